@@ -23,6 +23,7 @@ mod broker;
 #[cfg(target_os = "linux")]
 mod chunked;
 mod client_hello;
+mod conditions;
 mod host_list;
 mod ipv4_spelling;
 #[cfg(target_os = "linux")]
@@ -30,6 +31,7 @@ mod listening;
 mod name_query;
 #[cfg(target_os = "linux")]
 mod opening;
+mod path_glob;
 mod policy;
 mod proxy_request;
 mod punycode;

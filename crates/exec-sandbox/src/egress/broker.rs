@@ -15,6 +15,7 @@ mod answer;
 mod carry;
 mod client;
 mod incoming;
+mod ledger;
 mod name_server;
 mod resolve_check;
 mod through;
@@ -32,6 +33,7 @@ use super::host_list::HostList;
 use super::listening;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
+use ledger::Ledger;
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
 
@@ -110,6 +112,7 @@ impl Broker {
             witness,
             options,
             book: Mutex::new(book),
+            ledger: Mutex::new(Ledger::new(Instant::now())),
             listeners,
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
@@ -154,6 +157,8 @@ struct Shared {
     options: BrokerOptions,
     /// Which address stands for which name within.
     book: Mutex<AddressBook>,
+    /// What was let through, of what has bounds.
+    ledger: Mutex<Ledger>,
     listeners: HandedListeners,
     state: Mutex<State>,
     changed: Condvar,

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::address_book::AddressBook;
+use super::conditions::{Asked, Conditions, EntryBounds, Holds};
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
@@ -14,12 +15,19 @@ const MAX_PORTS: usize = 128;
 /// The ports of an entry that names none: those of the web.
 const WEB: [u16; 2] = [443, 80];
 
+/// What stands before an entry that keeps hosts out.
+const NOT: char = '!';
+
 /// What stands behind a port through which anything may go.
 const ANYTHING: &str = "/tcp";
 
 /// Hosts that may be talked to: `example.com`, `*.example.com` for all names below it, an address, each perhaps with a
 /// port. Without one, the ports of the web are meant, 443 and 80. What goes through has to be TLS or HTTP that names the same
 /// host, or SSH at port 22, unless `/tcp` stands behind the port. What is in none of the entries may not.
+///
+/// Behind it may stand what is asked of requests, where they are seen, and how much is let through:
+/// `api.example.com:80 GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. What stands behind a `!` is kept
+/// out, whatever other entries say: `!tracker.example.com`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
@@ -30,8 +38,20 @@ struct Entry {
     hosts: Hosts,
     /// One port, or those of the web.
     port: Option<u16>,
+    /// Whether it keeps out what it is about.
+    denies: bool,
     carries_anything: bool,
+    conditions: Conditions,
     written: String,
+}
+
+/// What a list says of one request, or of one connection in which nobody sees requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ruling<'l> {
+    /// These entries let it through, as far as they have not let through enough: their numbers, what they are, and how much.
+    Allowed(Vec<(usize, &'l str, EntryBounds)>),
+    /// It is not let through: the rule, why, and the entry that would let it, if there is one.
+    Denied(&'static str, String, Option<String>),
 }
 
 /// What is listened at within a sandbox for an entry.
@@ -92,23 +112,79 @@ impl HostList {
     /// Returns the entry that lets a target through, as it was written.
     #[must_use]
     pub fn entry_for(&self, target: &NetTarget) -> Option<&str> {
-        self.entries.iter().find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
+        let mut entries = self.entries.iter().filter(|entry| !entry.denies && entry.holds(target));
+        entries.next().filter(|_| self.denied_by(target).is_none()).map(|entry| entry.written.as_str())
+    }
+
+    /// Returns the entry that keeps a target out as a whole.
+    pub(super) fn denied_by(&self, target: &NetTarget) -> Option<&str> {
+        let mut entries = self.entries.iter().filter(|entry| entry.denies && !entry.conditions.look_inside());
+        entries.find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
+    }
+
+    /// Decides about a request, or about a connection in which nobody sees any.
+    pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
+        let mut allowed = Vec::new();
+        let (mut is_ambiguous, mut is_unseen) = (false, false);
+        for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
+            let holds = match asked {
+                None if entry.conditions.look_inside() => None,
+                None => Some(Holds::Yes),
+                Some(asked) => Some(entry.conditions.hold(asked)),
+            };
+            match (entry.denies, holds) {
+                (_, Some(Holds::No)) => {}
+                (true, Some(Holds::Yes)) => {
+                    let reason = format!("the entry `{}` keeps it out", entry.written);
+                    return Ruling::Denied("denied", reason, None);
+                }
+                // What cannot be seen might be what is kept out.
+                (true, Some(Holds::Ambiguous)) => return ambiguous(),
+                (true, None) => return unseen(),
+                (false, Some(Holds::Yes)) => {
+                    allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
+                }
+                (false, Some(Holds::Ambiguous)) => is_ambiguous = true,
+                (false, None) => is_unseen = true,
+            }
+        }
+        match asked {
+            _ if !allowed.is_empty() => Ruling::Allowed(allowed),
+            _ if is_ambiguous => ambiguous(),
+            _ if is_unseen => unseen(),
+            Some(Asked { method, path }) => {
+                let path = path.split('?').next().unwrap_or_default();
+                let entry = format!("{target} {method} {path}");
+                let is_entry = Self::compile(std::slice::from_ref(&entry)).is_ok();
+                let reason = "no entry of the list lets such a request through".to_owned();
+                Ruling::Denied("not-listed", reason, Some(entry).filter(|_| is_entry))
+            }
+            None => {
+                let reason = "no entry of the list names it".to_owned();
+                Ruling::Denied("not-listed", reason, Some(target.to_string()))
+            }
+        }
     }
 
     /// Returns whether an entry lets anything through to a target, whatever it is.
     pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
         self.entries.iter().any(|entry| entry.carries_anything && entry.holds(target))
+            && self.denied_by(target).is_none()
     }
 
     /// Returns whether an entry has to do with a name, whatever the port.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let host = Host::Name(name.to_owned());
-        self.entries.iter().any(|entry| entry.is_about(&host))
+        let is_kept_out = |entry: &Entry| {
+            entry.denies && entry.port.is_none() && !entry.conditions.look_inside() && entry.is_about(&host)
+        };
+        self.entries.iter().any(|entry| !entry.denies && entry.is_about(&host))
+            && !self.entries.iter().any(is_kept_out)
     }
 
     /// Returns hosts and their ports, as far as entries name one.
     pub(super) fn listened(&self) -> impl Iterator<Item = (Listened<'_>, Option<u16>)> {
-        self.entries.iter().map(|entry| match &entry.hosts {
+        self.entries.iter().filter(|entry| !entry.denies).map(|entry| match &entry.hosts {
             Hosts::One(host) => (Listened::One(host), entry.port),
             Hosts::Below(_) => (Listened::Below, entry.port),
         })
@@ -116,21 +192,40 @@ impl HostList {
 
     /// Returns whether an entry names this very host, and not one above it.
     pub(super) fn names(&self, target: &NetTarget) -> bool {
-        self.entries.iter().any(|entry| entry.holds(target) && matches!(entry.hosts, Hosts::One(_)))
+        let is_one = |entry: &Entry| !entry.denies && matches!(entry.hosts, Hosts::One(_));
+        self.entries.iter().any(|entry| is_one(entry) && entry.holds(target))
     }
 
     /// Returns whether the host is there, with another port.
     pub(super) fn has_other_port(&self, target: &NetTarget) -> bool {
-        self.entries.iter().any(|entry| entry.is_about(&target.host))
+        self.entries.iter().any(|entry| !entry.denies && entry.is_about(&target.host))
     }
+}
+
+fn ambiguous<'l>() -> Ruling<'l> {
+    let reason = "servers read its path in more than one way, and an entry looks at paths".to_owned();
+    Ruling::Denied("ambiguous-path", reason, None)
+}
+
+fn unseen<'l>() -> Ruling<'l> {
+    let reason =
+        "the list lets through some requests and not others, and nobody sees here which one it is".to_owned();
+    Ruling::Denied("unseen", reason, None)
 }
 
 impl Entry {
     fn read(whole: &str) -> Result<Self, HostListError> {
-        let (written, carries_anything) = match whole.strip_suffix(ANYTHING) {
+        let mut words = whole.split(' ').filter(|word| !word.is_empty());
+        let first = words.next().unwrap_or_default();
+        let (first, denies) = first.strip_prefix(NOT).map_or((first, false), |first| (first, true));
+        let (written, carries_anything) = match first.strip_suffix(ANYTHING) {
             Some(written) => (written, true),
-            None => (whole, false),
+            None => (first, false),
         };
+        let mut conditions = Conditions::default();
+        for word in words {
+            conditions.add(word).map_err(|(why, fix)| wrong(whole, why, &fix))?;
+        }
         let wrong = |_: &str, why, fix: &str| wrong(whole, why, fix);
         if written.contains("://") || written.contains('/') || written.contains('@') {
             let host =
@@ -173,12 +268,48 @@ impl Entry {
             let why = "addresses of `198.18.0.0/15` stand for names within a sandbox".to_owned();
             return Err(wrong(written, why, "write the name of the host"));
         }
-        Ok(Self { hosts, port: target.port, carries_anything, written: whole.to_owned() })
+        let entry = Self {
+            hosts,
+            port: target.port,
+            denies,
+            carries_anything,
+            conditions,
+            written: whole.to_owned(),
+        };
+        match entry.contradiction() {
+            Some((why, fix)) => Err(wrong(written, why.to_owned(), fix)),
+            None => Ok(entry),
+        }
+    }
+
+    /// What an entry says that cannot be meant, and what to write instead.
+    fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let looks_inside = self.conditions.look_inside();
+        if self.denies && (self.carries_anything || self.conditions.bounds != EntryBounds::default()) {
+            return Some((
+                "what is kept out has no bounds",
+                "write `!host`, `!host:port` or `!host:80 POST /path`",
+            ));
+        }
+        if looks_inside && self.carries_anything {
+            return Some((
+                "anything goes through, so nobody sees requests",
+                "leave `/tcp` out, or what is asked of them",
+            ));
+        }
+        if looks_inside && matches!(self.port, None | Some(443)) {
+            return Some((
+                "it is about requests, and over TLS nobody sees them",
+                "name the port of plain HTTP: `api.example.com:80 GET /v1/**`",
+            ));
+        }
+        None
     }
 
     fn holds(&self, target: &NetTarget) -> bool {
         // An entry with a port says nothing about a target without one.
         let port = match (self.port, target.port) {
+            (None, _) if self.denies => true,
             (None, None) => true,
             (None, Some(port)) => WEB.contains(&port),
             (own, asked) => own == asked,
@@ -247,12 +378,109 @@ mod tests {
             ("https://example.com/path", "`example.com:443`"),
             ("0x7f.1", "`127.0.0.1`"),
             ("", "a name"),
-            ("exa mple.com", "a name"),
+            ("exa mple.com", "write a method"),
+            ("exa\u{a0}mple.com", "a name"),
             ("example.com:0", "a name"),
+            ("example.com:443 GET", "`api.example.com:80 GET /v1/**`"),
+            ("example.com GET /", "`api.example.com:80 GET /v1/**`"),
+            ("!example.com POST", "`api.example.com:80 GET /v1/**`"),
+            ("example.com:80/tcp GET", "leave `/tcp` out"),
+            ("!example.com:80/tcp", "`!host`"),
+            ("!example.com requests=1", "`!host`"),
+            ("example.com:80 GET GET! ", "`GET|HEAD`"),
+            ("example.com:80 speed=1", "`rate=10/s`"),
+            ("!", "a name"),
         ] {
             let error = HostList::compile(&[entry.to_owned()]).unwrap_err();
             assert!(error.fix.contains(fix), "{entry}: {error}; {}", error.fix);
         }
         assert!(HostList::compile(&vec!["a.test".to_owned(); MAX_ENTRIES + 1]).is_err());
+    }
+
+    fn list(entries: &[&str]) -> HostList {
+        HostList::compile(&entries.iter().map(|&entry| entry.to_owned()).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn requests_are_ruled_on() {
+        let entries = [
+            "a.example:80 GET|HEAD /v1/**",
+            "a.example:80 POST /v1/models ?q requests=2",
+            "!a.example:80 GET /v1/secret/**",
+            "b.example",
+            "!b.example:80 DELETE",
+            "*.c.example:8080",
+            "!x.c.example",
+        ];
+        let list = list(&entries);
+        for (target, method, path, expected) in [
+            ("a.example:80", "GET", "/v1/a", "ok"),
+            ("a.example:80", "GET", "/v1/%73ecret/a", "denied"),
+            ("a.example:80", "GET", "/v1/a/../secret/a", "ambiguous-path"),
+            ("a.example:80", "GET", "/v2", "not-listed"),
+            ("a.example:80", "POST", "/v1/models?q=1", "ok"),
+            ("a.example:80", "POST", "/v1/models?q=1&token=x", "not-listed"),
+            ("a.example:80", "PUT", "/v1/models", "not-listed"),
+            ("a.example:80", "", "", "unseen"),
+            ("a.example:81", "GET", "/v1/a", "not-listed"),
+            ("b.example:80", "GET", "/", "ok"),
+            ("b.example:80", "DELETE", "/", "denied"),
+            ("b.example:80", "", "", "unseen"),
+            ("b.example:443", "", "", "ok"),
+            ("y.c.example:8080", "", "", "ok"),
+            ("x.c.example:8080", "", "", "denied"),
+        ] {
+            let asked = Some(Asked { method, path }).filter(|asked| !asked.method.is_empty());
+            let rule = match list.rule_on(&NetTarget::parse(target).unwrap(), asked) {
+                Ruling::Allowed(_) => "ok",
+                Ruling::Denied(rule, ..) => rule,
+            };
+            assert_eq!(rule, expected, "{target} {method} {path}");
+        }
+        assert!(!list.has_name("x.c.example") && list.has_name("y.c.example") && list.has_name("b.example"));
+        assert_eq!(list.entry_for(&NetTarget::parse("x.c.example:8080").unwrap()), None);
+    }
+
+    /// What one more entry that keeps out can do is keep out.
+    #[test]
+    fn an_entry_that_keeps_out_makes_nothing_milder() {
+        let without = ["a.example", "*.b.example:8080", "c.example:80 GET /v1/**"];
+        for more in [
+            "!a.example",
+            "!a.example:80",
+            "!*.b.example",
+            "!c.example:80 GET /v1/x",
+            "!c.example:80 ?q",
+            "!d.example",
+        ] {
+            let with = [&without[..], &[more]].concat();
+            for target in
+                ["a.example:80", "a.example:443", "x.b.example:8080", "c.example:80", "d.example:80"]
+            {
+                let target = NetTarget::parse(target).unwrap();
+                for asked in [
+                    None,
+                    Some(Asked { method: "GET", path: "/v1/x?q=1" }),
+                    Some(Asked { method: "GET", path: "/v1/y" }),
+                ] {
+                    let is_let = |list: &HostList| matches!(list.rule_on(&target, asked), Ruling::Allowed(_));
+                    assert!(is_let(&list(&without)) || !is_let(&list(&with)), "{more} {target} {asked:?}");
+                }
+            }
+        }
+    }
+
+    /// The entry that a refusal advises lets that request through, and no other.
+    #[test]
+    fn the_advised_entry_is_the_narrowest() {
+        let target = NetTarget::parse("a.example:80").unwrap();
+        let asked = Some(Asked { method: "POST", path: "/v1/x?q=1" });
+        let Ruling::Denied(_, _, Some(advised)) = list(&["a.example:80 GET"]).rule_on(&target, asked) else {
+            panic!()
+        };
+        assert_eq!(advised, "a.example:80 POST /v1/x");
+        assert!(matches!(list(&[&advised]).rule_on(&target, asked), Ruling::Allowed(_)));
+        let other = Some(Asked { method: "POST", path: "/v1/y" });
+        assert!(matches!(list(&[&advised]).rule_on(&target, other), Ruling::Denied(..)));
     }
 }

@@ -21,7 +21,7 @@ pub enum NetPolicy {
 #[must_use = "what was not allowed must not be connected to"]
 #[non_exhaustive]
 pub struct NetVerdict {
-    /// The rule that decided: `no-network`, `not-listed`, `listed`, `metadata`, `not-public` or `open`.
+    /// The rule that decided: `no-network`, `not-listed`, `listed`, `denied`, `metadata`, `not-public` or `open`.
     pub rule: &'static str,
     /// Why, in a sentence.
     pub reason: String,
@@ -62,6 +62,10 @@ impl NetPolicy {
             ),
             Self::Hosts(_) if kind.0 == AddressKind::Metadata => {
                 verdict(false, "metadata", "no list lets it through".to_owned(), None)
+            }
+            Self::Hosts(list) if list.denied_by(target).is_some() => {
+                let written = list.denied_by(target).unwrap_or_default();
+                verdict(false, "denied", format!("the entry `{written}` keeps it out"), None)
             }
             Self::Hosts(list) => match list.entry_for(target) {
                 Some(_) if kind.0 != AddressKind::Public && !list.names(target) => {

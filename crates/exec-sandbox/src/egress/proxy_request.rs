@@ -75,6 +75,14 @@ impl ProxyRequest {
         }
     }
 
+    /// Returns the method of a plain request, and its path with the query.
+    #[must_use]
+    pub fn asked(&self) -> Option<(&str, &str)> {
+        let Self::Plain { head, .. } = self else { return None };
+        let mut words = head.split(' ');
+        Some((words.next()?, words.next()?))
+    }
+
     /// Reads a head, up to and with its empty line.
     ///
     /// # Errors

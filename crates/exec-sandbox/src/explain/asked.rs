@@ -109,9 +109,30 @@ impl Asked {
     }
 }
 
+/// Whether an address was made the sandbox's own, so that a proxy hears what connects to it.
+fn is_for_proxy(plan: &Plan, address: IpAddr) -> bool {
+    let Network::Proxy(handoff) = &plan.network else { return false };
+    handoff.sockets().addresses.iter().any(|(own, bits)| match (own, address) {
+        (IpAddr::V4(own), IpAddr::V4(four)) => {
+            let differ = u32::from(*own) ^ u32::from(four);
+            differ.leading_zeros() >= u32::from(*bits)
+        }
+        (own, address) => *own == address,
+    })
+}
+
+/// Whether names are looked up at an address, for the proxy.
+fn is_answered(plan: &Plan, address: IpAddr) -> bool {
+    let Network::Proxy(handoff) = &plan.network else { return false };
+    handoff.sockets().answers_names && address.is_loopback()
+}
+
 fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
     match ask {
         Ask::Machine { .. } if plan.network == Network::Open => None,
+        // Whoever listens there for the proxy says itself what is refused.
+        Ask::Machine { address, .. } if is_for_proxy(plan, *address) => None,
+        Ask::Machine { address, port: NAMES, is_heard: true } if is_answered(plan, *address) => None,
         // What is asked for at a server for names is another machine, whose name is not known here.
         Ask::Machine { port: NAMES, .. } => Some((Weight::ChangedOrReached, Denial::Reach(None))),
         Ask::Machine { address, port, is_heard } if is_of_its_own(*address) => {
@@ -119,8 +140,9 @@ fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
             let host = std::net::SocketAddr::new(*address, *port).to_string();
             (!is_heard).then_some((Weight::Read, Denial::Reach(Some(host))))
         }
-        Ask::Machine { address, .. } => {
-            Some((Weight::ChangedOrReached, Denial::Reach(Some(address.to_string()))))
+        Ask::Machine { address, port, .. } => {
+            let host = std::net::SocketAddr::new(*address, *port).to_string();
+            Some((Weight::ChangedOrReached, Denial::Reach(Some(host))))
         }
         Ask::Path { path, .. } if is_usual(plan, path) => None,
         Ask::Path { path, way: Way::Look | Way::Read, .. } if is_searched(plan, path) => None,
@@ -304,8 +326,8 @@ mod tests {
     fn machines() {
         let reach = |host: Option<&str>| vec![Denial::Reach(host.map(str::to_owned))];
         let rows = [
-            ("192.0.2.1", 443, reach(Some("192.0.2.1"))),
-            ("2001:db8::1", 443, reach(Some("2001:db8::1"))),
+            ("192.0.2.1", 443, reach(Some("192.0.2.1:443"))),
+            ("2001:db8::1", 443, reach(Some("[2001:db8::1]:443"))),
             ("192.0.2.1", 53, reach(None)),
             ("127.0.0.53", 53, reach(None)),
             ("127.0.0.1", 80, reach(Some("127.0.0.1:80"))),

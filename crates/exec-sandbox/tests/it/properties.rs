@@ -168,12 +168,17 @@ pub(crate) fn host_list(data: &[u8]) {
         assert!(!policy.decide(&NetTarget::parse(asked).unwrap()).is_allowed(), "{asked}");
     }
     for written in &list {
-        let below = written.strip_prefix("*.").unwrap_or(written);
-        let Ok(named) = NetTarget::parse(below) else { continue };
+        let host = |entry: &str| {
+            let first = entry.split(' ').find(|word| !word.is_empty()).unwrap_or_default().to_owned();
+            let first = first.strip_suffix("/tcp").map(str::to_owned).unwrap_or(first);
+            first.strip_prefix("*.").map(str::to_owned).unwrap_or(first)
+        };
+        let below = host(written);
+        let Ok(named) = NetTarget::parse(&below) else { continue };
         let other = NetTarget::parse(&format!("not-{}", named.host));
         let Ok(other) = other else { continue };
         let is_listed = list.iter().any(|entry| {
-            let end = NetTarget::parse(entry.strip_prefix("*.").unwrap_or(entry));
+            let end = NetTarget::parse(&host(entry));
             end.is_ok_and(|end| other.host.to_string().ends_with(&end.host.to_string()))
         });
         assert!(is_listed || !policy.decide(&other).is_allowed(), "{other}");

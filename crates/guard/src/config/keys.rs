@@ -45,7 +45,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
     use Kind::{
         Backend, Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
     };
-    use Narrows::{Higher, Intersect, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
+    use Narrows::{Higher, Intersect, IntersectHosts, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
         key("agents.<id>.toolPolicy.profile", Word(PROFILES), "\"coding\"", Profile,
             "The tools that the agent starts with."),
@@ -168,9 +168,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
              `allowedFsPaths` and `readOnlyAllowPaths`."),
         key("security.permission.allowedFsPaths", Paths, "[]", IntersectPaths,
             "Paths that commands may read where `enableNodePermissions` is true."),
-        key("security.permission.allowedNetHosts", Texts, "[]", Intersect,
+        key("security.permission.allowedNetHosts", Texts, "[]", IntersectHosts,
             "Hosts that commands may talk to where `enableNodePermissions` is true: `example.com` at the ports of the web, 443 and \
-             80, `*.example.com:8443`, `db.example.com:5432/tcp` for anything that is neither TLS nor HTTP. A broker judges every \
+             80, `*.example.com:8443`, `db.example.com:5432/tcp` for anything that is neither TLS nor HTTP, `!ads.example.com` for what stays out, and with \
+             conditions, `api.example.com:80 GET /v1/** requests=100`: see `stockade exec --help`. A broker judges every \
              connection: names, ports, each address that a name leads to, and that TLS asks for the same name. Nothing leads \
              around it, and programs need no proxy for it."),
         key("limits.server", OptionalAddress, "null", Never,

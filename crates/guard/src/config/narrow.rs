@@ -19,6 +19,8 @@ pub(crate) enum Narrows {
     Higher,
     /// What stands in both lists.
     Intersect,
+    /// What stands in both lists, and what either keeps out by a `!`.
+    IntersectHosts,
     /// The paths that lie in or below those of the other list.
     IntersectPaths,
     /// What stands in either list.
@@ -49,6 +51,12 @@ impl Narrows {
             Self::Intersect => {
                 return list(wish).filter(|one| list(base).any(|other| other == *one)).cloned().collect();
             }
+            Self::IntersectHosts => {
+                let keeps_out = |one: &&Json| one.as_str().is_some_and(|one| one.starts_with('!'));
+                let more = list(wish).filter(|one| !list(base).any(|other| other == *one));
+                let both = list(base).filter(|one| keeps_out(one) || list(wish).any(|other| other == *one));
+                return both.chain(more.filter(keeps_out)).cloned().collect();
+            }
             Self::IntersectPaths => {
                 return list(wish)
                     .filter(|one| list(base).any(|other| is_below(one, other)))
@@ -69,6 +77,7 @@ impl Narrows {
             Self::Lower => "may lower it",
             Self::Higher => "may raise it",
             Self::Intersect => "may take entries away",
+            Self::IntersectHosts => "may take entries away, and add such with a `!`",
             Self::IntersectPaths => "may take paths away, or name folders below them",
             Self::Union => "may add entries",
             Self::Stricter => "may choose a stricter word, one that stands later",
@@ -128,6 +137,8 @@ mod tests {
             (Narrows::OnlyTrue, json!(false), json!(true), json!(true)),
             (Narrows::Intersect, json!(["a", "b"]), json!(["b", "c"]), json!(["b"])),
             (Narrows::Intersect, json!([]), json!(["c"]), json!([])),
+            (Narrows::IntersectHosts, json!(["a", "!x"]), json!(["a", "b", "!y"]), json!(["a", "!x", "!y"])),
+            (Narrows::IntersectHosts, json!(["a", "!x"]), json!(["a"]), json!(["a", "!x"])),
             (Narrows::Union, json!(["a"]), json!(["b", "a"]), json!(["a", "b"])),
             (Narrows::Union, json!(["a"]), json!([]), json!(["a"])),
             (

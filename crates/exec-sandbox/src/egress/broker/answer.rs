@@ -20,6 +20,8 @@ const STATUS: &[(&str, u16)] = &[
     ("cannot-connect", 502),
     ("unrecorded", 503),
     ("too-many", 429),
+    ("too-often", 429),
+    ("too-much", 413),
     ("too-slow", 408),
 ];
 

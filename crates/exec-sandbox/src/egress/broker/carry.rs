@@ -2,7 +2,7 @@
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::super::chunked::Chunked;
@@ -12,11 +12,44 @@ pub(super) struct Pulse {
     began: Instant,
     last: AtomicU64,
     idle: Duration,
+    /// When both directions are cut, whatever they carry.
+    until: Option<Instant>,
+    /// Which bound was run into, if one was.
+    over: AtomicU8,
+}
+
+/// A bound that ended a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Over {
+    Upload = 1,
+    Download,
+    Lifetime,
 }
 
 impl Pulse {
-    pub(super) fn new(idle: Duration) -> Self {
-        Self { began: Instant::now(), last: AtomicU64::new(0), idle }
+    pub(super) fn new(idle: Duration, until: Option<Instant>) -> Self {
+        Self { began: Instant::now(), last: AtomicU64::new(0), idle, until, over: AtomicU8::new(0) }
+    }
+
+    /// Which bound was run into.
+    pub(super) fn over(&self) -> Option<Over> {
+        let over = self.over.load(Ordering::Relaxed);
+        [Over::Upload, Over::Download, Over::Lifetime].into_iter().find(|one| *one as u8 == over)
+    }
+
+    fn ends(&self, over: Over) -> io::Error {
+        self.over.store(over as u8, Ordering::Relaxed);
+        io::ErrorKind::QuotaExceeded.into()
+    }
+
+    /// How long a side is waited for at once.
+    fn wait(&self) -> Duration {
+        let often = if self.until.is_some() { Duration::from_secs(1) } else { self.idle };
+        (self.idle / 4).min(often).max(Duration::from_millis(10))
+    }
+
+    fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 
     fn beat(&self) {
@@ -76,22 +109,54 @@ impl Upload {
     }
 }
 
+/// How many bytes may be carried, and which bound that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Most {
+    pub(super) bytes: Option<u64>,
+    pub(super) bound: Over,
+}
+
+impl Most {
+    /// Takes some of it, if there is as much.
+    pub(super) fn take(&mut self, bytes: usize) -> bool {
+        match &mut self.bytes {
+            None => true,
+            Some(left) => left.checked_sub(bytes as u64).inspect(|rest| *left = *rest).is_some(),
+        }
+    }
+}
+
 /// Carries so much from one side to the other, until there is no more. When something fails or nothing is
 /// carried for too long, both sides are closed, which ends the other direction as well.
-pub(super) fn carry(from: &TcpStream, to: &TcpStream, most: Upload, at_end: AtEnd, pulse: &Pulse) {
-    match carry_all(from, to, most, pulse) {
+pub(super) fn carry(
+    from: &TcpStream,
+    to: &TcpStream,
+    (upload, most): (Upload, Most),
+    at_end: AtEnd,
+    pulse: &Pulse,
+) {
+    match carry_all(from, to, upload, most, pulse) {
         Ok(()) if at_end == AtEnd::Keep => {}
         Ok(()) => drop(to.shutdown(Shutdown::Write)),
         Err(_) => [from, to].into_iter().for_each(|side| drop(side.shutdown(Shutdown::Both))),
     }
 }
 
-fn carry_all(mut from: &TcpStream, mut to: &TcpStream, mut left: Upload, pulse: &Pulse) -> io::Result<()> {
+fn carry_all(
+    mut from: &TcpStream,
+    mut to: &TcpStream,
+    mut left: Upload,
+    mut most: Most,
+    pulse: &Pulse,
+) -> io::Result<()> {
     // It wakes now and then, to see whether the other direction still carries.
-    from.set_read_timeout(Some((pulse.idle / 4).max(Duration::from_millis(10))))?;
+    from.set_read_timeout(Some(pulse.wait()))?;
     to.set_write_timeout(Some(pulse.idle.max(Duration::from_millis(10))))?;
     let mut room = [0; 16 << 10];
     while !left.is_over() {
+        if pulse.is_late() {
+            return Err(pulse.ends(Over::Lifetime));
+        }
         let read = match from.read(&mut room) {
             Ok(0) => return Ok(()),
             Ok(read) => read,
@@ -102,6 +167,9 @@ fn carry_all(mut from: &TcpStream, mut to: &TcpStream, mut left: Upload, pulse: 
         let bytes = room.get(..read).unwrap_or_default();
         // What is behind it goes nowhere.
         let taken = left.take(bytes)?;
+        if !most.take(taken) {
+            return Err(pulse.ends(most.bound));
+        }
         to.write_all(bytes.get(..taken).unwrap_or_default())?;
         pulse.beat();
     }

@@ -4,7 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use super::super::address::AddressKind;
-use super::super::host_list::HostList;
+use super::super::conditions::Asked;
+use super::super::host_list::{HostList, Ruling};
 use super::super::policy::NetPolicy;
 use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
@@ -108,6 +109,11 @@ impl ResolveCheck {
     /// Returns whether a target is in the list.
     pub(super) fn lists(&self, target: &NetTarget) -> bool {
         self.list.entry_for(target).is_some()
+    }
+
+    /// What the list says of one request, or of a connection in which nobody sees any.
+    pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
+        self.list.rule_on(target, asked)
     }
 
     /// Returns whether anything may go through to a target.

@@ -363,3 +363,92 @@ fn an_honest_request_waits_for_no_silent_one() {
     // So long each of them might have stayed silent.
     assert!(began.elapsed() < site.broker.shared.options.patience / 2);
 }
+
+#[test]
+fn requests_are_judged_one_by_one() {
+    let (port, hears) = server();
+    let at = |name: &str| format!("{name}.localhost:{port}");
+    let list = [
+        format!("{} GET|POST /v1/**", at("web")),
+        format!("!{} GET /v1/secret", at("web")),
+        format!("{} requests=2 upload=4", at("few")),
+    ];
+    let site = site(&list.each_ref().map(String::as_str), BrokerOptions::default());
+    let proxied = |method: &str, host: &str, path: &str, body: &str| {
+        let length = body.len();
+        site.ask(
+            format!("{method} http://{host}{path} HTTP/1.1\r\nContent-Length: {length}\r\n\r\n{body}")
+                .as_bytes(),
+        )
+    };
+    let tunnelled = |method: &str, host: &str, path: &str| {
+        let head = format!("CONNECT {host} HTTP/1.1\r\n\r\n{method} {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+        let answer = site.ask(head.as_bytes());
+        answer.split_once("\r\n\r\n").map(|(_, rest)| rest.to_owned()).unwrap_or_default()
+    };
+    for (method, host, path, body, expected) in [
+        ("GET", at("web"), "/v1/x", "", "200"),
+        ("GET", at("web"), "/v1/secret", "", "403"),
+        ("GET", at("web"), "/v1/%73ecret", "", "403"),
+        ("GET", at("web"), "/v1/x/../secret", "", "403"),
+        ("DELETE", at("web"), "/v1/x", "", "403"),
+        ("GET", at("web"), "/v2", "", "403"),
+        ("POST", at("few"), "/", "1234", "200"),
+        ("POST", at("few"), "/", "12345", "413"),
+        ("POST", at("few"), "/", "1", "429"),
+    ] {
+        let answer = proxied(method, &host, path, body);
+        assert_eq!(status(&answer), expected, "{method} {host}{path}: {answer}");
+        if host == at("web") {
+            assert_eq!(status(&tunnelled(method, &host, path)), expected, "{method} {host}{path}");
+        }
+    }
+    assert!(proxied("PUT", &at("web"), "/v1/x?y", "").contains(&format!("add `{} PUT /v1/x`", at("web"))));
+    // Which request it is, nobody sees over TLS.
+    let mut hidden = format!("CONNECT {} HTTP/1.1\r\n\r\n", at("web")).into_bytes();
+    hidden.extend(hello("web.localhost"));
+    site.ask(&hidden);
+    assert!(site.record().contains(&format!("{} unseen", at("web"))), "{:?}", site.record());
+    let heard: Vec<String> = (0..4).filter_map(|_| hears.recv_timeout(Duration::from_secs(2)).ok()).collect();
+    assert!(
+        heard.iter().all(|said| said.is_empty() || said.contains("/v1/x ") || said.ends_with("1234")),
+        "{heard:?}"
+    );
+}
+
+#[test]
+fn what_an_entry_bounds_is_cut() {
+    let (port, hears) = server();
+    let at = |name: &str| format!("{name}.localhost:{port}");
+    let list = [
+        format!("{}/tcp upload=8", at("up")),
+        format!("{}/tcp download=8", at("down")),
+        format!("{}/tcp for=1s", at("short")),
+    ];
+    let site = site(&list.each_ref().map(String::as_str), BrokerOptions::default());
+    let ask =
+        |host: String, says: &str| site.ask(format!("CONNECT {host} HTTP/1.1\r\n\r\n{says}").as_bytes());
+    let record = |name: &str, rule: &str| {
+        let line = format!("{} {rule}", at(name));
+        let is_there = || site.record().contains(&line);
+        assert!(
+            (0..100).any(|_| is_there() || (std::thread::sleep(Duration::from_millis(50)), false).1),
+            "{line}"
+        );
+    };
+    ask(at("up"), "12345678901234567890");
+    record("up", "too-much");
+    assert!(!ask(at("down"), "12345678901234567890").ends_with("ok"));
+    record("down", "too-much");
+    let began = Instant::now();
+    let mut client = site.connect();
+    client.write_all(format!("CONNECT {} HTTP/1.1\r\n\r\n", at("short")).as_bytes()).unwrap();
+    while client.write_all(b"x").is_ok() && began.elapsed() < Duration::from_secs(10) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    record("short", "expired");
+    assert!(began.elapsed() < Duration::from_secs(10));
+    let answer = ask(at("short"), "x");
+    assert!(!answer.contains("ok"), "{answer}");
+    drop(hears);
+}

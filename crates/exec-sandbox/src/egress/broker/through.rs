@@ -2,16 +2,20 @@
 
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
 use super::super::chunked::Chunked;
+use super::super::conditions::Asked;
+use super::super::host_list::Ruling;
 use super::super::opening::{Opening, Unbound};
 use super::super::proxy_request::{ProxyRequest, RequestBody};
 use super::super::socks::SocksReply;
 use super::super::target::{Host, NetTarget};
 use super::answer::{about, refuse, say, say_bytes};
-use super::carry::{AtEnd, Pulse, Upload, carry};
+use super::carry::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::incoming::{Incoming, More, head};
+use super::ledger::{Exhausted, Granted};
 use super::resolve_check::Brokered;
 use super::{Kept, Shared};
 
@@ -40,7 +44,7 @@ pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest,
     match connect(&brokered, shared.options.patience) {
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
-            one_request(client, &server, request, rest, shared.options.idle).ok();
+            one_request(client, &server, (request, rest), shared).ok();
         }
         Err(refused) => say(client, &refused, None),
     }
@@ -116,8 +120,7 @@ fn meant(address: SocketAddr, shared: &Shared) -> Option<NetTarget> {
     let named = |host| NetTarget { host, port: Some(address.port()), shown: None };
     let ip = address.ip().to_canonical();
     if let IpAddr::V4(four) = ip
-        && let Some(name) =
-            shared.book.lock().unwrap_or_else(std::sync::PoisonError::into_inner).name_of(four)
+        && let Some(name) = shared.book.lock().unwrap_or_else(PoisonError::into_inner).name_of(four)
     {
         return Some(named(Host::Name(name.to_owned())));
     }
@@ -163,7 +166,18 @@ fn conversation(
 ) -> io::Result<()> {
     let is_http = Opening::read(&incoming.bytes) == Opening::Http && !shared.check.carries_anything(target);
     if !is_http {
-        return both_ways(client, server, &incoming.bytes, Upload::all(), AtEnd::Tell, shared.options.idle);
+        let granted = match granted(shared, target, None) {
+            Ok(granted) => granted,
+            Err(refused) => {
+                shared.told(&refused).ok();
+                if matches!(Opening::read(&incoming.bytes), Opening::Tls { .. }) {
+                    say_bytes(client, DENIED_BY_ALERT);
+                }
+                return Ok(());
+            }
+        };
+        let talk = Talk { target, upload: Upload::all(), at_end: AtEnd::Tell, granted };
+        return both_ways(client, server, &incoming.bytes, talk, shared);
     }
     let Some(end) = head(&mut incoming)? else { return Ok(()) };
     let request = end.and_then(|end| {
@@ -171,7 +185,7 @@ fn conversation(
         Ok((ProxyRequest::read_at(target, &incoming.bytes)?, rest))
     });
     match request {
-        Ok((request, rest)) => one_request(client, server, &request, &rest, shared.options.idle),
+        Ok((request, rest)) => one_request(client, server, (&request, &rest), shared),
         Err(bad) => {
             let status = bad.status;
             let refused = Brokered { target: target.to_string(), ..about(bad) };
@@ -181,50 +195,112 @@ fn conversation(
     }
 }
 
+/// What is carried between a client and a host, and how much of it.
+struct Talk<'t> {
+    target: &'t NetTarget,
+    upload: Upload,
+    at_end: AtEnd,
+    granted: Granted,
+}
+
+/// What the list lets through of a request, or of a connection in which nobody sees any.
+fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Brokered> {
+    let refused = |rule, reason, entry: Option<String>| Brokered {
+        target: target.to_string(),
+        rule,
+        reason,
+        fix: entry.map(|entry| shared.check.add(&entry)),
+        addresses: Vec::new(),
+    };
+    match shared.check.rule_on(target, asked) {
+        Ruling::Denied(rule, reason, entry) => Err(refused(rule, reason, entry)),
+        Ruling::Allowed(entries) => {
+            let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ledger
+                .take(&entries, Instant::now())
+                .map_err(|Exhausted { rule, reason }| refused(rule, reason, None))
+        }
+    }
+}
+
 /// Sends one request, and carries what is answered.
 fn one_request(
     client: &TcpStream,
     mut server: &TcpStream,
-    request: &ProxyRequest,
-    rest: &[u8],
-    idle: Duration,
+    (request, rest): (&ProxyRequest, &[u8]),
+    shared: &Shared,
 ) -> io::Result<()> {
-    let ProxyRequest::Plain { head, body, .. } = request else { return Ok(()) };
+    let ProxyRequest::Plain { target, head, body } = request else { return Ok(()) };
+    let asked = request.asked().map(|(method, path)| Asked { method, path });
+    let granted = match granted(shared, target, asked) {
+        Ok(granted) => granted,
+        Err(refused) => {
+            refuse(client, shared, &refused, None);
+            return Ok(());
+        }
+    };
+    let idle = shared.options.idle;
+    if let (RequestBody::Length(length), Some(most)) = (body, granted.upload)
+        && *length > most
+    {
+        refuse(client, shared, &too_much(target, Over::Upload), None);
+        return Ok(());
+    }
     let upload = match body {
         RequestBody::Length(length) => Upload::Length(*length),
         RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
     };
     server.set_write_timeout(Some(idle))?;
     server.write_all(head.as_bytes())?;
-    both_ways(client, server, rest, upload, AtEnd::Keep, idle)
+    both_ways(client, server, rest, Talk { target, upload, at_end: AtEnd::Keep, granted }, shared)
+}
+
+/// What is put on record where a bound ended a conversation.
+fn too_much(target: &NetTarget, over: Over) -> Brokered {
+    let (rule, reason) = match over {
+        Over::Upload => ("too-much", "more was sent than its entry lets through (`upload`)"),
+        Over::Download => ("too-much", "more was answered than its entry lets through (`download`)"),
+        Over::Lifetime => ("expired", "the time of its entry is over (`for`)"),
+    };
+    Brokered { target: target.to_string(), rule, reason: reason.to_owned(), fix: None, addresses: Vec::new() }
 }
 
 fn both_ways(
     client: &TcpStream,
     mut server: &TcpStream,
     rest: &[u8],
-    mut upload: Upload,
-    at_end: AtEnd,
-    idle: Duration,
+    Talk { target, mut upload, at_end, granted }: Talk<'_>,
+    shared: &Shared,
 ) -> io::Result<()> {
+    let idle = shared.options.idle;
     client.set_write_timeout(Some(idle))?;
     server.set_write_timeout(Some(idle))?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     // What is behind the body would be another request, and goes nowhere.
     let of_body = upload.take(rest)?;
+    let mut up_most = Most { bytes: granted.upload, bound: Over::Upload };
+    let down_most = Most { bytes: granted.download, bound: Over::Download };
+    if !up_most.take(of_body) {
+        shared.told(&too_much(target, Over::Upload)).ok();
+        return Ok(());
+    }
     server.write_all(rest.get(..of_body).unwrap_or_default())?;
-    let pulse = Pulse::new(idle);
+    let pulse = Pulse::new(idle, granted.until);
     std::thread::scope(|scope| {
         let up = std::thread::Builder::new().stack_size(super::STACK);
-        up.spawn_scoped(scope, || carry(client, server, upload, at_end, &pulse))?;
-        carry(server, client, Upload::all(), AtEnd::Tell, &pulse);
+        up.spawn_scoped(scope, || carry(client, server, (upload, up_most), at_end, &pulse))?;
+        carry(server, client, (Upload::all(), down_most), AtEnd::Tell, &pulse);
         if at_end == AtEnd::Keep {
             // The answer is complete, whatever was still to be sent.
             client.shutdown(Shutdown::Both).ok();
         }
-        Ok(())
-    })
+        Ok::<(), io::Error>(())
+    })?;
+    if let Some(over) = pulse.over() {
+        shared.told(&too_much(target, over)).ok();
+    }
+    Ok(())
 }
 
 /// The first address that answers. No name is looked up again.

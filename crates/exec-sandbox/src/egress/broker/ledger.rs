@@ -1,0 +1,143 @@
+//! Counts what each entry of a list has let through, and says when that is enough.
+
+use std::time::{Duration, Instant};
+
+use super::super::conditions::EntryBounds;
+
+/// What the entries of a list have let through, in their order.
+#[derive(Debug)]
+pub(super) struct Ledger {
+    began: Instant,
+    entries: Vec<Used>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Used {
+    requests: u64,
+    /// When the span began that the rate is counted in, and what was let through in it.
+    span: Option<(Instant, u64)>,
+}
+
+/// What is let through of one request or connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Granted {
+    /// Bytes from the command and to it.
+    pub(super) upload: Option<u64>,
+    pub(super) download: Option<u64>,
+    /// When it is cut.
+    pub(super) until: Option<Instant>,
+}
+
+/// Why an entry lets nothing more through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exhausted {
+    pub(super) rule: &'static str,
+    pub(super) reason: String,
+}
+
+impl Ledger {
+    pub(super) fn new(began: Instant) -> Self {
+        Self { began, entries: Vec::new() }
+    }
+
+    /// Takes one request from the first of these entries that still has one, each with its bounds.
+    pub(super) fn take(
+        &mut self,
+        entries: &[(usize, &str, EntryBounds)],
+        now: Instant,
+    ) -> Result<Granted, Exhausted> {
+        let mut why = Exhausted { rule: "not-listed", reason: "no entry of the list is about it".to_owned() };
+        for (number, written, bounds) in entries {
+            if self.entries.len() <= *number {
+                self.entries.resize_with(number + 1, Used::default);
+            }
+            let Some(used) = self.entries.get_mut(*number) else { continue };
+            match used.take(self.began, *bounds, now) {
+                Ok(granted) => return Ok(granted),
+                Err((rule, reason)) => {
+                    why = Exhausted { rule, reason: format!("the entry `{written}` {reason}") };
+                }
+            }
+        }
+        Err(why)
+    }
+}
+
+impl Used {
+    fn take(
+        &mut self,
+        began: Instant,
+        bounds: EntryBounds,
+        now: Instant,
+    ) -> Result<Granted, (&'static str, String)> {
+        let until = bounds.lifetime.map(|lifetime| began + lifetime);
+        if until.is_some_and(|until| now >= until) {
+            let seconds = bounds.lifetime.unwrap_or_default().as_secs();
+            return Err(("expired", format!("held for {seconds} s, and they are over")));
+        }
+        if let Some(most) = bounds.requests.filter(|most| self.requests >= *most) {
+            return Err(("too-many", format!("let all of its {most} requests through")));
+        }
+        if let Some((most, each)) = bounds.rate {
+            let so_far = self.in_span(each, now);
+            if so_far >= most {
+                let shown = each.as_secs();
+                return Err(("too-often", format!("lets {most} requests through in {shown} s")));
+            }
+            self.span = self.span.map(|(since, _)| (since, so_far + 1));
+        }
+        self.requests += 1;
+        Ok(Granted { upload: bounds.upload, download: bounds.download, until })
+    }
+
+    /// How many were let through in the span that is now.
+    fn in_span(&mut self, each: Duration, now: Instant) -> u64 {
+        match self.span {
+            Some((since, count)) if now.saturating_duration_since(since) < each => count,
+            _ => {
+                self.span = Some((now, 0));
+                0
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(ledger: &mut Ledger, bounds: EntryBounds, now: Instant) -> Result<Granted, &'static str> {
+        ledger.take(&[(3, "a.example", bounds)], now).map_err(|exhausted| exhausted.rule)
+    }
+
+    #[test]
+    fn what_an_entry_has_is_counted() {
+        let began = Instant::now();
+        let after = |seconds| began + Duration::from_secs(seconds);
+        let none = EntryBounds::default();
+        let mut ledger = Ledger::new(began);
+        assert!((0..100).all(|_| taken(&mut ledger, none, began) == Ok(Granted::default())));
+
+        let mut ledger = Ledger::new(began);
+        let two = EntryBounds { requests: Some(2), upload: Some(5), ..none };
+        assert_eq!(taken(&mut ledger, two, began), Ok(Granted { upload: Some(5), ..Granted::default() }));
+        assert!(taken(&mut ledger, two, after(9)).is_ok());
+        assert_eq!(taken(&mut ledger, two, after(99)), Err("too-many"));
+        // Another entry still has some.
+        assert!(ledger.take(&[(3, "a", two), (0, "b", none)], began).is_ok());
+
+        let mut ledger = Ledger::new(began);
+        let slow = EntryBounds { rate: Some((2, Duration::from_secs(10))), ..none };
+        let rows =
+            [(0, true), (1, true), (2, false), (9, false), (10, true), (11, true), (19, false), (20, true)];
+        for (second, is_let_through) in rows {
+            assert_eq!(taken(&mut ledger, slow, after(second)).is_ok(), is_let_through, "{second}");
+        }
+
+        let mut ledger = Ledger::new(began);
+        let short = EntryBounds { lifetime: Some(Duration::from_secs(10)), ..none };
+        assert_eq!(taken(&mut ledger, short, after(9)).unwrap().until, Some(after(10)));
+        assert_eq!(taken(&mut ledger, short, after(10)), Err("expired"));
+        assert_eq!(ledger.take(&[], began).unwrap_err().rule, "not-listed");
+    }
+}

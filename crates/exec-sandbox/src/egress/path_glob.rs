@@ -1,0 +1,211 @@
+//! Paths of requests: in one plain form, and as a pattern of segments.
+//!
+//! A server may decode a path twice, take `..` away or not, or read `\` as `/`. So what could be read in more than one way has no
+//! plain form, and fits no pattern.
+
+/// The most segments of a pattern.
+const MAX_SEGMENTS: usize = 32;
+
+/// The longest segment of a pattern.
+const MAX_SEGMENT: usize = 128;
+
+/// A pattern: `*` stands for any part of a segment, `**` alone for any number of segments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PathGlob(Vec<Segment>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Segment {
+    /// Any number of segments.
+    Many,
+    /// One segment, in which stars stand between these parts.
+    One(Vec<String>),
+}
+
+impl PathGlob {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// When it fits nothing, or not what it seems to; what to write instead.
+    pub(super) fn read(text: &str) -> Result<Self, (String, &'static str)> {
+        let Some(plain) = plain(text) else {
+            return Err((
+                format!("`{}` can be read in more than one way", text.escape_debug()),
+                "write it without `..`, `//`, `\\`, `;` and escaped slashes",
+            ));
+        };
+        let segments: Vec<&str> = plain.split('/').skip(1).collect();
+        if segments.len() > MAX_SEGMENTS || segments.iter().any(|segment| segment.len() > MAX_SEGMENT) {
+            return Err(("its path is too long".to_owned(), "write `**` for the rest of it"));
+        }
+        let segments = segments.into_iter().map(|segment| match segment {
+            "**" => Ok(Segment::Many),
+            _ if segment.contains("**") => {
+                Err(("`**` stands for whole segments".to_owned(), "write `/**` at the end, or one `*`"))
+            }
+            _ => Ok(Segment::One(segment.split('*').map(str::to_owned).collect())),
+        });
+        Ok(Self(segments.collect::<Result<_, _>>()?))
+    }
+
+    /// Returns whether a path in its plain form fits. The time is that of one walk for each segment of the pattern at most.
+    pub(super) fn matches(&self, path: &str) -> bool {
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        // Where the pattern goes on for each number of segments that are behind it.
+        let mut fits = vec![false; segments.len() + 1];
+        if let Some(first) = fits.first_mut() {
+            *first = true;
+        }
+        for part in &self.0 {
+            fits = match part {
+                Segment::Many => {
+                    let mut begun = false;
+                    let from_here = fits.iter().map(|fits| {
+                        begun |= fits;
+                        begun
+                    });
+                    from_here.collect()
+                }
+                Segment::One(parts) => {
+                    let behind =
+                        fits.iter().zip(&segments).map(|(fits, segment)| *fits && fits_one(parts, segment));
+                    std::iter::once(false).chain(behind).collect()
+                }
+            };
+        }
+        fits.last().copied().unwrap_or_default()
+    }
+}
+
+/// Whether a segment has these parts, in this order, with anything between them.
+fn fits_one(parts: &[String], segment: &str) -> bool {
+    let [first, middle @ .., last] = parts else {
+        return parts.first().is_some_and(|only| only == segment);
+    };
+    let Some(mut rest) = segment.strip_prefix(first.as_str()) else { return false };
+    for part in middle {
+        match rest.find(part.as_str()).and_then(|at| rest.get(at + part.len()..)) {
+            Some(behind) => rest = behind,
+            None => return false,
+        }
+    }
+    rest.ends_with(last.as_str())
+}
+
+/// Returns the plain form of a path; nothing if servers could read it in more than one way.
+pub(super) fn plain(path: &str) -> Option<String> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let mut bytes = path.bytes();
+    let mut plain = String::with_capacity(path.len());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'%' => {
+                let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
+                let decoded = high * 16 + low;
+                // What is escaped twice, a separator, or something that no name has.
+                if b"%/\\;?#".contains(&decoded) || decoded.is_ascii_control() {
+                    return None;
+                }
+                match decoded.is_ascii() {
+                    true => plain.push(char::from(decoded)),
+                    false => plain.push_str(&format!("%{decoded:02X}")),
+                }
+            }
+            b'\\' | b';' | b'#' => return None,
+            byte if byte.is_ascii_graphic() => plain.push(char::from(byte)),
+            _ => return None,
+        }
+    }
+    let last = plain.matches('/').count();
+    let is_plain = |(at, segment): (usize, &str)| {
+        let is_empty_within = segment.is_empty() && at != 0 && at != last;
+        !is_empty_within && segment != "." && segment != ".."
+    };
+    plain.split('/').enumerate().all(is_plain).then_some(plain)
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_fit_what_they_say() {
+        for (glob, yes, no) in [
+            ("/", "/", "/a"),
+            ("/v1/models", "/v1/models /v1/%6dodels", "/v1/models/ /v1 /v1/model /V1/models"),
+            ("/v1/*", "/v1/a /v1/", "/v1 /v1/a/b"),
+            ("/v1/**", "/v1/a /v1/a/b /v1/ /v1", "/v2 /v10/a /"),
+            ("/repos/*/issues", "/repos/x/issues", "/repos/issues /repos/x/y/issues"),
+            ("/**/info/refs", "/info/refs /a/b/info/refs", "/info/refs/x"),
+            ("/a*b*c", "/abc /axbxc /abbc", "/ab /abcd /xabc"),
+            ("/a/**/b/**/c", "/a/b/c /a/x/b/y/z/c", "/a/c /a/b /x/a/b/c"),
+        ] {
+            let glob = PathGlob::read(glob).unwrap();
+            let fits = |path: &str| glob.matches(&plain(path).unwrap());
+            yes.split(' ').for_each(|path| assert!(fits(path), "{glob:?} {path}"));
+            no.split(' ').for_each(|path| assert!(!fits(path), "{glob:?} {path}"));
+        }
+        for bad in [
+            "/a**",
+            "/**b",
+            "/a/../b",
+            "/a//b",
+            "/%2f",
+            "/%zz",
+            "/a;b",
+            &"/a".repeat(33),
+            &format!("/{}", "a".repeat(200)),
+        ] {
+            assert!(PathGlob::read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_servers_read_differently_has_no_plain_form() {
+        for path in [
+            "",
+            "a",
+            "*",
+            "/a/..",
+            "/../a",
+            "/a/./b",
+            "/.",
+            "/a//b",
+            "//a",
+            "/%2e%2e/a",
+            "/%2E",
+            "/a%2fb",
+            "/a%5cb",
+            "/a\\b",
+            "/a;x=1/b",
+            "/a%3bb",
+            "/%252e",
+            "/%25",
+            "/a%00",
+            "/a%0d%0ab",
+            "/a%",
+            "/a%4",
+            "/a%g0",
+            "/a b",
+            "/ä",
+            "/a%3fb",
+            "/a%23",
+        ] {
+            assert_eq!(plain(path), None, "{path:?}");
+        }
+        assert_eq!(plain("/%41%c3%a4/~x/...").as_deref(), Some("/A%C3%A4/~x/..."));
+        assert_eq!(plain("/a/").as_deref(), Some("/a/"));
+    }
+
+    #[test]
+    fn long_paths_take_one_walk_a_segment() {
+        let glob = PathGlob::read("/**/a/**/a/**/a/**/b").unwrap();
+        let path = "/a".repeat(10_000);
+        assert!(!glob.matches(&plain(&path).unwrap()));
+    }
+}
