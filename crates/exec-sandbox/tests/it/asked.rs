@@ -100,7 +100,7 @@ fn sockets_and_machines_are_named() {
     };
     let rows = [
         (connect("AF_INET", "('192.0.2.1', 443)"), Denial::Reach(Some("192.0.2.1:443".into()))),
-        (connect("AF_INET6", "('2001:db8::1', 443)"), Denial::Reach(Some("2001:db8::1".into()))),
+        (connect("AF_INET6", "('2001:db8::1', 443)"), Denial::Reach(Some("[2001:db8::1]:443".into()))),
         (connect("AF_INET", "('127.0.0.1', 5432)"), Denial::Reach(Some("127.0.0.1:5432".into()))),
         (connect("AF_UNIX", "'/srv/x.sock'"), Denial::Socket("/srv/x.sock".into())),
     ];

@@ -90,13 +90,19 @@ impl Speaks {
     }
 }
 
-/// Serves a client that believes that it is connected to a host already.
+/// Serves a client that believes that it is connected to a host already. What it says is read before anything is looked up: until
+/// then, it counts as silent.
 pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
     let Some(target) = client.local_addr().ok().and_then(|address| meant(address, shared)) else { return };
-    let brokered = shared.check.decide(&target);
     let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
+    let carries_anything = shared.check.carries_anything(&target);
+    let opening = if carries_anything { None } else { opening(&mut incoming) };
+    if opening.is_none() && !carries_anything {
+        return;
+    }
+    kept.has_asked();
+    let brokered = shared.check.decide(&target);
     if !brokered.is_allowed() {
-        let opening = opening(&mut incoming);
         shared.told(&brokered).ok();
         return match opening {
             Some(Opening::Http) => say(client, &brokered, None),
@@ -104,10 +110,9 @@ pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
             _ => {}
         };
     }
-    if !shared.check.carries_anything(&target) && !opens(&mut incoming, shared, &target) {
+    if opening.is_some_and(|opening| !is_bound(&opening, &incoming, shared, &target)) {
         return;
     }
-    kept.has_asked();
     // Nobody can be told more than that there is no connection.
     let Ok(()) = told(shared, &brokered) else { return };
     let Ok(server) = connect(&brokered, shared.options.patience) else { return };
@@ -143,9 +148,13 @@ fn opening(incoming: &mut Incoming<'_>) -> Option<Opening> {
     }
 }
 
-/// Whether what a client says first is for the host that it was let through to. If not, that is put on record and told.
+/// Whether what a client says first is for the host that it was let through to.
 fn opens(incoming: &mut Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
-    let Some(opening) = opening(incoming) else { return false };
+    opening(incoming).is_some_and(|opening| is_bound(&opening, incoming, shared, target))
+}
+
+/// Whether a conversation is for the host that it was let through to. If not, that is put on record and told.
+fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
     let Err(Unbound { rule, reason, is_allowed_by_tcp }) = opening.is_bound_to(target) else { return true };
     let fix = is_allowed_by_tcp.then(|| shared.check.add(&format!("{target}/tcp")));
     let refused = Brokered { target: target.to_string(), rule, reason, fix, addresses: Vec::new() };
