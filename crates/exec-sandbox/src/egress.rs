@@ -17,13 +17,16 @@
 //! ```
 
 mod address;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod address_book;
 #[cfg(target_os = "linux")]
 mod broker;
 #[cfg(target_os = "linux")]
 mod chunked;
 mod client_hello;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod conditions;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod host_list;
 mod ipv4_spelling;
 #[cfg(target_os = "linux")]
@@ -31,6 +34,7 @@ mod listening;
 mod name_query;
 #[cfg(target_os = "linux")]
 mod opening;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod path_glob;
 mod policy;
 mod proxy_request;

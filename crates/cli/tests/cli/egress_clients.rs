@@ -165,6 +165,12 @@ print(u.urlopen(\"http://127.0.0.1:8443/\").status)' 2>/dev/null; curl -sS --cac
                  head -c 300000 /dev/zero | curl -sS --data-binary @- http://registry.test/echo",
         expected: Prints("POST 300000\nPOST 300000\n"),
     },
+    Client {
+        name: "single-requests", needs: "/usr/bin/curl", hosts: &["registry.test:80 GET /he*", "!registry.test:80 GET /help"],
+        script: "curl -sS http://registry.test/hello; for path in echo help hello/../echo; do \
+                 curl -sS --path-as-is http://registry.test/$path | grep -o '([a-z-]*)$'; done",
+        expected: Prints("hello from outside\n(not-listed)\n(denied)\n(ambiguous-path)\n"),
+    },
     refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test: no entry of the list names it"),
     refused("another-port", "curl -sS --max-time 5 http://registry.test:8080/ 2>&1", "Failed to connect", ""),
     refused("another-address", "curl -sS --max-time 5 http://93.184.216.34/hello 2>&1", "curl: (7)", ""),
