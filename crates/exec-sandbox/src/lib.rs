@@ -59,6 +59,8 @@ mod home_secrets;
 mod host;
 #[cfg(target_os = "linux")]
 mod journal;
+#[cfg(feature = "kube")]
+pub mod kubernetes;
 mod limits;
 mod listener_handoff;
 mod mode;
@@ -75,6 +77,8 @@ mod provider;
 mod quarantine;
 mod reach;
 mod refusal;
+#[cfg(any(feature = "e2b", feature = "kube"))]
+mod remote;
 mod requirement;
 #[cfg(target_os = "linux")]
 mod run;

@@ -35,7 +35,9 @@ use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, Spawn};
 use crate::sys::raw;
 pub(crate) use ask::Client;
-pub(crate) use leftovers::remove_leftovers;
+#[cfg(feature = "kube")]
+pub(crate) use leftovers::is_orphaned;
+pub(crate) use leftovers::{owner_label, remove_leftovers};
 
 /// How long it may take until a container is made, or gone.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -68,7 +70,7 @@ pub(crate) fn begin(plan: &Plan, container: &ContainerPlan, streams: &Streams) -
     let lock = paths_are_plain(plan)?;
     let launcher = (plan.spawn == Spawn::Threads).then(Launcher::write).transpose()?;
     let name = format!("stockade-{}", unguessed()?);
-    let owner = leftovers::owner_label()?;
+    let owner = owner_label()?;
     let mut contained = Contained {
         reaper: Some(Reaper::start(&client, &name)?),
         client,

@@ -168,10 +168,14 @@ impl ContainerPlan {
     /// Whether the image is named by its digest, and so always the same.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        let image = self.request.image.as_deref().unwrap_or_default();
-        let digest = image.rsplit_once('@').map_or(image, |(_, digest)| digest);
-        digest.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
+        self.request.image.as_deref().is_some_and(is_pinned)
     }
+}
+
+/// Whether an image is named by its digest, and so always the same.
+pub(crate) fn is_pinned(image: &str) -> bool {
+    let digest = image.rsplit_once('@').map_or(image, |(_, digest)| digest);
+    digest.strip_prefix("sha256:").is_some_and(|hex| hex.len() == 64 && hex.bytes().all(is_hex))
 }
 
 const fn is_hex(byte: u8) -> bool {

@@ -8,8 +8,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
-use super::http::{Ask, body, failure, shown};
+use super::http::{Ask, body, shown};
 use super::{E2bError, E2bSandbox};
+use crate::remote::{RemoteError, broken};
 
 /// The longest message of a stream.
 const MAX_MESSAGE: u32 = 4 << 20;
@@ -245,10 +246,9 @@ impl Running<'_> {
 }
 
 fn exactly(from: &mut impl Read, room: &mut [u8]) -> Result<(), E2bError> {
-    from.read_exact(room).map_err(|error| match error.downcast::<ureq::Error>() {
-        Ok(error) => failure(&error, Duration::ZERO),
-        Err(error) if error.kind() == std::io::ErrorKind::TimedOut => E2bError::TimedOut(Duration::ZERO),
-        Err(_) => E2bError::Away("it broke off before the command ended".to_owned()),
+    from.read_exact(room).map_err(|error| match broken(error) {
+        RemoteError::Away(_) => E2bError::Away("it broke off before the command ended".to_owned()),
+        error => error.into(),
     })
 }
 

@@ -19,6 +19,8 @@ mod helpers;
 mod homes;
 #[cfg(target_os = "linux")]
 mod inherited_memory;
+#[cfg(all(target_os = "linux", feature = "kube"))]
+mod kubernetes;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]

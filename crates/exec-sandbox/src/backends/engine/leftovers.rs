@@ -13,7 +13,7 @@ use crate::backends::args::OWNER;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Says who starts a container: a process of this boot, in this list of processes.
-pub(super) fn owner_label() -> io::Result<String> {
+pub(crate) fn owner_label() -> io::Result<String> {
     let pid = std::process::id();
     let began = began(pid).ok_or(io::ErrorKind::NotFound)?;
     Ok(format!("{}/{pid}/{began}", place()?))
@@ -40,6 +40,12 @@ fn is_orphan(label: &str, place: &str) -> bool {
     let Some((pid, moment)) = rest.split_once('/') else { return false };
     let (Ok(pid), Ok(moment)) = (pid.parse::<u32>(), moment.parse::<u64>()) else { return false };
     began(pid) != Some(moment)
+}
+
+/// Whether the starter of something was here and is gone.
+#[cfg(feature = "kube")]
+pub(crate) fn is_orphaned(label: &str) -> bool {
+    place().is_ok_and(|place| is_orphan(label, &place))
 }
 
 /// Removes what killed programs left, and says how many there were.

@@ -1,0 +1,176 @@
+//! What is asked for, read for a cluster: what no pod holds is refused before one is asked.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+
+use super::name::{HOME, NAME, is_label};
+use super::settings::{ClusterSettings, ClusterWorkspace};
+use crate::backends::request::is_image;
+use crate::choices::SandboxBackend;
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::spec::{Confinement, MountAccess, Network, SandboxSpec, Spawn};
+
+/// A user whom nobody is.
+const NOBODY: u32 = 65532;
+/// The longest that all words of a command are together, and all variables: an object of a cluster is no larger than a mebibyte.
+const MAX_BYTES: usize = 1 << 19;
+
+/// A thing that is asked for and that no pod has: whether it is asked for, what it is, why not, and what to do instead.
+type Lack = (fn(&SandboxSpec, &ClusterSettings) -> bool, &'static str, &'static str);
+
+#[rustfmt::skip]
+const LACKS: &[Lack] = &[
+    (|spec, _| spec.confinement == Confinement::None,
+        "a cluster has pods and nothing else", "choose the mode `workspace-write`, or no backend"),
+    (|spec, _| !spec.shared.is_empty() || spec.spill.is_some() || !spec.read_only.is_empty(),
+        "a node of a cluster has not got the folders of this machine",
+        "take the folders out of the request, and put what is needed into the image, the workspace or its claim"),
+    (|spec, settings| (!spec.hidden.is_empty() || !spec.unwritable.is_empty()) && matches!(settings.workspace, ClusterWorkspace::Claim { .. }),
+        "nobody here sees what lies in the volume of a claim, to hide parts of it",
+        "take the paths out of the request, or name a folder of the volume without them"),
+    (|spec, _| matches!(spec.network, Network::Broker { .. } | Network::Proxy(_)),
+        "a pod does not reach a socket or a proxy of this machine", "choose no network, or an open one"),
+    (|spec, _| spec.spawn == Spawn::Threads,
+        "a pod has no launcher that lets one program start and nothing else",
+        "let the command start others, or choose docker, podman or the native backend"),
+    (|spec, _| spec.limits.cpu_time.bound().is_some(),
+        "a pod has no bound on time of processors", "bound the time from start to end, or the processors"),
+    (|spec, _| spec.limits.files.bound().is_some(),
+        "a pod has no bound on the number of files", "bound the bytes that it may put on disks"),
+    (|spec, _| spec.limits.memory.bound().is_none(),
+        "nodes are shared, and a command without a bound on memory takes that of others", "name a bound on memory"),
+    (|spec, settings| spec.workspace_access == MountAccess::ReadWrite && settings.workspace == ClusterWorkspace::Upload,
+        "files that travel into a cluster do not come back, so the command would change a copy that nobody sees",
+        "let the command read the workspace only, or name a claim that holds it"),
+];
+
+pub(super) fn check(spec: &SandboxSpec, settings: &ClusterSettings) -> Result<(), Refusal> {
+    if let Some((_, why, fix)) = LACKS.iter().find(|row| (row.0)(spec, settings)) {
+        return Err(cannot(why, *fix));
+    }
+    let cwd = spec.cwd.as_ref().unwrap_or(&spec.workspace);
+    for path in [&spec.workspace, cwd] {
+        if !is_plain(path) || !cwd.starts_with(&spec.workspace) {
+            let fix = "name a workspace by plain text, and start in it or below it";
+            return Err(Refusal::new(What::Cwd(path.clone()), SandboxRule::VisibleCwd, fix));
+        }
+    }
+    if let ClusterWorkspace::Claim { name, folder } = &settings.workspace {
+        let is_inside = |folder: &String| is_plain(&Path::new("/").join(folder)) && !folder.starts_with('/');
+        if !is_subdomain(name) || !folder.as_ref().is_none_or(is_inside) {
+            let why = "that is no name of a claim, or no folder of one";
+            return Err(cannot(
+                why,
+                "name a PersistentVolumeClaim: `kubectl get pvc`, and a folder in it without `..`",
+            ));
+        }
+    }
+    let names = settings.pull_secret.iter().chain(&spec.container.runtime);
+    match names.into_iter().find(|name| !is_subdomain(name)) {
+        Some(_) => Err(cannot(
+            "that is no name of a Secret or of a RuntimeClass",
+            "name one that is there: `kubectl get secrets,runtimeclasses`",
+        )),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn cannot(why: &'static str, fix: impl Into<String>) -> Refusal {
+    let backend = SandboxBackend::from_name(NAME).unwrap_or_default();
+    Refusal::new(What::Backend(backend), SandboxRule::CannotEnforce(why), fix)
+}
+
+/// Labels of DNS with dots between them.
+fn is_subdomain(name: &str) -> bool {
+    name.len() <= 253 && name.split('.').all(|part| is_label(part, 63))
+}
+
+/// A path that is text, whole, and that a container engine reads as a name and nothing else.
+fn is_plain(path: &Path) -> bool {
+    let has_odd = |path: &str| path.contains([':', '$']) || path.chars().any(char::is_control);
+    path.to_str().is_some_and(|path| !has_odd(path) && path.len() < 4096) && crate::binds::is_plain(path)
+}
+
+/// As whom the command runs: never as root, whose number is that of root on the node.
+pub(super) fn user(settings: &ClusterSettings, host: (u32, u32)) -> Result<(u32, u32), Refusal> {
+    let is_claim = matches!(settings.workspace, ClusterWorkspace::Claim { .. });
+    let user = settings.user.unwrap_or(if is_claim { host } else { (NOBODY, NOBODY) });
+    if user.0 == 0 || user.1 == 0 {
+        return Err(cannot(
+            "the command would run as root, whom a node does not tell from its own",
+            "name the user and the group to whom the files in the claim belong, or start this as an ordinary user",
+        ));
+    }
+    Ok(user)
+}
+
+pub(super) fn image(spec: &SandboxSpec) -> Result<String, Refusal> {
+    match &spec.container.image {
+        Some(image) if is_image(image) => Ok(image.clone()),
+        Some(_) => Err(cannot(
+            "that is no name of an image",
+            "an image is named by lower-case letters, digits and `.-_/:@`",
+        )),
+        None => Err(cannot(
+            "no image was named",
+            "name one that nodes can fetch, best by its digest: `--image NAME@sha256:…`",
+        )),
+    }
+}
+
+/// The words of the command. A cluster replaces what looks like the name of a variable in them, so every `$` is written twice.
+pub(super) fn words(spec: &SandboxSpec) -> Result<Vec<String>, Refusal> {
+    let (program, arguments) = crate::plan::command(&spec.command)?;
+    let words: Option<Vec<String>> = std::iter::once(&program).chain(&arguments).map(text).collect();
+    let words = words.filter(|words| words.iter().map(String::len).sum::<usize>() <= MAX_BYTES);
+    let fix = "write the words in UTF-8, and put what is long into a file of the workspace";
+    let rule = SandboxRule::CannotEnforce(
+        "a cluster takes words that are text, and half a mebibyte of them at most",
+    );
+    let words = words.ok_or_else(|| Refusal::new(What::Command, rule, fix))?;
+    Ok(words.iter().map(|word| word.replace('$', "$$")).collect())
+}
+
+fn text(word: &OsString) -> Option<String> {
+    word.to_str().map(str::to_owned)
+}
+
+/// The variables of the command: those that somebody named, and where it lives. Those of this machine mean nothing
+/// there, and where programs are is for the image to say.
+pub(super) fn variables(
+    spec: &SandboxSpec,
+    host: &BTreeMap<OsString, OsString>,
+) -> Result<BTreeMap<String, String>, Refusal> {
+    let cwd = spec.cwd.as_ref().unwrap_or(&spec.workspace);
+    let mut variables: BTreeMap<String, String> =
+        [("HOME", HOME), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8"), ("TERM", "dumb")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into();
+    variables.insert("PWD".to_owned(), cwd.to_string_lossy().into_owned());
+    let passed = spec.environment.pass.iter().filter_map(|name| Some((name, host.get(name)?)));
+    for (name, value) in passed.chain(spec.environment.set.iter().map(|(name, value)| (name, value))) {
+        let is_name = |name: &String| {
+            let letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+            name.bytes().all(letter)
+                && name.len() <= 253
+                && !name.starts_with(|first: char| first.is_ascii_digit())
+        };
+        let pair = text(name).filter(|name| !name.is_empty() && is_name(name)).zip(text(value));
+        let Some((name, value)) = pair.filter(|(_, value)| !value.contains('\0')) else {
+            let why = "a cluster takes variables whose names are letters, digits and `_`, and whose values are text";
+            let fix = "leave the variable out, or hand it over in a file of the workspace";
+            let name = name.to_string_lossy().into_owned();
+            return Err(Refusal::new(What::Variable(name), SandboxRule::CannotEnforce(why), fix));
+        };
+        variables.insert(name, value);
+    }
+    let length: usize = variables.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if length > MAX_BYTES {
+        return Err(cannot(
+            "the variables are more than half a mebibyte",
+            "hand them over in a file of the workspace",
+        ));
+    }
+    Ok(variables)
+}

@@ -1,0 +1,193 @@
+//! A cluster as a backend: commands of any door run in it where it is named.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "hands on what commands print, and listens whether something is fed to them"
+)]
+
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::KubernetesError;
+use super::asked::cannot;
+use super::client::ClusterClient;
+use super::kubeconfig::ClusterAccess;
+use super::name::{NAME, RunName};
+use super::objects::{ClusterHost, RunObjects};
+use super::options;
+use super::run::ClusterEnd;
+use super::settings::{ClusterSettings, ClusterWorkspace};
+use super::upload::Upload;
+use crate::backends::backend::{Backend, BackendRun, Probed};
+use crate::backends::engine::{is_orphaned, owner_label};
+use crate::choices::BackendName;
+use crate::explain::Denial;
+use crate::host::HostFacts;
+use crate::outcome::{End, Outcome};
+use crate::plan::Plan;
+use crate::provider::{Offer, Sees};
+use crate::refusal::Refusal;
+use crate::run::{AddedCommand, RunError, run_added};
+use crate::spec::SandboxSpec;
+
+/// Runs commands in the cluster of a kubeconfig. It is taken where it is named, `kubernetes`, and nowhere else.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct KubernetesBackend {}
+
+/// What is known before anything is asked.
+struct Prepared {
+    settings: ClusterSettings,
+    access: ClusterAccess,
+    upload: Option<Upload>,
+}
+
+impl Prepared {
+    fn read(spec: &SandboxSpec, facts: &HostFacts) -> Result<Self, Refusal> {
+        let (settings, context) = options::read(&spec.backend_options)?;
+        let access = ClusterAccess::find(context.as_deref(), &facts.home).map_err(|error| {
+            let fix = format!("{} ({error})", error.fix());
+            cannot("the kubeconfig cannot be used", fix)
+        })?;
+        Ok(Self { settings, access, upload: None })
+    }
+
+    /// The same, with the files of the workspace where they travel.
+    fn with_files(mut self, spec: &SandboxSpec) -> Result<Self, RunError> {
+        if self.settings.workspace == ClusterWorkspace::Upload {
+            let upload = Upload::read(spec).map_err(|error| {
+                cannot("the files of the workspace cannot travel into a cluster", error.to_string())
+            })?;
+            self.upload = Some(upload);
+        }
+        Ok(self)
+    }
+
+    fn objects(&self, name: RunName, spec: &SandboxSpec, facts: &HostFacts) -> Result<RunObjects, Refusal> {
+        let host = ClusterHost {
+            variables: &facts.environment,
+            user: (facts.user, facts.group),
+            upload: self.upload.as_ref(),
+        };
+        RunObjects::plan(name, spec, &self.settings, &self.access, &host)
+    }
+}
+
+impl Backend for KubernetesBackend {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn about(&self) -> &str {
+        "A Job in the cluster of your kubeconfig, from --image; never taken by itself"
+    }
+
+    fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
+        let objects = Prepared::read(spec, facts)?.objects(trial()?, spec, facts)?;
+        let name =
+            BackendName::new(NAME).ok_or_else(|| cannot("it has no name", "choose another backend"))?;
+        Ok(Offer::added(name, Sees::Copy, objects.enforcement))
+    }
+
+    /// Asks the cluster whether it would take such a run, by its schemas, its rules and what this user may do. Nothing is run.
+    fn probe(&self, spec: &SandboxSpec) -> Probed {
+        let facts = crate::probe::probe(spec);
+        let planned = || -> Result<RunObjects, Probed> {
+            let refused = |refusal: Refusal| Probed::Not { why: refusal.rule.to_string(), fix: refusal.fix };
+            let prepared = Prepared::read(spec, &facts).map_err(refused)?;
+            let objects = prepared.objects(trial().map_err(refused)?, spec, &facts).map_err(refused)?;
+            let taken = ClusterClient::new(&prepared.access).and_then(|client| client.would_take(&objects));
+            let failed =
+                |error: KubernetesError| Probed::Not { why: error.to_string(), fix: error.fix().to_owned() };
+            taken.map(|()| objects).map_err(failed)
+        };
+        planned().map_or_else(|not| not, |objects| Probed::Works(objects.enforcement))
+    }
+
+    fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError> {
+        let prepared = Prepared::read(job.spec, &job.facts)?.with_files(job.spec)?;
+        let random = |source| RunError::Setup { doing: "naming the run".to_owned(), source };
+        let name = RunName::unguessed().map_err(random)?;
+        let mut objects = prepared.objects(name, job.spec, &job.facts)?;
+        objects.is_waited_for_by(&owner_label().map_err(random)?);
+        let client = ClusterClient::new(&prepared.access).map_err(|error| failed(&error))?;
+        // What killed programs left is removed while there is somebody to ask.
+        client
+            .remove_orphans(&objects.namespace, objects.workload, is_orphaned)
+            .map_err(|error| failed(&error))?;
+        let ended: Arc<Mutex<Option<ClusterEnd>>> = Arc::default();
+        let told = Arc::clone(&ended);
+        let mut outcome = run_added(&job.plan, job.streams, job.control, move |command| {
+            let end = carry_out(&client, &objects, command)?;
+            let how = end.end;
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+            Ok(how)
+        })?;
+        let ended = ended.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if ended.is_some_and(|end| end.memory_ran_out && end.end != End::OutOfMemory) {
+            outcome.denials.push(Denial::Memory);
+        }
+        Ok((job.plan, outcome))
+    }
+
+    fn cleanup(&self) -> usize {
+        let home = std::env::var_os("HOME").unwrap_or_default();
+        let removed = ClusterAccess::find(None, home.as_ref()).and_then(|access| {
+            let settings = ClusterSettings::default();
+            ClusterClient::new(&access)?.remove_orphans(&access.namespace, settings.workload, is_orphaned)
+        });
+        removed.unwrap_or_default()
+    }
+}
+
+/// A name for what is planned and not made.
+fn trial() -> Result<RunName, Refusal> {
+    RunName::new("planned").map_err(|_| cannot("it has no name", "choose another backend"))
+}
+
+fn failed(error: &KubernetesError) -> RunError {
+    let source = io::Error::other(format!("{error}; {}", error.fix()));
+    RunError::Setup { doing: "running it in the cluster".to_owned(), source }
+}
+
+fn carry_out(
+    client: &ClusterClient,
+    objects: &RunObjects,
+    command: AddedCommand,
+) -> Result<ClusterEnd, RunError> {
+    let AddedCommand { stdin, stdout, stderr, stop } = command;
+    let is_fed = listen(File::from(stdin));
+    let mut stdout = File::from(stdout);
+    let fed = Arc::clone(&is_fed);
+    let is_over = move || stop.is_cancelled() || fed.load(Ordering::SeqCst);
+    // Whoever does not read any more misses nothing.
+    let mut print = |bytes: &[u8]| drop(stdout.write_all(bytes));
+    let end = client.run(objects).to_the_end(is_over, &mut print).map_err(|error| failed(&error))?;
+    if is_fed.load(Ordering::SeqCst) {
+        let fix = "let the command read a file of the workspace, or choose another backend";
+        return Err(cannot(
+            "a command in a cluster gets no standard input, and something was fed to it",
+            fix,
+        )
+        .into());
+    }
+    if end.lost_output {
+        let line = "some of what the command printed could not be read from its node any more\n";
+        File::from(stderr).write_all(line.as_bytes()).ok();
+    }
+    Ok(end)
+}
+
+/// Listens whether something is fed to the command. What is only open and never written to is nothing.
+fn listen(mut stdin: File) -> Arc<AtomicBool> {
+    let is_fed = Arc::new(AtomicBool::new(false));
+    let heard = Arc::clone(&is_fed);
+    std::thread::spawn(move || {
+        if stdin.read(&mut [0]).is_ok_and(|count| count > 0) {
+            heard.store(true, Ordering::SeqCst);
+        }
+    });
+    is_fed
+}
