@@ -48,6 +48,7 @@ pub use address::AddressKind;
 #[cfg(target_os = "linux")]
 pub use broker::{Broker, BrokerOptions, Brokered};
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
+pub(crate) use host_list::HostEntry;
 pub use host_list::{HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use policy::{NetPolicy, NetVerdict};

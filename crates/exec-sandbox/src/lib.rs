@@ -67,6 +67,8 @@ mod mode;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
+#[cfg(feature = "egress")]
+mod openshell;
 mod outcome;
 mod plan;
 #[cfg(target_os = "linux")]
@@ -125,6 +127,8 @@ pub use limits::{Limit, Priority, ResourceLimits};
 pub use listener_handoff::HandedListeners;
 pub use listener_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
+#[cfg(feature = "egress")]
+pub use openshell::{OpenShellError, OpenShellPolicy, openshell_policy};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]

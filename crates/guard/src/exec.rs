@@ -26,6 +26,8 @@ pub use stockade_exec_sandbox::{
     TerminalSize, engine_runtimes, find_program, helper_command, plan_and_run, probe, run, run_added,
     run_controlled, run_prepared,
 };
+#[cfg(feature = "config")]
+pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy, openshell_policy};
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 

@@ -6,6 +6,7 @@ pub(super) mod document;
 mod hosts;
 mod mode;
 pub(super) mod report;
+mod shown;
 mod units;
 mod wish;
 
@@ -26,7 +27,6 @@ use stockade_guard::exec::{
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::{CommandDecision, CommandPolicy};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
-use stockade_text::escape_lines;
 use units::{duration, memory, size};
 
 use crate::args::{Format, HELP};
@@ -211,6 +211,10 @@ pub(crate) struct ExecArgs {
     #[arg(long)]
     dry_run: bool,
 
+    /// Say it as the policy of another program; what that does not hold is said beside it, and ends with 1
+    #[arg(long = "as", value_name = "FORM", requires = "dry_run")]
+    form: Option<shown::PlanForm>,
+
     /// How to say how it went; json keeps what the command prints, and puts it into one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -365,11 +369,16 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
-    match prepared.plan().map(|plan| print(&escape_lines(&plan.to_string()))) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        Ok(Err(error)) => failed(args, &format_args!("cannot write the plan: {error}")),
-        Err(refusal) => refused(args, &refusal),
+    let shown = match prepared.plan().map(|plan| shown::plan(&plan, args.form, &args.allow_host)) {
+        Ok(Ok(shown)) => shown,
+        Ok(Err(why)) => return failed(args, &why),
+        Err(refusal) => return refused(args, &refusal),
+    };
+    if let Err(error) = print(&shown.text) {
+        return failed(args, &format_args!("cannot write the plan: {error}"));
     }
+    shown.lost.iter().for_each(|lost| report::say(lost));
+    ExitCode::from(u8::from(!shown.lost.is_empty()))
 }
 
 /// Opens the trail, if the command is to be put on record.

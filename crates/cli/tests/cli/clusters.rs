@@ -1,7 +1,6 @@
 //! Commands in a cluster, through the doors that people and programs use, on the server of the tests of `exec-sandbox`.
 #![expect(
     clippy::disallowed_methods,
-    clippy::panic,
     clippy::string_slice,
     reason = "a test may panic; it starts servers and commands"
 )]

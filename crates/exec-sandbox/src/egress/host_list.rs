@@ -70,6 +70,22 @@ enum Hosts {
     Below(String),
 }
 
+/// What an entry says, for another notation.
+#[derive(Debug, Clone)]
+pub(crate) struct HostEntry<'l> {
+    pub(crate) host: Host,
+    /// Whether all names below the host are meant, and not the host itself.
+    pub(crate) is_below: bool,
+    /// One port, or those of the web.
+    pub(crate) port: Option<u16>,
+    /// Whether it keeps out what it is about.
+    pub(crate) is_denied: bool,
+    /// Whether something is asked of requests, or so much is let through and no more.
+    pub(crate) has_conditions: bool,
+    /// The entry as it was written.
+    pub(crate) written: &'l str,
+}
+
 /// An entry that cannot be meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{}` is no entry of a list of hosts: {why}", entry.escape_debug())]
@@ -188,6 +204,27 @@ impl HostList {
             Hosts::One(host) => (Listened::One(host), entry.port),
             Hosts::Below(_) => (Listened::Below, entry.port),
         })
+    }
+
+    /// Returns what each entry says.
+    pub(crate) fn entries(&self) -> Vec<HostEntry<'_>> {
+        let said = |entry: &Entry| match &entry.hosts {
+            Hosts::One(host) => (host.clone(), false),
+            Hosts::Below(end) => (Host::Name(end.trim_start_matches('.').to_owned()), true),
+        };
+        let entry = |entry| (entry, said(entry));
+        self.entries
+            .iter()
+            .map(entry)
+            .map(|(entry, (host, is_below))| HostEntry {
+                host,
+                is_below,
+                port: entry.port,
+                is_denied: entry.denies,
+                has_conditions: entry.conditions != Conditions::default(),
+                written: &entry.written,
+            })
+            .collect()
     }
 
     /// Returns whether an entry names this very host, and not one above it.

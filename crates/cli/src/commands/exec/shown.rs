@@ -1,0 +1,33 @@
+//! What would be done, for a person or as the policy of another program.
+
+use clap::ValueEnum;
+use stockade_guard::egress::HostList;
+use stockade_guard::exec::{Plan, openshell_policy};
+use stockade_text::escape_lines;
+
+/// Another program whose policies are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlanForm {
+    /// NVIDIA OpenShell, for `openshell sandbox create --policy FILE`
+    #[value(name = "openshell")]
+    OpenShell,
+}
+
+/// A plan as it is shown.
+pub(super) struct ShownPlan {
+    pub(super) text: String,
+    /// What somebody asked for that does not hold in the other program.
+    pub(super) lost: Vec<String>,
+}
+
+/// Returns a plan as it is shown, or why it has no such form.
+pub(super) fn plan(plan: &Plan, form: Option<PlanForm>, hosts: &[String]) -> Result<ShownPlan, String> {
+    match form {
+        None => Ok(ShownPlan { text: escape_lines(&plan.to_string()), lost: Vec::new() }),
+        Some(PlanForm::OpenShell) => {
+            let hosts = HostList::compile(hosts).map_err(|error| error.to_string())?;
+            let policy = openshell_policy(plan, Some(&hosts)).map_err(|error| error.to_string())?;
+            Ok(ShownPlan { text: policy.yaml, lost: policy.lost })
+        }
+    }
+}

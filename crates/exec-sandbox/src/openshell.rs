@@ -1,0 +1,347 @@
+//! A plan as a policy of [NVIDIA OpenShell](https://docs.nvidia.com/openshell), for those who run agents there.
+//!
+//! What OpenShell has no words for is said beside the policy, and nothing is written wider than it is planned: a host of which something is
+//! asked or kept out is left out where that cannot be said.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::path::Path;
+
+use crate::egress::{Host, HostEntry, HostList};
+use crate::mounts::{AT_HOME, Mount, MountKind};
+use crate::plan::{Identity, Plan};
+use crate::spec::{MountAccess, Network, Protection, Spawn};
+
+/// The most paths that a policy may list.
+const MAX_PATHS: usize = 256;
+/// The longest of them, in bytes.
+const MAX_PATH: usize = 4096;
+/// Devices that every program expects.
+const DEVICES: [&str; 2] = ["/dev/null", "/dev/zero"];
+/// Devices that are read.
+const RANDOM: [&str; 2] = ["/dev/random", "/dev/urandom"];
+
+/// A policy of OpenShell, and what of a plan it does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenShellPolicy {
+    /// The document, for `openshell sandbox create --policy FILE`. What it does not hold stands in its comments.
+    pub yaml: String,
+    /// What somebody asked for that does not hold there.
+    pub lost: Vec<String>,
+}
+
+/// A plan has no policy of OpenShell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no policy of OpenShell for this plan: {why}; {fix}")]
+#[non_exhaustive]
+pub struct OpenShellError {
+    /// Why.
+    pub why: String,
+    /// What to do instead.
+    pub fix: &'static str,
+}
+
+/// Returns the policy of OpenShell that holds what `plan` does, as far as that goes. `hosts` are those that the command may reach.
+///
+/// # Errors
+/// When the network is open, which no policy of OpenShell is, or there are more paths than one may list.
+pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShellPolicy, OpenShellError> {
+    let error = |why: &str, fix| OpenShellError { why: why.to_owned(), fix };
+    if plan.network == Network::Open {
+        return Err(error(
+            "it lets the command reach every host, and OpenShell lets it reach those that are named",
+            "name the hosts: `--allow-host NAME`",
+        ));
+    }
+    let (read, written) = paths(plan);
+    let odd =
+        read.iter().chain(&written).find(|path| path.len() > MAX_PATH || path.chars().any(char::is_control));
+    if odd.is_some() || read.len() + written.len() > MAX_PATHS {
+        return Err(error(
+            "it has more than 256 paths, or one that is too long or no plain text",
+            "name a folder around them",
+        ));
+    }
+    let entries: Vec<HostEntry<'_>> = hosts.map(HostList::entries).unwrap_or_default();
+    let mut lost = lost(plan);
+    let mut yaml = String::new();
+    for line in notes(plan, &entries, &mut lost) {
+        writeln!(yaml, "# {line}").ok();
+    }
+    yaml.push_str("version: 1\n\nfilesystem_policy:\n");
+    writeln!(yaml, "  include_workdir: {}", plan.workspace_access() == MountAccess::ReadWrite).ok();
+    list(&mut yaml, "read_only", &read);
+    list(&mut yaml, "read_write", &written);
+    // Without this, a kernel without Landlock would hold nothing, and say so in a log.
+    yaml.push_str("\nlandlock:\n  compatibility: hard_requirement\n");
+    if let Some((user, group)) = user(plan) {
+        writeln!(yaml, "\nprocess:\n  run_as_user: \"{user}\"\n  run_as_group: \"{group}\"").ok();
+    }
+    network(&mut yaml, &entries);
+    Ok(OpenShellPolicy { yaml, lost })
+}
+
+fn list(yaml: &mut String, name: &str, paths: &[String]) {
+    if paths.is_empty() {
+        writeln!(yaml, "  {name}: []").ok();
+        return;
+    }
+    writeln!(yaml, "  {name}:").ok();
+    for path in paths {
+        writeln!(yaml, "    - {}", quoted(path)).ok();
+    }
+}
+
+/// What the command reads, and what it writes beside the workspace.
+fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
+    let (mut read, mut written) = (vec!["/proc".to_owned()], Vec::new());
+    let is_at_home = |mount: &Mount| AT_HOME.iter().any(|row| row.3 == mount.reason);
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    for mount in plan.mounts.iter().filter(|mount| !is_at_home(mount)) {
+        match &mount.kind {
+            MountKind::Bind { access: MountAccess::ReadWrite, .. } if mount.target == plan.workspace => {}
+            MountKind::Bind { access: MountAccess::ReadWrite, .. } => written.push(text(&mount.target)),
+            // What may be written as a whole cannot be kept from being written in part.
+            MountKind::Bind { .. } if is_below_writable(plan, mount) => {}
+            MountKind::Bind { .. } => read.push(text(&mount.target)),
+            MountKind::Scratch { .. } if mount.target.starts_with("/tmp") => {
+                written.push(text(&mount.target));
+            }
+            MountKind::Devices => {
+                read.extend(RANDOM.map(str::to_owned));
+                written.extend(DEVICES.map(str::to_owned));
+            }
+            MountKind::Scratch { .. }
+            | MountKind::Link { .. }
+            | MountKind::Processes
+            | MountKind::Generated { .. }
+            | MountKind::Hidden { .. } => {}
+        }
+    }
+    for paths in [&mut read, &mut written] {
+        paths.sort();
+        paths.dedup();
+    }
+    read.retain(|path| !written.contains(path));
+    (read, written)
+}
+
+fn is_below_writable(plan: &Plan, mount: &Mount) -> bool {
+    plan.workspace_access() == MountAccess::ReadWrite
+        && mount.target != plan.workspace
+        && mount.target.starts_with(&plan.workspace)
+}
+
+/// As whom the command runs. Root is refused there, too.
+fn user(plan: &Plan) -> Option<(u32, u32)> {
+    match plan.identity {
+        Identity::Owner { user, group } if user != 0 && group != 0 => Some((user, group)),
+        Identity::Nobody => Some((65534, 65534)),
+        Identity::Owner { .. } | Identity::Same => None,
+    }
+}
+
+/// What somebody asked for that OpenShell has no words for.
+fn lost(plan: &Plan) -> Vec<String> {
+    let kept: Vec<&Mount> = plan
+        .mounts
+        .iter()
+        .filter(|mount| mount.target.starts_with(&plan.workspace) && mount.target != plan.workspace)
+        .filter(|mount| {
+            let is_read = matches!(&mount.kind, MountKind::Bind { access: MountAccess::ReadOnly, .. });
+            matches!(mount.kind, MountKind::Hidden { .. }) || (is_read && is_below_writable(plan, mount))
+        })
+        .collect();
+    let mut lost: Vec<String> = kept
+        .into_iter()
+        .map(|mount| {
+            let verb = if matches!(mount.kind, MountKind::Hidden { .. }) { "hidden" } else { "read-only" };
+            format!("{} is not {verb} there: paths of OpenShell only add", mount.target.display())
+        })
+        .collect();
+    if plan.spawn == Spawn::Threads {
+        lost.push("the command may start other programs there".to_owned());
+    }
+    if let Network::Broker { socket } = &plan.network {
+        lost.push(format!("the socket of the broker, {}, is not there", socket.display()));
+    }
+    lost
+}
+
+/// What is said in comments: what does not hold, and what was written narrower.
+fn notes(plan: &Plan, entries: &[HostEntry<'_>], lost: &mut Vec<String>) -> Vec<String> {
+    let mut notes = vec![
+        "Made by stockade from what it would hold on this machine.".to_owned(),
+        "Memory, processes and time are bounded by options of `openshell sandbox create`, and not here."
+            .to_owned(),
+    ];
+    if plan.protection == Protection::Names && plan.workspace_access() == MountAccess::ReadWrite {
+        notes.push("Files in the workspace that other programs obey are not protected there.".to_owned());
+    }
+    for entry in entries.iter().filter(|entry| !entry.is_denied) {
+        if let Some(why) = left_out(entry, entries) {
+            lost.push(format!("{} is not reached there: {why}", entry.written));
+        }
+    }
+    if !reached(entries).is_empty() {
+        notes.push(
+            "What goes to a host there may be of any kind; here, it has to be TLS, HTTP or SSH.".to_owned(),
+        );
+        notes.push(
+            "There, a name may lead into a private network; here, it may not unless it is named.".to_owned(),
+        );
+    }
+    notes.extend(lost.iter().map(|lost| format!("LOST: {lost}.")));
+    notes
+}
+
+/// Why an entry is left out: more would be let through otherwise.
+fn left_out(entry: &HostEntry<'_>, entries: &[HostEntry<'_>]) -> Option<&'static str> {
+    if destination(entry).is_none() {
+        return Some("OpenShell lets nobody reach it");
+    }
+    if entry.has_conditions {
+        return Some("its conditions cannot be said there");
+    }
+    let is_kept_out = entries.iter().any(|other| other.is_denied && may_meet(entry, other));
+    is_kept_out.then_some("what another entry keeps out of it cannot be said there")
+}
+
+/// Whether two entries may be about the same host.
+fn may_meet(one: &HostEntry<'_>, other: &HostEntry<'_>) -> bool {
+    let is_within = |name: &str, above: &str| {
+        name.strip_suffix(above).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    };
+    match (&one.host, &other.host) {
+        (Host::Name(one), Host::Name(other)) => is_within(one, other) || is_within(other, one),
+        (one, other) => one == other,
+    }
+}
+
+/// The entries that are written.
+fn reached<'e>(entries: &'e [HostEntry<'e>]) -> Vec<(String, &'e HostEntry<'e>)> {
+    let written = entries.iter().filter(|entry| !entry.is_denied && left_out(entry, entries).is_none());
+    written.filter_map(|entry| Some((destination(entry)?, entry))).collect()
+}
+
+/// A host in the notation of OpenShell; nothing for one that it lets nobody reach.
+fn destination(entry: &HostEntry<'_>) -> Option<String> {
+    match &entry.host {
+        Host::Name(name) if name == "localhost" || name.ends_with(".localhost") => None,
+        // A star stands within one label there, and two stand for any number of them.
+        Host::Name(name) if entry.is_below => Some(format!("**.{name}")),
+        Host::Name(name) => Some(name.clone()),
+        Host::Address(address) => {
+            let is_closed = address.is_loopback() || address.is_unspecified() || is_link_local(*address);
+            (!is_closed).then(|| address.to_string())
+        }
+    }
+}
+
+fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+fn network(yaml: &mut String, entries: &[HostEntry<'_>]) {
+    let reached = reached(entries);
+    if reached.is_empty() {
+        yaml.push_str("\nnetwork_policies: {}\n");
+        return;
+    }
+    yaml.push_str("\nnetwork_policies:\n  stockade:\n    name: stockade\n    endpoints:\n");
+    for (host, entry) in reached {
+        // Without a port, those of the web are meant.
+        let ports = entry.port.map_or_else(|| "443, 80".to_owned(), |port| port.to_string());
+        writeln!(yaml, "      - host: {}\n        ports: [{ports}]", quoted(&host)).ok();
+    }
+    // Here, hosts hold for every program.
+    yaml.push_str("    binaries:\n      - path: \"/**\"\n");
+}
+
+/// Writes a text so that YAML reads it as this text: quotes, and what they need escaped.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => {
+                write!(out, "\\u{:04x}", u32::from(c)).ok();
+            }
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::{Entry, HostFacts, Kernel};
+    use crate::spec::SandboxSpec;
+
+    fn facts() -> HostFacts {
+        let folders = ["/usr", "/bin", "/lib", "/srv/work", "/srv/more"];
+        HostFacts {
+            entries: folders
+                .map(|path| (path.into(), Entry::Folder))
+                .into_iter()
+                .chain([("/run/b".into(), Entry::Socket)])
+                .collect(),
+            home: "/home/agent".into(),
+            user: 1000,
+            group: 1000,
+            kernel: Kernel { namespaces: true, landlock: 7, seccomp: true, mediation: true },
+            ..HostFacts::default()
+        }
+    }
+
+    fn policy(
+        change: impl FnOnce(&mut SandboxSpec),
+        hosts: &[&str],
+    ) -> Result<OpenShellPolicy, OpenShellError> {
+        let mut spec = SandboxSpec::new("/srv/work", ["make"]);
+        change(&mut spec);
+        let plan = crate::plan::plan(&spec, &facts()).unwrap();
+        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
+        openshell_policy(&plan, Some(&HostList::compile(&hosts).unwrap()))
+    }
+
+    #[test]
+    fn a_policy_is_this() {
+        let hosts = [
+            "api.example.com:8443",
+            "*.example.org",
+            "10.1.2.3:443",
+            "localhost:80",
+            "127.0.0.1:9",
+            "asked.example:80 GET /v1/**",
+            "*.example.net",
+            "!tracker.example.net",
+            "tracker.example.net:443",
+        ];
+        let policy = policy(|spec| spec.read_only = vec!["/srv/more".into()], &hosts).unwrap();
+        assert_eq!(policy.yaml, include_str!("openshell/golden.yaml"), "{}", policy.yaml);
+        assert_eq!(policy.lost.len(), 5, "{:?}", policy.lost);
+    }
+
+    #[test]
+    fn what_is_lost_is_told_and_what_is_open_is_refused() {
+        let lost = |change: fn(&mut SandboxSpec)| policy(change, &[]).unwrap().lost.join("\n");
+        assert_eq!(lost(|_| {}), "");
+        assert!(lost(|spec| spec.spawn = Spawn::Threads).contains("start other programs"));
+        let broker = |spec: &mut SandboxSpec| spec.network = Network::Broker { socket: "/run/b".into() };
+        assert!(policy(broker, &[]).unwrap().lost.join("").contains("/run/b"));
+        let refused = policy(|spec| spec.network = Network::Open, &[]).unwrap_err();
+        assert!(refused.to_string().contains("--allow-host"), "{refused}");
+    }
+
+    #[test]
+    fn texts_mean_themselves() {
+        assert_eq!(quoted("/a b"), "\"/a b\"");
+        assert_eq!(quoted("/a\"\\\n"), "\"/a\\\"\\\\\\u000a\"");
+    }
+}
