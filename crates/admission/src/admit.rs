@@ -265,7 +265,8 @@ impl Door<'_> {
             let position = FilePosition { path: name, at: TextPosition::START };
             self.problems.add("not-read", position, gap, "take it out, or let it be read");
         }
-        self.findings.extend(std::mem::take(&mut others.findings), others.cut);
+        let (found, cut) = std::mem::take(&mut others.findings).end();
+        self.findings.extend(found, cut || others.cut);
 
         let text = unix_lines(&main.text);
         let split = split_head(&text);
@@ -276,7 +277,9 @@ impl Door<'_> {
         let surfaces =
             self.surfaces(head.as_ref(), split.body, &cleaned.body, &path, split.lines_before, &others);
         self.name_and_use(&mut manifest, head.is_some(), &cleaned.body, folder.as_deref(), &path);
-        if self.findings.cut() {
+        let worst = self.findings.worst();
+        let (findings, cut) = std::mem::take(&mut self.findings).end();
+        if cut {
             let message = "there is more to find than is listed";
             self.problems.add("too-many-findings", start, message, "mend what is listed, then look again");
         }
@@ -289,14 +292,13 @@ impl Door<'_> {
             arguments: manifest.arguments.clone(),
             body: cleaned.body.trim().to_owned(),
         };
-        let worst = self.findings.worst();
         let attacks = self.problems.attacks();
         let (problems, level) = self.problems.end();
         let report = SkillReport {
             name: frame.name.clone(),
             dialect: self.options.dialect,
             problems,
-            findings: self.findings.end(),
+            findings,
             surfaces,
             comments_removed: cleaned.html_comments_stripped,
             invisible_removed: cleaned.invisible_stripped.count,

@@ -54,8 +54,8 @@ pub fn check_package(
             findings.add(&scan.report, path, 0, Reading::Written);
         });
     })?;
-    let truncated = findings.cut();
-    Ok(PackageReport { package, findings: findings.end(), truncated })
+    let (findings, truncated) = findings.end();
+    Ok(PackageReport { package, findings, truncated })
 }
 
 impl PackageReport {

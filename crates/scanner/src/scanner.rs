@@ -32,7 +32,8 @@ pub struct Scanner {
 pub struct ScanOptions {
     /// How the text is to be read.
     pub syntax: Syntax,
-    /// The most findings in the report, and of each rule before they are merged. More make it truncated.
+    /// The most findings in the report, and of each pattern before they are merged. More make it truncated, and the worst are
+    /// kept.
     pub max_findings: usize,
     /// Whether to look behind obfuscations.
     pub deobfuscate: Deobfuscate,
@@ -104,8 +105,8 @@ impl Scanner {
         let user: Vec<RuleBuf> = rules.into_iter().map(Into::into).collect();
         let mut exact = Exact::of_table(&builtin);
         let mut taken = Taken::by(builtin.iter().copied());
-        for (index, rule) in (builtin.len()..).zip(&user) {
-            exact.add_rule(index, check(rule, &mut taken)?);
+        for rule in &user {
+            exact.add_rule(rule.severity, check(rule, &mut taken)?);
         }
         let patterns = user
             .iter()
@@ -184,7 +185,7 @@ impl Scanner {
             Some(Finding {
                 rule_id: facts.id,
                 category: facts.category,
-                severity: facts.severity,
+                severity: hit.severity,
                 description: facts.summary,
                 remedy: facts.remedy,
                 matched_text: first_chars(text.get(hit.span.clone()).unwrap_or_default(), MATCHED_TEXT_CHARS),

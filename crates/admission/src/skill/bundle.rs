@@ -9,7 +9,7 @@ use stockade_files::{
 use stockade_scanner::Scanner;
 
 use super::files::{FileSurface, file_surfaces};
-use super::finding::{Reading, SkillFinding, kept};
+use super::finding::{Reading, SkillFinding, WorstFindings, kept};
 use crate::scan_files::{FileScan, scan_files};
 
 /// Where a skill comes from.
@@ -50,8 +50,8 @@ pub(crate) struct Others {
     pub(crate) count: usize,
     /// Their names, below the folder.
     pub(crate) names: Vec<String>,
-    pub(crate) findings: Vec<SkillFinding>,
-    /// Whether there are more findings than are kept.
+    pub(crate) findings: WorstFindings,
+    /// Whether there is more than is kept.
     pub(crate) cut: bool,
     /// What runs or instructs, file by file.
     pub(crate) surfaces: Vec<FileSurface>,
@@ -147,13 +147,7 @@ impl Others {
         const MAX_KEPT: usize = 1000;
         self.count += 1;
         self.cut |= seen.cut;
-        for finding in seen.findings {
-            if self.findings.len() < MAX_KEPT {
-                self.findings.push(finding);
-            } else {
-                self.cut = true;
-            }
-        }
+        seen.findings.into_iter().for_each(|finding| self.findings.push(finding));
         for surface in seen.surfaces {
             if self.surfaces.len() < MAX_KEPT {
                 self.surfaces.push(surface);

@@ -66,10 +66,43 @@ impl Reading {
     }
 }
 
+/// Findings up to a number. Where there are more, the worst of them are kept, and of those the first: a flood of mild ones hides
+/// nothing.
+#[derive(Debug, Default)]
+pub(crate) struct WorstFindings {
+    critical: Vec<SkillFinding>,
+    milder: Vec<SkillFinding>,
+    /// Whether any were left out.
+    cut: bool,
+}
+
+impl WorstFindings {
+    pub(crate) fn push(&mut self, finding: SkillFinding) {
+        let list = match finding.severity {
+            Severity::Critical => &mut self.critical,
+            Severity::Warn => &mut self.milder,
+        };
+        if list.len() < MAX_FINDINGS {
+            list.push(finding);
+        } else {
+            self.cut = true;
+        }
+    }
+
+    /// Returns the findings, the worst first, and whether any were left out.
+    pub(crate) fn end(self) -> (Vec<SkillFinding>, bool) {
+        let Self { critical: mut list, milder, mut cut } = self;
+        let room = MAX_FINDINGS - list.len();
+        cut |= milder.len() > room;
+        list.extend(milder.into_iter().take(room));
+        (list, cut)
+    }
+}
+
 /// What was found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    list: Vec<SkillFinding>,
+    list: WorstFindings,
     /// What has been seen, so that a second reading only adds what is new.
     seen: HashSet<(String, String, String)>,
     worst: Option<Severity>,
@@ -97,10 +130,8 @@ impl Findings {
         let key = (path.clone(), rule_id.clone(), matched_text.clone());
         // What is written twice is found twice; what is read twice is not.
         let new = self.seen.insert(key) || *reading == Reading::Written;
-        if new && self.list.len() < MAX_FINDINGS {
+        if new {
             self.list.push(finding);
-        } else if new {
-            self.cut = true;
         }
     }
 
@@ -108,14 +139,10 @@ impl Findings {
         self.worst
     }
 
-    pub(crate) const fn cut(&self) -> bool {
-        self.cut
-    }
-
-    /// Returns the findings, the worst first.
-    pub(crate) fn end(mut self) -> Vec<SkillFinding> {
-        self.list.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-        self.list
+    /// Returns the findings, the worst first, and whether there were more.
+    pub(crate) fn end(self) -> (Vec<SkillFinding>, bool) {
+        let (list, cut) = self.list.end();
+        (list, cut || self.cut)
     }
 }
 

@@ -7,12 +7,14 @@ use super::{Compiled, ExactWork, Slot};
 use crate::candidates::Candidates;
 use crate::regions::{RegionMap, Syntax};
 use crate::report::TextView;
-use crate::rule::Rule;
+use crate::rule::{Rule, Severity};
 
 /// The patterns of a scanner, by number in table order.
 #[derive(Debug)]
 pub(crate) struct Exact {
     slots: Vec<Slot>,
+    /// How bad a hit of each rule is, by the number of the rule.
+    severities: Vec<Severity>,
 }
 
 /// One place where one rule fires.
@@ -20,6 +22,7 @@ pub(crate) struct Exact {
 pub(crate) struct Hit {
     pub(crate) span: Range<usize>,
     pub(crate) rule: usize,
+    pub(crate) severity: Severity,
     pub(crate) view: TextView,
 }
 
@@ -41,11 +44,13 @@ impl Exact {
         for (index, rule) in rules.iter().enumerate() {
             slots.extend(Slot::of_row(index, rule));
         }
-        Self { slots }
+        Self { slots, severities: rules.iter().map(|rule| rule.severity).collect() }
     }
 
-    /// Adds the patterns of a rule of the user's own.
-    pub(crate) fn add_rule(&mut self, rule: usize, patterns: Vec<Compiled>) {
+    /// Adds the patterns of the next rule, one of the user's own.
+    pub(crate) fn add_rule(&mut self, severity: Severity, patterns: Vec<Compiled>) {
+        let rule = self.severities.len();
+        self.severities.push(severity);
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
     }
 
@@ -87,6 +92,7 @@ impl Run<'_> {
                 self.truncated = true;
                 continue;
             };
+            let severity = self.exact.severities.get(slot.rule).copied().unwrap_or(Severity::Critical);
             // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
             let mut room = self.max_findings;
             for within in places.iter() {
@@ -97,7 +103,7 @@ impl Run<'_> {
                     }
                     room -= 1;
                     let (span, view) = origin(span);
-                    self.hits.push(Hit { span, rule: slot.rule, view });
+                    self.hits.push(Hit { span, rule: slot.rule, severity, view });
                     true
                 });
             }
@@ -109,12 +115,16 @@ impl Run<'_> {
         self.work
     }
 
-    /// Returns the hits in the order of the text, at one place in the order of the rules, and whether any were left out.
+    /// Returns the hits in the order of the text, at one place in the order of the rules, and whether any were left out. Where there
+    /// are too many the worst are kept: no flood of mild ones hides what a text is blocked for.
     pub(crate) fn finish(mut self) -> (Vec<Hit>, bool) {
         merge(&mut self.hits);
-        self.hits.sort_unstable_by_key(|hit| (hit.span.start, hit.rule));
         let truncated = self.truncated || self.hits.len() > self.max_findings;
-        self.hits.truncate(self.max_findings);
+        if self.hits.len() > self.max_findings {
+            self.hits.sort_unstable_by_key(|hit| (Reverse(hit.severity), hit.span.start, hit.rule));
+            self.hits.truncate(self.max_findings);
+        }
+        self.hits.sort_unstable_by_key(|hit| (hit.span.start, hit.rule));
         (self.hits, truncated)
     }
 }
@@ -153,7 +163,10 @@ mod tests {
     fn merged(hits: &[(usize, Range<usize>, TextView)]) -> Vec<(usize, Range<usize>, TextView)> {
         let mut hits = hits
             .iter()
-            .map(|(rule, span, view)| Hit { span: span.clone(), rule: *rule, view: *view })
+            .map(|(rule, span, view)| {
+                let (span, severity) = (span.clone(), Severity::Warn);
+                Hit { span, rule: *rule, severity, view: *view }
+            })
             .collect();
         merge(&mut hits);
         hits.into_iter().map(|hit| (hit.rule, hit.span, hit.view)).collect()

@@ -4,6 +4,7 @@
 mod allocations;
 mod attacks;
 mod equivalence;
+mod floods;
 mod hostile;
 mod linear;
 mod properties;
