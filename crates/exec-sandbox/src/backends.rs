@@ -9,6 +9,8 @@ mod builtin;
 pub(crate) mod contain;
 #[cfg(target_os = "linux")]
 pub(crate) mod engine;
+#[cfg(all(feature = "external", target_os = "linux"))]
+pub(crate) mod external;
 #[cfg(target_os = "linux")]
 mod launcher;
 #[cfg(target_os = "linux")]

@@ -9,6 +9,8 @@
 //! It is tried on a server of our own that the official SDKs for Python and JavaScript are tried on as well, and was not run
 //! against E2B itself.
 
+#[cfg(target_os = "linux")]
+mod backend;
 mod client;
 mod error;
 mod files;
@@ -17,6 +19,8 @@ mod packages;
 mod process;
 mod settings;
 
+#[cfg(target_os = "linux")]
+pub use backend::E2bBackend;
 pub use client::{E2bClient, E2bRequest, E2bSandbox};
 pub use error::E2bError;
 pub use files::{E2bEntry, E2bEntryKind};

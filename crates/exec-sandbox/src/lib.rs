@@ -108,6 +108,8 @@ mod worktree;
 
 #[cfg(target_os = "linux")]
 pub use backends::backend::{Backend, BackendRun, Probed};
+#[cfg(all(feature = "external", target_os = "linux"))]
+pub use backends::external::{external_backends, external_program, find_external};
 #[cfg(target_os = "linux")]
 pub use backends::registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
 pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};

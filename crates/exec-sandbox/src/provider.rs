@@ -102,7 +102,9 @@ impl Offer {
     fn holds_what_is_wanted(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
         let wanted = &spec.require | &spec.require_by_name;
         let Provider::Added(added) = &self.provider else { return require(&wanted, &self.enforcement) };
-        let missing = ISOLATION.iter().chain(&wanted).find(|one| !self.enforcement.holds(**one));
+        let asked = (spec.spawn == Spawn::Threads).then_some(&Property::NoSpawn);
+        let all = ISOLATION.iter().chain(asked).chain(&wanted);
+        let missing = all.into_iter().find(|one| !self.enforcement.holds(**one));
         // What somebody named has to hold in full: nobody tries it from inside.
         let in_part = |one: &&Property| self.enforcement.gaps.iter().any(|gap| gap.property == **one);
         let Some(property) = missing.or_else(|| spec.require_by_name.iter().find(in_part)) else {

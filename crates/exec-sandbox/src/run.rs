@@ -138,7 +138,8 @@ pub enum RunError {
 }
 
 impl RunError {
-    fn setup(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+    /// Says of an error that it kept a sandbox from being made, and what was being done.
+    pub fn setup(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();
         move |source| Self::Setup { doing, source }
     }

@@ -23,8 +23,8 @@ pub use stockade_exec_sandbox::{
     AddedCommand, Backend, BackendFinder, BackendRegistry, BackendRun, Cancellation, HandedListeners,
     HeldKind, Input, ListedBackend, MAX_AGE, MAX_BYTES, MAX_GROUPS, Probed, QuarantineEntry, QuarantineError,
     QuarantineStore, RunControl, RunError, SandboxPool, Selection, Signals, Stream, Streams, Terminal,
-    TerminalSize, engine_runtimes, find_program, helper_command, plan_and_run, probe, run, run_added,
-    run_controlled, run_prepared,
+    TerminalSize, engine_runtimes, external_backends, external_program, find_external, find_program,
+    helper_command, plan_and_run, probe, run, run_added, run_controlled, run_prepared,
 };
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy, openshell_policy};
@@ -41,7 +41,11 @@ pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunErro
 /// adds it here.
 #[cfg(target_os = "linux")]
 pub fn backends() -> &'static BackendRegistry {
-    static BACKENDS: std::sync::LazyLock<BackendRegistry> =
-        std::sync::LazyLock::new(BackendRegistry::builtin);
+    static BACKENDS: std::sync::LazyLock<BackendRegistry> = std::sync::LazyLock::new(|| {
+        let registry = BackendRegistry::builtin().finding(find_external);
+        #[cfg(feature = "e2b")]
+        registry.register(Box::new(stockade_exec_sandbox::e2b::E2bBackend), 0, Selection::ByNameOnly);
+        registry
+    });
     &BACKENDS
 }

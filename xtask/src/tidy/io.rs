@@ -30,6 +30,11 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
+    ("crates/exec-sandbox/src/e2b/backend.rs", "reads a key, and packs a workspace"),
+    (
+        "crates/exec-sandbox/src/backends/external/",
+        "starts programs that are backends, and looks at whose they are",
+    ),
     ("crates/exec-sandbox/src/backends/builtin.rs", "makes a folder to try sandboxes in"),
     (
         "crates/exec-sandbox/src/backends/engine/",

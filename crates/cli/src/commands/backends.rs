@@ -1,13 +1,15 @@
 //! `stockade backends`: what makes sandboxes on this machine, found out by running something in each.
 #![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
 
+mod test;
+
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
 use stockade_guard::exec::{
     ContainerRequest, Enforcement, Engine, ListedBackend, Probed, Property, SandboxBackend, SandboxSpec,
-    Selection, backends, engine_runtimes,
+    Selection, backends, engine_runtimes, external_backends,
 };
 use stockade_text::escape;
 
@@ -22,7 +24,8 @@ const EXAMPLES: &str = "\
 Examples:
   stockade backends                          what makes sandboxes here, and what each holds
   stockade backends --image NAME@sha256:…    containers of this image as well
-  stockade backends --clean                  remove what programs left that were killed";
+  stockade backends --clean                  remove what programs left that were killed
+  stockade backends test mine                whether stockade-backend-mine does what a backend has to do";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -33,8 +36,11 @@ Exit codes:
 const RUNTIMES: [&str; 2] = ["runsc", "kata-runtime"];
 
 #[derive(Debug, clap::Args)]
-#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES, args_conflicts_with_subcommands = true)]
 pub(crate) struct BackendsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+
     /// The image that containers are tried with; without one, only the engine is asked
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
@@ -54,6 +60,12 @@ pub(crate) struct BackendsArgs {
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Test whether a backend does what every backend has to do
+    Test(test::TestArgs),
 }
 
 /// A backend, as it is printed.
@@ -92,6 +104,9 @@ struct Report<'r> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    if let Some(Action::Test(args)) = &args.action {
+        return test::run(args, color);
+    }
     let registry = backends();
     let removed = args.clean.then(|| registry.cleanup());
     let here = std::env::current_dir()
@@ -99,6 +114,9 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     let mut spec = SandboxSpec::new(here, ["true"]);
     spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
     spec.backend_options = args.backend_option.iter().cloned().collect();
+    for name in external_backends() {
+        registry.find(name, &spec);
+    }
     let listed = registry.list(&spec).into_iter();
     let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).collect();
     let is_served = rows.iter().any(|row| row.works && !row.by_name_only);

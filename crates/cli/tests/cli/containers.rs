@@ -131,6 +131,7 @@ fn commands_in_containers_are_held_as_promised() {
         println!("skipped: gVisor is not on this machine: run `cargo xtask setup`");
     }
     every_attack_is_stopped(&docker, &place);
+    other_doors_run_in_them_too(&docker, &place);
     limits_end_a_command_and_say_which(&docker, &place);
     what_is_killed_leaves_nothing(&docker, &place);
     assert_eq!(docker.says(&["ps", "--all", "--quiet"]), "", "nothing is left behind");
@@ -204,6 +205,41 @@ fn every_attack_is_stopped(docker: &Docker, place: &Place) {
     let rows = listed["backends"].as_array().unwrap();
     let row = rows.iter().find(|row| row["name"] == "docker").unwrap();
     assert!(row["works"] == true && row["byNameOnly"] == true, "{row}");
+}
+
+/// `run`, by the configuration of an agent, and `serve`, by what a request says.
+fn other_doors_run_in_them_too(docker: &Docker, place: &Place) {
+    let skill = place.folder.path().join("skill");
+    fs::create_dir_all(&skill).unwrap();
+    let head = "---\nname: sorts\ndescription: Sorts photos by date.\n---\nSort the photos.\n";
+    fs::write(skill.join("SKILL.md"), head).unwrap();
+    let stockade = |words: &[&str]| {
+        let mut command = Command::new(STOCKADE);
+        command.args(words).current_dir(place.workspace()).env_clear().env("HOME", place.home());
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("DOCKER_HOST", docker.address());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    };
+    let key = |name: &str, value: &str| format!("agents.default.skills.execSandbox.{name}={value}");
+    let (backend, image) = (key("backend", "docker"), key("image", &docker.image));
+    // A file of the image alone, which this machine has not.
+    let words = ["run", "--set", &backend, "--set", &image, skill.to_str().unwrap(), "--", "cat", "/script"];
+    let ran = stockade(&words).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(text_of(&ran), "#!/ways child\n", "{}", text(&ran.stderr));
+    let request = serde_json::json!({
+        "jsonrpc": "2.0", "id": 1, "method": "exec",
+        "params": { "argv": ["sh", "-c", "cat /script; exit 3"],
+            "spec": { "workspace": place.workspace(), "backend": "docker", "image": docker.image } },
+    });
+    let mut server = stockade(&["serve"]).stdin(Stdio::piped()).spawn().unwrap();
+    std::io::Write::write_all(&mut server.stdin.take().unwrap(), format!("{request}\n").as_bytes()).unwrap();
+    let said = server.wait_with_output().unwrap();
+    let answer: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
+    let result = &answer["result"];
+    assert_eq!((&result["backend"], &result["exitCode"]), (&"docker".into(), &3.into()), "{answer}");
+    assert_eq!(result["stdoutBase64"], "IyEvd2F5cyBjaGlsZAo=", "{answer}");
 }
 
 fn gvisor_is_a_kernel_of_its_own(docker: &Docker, place: &Place) {
@@ -387,7 +423,10 @@ fn podman_makes_the_same_containers() {
     assert_eq!(printed(&ran), seen, "{ran}");
     let held = run(&["--no-spawn"], &["/ways", "held"]);
     assert_eq!(printed(&held), "thread\ntried 25\n", "{held}");
-    assert_eq!(run(&["--timeout", "2s"], &["sleep", "600"])["end"], "timed-out");
+    let late = run(&["--timeout", "2s"], &["sleep", "600"]);
+    assert_eq!(late["end"], "timed-out");
+    // It is gone soon after: nothing waits for the command to end by itself, which podman would for ten seconds.
+    assert!(late["usage"]["wallMs"].as_u64().unwrap() < 7000, "{late}");
     assert_eq!(text_of(&ask(&["ps", "--all", "--quiet"])), "", "nothing is left behind");
 }
 

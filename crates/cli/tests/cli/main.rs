@@ -7,6 +7,9 @@
 mod clusters;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod backends;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod containers;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

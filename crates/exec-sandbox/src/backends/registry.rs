@@ -146,17 +146,27 @@ impl BackendRegistry {
     /// When there is none, or the request itself is refused.
     pub fn plan(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         let mut wanted = self.wanted(spec);
-        if wanted.is_empty()
-            && let (SandboxBackend::Added(name), Some(find)) = (spec.backend, self.finder)
-            && let Some(found) = find(name, spec)
+        if let SandboxBackend::Added(name) = spec.backend
+            && wanted.is_empty()
+            && self.find(name, spec)
         {
-            self.register(found, 0, Selection::ByNameOnly);
             wanted = self.wanted(spec);
         }
         if wanted.is_empty() && spec.backend != SandboxBackend::Auto {
             return Err(self.unknown(spec.backend));
         }
         plan_of(spec, facts, wanted.iter().map(|row| row.offer(spec, facts)))
+    }
+
+    /// Adds what the finder finds under a name that is in no row, to be taken by that name alone. Says whether there is such a row.
+    pub fn find(&self, name: BackendName, spec: &SandboxSpec) -> bool {
+        if self.rows().iter().any(|row| row.backend.name() == name.as_str()) {
+            return true;
+        }
+        let found = self.finder.and_then(|find| find(name, spec));
+        let is_there = found.is_some();
+        found.into_iter().for_each(|found| self.register(found, 0, Selection::ByNameOnly));
+        is_there
     }
 
     /// The rows that may be taken, in the order in which they are.

@@ -159,9 +159,9 @@ impl NotEnforced {
     pub const fn message(self) -> &'static str {
         match self {
             Self::Spawn => {
-                "the package may not start programs, and Docker cannot hold it to that: a profile that closes execve keeps its \
-                 own program from starting. Run the checked files with `stockade exec --no-spawn` instead, or trust the \
-                 limit of 64 processes"
+                "the package may not start programs, and arguments of Docker cannot hold it to that: a profile that closes execve \
+                 keeps its own program from starting. `stockade exec --backend docker --image IMAGE --no-spawn -- …` does, by a \
+                 launcher in the container; by these arguments, there is a limit of 64 processes"
             }
             Self::Image => {
                 "the image is named by a tag, which may be another image by then: build it from the files that were checked, \

@@ -22,7 +22,8 @@ use crate::refusal::{Refusal, SandboxRule, What};
 pub struct AddedCommand {
     /// What the command reads: the end of a pipe, or a file.
     pub stdin: OwnedFd,
-    /// Where its standard output goes: the end of a pipe. Whoever writes here waits while nobody reads.
+    /// Where its standard output goes: the end of a pipe. Whoever writes here waits while nobody reads, so it is best written by
+    /// [`Cancellation::write_unless`], which waits no longer than `stop` lets it.
     pub stdout: OwnedFd,
     /// Where its standard error goes, likewise.
     pub stderr: OwnedFd,

@@ -5,7 +5,9 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use rustix::event::{EventfdFlags, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::io::Errno;
 
 /// Ends a run from any thread, before it begins or while it is under way. One that nobody listens to costs no descriptor.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +56,28 @@ impl Cancellation {
         self.0.bell.get().map(|bell| bell.as_fd()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
+    /// Writes all of this to the end of a pipe, unless it is cancelled meanwhile: then the rest is dropped. Where nobody reads any
+    /// more, that is nobody's fault.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn write_unless(&self, to: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
+        fcntl_setfl(to, fcntl_getfl(to)? | OFlags::NONBLOCK)?;
+        let bell = self.bell()?;
+        let mut rest = bytes;
+        while !rest.is_empty() && !self.is_cancelled() {
+            let mut fds = [PollFd::new(to, PollFlags::OUT), PollFd::from_borrowed_fd(bell, PollFlags::IN)];
+            rustix::io::retry_on_intr(|| poll(&mut fds, None))?;
+            match rustix::io::write(to, rest) {
+                Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                Err(Errno::PIPE) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn ring(&self) {
         if let Some(bell) = self.0.bell.get() {
             // A bell that is full was rung.
@@ -77,7 +101,7 @@ pub struct RunControl {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::event::Timespec;
 
     fn rings(cancellation: &Cancellation) -> bool {
         let bell = cancellation.bell().unwrap();

@@ -72,9 +72,19 @@ impl Fake {
 
     /// How often something was asked for.
     fn asked(&self, method: &str, path: &str) -> usize {
+        self.count(|one| one["method"] == method && one["path"] == path)
+    }
+
+    /// How often a sandbox was to be deleted.
+    #[cfg(target_os = "linux")]
+    fn deleted(&self) -> usize {
+        self.count(|one| one["method"] == "DELETE")
+    }
+
+    fn count(&self, is_meant: impl Fn(&serde_json::Value) -> bool) -> usize {
         let seen = self.say("GET /-/seen HTTP/1.0\r\n\r\n");
         let seen: serde_json::Value = serde_json::from_str(seen.split("\r\n\r\n").nth(1).unwrap()).unwrap();
-        seen.as_array().unwrap().iter().filter(|one| one["method"] == method && one["path"] == path).count()
+        seen.as_array().unwrap().iter().filter(|one| is_meant(one)).count()
     }
 }
 
@@ -260,4 +270,106 @@ fn the_official_sdk_for_python_takes_the_server_for_e2b() {
 fn the_official_sdk_for_javascript_takes_the_server_for_e2b() {
     let folder = tools().join("node");
     official(Path::new("node"), "sdk.mjs", &folder, folder.join("node_modules/e2b").exists());
+}
+
+/// A request for the row of a registry, which asks this server.
+#[cfg(target_os = "linux")]
+fn request(fake: &Fake, folder: &Path, words: &[&str]) -> stockade_exec_sandbox::SandboxSpec {
+    use std::os::unix::fs::PermissionsExt as _;
+    let key = folder.join("key");
+    std::fs::write(&key, format!("e2b_{}\n", "0".repeat(40))).unwrap();
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let workspace = folder.join("work");
+    std::fs::create_dir_all(&workspace).unwrap();
+    let mut spec = stockade_exec_sandbox::SandboxSpec::new(workspace, words);
+    spec.backend = stockade_exec_sandbox::SandboxBackend::from_name("e2b").unwrap();
+    let address = format!("http://127.0.0.1:{}", fake.port);
+    let options = [("key-file", key.to_str().unwrap()), ("api", &address), ("gateway", &address)];
+    spec.backend_options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    spec
+}
+
+#[cfg(target_os = "linux")]
+fn run(
+    spec: &stockade_exec_sandbox::SandboxSpec,
+) -> Result<stockade_exec_sandbox::Outcome, stockade_exec_sandbox::RunError> {
+    use stockade_exec_sandbox::{BackendRegistry, RunControl, Selection, Streams, e2b::E2bBackend};
+    let registry = BackendRegistry::builtin();
+    registry.register(Box::new(E2bBackend), 0, Selection::ByNameOnly);
+    registry.plan_and_run(spec, Streams::default(), &RunControl::default()).map(|(_, outcome)| outcome)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_runs_on_a_copy_and_the_machine_is_gone() {
+    use stockade_exec_sandbox::{End, Property};
+    let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
+    let folder = folder.path().canonicalize().unwrap();
+    let script = "cat sub/a; ls -A; cat .env; printenv GIVEN; echo new > made; echo err >&2; exit 7";
+    let mut spec = request(&fake, &folder, &["sh", "-c", script]);
+    std::fs::create_dir(spec.workspace.join("sub")).unwrap();
+    std::fs::write(spec.workspace.join("sub/a"), "here\n").unwrap();
+    std::fs::write(spec.workspace.join(".env"), "TOKEN=s3cret\n").unwrap();
+    spec.environment.set.push(("GIVEN".into(), "value".into()));
+    let outcome = run(&spec).unwrap();
+    let said = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
+    assert_eq!(
+        (outcome.end, said.as_str()),
+        (End::Exited(7), "here\nsub\nvalue\n"),
+        "a secret is not copied"
+    );
+    assert!(String::from_utf8_lossy(&outcome.output.stderr).ends_with("err\n"));
+    assert!(!spec.workspace.join("made").exists(), "the workspace here stays as it is");
+    assert!(
+        outcome.enforcement.holds(Property::Files)
+            && outcome.enforcement.gaps.iter().any(|gap| gap.property == Property::Privileges)
+    );
+    assert!(fake.deleted() > 0);
+    // What it holds in part only is refused where somebody names it.
+    spec.require_by_name = [Property::Privileges].into();
+    assert!(matches!(run(&spec), Err(stockade_exec_sandbox::RunError::Refused(_))));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_whose_time_is_up_there_is_ended_with_its_machine() {
+    let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
+    let mut spec = request(&fake, &folder.path().canonicalize().unwrap(), &["sleep", "600"]);
+    spec.limits.wall_time = stockade_exec_sandbox::Limit::AtMost(Duration::from_secs(1));
+    let begun = Instant::now();
+    assert_eq!(run(&spec).unwrap().end, stockade_exec_sandbox::End::TimedOut);
+    assert!(begun.elapsed() < Duration::from_secs(15) && fake.deleted() > 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn without_a_key_that_is_kept_nothing_is_asked() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use stockade_exec_sandbox::RunError;
+    let (fake, folder) = (Fake::start(), tempfile::tempdir().unwrap());
+    let folder = folder.path().canonicalize().unwrap();
+    let refused = |change: &dyn Fn(&mut stockade_exec_sandbox::SandboxSpec)| {
+        let mut spec = request(&fake, &folder, &["true"]);
+        change(&mut spec);
+        let Err(RunError::Refused(refusal)) = run(&spec) else { panic!("it ran") };
+        assert!(!refusal.fix.is_empty() && !format!("{refusal:?}").contains("000000"), "{refusal:?}");
+        refusal.to_string()
+    };
+    let option = |name: &'static str, value: &'static str| {
+        move |spec: &mut stockade_exec_sandbox::SandboxSpec| {
+            spec.backend_options.insert(name.to_owned(), value.to_owned());
+        }
+    };
+    assert!(refused(&option("key-file", "/no/such")).contains("cannot be read"));
+    assert!(refused(&option("key-file", "key")).contains("not named in full"));
+    assert!(refused(&option("tempalte", "x")).contains("no such option"));
+    assert!(refused(&option("api", "http://elsewhere.example")).contains("others can read it"));
+    assert!(refused(&|spec| spec.spawn = stockade_exec_sandbox::Spawn::Threads).contains("starting others"));
+    assert!(
+        refused(&|_| {
+            std::fs::set_permissions(folder.join("key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        })
+        .contains("others can read")
+    );
+    assert_eq!(fake.asked("POST", "/v2/sandboxes"), 0);
 }

@@ -78,6 +78,27 @@ const HELPERS: &[Row] = &[
         test: "what_asks_a_daemon_holds_nothing_and_is_told_little",
     },
     Row {
+        file: "run/added.rs",
+        starts: 1,
+        helpers: "the thread on which a backend that was added runs a command",
+        keeps: "all of whoever starts it: it is that program's own code, which makes a sandbox",
+        test: "what_it_prints_and_how_it_ends_comes_back",
+    },
+    Row {
+        file: "e2b/backend.rs",
+        starts: 1,
+        helpers: "the thread that ends a machine elsewhere when its command has to end",
+        keeps: "all of whoever starts it: it asks one server",
+        test: "a_command_runs_on_a_copy_and_the_machine_is_gone",
+    },
+    Row {
+        file: "backends/external/talk.rs",
+        starts: 1,
+        helpers: "the program of a backend, which makes the sandbox itself",
+        keeps: "all of whoever starts it; nobody but that user and root may have written it, and it is told little",
+        test: "a_program_is_told_little_of_what_this_one_knows",
+    },
+    Row {
         file: "run/observe.rs",
         starts: 3,
         helpers: "the threads that look at what a command asks for, make names in its place, and change modes where Landlock is all there is; those that wait for the other side of a pipe",

@@ -13,6 +13,8 @@ mod e2b;
 #[cfg(target_os = "linux")]
 mod escapes;
 #[cfg(target_os = "linux")]
+#[cfg(all(feature = "external", target_os = "linux"))]
+mod external;
 mod faults;
 mod helpers;
 #[cfg(target_os = "linux")]

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
-use stockade_exec_sandbox::{ContainerRequest, HomeView, OnUnavailable, SandboxBackend, SandboxMode};
+use stockade_exec_sandbox::{
+    ContainerRequest, HomeView, OnUnavailable, SandboxBackend, SandboxMode, backend_option,
+};
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
 use stockade_limits::source::ProfileOverride;
@@ -223,6 +225,7 @@ struct ExecSandbox {
     backend: String,
     image: Option<String>,
     runtime: Option<String>,
+    backend_options: Vec<String>,
     home: String,
     read_only_allow_paths: Vec<PathBuf>,
     network: String,
@@ -414,7 +417,7 @@ impl ExecSandbox {
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             container: ContainerRequest { image: self.image, runtime: self.runtime },
-            backend_options: BTreeMap::new(),
+            backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,
             network: self.network == "open" && !must,

@@ -31,7 +31,7 @@ const ROWS: &[Row] = &[
             "agents.<id>.skills.execSandbox.mode", "agents.<id>.skills.execSandbox.excludedCommands",
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
             "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
-            "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
+            "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
             "agents.<id>.skills.execSandbox.network", "agents.<id>.skills.execSandbox.timeoutMs",
             "agents.<id>.skills.execSandbox.memoryMb", "agents.<id>.skills.execSandbox.processes",
             "agents.<id>.skills.execSandbox.maxOutputBytes",
@@ -41,7 +41,7 @@ const ROWS: &[Row] = &[
     Row { idle: &[
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
             "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
-            "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
+            "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
             "agents.<id>.skills.execSandbox.network",
         ],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\""],
@@ -53,6 +53,10 @@ const ROWS: &[Row] = &[
         by: "agents.<id>.skills.execSandbox.backend",
         while_it_is: &["\"auto\"", "\"native\"", "\"bwrap\"", "\"landlock\""],
         fix: "set `execSandbox.backend` to `docker` or `podman`" },
+    Row { idle: &["agents.<id>.skills.execSandbox.backendOptions"],
+        by: "agents.<id>.skills.execSandbox.backend",
+        while_it_is: &["\"auto\"", "\"native\"", "\"bwrap\"", "\"landlock\"", "\"docker\"", "\"podman\""],
+        fix: "set `execSandbox.backend` to the backend that is meant" },
     Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
 ];
 

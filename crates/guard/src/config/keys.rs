@@ -43,7 +43,7 @@ const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
 #[rustfmt::skip]
 pub(crate) const KEYS: &[ConfigKey] = {
     use Kind::{
-        Backend, Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Paths, Rules, Texts, Word,
+        Backend, Count, Flag, Money, OptionalAddress, OptionalCount, OptionalFlag, OptionalName, OptionalPath, OptionalWord, Options, Paths, Rules, Texts, Word,
     };
     use Narrows::{Higher, Intersect, IntersectHosts, IntersectPaths, Lower, Never, OnlyTrue, Profile, Stricter, Tighten, Union};
     &[
@@ -96,6 +96,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "What makes the sandbox: `native` needs nothing installed, `bwrap` is bubblewrap, `landlock` works where namespaces \
              are forbidden, and `auto` takes the first of these that works. `docker` and `podman` make a container of `image`. Others are taken by \
              the names that `stockade backends` lists, such as that of a program `stockade-backend-NAME`."),
+        key("agents.<id>.skills.execSandbox.backendOptions", Options, "[]", Never,
+            "What a backend is told besides, as texts `NAME=VALUE`: where its service is, what it starts from. No secret stands here: a \
+             file that holds one is named."),
         key("agents.<id>.skills.execSandbox.image", OptionalName, "null", Never,
             "The image of a container, best by its digest: `NAME@sha256:…`. It is never fetched."),
         key("agents.<id>.skills.execSandbox.runtime", OptionalName, "null", Never,

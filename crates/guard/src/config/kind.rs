@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use stockade_exec_sandbox::SandboxBackend;
+use stockade_exec_sandbox::{SandboxBackend, backend_option};
 use stockade_text::nearest;
 
 /// How the address of a server begins.
@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     OptionalName,
     /// The name of a backend.
     Backend,
+    /// A list of texts `NAME=VALUE`.
+    Options,
     /// A list of texts.
     Texts,
     /// A list of absolute paths.
@@ -70,6 +72,9 @@ impl Kind {
             }
             (Self::OptionalName, Json::String(name)) => is_name(name),
             (Self::Backend, Json::String(name)) => SandboxBackend::from_name(name).is_some(),
+            (Self::Options, Json::Array(list)) => {
+                list.iter().all(|text| text.as_str().and_then(backend_option).is_some())
+            }
             (Self::Texts, Json::Array(list)) => list.iter().all(Json::is_string),
             (Self::Paths, Json::Array(list)) => list.iter().all(is_path),
             (Self::OptionalPath, path) => is_path(path),
@@ -112,6 +117,7 @@ impl Kind {
                     SandboxBackend::ALL.iter().map(|one| format!("`{}`", one.name())).collect();
                 format!("{}, or the name of another backend", words.join(", "))
             }
+            Self::Options => "a list of texts `NAME=VALUE`".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
@@ -138,6 +144,9 @@ impl Kind {
                 json!({ "type": ["string", "null"], "pattern": "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" })
             }
             Self::Backend => json!({ "type": "string", "pattern": "^[a-z][a-z0-9-]{0,30}$" }),
+            Self::Options => {
+                json!({ "type": "array", "items": { "type": "string", "pattern": "^[A-Za-z][A-Za-z0-9._-]{0,63}=" } })
+            }
             Self::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Self::Paths => json!({ "type": "array", "items": { "type": "string", "pattern": "^/" } }),
             Self::OptionalPath => json!({ "type": ["string", "null"], "pattern": "^/" }),
@@ -160,7 +169,7 @@ impl Kind {
             Self::OptionalPath | Self::OptionalWord(_) | Self::OptionalAddress | Self::OptionalName => {
                 plain()
             }
-            Self::Texts | Self::Paths if !text.trim_start().starts_with('[') => {
+            Self::Texts | Self::Options | Self::Paths if !text.trim_start().starts_with('[') => {
                 let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
                 items.map(|item| Json::String(item.to_owned())).collect()
             }

@@ -100,11 +100,11 @@ impl Parameters for PlanSandbox {
         if self.backend.is_some() || spec.backend == SandboxBackend::Auto {
             spec.backend = backend(self.backend.as_deref(), has_bwrap)?;
         }
-        let facts = match self.host_facts {
-            Some(host) => host.facts(&spec, home)?,
-            None => host::this(&spec, home)?,
+        let planned = match self.host_facts {
+            Some(host) => plan(&spec, &host.facts(&spec, home)?),
+            None => plan_here(&spec, &host::this(&spec, home)?),
         };
-        let plan = plan(&spec, &facts).map_err(|refusal| refused(&refusal))?;
+        let plan = planned.map_err(|refusal| refused(&refusal))?;
         let (program, argv) = match &plan.provider {
             Provider::Bwrap { program } => (program.clone().into_os_string(), bwrap_arguments(&plan)),
             _ => (plan.program.clone(), plan.arguments.clone()),
@@ -120,6 +120,17 @@ impl Parameters for PlanSandbox {
             warnings,
         }))
     }
+}
+
+/// What would be run on this machine, by whatever makes sandboxes for this program.
+#[cfg(target_os = "linux")]
+fn plan_here(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
+    stockade_guard::exec::backends().plan(spec, facts)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn plan_here(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
+    plan(spec, facts)
 }
 
 /// The one backend of a Mac.

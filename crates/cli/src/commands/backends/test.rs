@@ -1,0 +1,348 @@
+//! `stockade backends test`: whether a backend does what every backend has to do. Each row runs `stockade exec`, so that what is
+//! tested is what commands go through.
+#![expect(clippy::disallowed_methods, reason = "runs this program, and looks at what others run")]
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::Value;
+use stockade_guard::exec::{SandboxBackend, external_program};
+use stockade_text::escape;
+
+use crate::args::{Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::{Output, styles};
+use crate::render::json::to_json;
+use crate::render::style::{ColorChoice, Styles};
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade backends test mine                          the program stockade-backend-mine
+  stockade backends test docker --image NAME@sha256:…  containers of this image; it needs a `sh`";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  it does all of it
+  1  it does not";
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
+pub(crate) struct TestArgs {
+    /// The backend
+    #[arg(value_name = "NAME", value_parser = crate::commands::exec::backends())]
+    backend: SandboxBackend,
+
+    /// The image of the container, where that is one
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<String>,
+
+    /// What the backend is told besides, as NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::exec::option)]
+    backend_option: Vec<(String, String)>,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+/// What a backend has to do, and how that is found out.
+type Check = (&'static str, fn(&Ground) -> Result<(), String>);
+
+const CHECKS: &[Check] = &[
+    ("runs a command and hands both outputs on", both_outputs),
+    ("tells the exit code", exit_code),
+    ("hands standard input on, and its end", standard_input),
+    ("keeps values of variables out of every command line", variables),
+    ("ends a command whose time is up, with all that it started", time_is_up),
+    ("bounds output at 10 MiB, and says what was dropped", much_output),
+    ("says that a program is not there", no_such_program),
+    ("leaves nothing when this program is killed", killed),
+    ("refuses what is no request", garbage),
+];
+
+/// How long a command of a check may take in all.
+const PATIENCE: &str = "60s";
+
+/// How long what was killed may take to be gone.
+const UNTIL_GONE: Duration = Duration::from_secs(15);
+
+/// A check, and how it went.
+#[derive(Debug, Serialize)]
+struct Checked {
+    check: &'static str,
+    ok: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    backend: &'r str,
+    ok: bool,
+    checks: &'r [Checked],
+}
+
+/// Runs the command.
+pub(super) fn run(args: &TestArgs, color: ColorChoice) -> Result<Exit, Failure> {
+    let ground = Ground::new(args)
+        .map_err(|error| Failure::incomplete(format_args!("cannot make a folder to test in: {error}")))?;
+    let checked = |(check, test): &Check| {
+        let why = test(&ground).err();
+        Checked { check, ok: why.is_none(), why }
+    };
+    let checks: Vec<Checked> = CHECKS.iter().map(checked).collect();
+    let ok = checks.iter().all(|check| check.ok);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&match args.format {
+        Format::Json => {
+            format!("{}\n", to_json(&Report { backend: args.backend.name(), ok, checks: &checks }))
+        }
+        Format::Text => text(&checks, styles(color)),
+    });
+    output.finish(if ok { Exit::Clean } else { Exit::Found })
+}
+
+fn text(checks: &[Checked], styles: Styles) -> String {
+    let Styles { good, critical, reset, .. } = styles;
+    let row = |check: &Checked| {
+        let (color, word) = if check.ok { (good, "ok  ") } else { (critical, "FAIL") };
+        let why = check.why.as_ref().map(|why| format!("\n        {}", escape(why))).unwrap_or_default();
+        format!("{color}{word}{reset}  {}{why}\n", check.check)
+    };
+    checks.iter().map(row).collect()
+}
+
+/// What the checks begin from.
+struct Ground {
+    _folder: tempfile::TempDir,
+    workspace: PathBuf,
+    program: PathBuf,
+    backend: SandboxBackend,
+    options: Vec<OsString>,
+    own: std::collections::BTreeMap<String, String>,
+}
+
+/// Whose workspace it is where root tests.
+const NOBODY: u32 = 65534;
+
+impl Ground {
+    fn new(args: &TestArgs) -> io::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("stockade-backend-").tempdir()?;
+        let place = fs::canonicalize(folder.path())?;
+        fs::set_permissions(&place, std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        let workspace = place.join("work");
+        fs::create_dir(&workspace)?;
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(&workspace, Some(NOBODY), Some(NOBODY))?;
+        }
+        let image = args.image.iter().flat_map(|image| ["--image".into(), image.into()]);
+        let told = args.backend_option.iter();
+        let told =
+            told.flat_map(|(name, value)| ["--backend-option".into(), format!("{name}={value}").into()]);
+        Ok(Self {
+            _folder: folder,
+            workspace,
+            program: std::env::current_exe()?,
+            backend: args.backend,
+            options: image.chain(told).collect(),
+            own: args.backend_option.iter().cloned().collect(),
+        })
+    }
+
+    /// `stockade exec` with these options, and a script for `sh`.
+    fn exec(&self, options: &[&str], script: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["exec", "--quiet", "--format", "json", "--no-rules", "--backend", self.backend.name()]);
+        command.arg("--workspace").arg(&self.workspace).args(&self.options).args(options);
+        if !options.contains(&"--timeout") {
+            command.args(["--timeout", PATIENCE]);
+        }
+        command.args(["--", "sh", "-c", script]).current_dir(&self.workspace);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn ran(&self, options: &[&str], script: &str) -> Result<Value, String> {
+        document(self.exec(options, script).output().map_err(|error| error.to_string())?)
+    }
+}
+
+/// The document of a run that came to an end.
+fn document(output: std::process::Output) -> Result<Value, String> {
+    let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    let document: Value = serde_json::from_slice(&output.stdout).map_err(|_| said.clone())?;
+    if document["end"].is_null() {
+        return Err(if said.is_empty() { document.to_string() } else { said });
+    }
+    Ok(document)
+}
+
+/// Whether a run has this value at this place.
+fn is(document: &Value, place: &str, wanted: &Value) -> Result<(), String> {
+    match document.pointer(place) {
+        Some(found) if found == wanted => Ok(()),
+        found => Err(format!("{place} is {}, and not {wanted}", found.unwrap_or(&Value::Null))),
+    }
+}
+
+fn both_outputs(ground: &Ground) -> Result<(), String> {
+    let ran = ground.ran(&[], "echo out; echo err >&2")?;
+    is(&ran, "/stdout/text", &"out\n".into())?;
+    is(&ran, "/stderr/text", &"err\n".into())?;
+    is(&ran, "/sandbox", &ground.backend.name().into())?;
+    is(&ran, "/exitCode", &0.into())
+}
+
+fn exit_code(ground: &Ground) -> Result<(), String> {
+    let ran = ground.ran(&[], "exit 7")?;
+    is(&ran, "/end", &"exited".into())?;
+    is(&ran, "/exitCode", &7.into())
+}
+
+fn standard_input(ground: &Ground) -> Result<(), String> {
+    let mut child =
+        ground.exec(&[], "cat | wc -c").stdin(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
+    let stdin = child.stdin.take();
+    let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&[b'x'; 1_000_000])));
+    let ran = document(child.wait_with_output().map_err(|error| error.to_string())?)?;
+    writer.join().ok();
+    let printed = ran.pointer("/stdout/text").and_then(Value::as_str).unwrap_or_default().trim();
+    if printed == "1000000" { Ok(()) } else { Err(format!("of 1000000 bytes, `{printed}` came in")) }
+}
+
+/// A word that stands nowhere else on this machine.
+fn marker(what: &str) -> String {
+    format!("stockade-{what}-{}", std::process::id())
+}
+
+/// Whether a process of this machine, other than those of `except`, has a word on its command line.
+fn on_a_command_line(word: &str) -> bool {
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    lines.into_iter().any(|line| line.windows(word.len()).any(|part| part == word.as_bytes()))
+}
+
+fn variables(ground: &Ground) -> Result<(), String> {
+    let value = marker("value");
+    let mut command = ground.exec(&["--env", "STOCKADE_CHECK"], "echo \"$STOCKADE_CHECK\"; sleep 2");
+    let mut child = command.env("STOCKADE_CHECK", &value).spawn().map_err(|error| error.to_string())?;
+    let mut is_seen = false;
+    while child.try_wait().map_err(|error| error.to_string())?.is_none() {
+        is_seen |= on_a_command_line(&value);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ran = document(child.wait_with_output().map_err(|error| error.to_string())?)?;
+    is(&ran, "/stdout/text", &format!("{value}\n").into())?;
+    if is_seen { Err("the value of a variable stood on a command line".to_owned()) } else { Ok(()) }
+}
+
+/// Waits until nothing has a word on its command line.
+fn gone(word: &str) -> Result<(), String> {
+    let late = Instant::now() + UNTIL_GONE;
+    while on_a_command_line(word) {
+        if Instant::now() > late {
+            return Err("the command runs on".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+fn time_is_up(ground: &Ground) -> Result<(), String> {
+    let word = marker("time");
+    let begun = Instant::now();
+    let script = format!("(sleep 300; : {word}) & sleep 300; : {word}");
+    let ran = ground.ran(&["--timeout", "1s"], &script)?;
+    let took = begun.elapsed();
+    is(&ran, "/end", &"timed-out".into())?;
+    gone(&word)?;
+    if took < Duration::from_secs(30) { Ok(()) } else { Err(format!("it took {} s", took.as_secs())) }
+}
+
+fn much_output(ground: &Ground) -> Result<(), String> {
+    let ran = ground.ran(&["--max-output", "10M"], "yes | head -c 12582912")?;
+    is(&ran, "/droppedBytes", &(2 << 20).into())?;
+    let kept = ran.pointer("/stdout/text").and_then(Value::as_str).map_or(0, str::len);
+    if kept == 10 << 20 { Ok(()) } else { Err(format!("{kept} bytes were kept")) }
+}
+
+fn no_such_program(ground: &Ground) -> Result<(), String> {
+    let ran = ground.ran(&[], "exec /no/such/program")?;
+    is(&ran, "/exitCode", &127.into())
+}
+
+fn killed(ground: &Ground) -> Result<(), String> {
+    let word = marker("killed");
+    let script = format!("sleep 300; : {word}");
+    let mut child = ground.exec(&[], &script).spawn().map_err(|error| error.to_string())?;
+    let is_there = until_it_runs(&mut child, &word);
+    child.kill().ok();
+    child.wait().ok();
+    is_there?;
+    gone(&word)
+}
+
+/// Waits until the command itself runs. Where that is on another machine, nothing of it is seen here, and it has some seconds.
+fn until_it_runs(child: &mut Child, word: &str) -> Result<(), String> {
+    let late = Instant::now() + Duration::from_secs(5);
+    let is_it = |line: &[u8]| {
+        line.starts_with(b"sh\0") && line.windows(word.len()).any(|part| part == word.as_bytes())
+    };
+    while Instant::now() < late {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let mut lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+        if lines.any(|line| is_it(&line)) {
+            return Ok(());
+        }
+        if child.try_wait().map_err(|error| error.to_string())?.is_some() {
+            return Err("it ended before it was killed".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// What is not a program of somebody's is asked nothing in JSON.
+fn garbage(ground: &Ground) -> Result<(), String> {
+    let SandboxBackend::Added(name) = ground.backend else { return Ok(()) };
+    let Some(program) = external_program(name, &ground.own) else { return Ok(()) };
+    for line in [
+        "hello\n",
+        "{\"stockade\":1,\"request\":\"sudo\",\"options\":{}}\n",
+        "{\"stockade\":999,\"request\":\"probe\"}\n",
+    ] {
+        let said = answered(&program, line).map_err(|error| error.to_string())?;
+        let is_error = said
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok_and(|event| event["event"] == "error"));
+        if !is_error {
+            return Err(format!("to `{}` it answered `{}`", line.trim(), said.trim()));
+        }
+    }
+    Ok(())
+}
+
+/// What a program answers to a line within some seconds.
+fn answered(program: &Path, line: &str) -> io::Result<String> {
+    let mut child =
+        Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(line.as_bytes()).ok();
+    }
+    let late = Instant::now() + Duration::from_secs(10);
+    while child.try_wait()?.is_none() && Instant::now() < late {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().ok();
+    child.wait()?;
+    let mut said = String::new();
+    child.stdout.take().map(|stdout| stdout.take(1 << 20).read_to_string(&mut said)).transpose()?;
+    Ok(said)
+}
