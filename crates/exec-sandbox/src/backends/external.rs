@@ -41,12 +41,15 @@ const CLAIMED: &str = "the backend says so itself";
 /// Why that counts in part only.
 const UNTRIED: &str = "nobody has tried whether it does what it says";
 
+/// Who was asked what it can, and for which options.
+type Asked = (Program, BTreeMap<String, String>);
+
 /// A backend that is a program of somebody's.
 #[derive(Debug)]
 struct External {
     name: BackendName,
     /// What each program said of itself for these options, as long as it is the same file.
-    said: Mutex<BTreeMap<(Program, BTreeMap<String, String>), Claims>>,
+    said: Mutex<BTreeMap<Asked, Claims>>,
 }
 
 /// Finds the program `stockade-backend-NAME`, where there is one or where a request names one.
