@@ -24,7 +24,6 @@ mod broker;
 #[cfg(target_os = "linux")]
 mod chunked;
 mod client_hello;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod conditions;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod host_list;
@@ -34,7 +33,6 @@ mod listening;
 mod name_query;
 #[cfg(target_os = "linux")]
 mod opening;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod path_glob;
 mod policy;
 mod proxy_request;
