@@ -416,19 +416,7 @@ fn container_row(workspace: &str, image: &str) -> Result<(), String> {
     let mut spec = SandboxSpec::new(workspace, ["true"]);
     spec.backend = SandboxBackend::Docker;
     spec.container.image = Some(image.to_owned());
-    let engine = EngineFacts {
-        client: "/usr/bin/docker".into(),
-        image_id: format!("sha256:{}", "c".repeat(64)),
-        path: None,
-        volumes: Vec::new(),
-        filters: true,
-        bounds_memory: true,
-        bounds_processes: true,
-        bounds_processors: true,
-        most_processes: 1024,
-        has_init: true,
-        is_rootless: false,
-    };
+    let engine = EngineFacts::complete(format!("sha256:{}", "c".repeat(64)));
     let entries = [(workspace.into(), Entry::Folder)].into();
     let facts = HostFacts {
         entries,

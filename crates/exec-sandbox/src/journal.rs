@@ -20,7 +20,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::host::ProtectedEntry;
-use crate::sweep::{Before, Company, moment, sweep, whole};
+use crate::sweep::{Before, Company, Maker, moment, sweep, whole};
 use crate::workspace::roots::Root;
 use crate::{LeftBy, Quarantined};
 use record::{read, record};
@@ -178,7 +178,7 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         return Vec::new();
     };
     let before = Before::new(&kept.entries, &kept.led_to, &kept.plans, Company::Alone);
-    let taken = sweep(&kept.roots, &before, Some(state), &kept.command).taken;
+    let taken = sweep(&kept.roots, &before, Maker::Unknown, Some(state), &kept.command).taken;
     if taken.iter().all(|one| one.moved_to.is_some()) {
         fs::remove_file(path).ok();
     }

@@ -33,6 +33,9 @@ pub(crate) fn answer(name: &Name) -> Option<Answer> {
     }
 }
 
+/// Names of which it is what the file says that decides, or where the link leads: that is known when the command is over.
+pub(crate) const JUDGED_BY_CONTENT: &[&str] = &[".gitmodules", "pyvenv.cfg", "hgrc", "python", "python3"];
+
 /// The rows of any folder about which something is done.
 pub(crate) static IN_ANY_FOLDER: LazyLock<Beginnings> =
     LazyLock::new(|| Beginnings::of(|name| answer(name).is_some()));

@@ -181,7 +181,7 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
     // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged, Ids::new(plan.identity, number))?;
-    let mut outcome = carried_out(plan, streams, control, &groups, || {
+    let mut outcome = carried_out(plan, streams, control, &groups, observer.as_ref(), || {
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
@@ -228,6 +228,7 @@ fn carried_out(
     streams: Streams,
     control: &RunControl,
     groups: &Groups,
+    observer: Option<&Observer>,
     begin: impl FnOnce() -> Result<Option<(Running, Pump)>, RunError>,
 ) -> Result<Outcome, RunError> {
     let mut enforcement = plan.enforcement.clone();
@@ -244,7 +245,7 @@ fn carried_out(
         Ok(None) => Ok(Outcome::of_nothing(End::NotFound, enforcement)),
         Err(error) => Err(error),
     };
-    let (quarantine, swept) = sweeping.end(plan);
+    let (quarantine, swept) = sweeping.end(plan, observer);
     crate::seen::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {

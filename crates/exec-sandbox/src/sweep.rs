@@ -22,7 +22,7 @@ use crate::workspace::targets::lying_at;
 use crate::workspace::walk::{Here, open_root};
 use crate::workspace::{MAX_WATCHED, Sink, search};
 use judge::is_harmful;
-pub(crate) use known::{Before, Company, same_kind};
+pub(crate) use known::{Before, Company, Maker, same_kind};
 use taking::RootTaking;
 
 /// What was found after a command.
@@ -74,7 +74,16 @@ impl Swept {
 
 /// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one. `command` is what
 /// ran meanwhile, as text for a person.
-pub(crate) fn sweep(roots: &[Root], before: &Before<'_>, state: Option<&Path>, command: &str) -> Swept {
+///
+/// Where the command could make such names in no folders but those that it made itself, what is new in others is somebody else's, who
+/// works in the same workspace. It stays, and is told of.
+pub(crate) fn sweep(
+    roots: &[Root],
+    before: &Before<'_>,
+    maker: Maker<'_>,
+    state: Option<&Path>,
+    command: &str,
+) -> Swept {
     let mut swept = Swept::default();
     for root in roots {
         let Ok(folder) = open_root(&root.path) else {
@@ -84,7 +93,7 @@ pub(crate) fn sweep(roots: &[Root], before: &Before<'_>, state: Option<&Path>, c
         let whose = Taker { state, workspace: &root.path, root: &folder, command };
         let mut taking = RootTaking::new(whose, &mut swept.taken);
         let (watched, secrets) = (&mut swept.watched, &mut swept.secrets);
-        let sweeper = Sweeper { root, roots, before, taking: &mut taking, watched, secrets };
+        let sweeper = Sweeper { root, roots, before, maker, taking: &mut taking, watched, secrets };
         if search(root, sweeper) == Searched::InPart {
             swept.searched = Searched::InPart;
         }
@@ -116,6 +125,7 @@ struct Sweeper<'s, 't> {
     root: &'s Root,
     roots: &'s [Root],
     before: &'s Before<'s>,
+    maker: Maker<'s>,
     taking: &'s mut RootTaking<'t>,
     watched: &'s mut Vec<Watched>,
     secrets: &'s mut Vec<ProtectedEntry>,
@@ -128,7 +138,14 @@ impl Sink for Sweeper<'_, '_> {
             self.secrets.push(entry.clone());
         }
         if !self.before.knows(&entry) && is_harmful(self.roots, self.root, self.before, here, below, &entry) {
-            self.taking.take(here.folder, here.path, below, entry.path);
+            match self.maker.is_somebody_else(here, &entry) {
+                true => self.watched(Watched {
+                    label: label_of(&entry.path),
+                    path: entry.path,
+                    stamp: entry.stamp,
+                }),
+                false => self.taking.take(here.folder, here.path, below, entry.path),
+            }
         }
     }
 
@@ -144,6 +161,13 @@ impl Sink for Sweeper<'_, '_> {
             self.taking.take(here.folder, here.path, &plan, path);
         }
     }
+}
+
+/// What a path means, in a few words.
+fn label_of(path: &Path) -> String {
+    let names = path.iter().map(|name| name.to_string_lossy());
+    let row = stockade_names::obeyed(stockade_names::Root::Folder, names);
+    row.map_or_else(|| "starts programs".to_owned(), stockade_names::Name::label)
 }
 
 fn key(file: &FileIdentity) -> (u64, u64) {

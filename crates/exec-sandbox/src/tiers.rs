@@ -47,19 +47,7 @@ fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
     spec.limits.disk = crate::Limit::AtMost(1 << 30);
     let digest = format!("sha256:{}", "0".repeat(64));
     spec.container.image = Some(digest.clone());
-    let engine = EngineFacts {
-        client: "/usr/bin/docker".into(),
-        image_id: digest,
-        path: None,
-        volumes: Vec::new(),
-        filters: true,
-        bounds_memory: true,
-        bounds_processes: true,
-        bounds_processors: true,
-        most_processes: 1024,
-        has_init: true,
-        is_rootless: false,
-    };
+    let engine = EngineFacts::complete(digest);
     let facts = HostFacts {
         entries: [workspace, "/usr".into(), "/home/u".into()].map(|path| (path, Entry::Folder)).into(),
         home: "/home/u".into(),

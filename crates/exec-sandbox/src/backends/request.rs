@@ -84,6 +84,26 @@ pub struct EngineFacts {
     pub is_rootless: bool,
 }
 
+impl EngineFacts {
+    /// An engine that holds all it is asked to, with the image of this digest.
+    #[must_use]
+    pub fn complete(image_id: impl Into<String>) -> Self {
+        Self {
+            client: "/usr/bin/docker".into(),
+            image_id: image_id.into(),
+            path: None,
+            volumes: Vec::new(),
+            filters: true,
+            bounds_memory: true,
+            bounds_processes: true,
+            bounds_processors: true,
+            most_processes: 1024,
+            has_init: true,
+            is_rootless: false,
+        }
+    }
+}
+
 /// Why an engine makes no container here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

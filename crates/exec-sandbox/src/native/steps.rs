@@ -44,6 +44,11 @@ pub(crate) const HIDDEN_FILES: &[&str] =
 /// Folders of `/proc` that do.
 pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 
+/// Files and folders in a folder in memory at most; and where memory is bounded tightly, one for so many bytes of the folder: for each, the
+/// kernel takes up to a thousand of its own, which old control groups do not count.
+const MAX_NAMES: u64 = 200_000;
+const OF_A_NAME: u64 = 5_000;
+
 /// What is mounted in the rootfs, and the steps that build it.
 #[derive(Default)]
 pub(super) struct RootfsPlan {
@@ -61,6 +66,7 @@ pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io
         covered: Vec::new(),
         terminal,
         shared_memory: plan.limits.beside_temporary(),
+        is_tight: plan.limits.is_tight(),
     };
     for mount in &plan.mounts {
         builder.add(mount)?;
@@ -120,6 +126,8 @@ struct RootfsBuilder<'t> {
     terminal: Option<&'t Path>,
     /// Bytes of shared memory.
     shared_memory: u64,
+    /// Whether memory is bounded by less than usual.
+    is_tight: bool,
 }
 
 impl RootfsBuilder<'_> {
@@ -173,10 +181,12 @@ impl RootfsBuilder<'_> {
     fn scratch(&mut self, target: &Path, size: u64, more: u64) -> io::Result<()> {
         self.mount_point(target, MountPoint::Folder)?;
         let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
-        let size = c_string(size.to_string().as_ref())?;
+        let names = if self.is_tight { MAX_NAMES.min(size / OF_A_NAME) } else { MAX_NAMES };
+        let [size, names] = [size, names].map(|number| c_string(number.to_string().as_ref()));
+        let (size, names) = (size?, names?);
         let (path, attributes) =
             (below_root(target)?, MountAttributes::NOSUID | MountAttributes::NODEV | more);
-        self.step(Step::Scratch { path, size, mode: mode.to_owned(), attributes });
+        self.step(Step::Scratch { path, size, names, mode: mode.to_owned(), attributes });
         // What lies below was made in the folder that is now hidden.
         self.made.retain(|made| !made.starts_with(target) || made == target);
         Ok(())

@@ -43,7 +43,7 @@ pub fn run_added(
     work: impl FnOnce(AddedCommand) -> Result<End, RunError> + Send + 'static,
 ) -> Result<Outcome, RunError> {
     let groups = Groups::default();
-    carried_out(plan, streams, control, &groups, || {
+    carried_out(plan, streams, control, &groups, None, || {
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let [stdin, stdout, stderr] = ends.into_pipes().ok_or_else(no_terminal)?;

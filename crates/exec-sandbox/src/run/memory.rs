@@ -17,6 +17,9 @@ const SHORTEST: Duration = Duration::from_millis(5);
 /// More processes than this are not looked at; the limit of processes ends them sooner.
 const MAX_COUNT: usize = 5000;
 
+/// Bytes that the kernel takes for a file in memory, and its name, whatever is in it.
+const OF_A_FILE: u64 = 1 << 10;
+
 /// How long nobody need look again at a process and all below it; nothing if they have more than so many bytes for themselves.
 /// What was there one moment and gone the next counts for nothing.
 pub(super) fn next_look(first: i32, folders: &[PathBuf], most: u64) -> Option<Duration> {
@@ -74,7 +77,9 @@ fn lie_in(tree: &[i32], folders: &[PathBuf]) -> u64 {
         place(&root).filter(|root| Some(*root) != own)?;
         let used = |folder: &PathBuf| {
             let system = statvfs(root.join(folder.strip_prefix("/").unwrap_or(folder))).ok()?;
-            Some(system.f_blocks.saturating_sub(system.f_bfree).saturating_mul(system.f_frsize))
+            let names = system.f_files.saturating_sub(system.f_ffree).saturating_mul(OF_A_FILE);
+            let blocks = system.f_blocks.saturating_sub(system.f_bfree).saturating_mul(system.f_frsize);
+            Some(blocks.saturating_add(names))
         };
         folders.iter().map(used).sum()
     };

@@ -30,6 +30,7 @@ use super::poll::wait;
 use crate::capabilities::{KEPT_BY_DECIDER, KEPT_BY_OBSERVER, TO_BECOME_ANOTHER, keep_only};
 use crate::explain::Denial;
 use crate::explain::asked::{Ask, Asked};
+use crate::host::FileIdentity;
 use crate::native::Ids;
 use crate::plan::Plan;
 use crate::provider::Provider;
@@ -96,6 +97,11 @@ impl Observer {
     /// From now on, what is shown is of the command, but for what these processes ask for, which make the sandbox.
     pub(super) fn begin(&self, makers: Vec<i32>) {
         *locked(&self.sight.makers) = Some(makers);
+    }
+
+    /// Whether the command made a folder, so far.
+    pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
+        self.sight.names.as_ref().is_some_and(|names| names.has_made(folder))
     }
 
     /// Ends it, and returns what was seen. The command is gone by now.

@@ -113,9 +113,11 @@ impl SandboxPool {
         if !ready.mailbox.write([&programs, &arguments, &variables]) {
             return in_turn(spec, facts, planned, streams, control);
         }
+        let observer = ready.observer.take();
+        let begin = || ready.go(&self.shared);
         let mut outcome =
-            carried_out(&planned, streams, control, &Groups::default(), || ready.go(&self.shared))?;
-        tell(&mut outcome, ready.observer.take());
+            carried_out(&planned, streams, control, &Groups::default(), observer.as_ref(), begin)?;
+        tell(&mut outcome, observer);
         Ok((planned, outcome))
     }
 

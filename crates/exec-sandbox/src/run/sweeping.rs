@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
+use super::observe::Observer;
 use crate::Quarantined;
 use crate::enforcement::{Enforcement, Property};
-use crate::host::ProtectedEntry;
+use crate::host::{FileIdentity, ProtectedEntry};
 use crate::journal::{self, Journal, Kept};
 use crate::plan::Plan;
 use crate::quarantine::as_text;
 use crate::spec::Protection;
-use crate::sweep::{Before, Company, Swept, same_kind, sweep};
+use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
 use crate::workspace::roots::roots;
 
 /// What is swept after a command, written down before it.
@@ -51,7 +52,7 @@ impl Sweeping {
     }
 
     /// Sweeps. The journal is gone only after that, and stays where something could not be moved.
-    pub(super) fn end(mut self, plan: &Plan) -> (Vec<Quarantined>, Swept) {
+    pub(super) fn end(mut self, plan: &Plan, observer: Option<&Observer>) -> (Vec<Quarantined>, Swept) {
         let mut quarantine = std::mem::take(&mut self.recovered);
         // What nobody looked at has not changed.
         let Some(kept) = &self.kept else {
@@ -60,7 +61,10 @@ impl Sweeping {
         let company = self.company(kept);
         let known = kept.entries.iter().filter(|entry| self.is_the_users(entry));
         let before = Before::new(known, &kept.led_to, &kept.plans, company);
-        let swept = sweep(&kept.roots, &before, self.state.as_deref(), &kept.command);
+        let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
+        let maker =
+            if plan.decides_names() && observer.is_some() { Maker::Known(&has_made) } else { Maker::Unknown };
+        let swept = sweep(&kept.roots, &before, maker, self.state.as_deref(), &kept.command);
         if let Some(journal) = &mut self.journal {
             journal.end(kept);
             if swept.taken.iter().any(|one| one.moved_to.is_none()) {

@@ -1,7 +1,8 @@
 //! System calls that somebody else judges and carries out, see `run::observe::names`: those that make, move or open for writing
 //! what has a name, where names are protected, and everywhere those that reach what is shared with other programs.
 //!
-//! What removes a name is not among them: it gives nobody a name to obey, and what is protected cannot be removed.
+//! What removes the name of a file is not among them: it gives nobody a name to obey, and what is protected cannot be removed. What
+//! removes a folder is, so that another one in its place is known for that.
 
 use super::asking::PathArguments;
 use super::modes::{ModeChange, NewValue, mode_changes};
@@ -29,6 +30,8 @@ pub(crate) enum NameCall {
     HardLink { from: PathArguments, to: PathArguments, flags: Option<u8> },
     /// Gives what is there another name, and takes the old one: `rename`.
     Move { from: PathArguments, to: PathArguments, flags: Option<u8> },
+    /// Removes an empty folder: `rmdir`, or `unlinkat` with a flag that says so.
+    RemoveFolder { path: PathArguments, flags: Option<u8> },
     /// Makes a file shorter or longer.
     Cut { path: PathArguments, length: u8 },
     /// Says which rights new files are made without. It goes on, and is shown because that counts for what is made.
@@ -57,7 +60,7 @@ pub(crate) struct SocketAddress {
 
 use NameCall::{
     Bind, Connect, Cut, Folder, GroupOfFolder, HardLink, Link, Lock, LockPart, Move, Node, Open, OwnAddress,
-    Umask,
+    RemoveFolder, Umask,
 };
 
 /// The arguments of all three calls that name an address.
@@ -92,6 +95,8 @@ const CARRIED: &[Carried] = &[
     carried(Some(82), None, Move { from: here(0), to: here(1), flags: None }),
     carried(Some(264), Some(38), Move { from: below(0, 1), to: below(2, 3), flags: None }),
     carried(Some(316), Some(276), Move { from: below(0, 1), to: below(2, 3), flags: Some(4) }),
+    carried(Some(84), None, RemoveFolder { path: here(0), flags: None }),
+    carried(Some(263), Some(35), RemoveFolder { path: below(0, 1), flags: Some(2) }),
     carried(Some(76), Some(45), Cut { path: here(0), length: 1 }),
     carried(Some(95), Some(166), Umask { mask: 0 }),
 ];
@@ -109,6 +114,9 @@ const SHARED: &[Carried] = &[
 
 /// What an opening must ask for to be shown: to write, to make, or to cut.
 const WRITES: u32 = 0o3 | 0o100 | 0o1000;
+
+/// What `unlinkat` must ask for to be shown: that it is a folder that is removed.
+const OF_A_FOLDER: u32 = 0x200;
 
 /// What `flock` must ask for to be shown: a lock, shared or not. To give one back harms nobody.
 const LOCKS: u32 = 0o3;
@@ -152,6 +160,10 @@ fn code(call: NameCall) -> Vec<Instruction> {
         Open { flags: Some(flags), .. } => {
             let flags = ARGUMENTS + 8 * u32::from(flags);
             vec![load(flags), jump(JUMP_ANY_BIT, WRITES, 0, 1), give(SHOW)]
+        }
+        RemoveFolder { flags: Some(flags), .. } => {
+            let flags = ARGUMENTS + 8 * u32::from(flags);
+            vec![load(flags), jump(JUMP_ANY_BIT, OF_A_FOLDER, 0, 1), give(SHOW)]
         }
         Lock { how, .. } => {
             vec![load(ARGUMENTS + 8 * u32::from(how)), jump(JUMP_ANY_BIT, LOCKS, 0, 1), give(SHOW)]

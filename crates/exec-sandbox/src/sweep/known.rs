@@ -3,7 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+use stockade_names::fold;
+
+use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode};
+use crate::protect::JUDGED_BY_CONTENT;
+use crate::workspace::walk::{Here, stamp_of};
 
 /// What there was before a command.
 #[derive(Debug)]
@@ -21,6 +25,28 @@ pub(crate) enum Company {
     Alone,
     /// One may have; in its view, what was made later is no mount.
     Others,
+}
+
+/// Who made what is new.
+#[derive(Clone, Copy)]
+pub(crate) enum Maker<'m> {
+    /// Nobody looked on when names were made, so whatever is new may be the command's.
+    Unknown,
+    /// Each name was decided when it was made: the command made none outside of its own folders, of which this tells.
+    Known(&'m dyn Fn(&FileIdentity) -> bool),
+}
+
+impl Maker<'_> {
+    /// Whether something new was made by somebody else. What the command may make anywhere, since what it says decides, is nobody's.
+    pub(super) fn is_somebody_else(self, here: &Here<'_>, entry: &ProtectedEntry) -> bool {
+        let Self::Known(has_made) = self else { return false };
+        let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
+        let name = fold(&name);
+        let is_decided = entry.mode == ProtectionMode::ReadOnly
+            && *name != *".git"
+            && !JUDGED_BY_CONTENT.contains(&&*name);
+        is_decided && stamp_of(here.folder, Path::new("")).is_ok_and(|stamp| !has_made(&stamp.file))
+    }
 }
 
 impl<'b> Before<'b> {

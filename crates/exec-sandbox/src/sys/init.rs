@@ -153,8 +153,9 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
         Step::File(path) => exists_already(raw::make_file(root, path)),
         Step::Link { path, to } => raw::make_link(root, path, to),
         Step::Text { path, text } => raw::make_text(root, path, text),
-        Step::Scratch { path, size, mode, attributes } => {
-            let options = [(c"size", size.as_c_str()), (c"mode", mode.as_c_str()), (c"nr_inodes", c"200000")];
+        Step::Scratch { path, size, names, mode, attributes } => {
+            let options =
+                [(c"size", size.as_c_str()), (c"mode", mode.as_c_str()), (c"nr_inodes", names.as_c_str())];
             place(root, path, &raw::new_filesystem(c"tmpfs", &options, *attributes)?)
         }
         Step::Processes(path) => place(

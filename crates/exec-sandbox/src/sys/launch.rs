@@ -103,6 +103,7 @@ pub(crate) enum Step {
     Scratch {
         path: CString,
         size: CString,
+        names: CString,
         mode: CString,
         attributes: u64,
     },

@@ -103,6 +103,8 @@ const REPOSITORY: &[Row] = &[
     ("gc", false, "auto", Any),
     ("color", false, "ui", Any),
     ("lfs", false, "repositoryformatversion", Any),
+    ("commit", false, "template", Within),
+    ("blame", false, "ignorerevsfile", Within),
 ];
 
 /// What `.gitmodules` may say.
@@ -156,19 +158,18 @@ pub(crate) fn harmful_setting(
     settings.into_iter().find(|setting| !is_fine(setting)).map(|setting| setting.key)
 }
 
-fn fits(
-    (section, is_named, last, value): &Row,
-    setting: &GitSetting,
-    is_within: &impl Fn(&str) -> bool,
-) -> bool {
-    let Some(rest) = setting.key.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')) else {
-        return false;
-    };
-    let name = match rest.rsplit_once('.') {
-        Some((name, found)) if *is_named && found == *last => name,
-        None if !is_named && rest == *last => "",
-        _ => return false,
-    };
+/// Whether a row is about a key; the name in quotes, if it has one.
+fn is_key_of<'k>((section, is_named, last, _): &Row, key: &'k str) -> Option<&'k str> {
+    let rest = key.strip_prefix(section)?.strip_prefix('.')?;
+    match rest.rsplit_once('.') {
+        Some((name, found)) if *is_named && found == *last => Some(name),
+        None if !is_named && rest == *last => Some(""),
+        _ => None,
+    }
+}
+
+fn fits(row: &Row, setting: &GitSetting, is_within: &impl Fn(&str) -> bool) -> bool {
+    let (Some(name), (.., value)) = (is_key_of(row, &setting.key), row) else { return false };
     // What names something becomes a part of paths.
     let is_plain = |text: &str| !text.starts_with('-') && !text.split('/').any(|part| part == "..");
     let text = setting.value.as_deref().unwrap_or("true");
@@ -189,19 +190,37 @@ fn is_address(text: &str) -> bool {
     !names_a_helper && !text.starts_with('-') && !text.chars().any(char::is_control)
 }
 
-/// Paths that settings name, and what lies there is obeyed as the settings are; whether each is a file of settings itself.
+/// Paths that settings name, and what lies there is obeyed as the settings are; what each leads to. Of what is not known to run
+/// nothing, each word may be a program.
 pub(crate) fn led_to(settings: &[GitSetting]) -> Vec<(&str, LedTo)> {
-    let row = |setting: &GitSetting| {
+    let of_one = |setting: &'_ GitSetting| {
         let key = setting.key.as_str();
         let conditional = key.starts_with("includeif.") && key.ends_with(".path");
         match key {
             "core.hookspath" => Some(LedTo::Hooks),
             "include.path" => Some(LedTo::Settings),
             _ if conditional => Some(LedTo::Settings),
-            _ => None,
+            _ if REPOSITORY.iter().any(|row| is_key_of(row, key).is_some()) => None,
+            _ => Some(LedTo::Program),
         }
     };
-    settings.iter().filter_map(|setting| Some((setting.value.as_deref()?, row(setting)?))).collect()
+    let mut paths = Vec::new();
+    for setting in settings {
+        match (setting.value.as_deref(), of_one(setting)) {
+            (Some(value), Some(LedTo::Program)) => {
+                paths.extend(words(value).map(|word| (word, LedTo::Program)));
+            }
+            (Some(value), Some(kind)) => paths.push((value, kind)),
+            _ => {}
+        }
+    }
+    paths
+}
+
+/// The words of a command, as far as they can be paths.
+fn words(command: &str) -> impl Iterator<Item = &str> {
+    let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$!".contains(letter);
+    command.split(ends).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
 /// What a setting leads to.
@@ -211,6 +230,8 @@ pub(crate) enum LedTo {
     Hooks,
     /// More settings; from the file that names them.
     Settings,
+    /// A program, or what one is given; from where the files of the repository are.
+    Program,
 }
 
 #[cfg(test)]
@@ -298,7 +319,12 @@ mod tests {
     fn settings_lead_to_other_files() {
         let text = b"[core]\nhooksPath = .githooks\n[include]\npath = ../team\n[includeIf \"gitdir:x\"]\npath = y\n[a]\npath = z\n";
         let settings = git_settings(text).unwrap();
-        let expected = [(".githooks", LedTo::Hooks), ("../team", LedTo::Settings), ("y", LedTo::Settings)];
+        let expected = [
+            (".githooks", LedTo::Hooks),
+            ("../team", LedTo::Settings),
+            ("y", LedTo::Settings),
+            ("z", LedTo::Program),
+        ];
         assert_eq!(led_to(&settings), expected);
     }
 }

@@ -1,11 +1,13 @@
-//! What links and settings of the user's lead to: it is obeyed as if it lay under the protected name itself.
+//! What links and settings of the user's lead to: it is obeyed as if it lay under the protected name itself. So is each link on the
+//! way there, which could lead elsewhere.
 
 #![expect(clippy::disallowed_methods, reason = "follows links and settings of the user")]
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs;
 use std::os::fd::AsFd as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use stockade_files::git_settings;
 
@@ -19,6 +21,9 @@ use crate::host::{ProtectedEntry, ProtectionMode};
 /// How many files of settings are followed from one another, and how many targets there may be.
 const MAX_INCLUDES: usize = 10;
 const MAX_TARGETS: usize = 1_000;
+
+/// How many links are followed on one way, as the kernel counts.
+const MAX_LINKS: usize = 40;
 
 /// Paths that are led to, as they are found.
 pub(crate) struct Targets<'r> {
@@ -36,8 +41,11 @@ impl<'r> Targets<'r> {
         let crate::host::Entry::Link { to: Some(to), .. } = &entry.kind else { return };
         let Some(root) = self.roots.iter().find(|root| entry.path.starts_with(&root.name)) else { return };
         let path = root.path.join(entry.path.strip_prefix(&root.name).unwrap_or(&entry.path));
-        if let Some(around) = path.parent() {
-            self.add(&around.join(to));
+        let Some(around) = path.parent() else { return };
+        match entry.mode {
+            // Managers of packages renew the links that are there.
+            ProtectionMode::Check => self.paths.extend(way(&around.join(to)).and_then(|way| way.end)),
+            _ => self.add(&around.join(to)),
         }
     }
 
@@ -59,11 +67,13 @@ impl<'r> Targets<'r> {
             let path = at_home(path);
             match kind {
                 LedTo::Hooks => self.add(&files.join(path)),
+                LedTo::Program => self.add_program(&files.join(&path), path.components().count() > 1),
                 LedTo::Settings => {
                     let path = folder.join(path);
                     self.add(&path);
                     // Settings that are a link lead on from where they lie.
-                    let Some(path) = without_links(&path).filter(|_| left > 0) else { continue };
+                    let end = way(&path).and_then(|way| way.end).filter(|_| left > 0);
+                    let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
                     let opened = open_root(folder).ok();
                     let more = opened.and_then(|it| read_below(it.as_fd(), Path::new(name), MAX_SETTINGS));
@@ -77,7 +87,15 @@ impl<'r> Targets<'r> {
 
     fn add(&mut self, path: &Path) {
         if self.paths.len() < MAX_TARGETS {
-            self.paths.extend(without_links(path));
+            self.paths.extend(way(path).into_iter().flat_map(|way| way.links.into_iter().chain(way.end)));
+        }
+    }
+
+    /// Adds a word of a setting that may be a program: a file, or nothing yet where it is written as a path.
+    fn add_program(&mut self, path: &Path, is_a_path: bool) {
+        let is_meant = fs::metadata(path).map_or(is_a_path, |found| found.is_file());
+        if is_meant {
+            self.add(path);
         }
     }
 
@@ -141,17 +159,38 @@ fn at_home(path: &str) -> PathBuf {
     }
 }
 
-/// Where a path leads, whose end may be missing.
-fn without_links(path: &Path) -> Option<PathBuf> {
-    let mut missing = PathBuf::new();
-    for around in path.ancestors() {
-        if let Ok(real) = fs::canonicalize(around) {
-            let plain = missing.components().all(|part| matches!(part, Component::Normal(_)));
-            return plain.then(|| if missing.as_os_str().is_empty() { real } else { real.join(&missing) });
+/// How a path leads somewhere.
+struct Way {
+    /// The links on it, each where it lies.
+    links: Vec<PathBuf>,
+    /// Where it leads, whether something is there or not; nothing if that depends on what is missing.
+    end: Option<PathBuf>,
+}
+
+/// Follows a path, whose end may be missing; nothing if it leads in circles.
+fn way(path: &Path) -> Option<Way> {
+    let parts = |path: &Path| path.iter().rev().map(OsString::from).collect::<Vec<OsString>>();
+    let (mut left, mut real, mut links) = (parts(path), PathBuf::new(), Vec::new());
+    let mut is_missing = false;
+    while let Some(part) = left.pop() {
+        match part.as_encoded_bytes() {
+            b"." => continue,
+            b".." if is_missing => return Some(Way { links, end: None }),
+            b".." => drop(real.pop()),
+            _ => real.push(&part),
         }
-        missing = Path::new(around.file_name()?).join(&missing);
+        if let Ok(to) = fs::read_link(&real) {
+            links.push(real.clone());
+            if links.len() > MAX_LINKS {
+                return None;
+            }
+            real.pop();
+            left.extend(parts(&to));
+        } else {
+            is_missing = is_missing || real.symlink_metadata().is_err();
+        }
     }
-    None
+    Some(Way { links, end: Some(real) })
 }
 
 #[cfg(test)]
@@ -180,6 +219,27 @@ mod tests {
         assert_eq!(paths, expected);
         let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
         assert_eq!(led_to, ["cfg", "more.cfg", "shared/hooks", "team/hooks", "team.cfg"]);
+    }
+    #[test]
+    fn links_on_the_way_count_and_so_do_programs() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for path in [".git", "real/claude", "tools", "src"] {
+            fs::create_dir_all(root.join(path)).unwrap();
+        }
+        fs::write(root.join("tools/watch"), "").unwrap();
+        fs::write(root.join("clean.py"), "").unwrap();
+        symlink("cfg/claude", root.join(".claude")).unwrap();
+        symlink("real", root.join("cfg")).unwrap();
+        let text = "[core]\nfsmonitor = tools/watch\n[filter \"x\"]\nclean = python3 'clean.py' --in=src\n[diff \"y\"]\n\
+                    textconv = built/show\n[user]\nname = clean.py\n[alias]\nx = !git -C src status missing\n";
+        fs::write(root.join(".git/config"), text).unwrap();
+        let found = look(&roots(Some(&root), &[]));
+        let led_to: Vec<&str> = found.led_to.iter().filter_map(|path| path.to_str()).collect();
+        assert_eq!(led_to, ["built/show", "cfg", "clean.py", "real/claude", "tools/watch"]);
+        symlink("circle", root.join("circle")).unwrap();
+        assert!(way(&root.join("circle/x")).is_none());
+        assert!(way(&root.join("missing/../x")).is_some_and(|way| way.end.is_none()));
     }
     /// `core.hooksPath = .githooks` in the settings of the user holds for every repository.
     #[test]

@@ -59,7 +59,11 @@ struct Level {
 
 /// Visits a folder and every one below it.
 pub(crate) fn walk(root: &Path, visit: &mut impl Visit) -> Searched {
-    let Ok(folder) = open_root(root) else { return Searched::InPart };
+    open_root(root).map_or(Searched::InPart, |folder| walk_from(folder, visit))
+}
+
+/// The same, where the folder is open.
+pub(crate) fn walk_from(folder: OwnedFd, visit: &mut impl Visit) -> Searched {
     let Ok(stamp) = stamp_of(folder.as_fd(), Path::new("")) else { return Searched::InPart };
     let mut walk = Walk { levels: Vec::new(), path: PathBuf::new(), searched: Searched::Fully };
     walk.enter(folder, stamp.file, 0, visit);

@@ -338,6 +338,31 @@ fn folders_in_memory_count_with_the_processes() {
     }
 }
 
+/// Files that hold nothing take memory as well.
+#[test]
+fn names_in_memory_count_with_the_processes() {
+    let script = "\
+import os
+made = 0
+try:
+    for folder in ['/tmp', '/dev/shm', os.environ['HOME']]:
+        for n in range(190_000): os.symlink('x', f'{folder}/{n}'); made += 1
+except OSError: pass
+print(made)";
+    for backend in each().filter(|backend| *backend != SandboxBackend::Landlock) {
+        let live = Live::bare();
+        let outcome = live
+            .run(&["python3", "-c", script], |spec| {
+                (spec.backend, spec.limits.memory) = (backend, Limit::AtMost(80 << 20));
+            })
+            .unwrap();
+        // Old control groups do not count them, and the folders take fewer then.
+        let made = String::from_utf8_lossy(&outcome.output.stdout).trim().parse().unwrap_or(0);
+        assert!(made < 20_000, "{backend:?} {outcome:?}");
+        assert!(made > 0 || outcome.end != End::Exited(0), "{backend:?} {outcome:?}");
+    }
+}
+
 #[test]
 fn what_all_programs_of_a_user_share_is_left_to_the_others() {
     let script = "\

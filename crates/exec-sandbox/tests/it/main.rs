@@ -30,6 +30,8 @@ mod listener_handoff;
 #[cfg(target_os = "linux")]
 mod live;
 #[cfg(target_os = "linux")]
+mod meanwhile;
+#[cfg(target_os = "linux")]
 mod memory_files;
 mod mount_table;
 #[cfg(target_os = "linux")]

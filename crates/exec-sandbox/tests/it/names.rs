@@ -426,6 +426,35 @@ fn what_links_and_settings_lead_to_cannot_be_changed() {
     assert!(!workspace.join("shared-hooks/pre-push").exists() && workspace.join("team/notes").exists());
 }
 
+/// Nor can the way there, and not to what is missing either; and programs that settings name stay as they are.
+#[test]
+fn no_way_leads_to_something_else() {
+    let Some(live) = Live::new() else { return };
+    repository(&live);
+    let workspace = live.workspace();
+    for folder in ["real/claude", "tools", "src"] {
+        fs::create_dir_all(workspace.join(folder)).unwrap();
+    }
+    fs::write(workspace.join("tools/watch"), "old").unwrap();
+    std::os::unix::fs::symlink("real", workspace.join("cfg")).unwrap();
+    std::os::unix::fs::symlink("cfg/claude", workspace.join(".claude")).unwrap();
+    git(&live, &["config", "core.hooksPath", "team/deep/hooks"]);
+    git(&live, &["config", "core.fsmonitor", "tools/watch --x"]);
+    let evil = ["", "evil", "evil/deep", "evil/deep/hooks", "evil/claude", "e2", "e2/hooks"];
+    let said = live.script(&format!(
+        "mkdir -p {}; echo x > evil/deep/hooks/pre-commit; echo x > evil/claude/settings.json
+        ln -s evil team; mv evil team; rm -rf cfg; ln -s evil cfg; mkdir -p cfg/claude; echo x > cfg/claude/settings.json
+        mkdir team; ln -s ../e2 team/deep; mkdir half; ln -s ../e2 half/deep; rmdir team; mv half team; echo x > e2/hooks/pre-commit
+        echo evil > tools/watch; rm -f tools/watch; mv tools t; mkdir tools; echo evil > tools/watch; echo fine > src/x",
+        evil.join(" ")
+    ));
+    for armed in ["team/deep/hooks/pre-commit", ".claude/settings.json"] {
+        assert!(fs::metadata(workspace.join(armed)).is_err(), "{armed}: {said}");
+    }
+    assert_eq!(read(&workspace.join("tools/watch")), "old", "{said}");
+    assert!(workspace.join("src/x").exists(), "{said}");
+}
+
 #[test]
 fn other_folders_that_may_be_changed_are_as_the_workspace() {
     WAYS.iter().for_each(|way| another_folder(*way));
@@ -467,25 +496,6 @@ fn what_one_command_makes_is_not_the_users_for_another() {
         assert_eq!(second.quarantine.len(), 1, "{second:?}");
     });
     assert!(!live.workspace().join(".vscode").exists());
-}
-
-#[test]
-fn what_the_user_does_meanwhile_stays() {
-    let Some(live) = Live::new() else { return };
-    let workspace = live.workspace();
-    fs::write(workspace.join(".envrc"), "old").unwrap();
-    std::thread::scope(|scope| {
-        let command = scope.spawn(|| live.script(": > begun; while ! [ -e done ]; do sleep 0.02; done"));
-        while !workspace.join("begun").exists() {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        // As editors save: another file takes its place.
-        fs::write(workspace.join("new"), "edited").unwrap();
-        fs::rename(workspace.join("new"), workspace.join(".envrc")).unwrap();
-        fs::write(workspace.join("done"), "").unwrap();
-        command.join().unwrap();
-    });
-    assert_eq!(read(&workspace.join(".envrc")), "edited");
 }
 
 #[test]

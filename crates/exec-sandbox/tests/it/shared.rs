@@ -114,8 +114,8 @@ fn no_lock_is_taken_on_what_can_only_be_read() {
     }
 }
 
-/// Programs connect to what listens in the workspace by these names, and by others.
-const CONNECTS: &str = "
+/// Says whether a socket is reached.
+const REACHES: &str = "
 import errno, os, socket, sys, time
 def reaches(name):
     try:
@@ -123,7 +123,11 @@ def reaches(name):
         return 'REACHED'
     except OSError as error:
         return errno.errorcode[error.errno]
-print('ready', flush=True)
+";
+
+/// Programs connect to what listens in the workspace by these names, and by others.
+const CONNECTS: &str = "
+os.mkdir('late')
 while not os.path.exists('late/s'):
     time.sleep(0.01)
 os.symlink('late/s', 'link')
@@ -150,7 +154,7 @@ fn sockets_of_others_in_the_workspace_are_not_reached() {
     for backend in views() {
         let Some(live) = Live::new() else { return };
         let late = live.workspace().join("late");
-        let script = CONNECTS.replace("print('ready', flush=True)", "os.mkdir('late')");
+        let script = format!("{REACHES}{CONNECTS}");
         let (said, outcome) = std::thread::scope(|scope| {
             let listens = scope.spawn(|| {
                 while !late.exists() {
@@ -183,21 +187,17 @@ while not os.path.exists('end'):
     time.sleep(0.01)
 ";
     let connects = "
-import errno, os, socket, time
 while not os.path.exists('shared'):
     time.sleep(0.01)
-try:
-    socket.socket(socket.AF_UNIX).connect('shared')
-    print('REACHED')
-except OSError as error:
-    print(errno.errorcode[error.errno])
+print(reaches('shared'))
 open('end', 'w').close()
 ";
+    let connects = format!("{REACHES}{connects}");
     for backend in views() {
         let Some(live) = Live::new() else { return };
         std::thread::scope(|scope| {
             scope.spawn(|| python(&live, listens, backend, |_| ()));
-            assert_eq!(python(&live, connects, backend, |_| ()).0, "ECONNREFUSED\n", "{backend:?}");
+            assert_eq!(python(&live, &connects, backend, |_| ()).0, "ECONNREFUSED\n", "{backend:?}");
         });
     }
 }
@@ -207,24 +207,18 @@ open('end', 'w').close()
 fn abstract_sockets_of_the_machine_are_not_reached() {
     use std::os::linux::net::SocketAddrExt as _;
     use std::os::unix::net::SocketAddr;
-    let script = "
-import errno, socket
-def reaches(name):
-    try:
-        socket.socket(socket.AF_UNIX).connect(name)
-        return 'REACHED'
-    except OSError as error:
-        return errno.errorcode[error.errno]
+    let asks = "
 own = socket.socket(socket.AF_UNIX)
 own.bind(b'\\0stockade-own')
 own.listen(1)
 print(reaches(b'\\0stockade-others') != 'REACHED', reaches(b'\\0stockade-own'))
 ";
+    let script = format!("{REACHES}{asks}");
     for backend in views() {
         let Some(live) = Live::new() else { return };
         let address = SocketAddr::from_abstract_name(b"stockade-others").unwrap();
         let _listens = UnixListener::bind_addr(&address).unwrap();
-        let (said, _) = python(&live, script, backend, |spec| spec.network = Network::Open);
+        let (said, _) = python(&live, &script, backend, |spec| spec.network = Network::Open);
         assert_eq!(said, "True REACHED\n", "{backend:?}");
     }
 }

@@ -5,6 +5,10 @@
 //! view of the disk and have no more rights in it than the command. What comes to lie below a folder that was there before, and
 //! is obeyed by other programs, is refused. In folders that the command made, it appears, and is looked at when the command is
 //! over; what git obeys is guarded there as well.
+//!
+//! That a branch of the user's repository holds such a name does not let git check it out: commits and branches prove nothing, since
+//! a command before this one may have made them, from plain objects and without ever making a file of that name. Git fails, the
+//! branch stays the one it was, and whoever wants the other one checks it out outside of the sandbox.
 
 mod how;
 mod locks;
@@ -27,6 +31,7 @@ use rustix::io::Errno;
 
 use super::caller::{Caller, argument, folder, short};
 use crate::explain::Denial;
+use crate::host::FileIdentity;
 use crate::plan::Plan;
 use crate::seccomp::{Architecture, ChangedFile, ModeChange, NameCall, NewValue, PathArguments, name_call};
 use crate::sys::raw::{Errno as Number, Notice};
@@ -162,6 +167,7 @@ impl Names {
                 let flags = RenameFlags::from_bits_retain(flags.map_or(0, |flags| short(notice, flags)));
                 make::rename(self, caller, &named(from)?, &named(to)?, flags)
             }
+            NameCall::RemoveFolder { path, .. } => make::remove_folder(self, caller, &named(path)?),
             NameCall::Cut { path, length } => {
                 make::cut(self, caller, &named(path)?, argument(notice, length))
             }
@@ -210,6 +216,11 @@ impl Names {
     /// Puts all in place that was written. The command is over.
     pub(super) fn settle_all(&self) {
         pending::settle(self, true);
+    }
+
+    /// Whether the command made a folder.
+    pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
+        self.rules.has_made(folder)
     }
 
     /// What was refused.

@@ -39,6 +39,18 @@ const ROWS: &[Workflow] = &[
         after: "! git config core.fsmonitor; test \"$(git config user.name)\" = me",
         ..Workflow::NEW
     },
+    // Whoever wrote what a branch holds, it may have been a command before this one.
+    Workflow {
+        name: "a branch with settings of an editor",
+        needs: &["git"],
+        before: "git init -q -b main .; git config user.name me; git config user.email me@x; echo 1 > f; git add f; git commit -qm a; \
+                 git checkout -q -b ide; mkdir .vscode; echo '{}' > .vscode/settings.json; echo 2 > f; git add .; git commit -qm b; \
+                 git checkout -q main",
+        inside: "git checkout ide",
+        after: "test \"$(git branch --show-current)\" = main; test -z \"$(git status --porcelain)\"; test \"$(cat f)\" = 1; \
+                git checkout -q ide; test \"$(cat .vscode/settings.json)\" = '{}'",
+        ..Workflow::NEW
+    },
     Workflow {
         name: "another user",
         needs: &["su"],

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, chmod, fstat, ftruncate, linkat, mkdirat, mknodat,
-    openat, readlinkat, renameat_with, symlinkat,
+    openat, readlinkat, renameat_with, symlinkat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -23,6 +23,9 @@ const NAME_ALONE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CL
 
 /// How many links are followed.
 const LINKS: usize = 40;
+
+/// Why a folder does not come to lie in a place.
+const REPLACES: &str = "another folder was there, and other programs would obey what is in this one";
 
 /// A path of a call: where it begins, and what it says.
 pub(super) struct Named {
@@ -220,6 +223,7 @@ pub(super) fn rename(
     if let Some(why) = names.rules.leaves(&from) {
         return names.refuse(&from, why);
     }
+    let comes_to_others = kind == FileType::Directory && names.rules.is_of_others(&to);
     match names.rules.arrives(&to, Arrival::Moved(&from, kind)) {
         Verdict::Published(settings) if !is_exchange && !is_read_only(to.folder.as_fd()) => {
             if flags.contains(RenameFlags::NOREPLACE) && to.kind().is_some() {
@@ -250,8 +254,37 @@ pub(super) fn rename(
             Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(&from, why),
             Verdict::Completes | Verdict::Published(_) => return stays(names, &from, Errno::PERM),
         }
+        if there == FileType::Directory && names.rules.is_of_others(&from) && names.rules.hands_over(&to) {
+            return names.refuse(&from, REPLACES);
+        }
     }
+    if comes_to_others && names.rules.hands_over(&from) {
+        return names.refuse(&to, REPLACES);
+    }
+    let leave = [Some(&from).filter(|_| kind == FileType::Directory), Some(&to).filter(|_| comes_to_others)];
+    leave.into_iter().flatten().for_each(|place| names.rules.leaves_empty(place));
     renameat_with(&from.folder, from.as_named(), &to.folder, to.as_named(), flags)?;
+    Ok(Reply::Done)
+}
+
+/// Removes an empty folder: what is made in its place is not new to others.
+pub(super) fn remove_folder(names: &Names, caller: Caller<'_>, path: &Named) -> Done {
+    let ends_in =
+        |name: &[u8]| path.text.split(|byte| *byte == b'/').rfind(|part| !part.is_empty()) == Some(name);
+    let otherwise = if ends_in(b".") {
+        Errno::INVAL
+    } else if ends_in(b"..") {
+        Errno::NOTEMPTY
+    } else {
+        Errno::BUSY
+    };
+    let place = path.place(caller, otherwise)?;
+    if place.is_mounted() && !is_read_only(place.folder.as_fd()) {
+        return Err(Errno::BUSY);
+    }
+    let _turn = names.alone();
+    names.rules.leaves_empty(&place);
+    unlinkat(&place.folder, place.as_named(), AtFlags::REMOVEDIR)?;
     Ok(Reply::Done)
 }
 

@@ -102,6 +102,8 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
         Verdict::Completes => names.complete(&place)?,
         Verdict::Published(_) => return names.refuse(&place, "it is put there by moving it"),
         Verdict::Written(why) => return written(names, caller, &place, how, why),
+        // Of what cannot be changed anyway, the kernel says so.
+        Verdict::Refused(_) if there.is_some() && is_closed(&place) => return Err(Errno::ROFS),
         Verdict::Refused(why) => return names.refuse(&place, why),
     }
     names.umask(caller);
@@ -219,6 +221,12 @@ fn own_terminal(caller: Caller<'_>, how: How) -> Done {
 /// Whether a folder is one of the kernel's about processes. Who opens what is there counts, and that would be this program.
 pub(super) fn is_of_processes(folder: BorrowedFd<'_>) -> bool {
     fstatfs(folder).map_or(true, |found| found.f_type == rustix::fs::PROC_SUPER_MAGIC)
+}
+
+/// Whether what lies in a place is a mount of its own that cannot be changed.
+fn is_closed(place: &NameInFolder) -> bool {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(&place.folder, &place.name, flags, Mode::empty()).is_ok_and(|open| is_read_only(open.as_fd()))
 }
 
 /// Whether nothing can be changed in a folder.

@@ -11,15 +11,15 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
 use stockade_names::{fits, fold};
 
 use super::target::NameInFolder;
-use crate::host::{FileIdentity, ProtectionMode};
+use crate::host::{FileIdentity, ProtectionMode, Searched};
 use crate::mounts::MountKind;
 use crate::plan::Plan;
-use crate::protect::{Answer, IN_ANY_FOLDER, answer, is_interpreter_of_the_system};
+use crate::protect::{Answer, IN_ANY_FOLDER, JUDGED_BY_CONTENT, answer, is_interpreter_of_the_system};
 use crate::workspace::PACKAGES;
 use crate::workspace::entry::list_below;
 use crate::workspace::roots::{Root, roots};
 use crate::workspace::settings::SettingsOf;
-use crate::workspace::walk::stamp_of;
+use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
 
 /// How names begin by which this program puts something in place.
 pub(super) const OURS: &str = ".stockade-copy-";
@@ -92,6 +92,9 @@ pub(super) struct Rules {
     led_to: BTreeSet<PathBuf>,
     /// Folders that the command made.
     made: RwLock<HashSet<FileIdentity>>,
+    /// Where folders lay that the command did not make, and that it moved away or removed: what it makes there counts as if it
+    /// had been there before, since other programs may have it open by its path.
+    left: RwLock<BTreeSet<PathBuf>>,
 }
 
 impl Rules {
@@ -107,21 +110,70 @@ impl Rules {
         let mounted = mounted.map(|mount| mount.target.clone()).filter(|path| is_within(path));
         let kept = protected.map(|entry| whole(&entry.path)).chain(mounted).collect();
         let led_to = plan.led_to.iter().map(|path| whole(path)).collect();
-        Self { roots, kept, led_to, made: RwLock::default() }
+        Self { roots, kept, led_to, made: RwLock::default(), left: RwLock::default() }
     }
 
     /// Remembers a folder that the command made.
     pub(super) fn made(&self, place: &NameInFolder) {
         let Ok(stamp) = stamp_of(place.folder.as_fd(), Path::new(&place.name)) else { return };
+        if self.is_left(&place.whole()) {
+            return;
+        }
         let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
         if made.len() < MAX_MADE {
             made.insert(stamp.file);
         }
     }
 
+    /// Remembers that a folder is about to leave its place. No more is remembered than of what was made: beyond that, all that is made counts
+    /// as if it had been there before.
+    pub(super) fn leaves_empty(&self, place: &NameInFolder) {
+        if self.is_made_in(place) {
+            return;
+        }
+        let mut left = self.left.write().unwrap_or_else(PoisonError::into_inner);
+        let whole = if left.len() < MAX_MADE { place.whole() } else { PathBuf::from("/") };
+        left.insert(whole);
+    }
+
+    /// Whether a folder that the command did not make lies in a place, or lay there, or around it.
+    pub(super) fn is_of_others(&self, place: &NameInFolder) -> bool {
+        let is_there = place.kind() == Some(FileType::Directory) && !self.is_made_in(place);
+        is_there || self.is_left(&place.whole())
+    }
+
+    /// Takes folders that the command made, and that come to lie where one of others lay, for theirs. Says whether one of them holds what
+    /// other programs obey, or cannot be looked into.
+    pub(super) fn hands_over(&self, place: &NameInFolder) -> bool {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(folder) = openat(&place.folder, &place.name, flags, Mode::empty()) else { return true };
+        let mut inside = Inside::default();
+        let searched = walk_from(folder, &mut inside);
+        if inside.holds_obeyed || searched == Searched::InPart {
+            return true;
+        }
+        let mut made = self.made.write().unwrap_or_else(PoisonError::into_inner);
+        made.retain(|folder| !inside.folders.contains(folder));
+        false
+    }
+
+    fn is_left(&self, path: &Path) -> bool {
+        let left = self.left.read().unwrap_or_else(PoisonError::into_inner);
+        !left.is_empty() && path.ancestors().any(|around| left.contains(around))
+    }
+
+    /// Whether the command made the folder with this identity.
+    pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
+        self.made.read().unwrap_or_else(PoisonError::into_inner).contains(folder)
+    }
+
     fn is_made(&self, folder: BorrowedFd<'_>) -> bool {
-        let made = self.made.read().unwrap_or_else(PoisonError::into_inner);
-        !made.is_empty() && stamp_of(folder, Path::new("")).is_ok_and(|stamp| made.contains(&stamp.file))
+        stamp_of(folder, Path::new("")).is_ok_and(|stamp| self.has_made(&stamp.file))
+    }
+
+    fn is_made_in(&self, place: &NameInFolder) -> bool {
+        let stamp = stamp_of(place.folder.as_fd(), Path::new(&place.name));
+        stamp.is_ok_and(|stamp| self.has_made(&stamp.file))
     }
 
     /// Says what the rules say where something comes to lie in a place, or is changed there.
@@ -140,14 +192,10 @@ impl Rules {
         if let Some(part) = part(place, &name) {
             return self.part(place, &part, what);
         }
-        if matches!(what, Arrival::Opened) {
-            return Verdict::Fine;
-        }
-        if completes(place) {
+        if !matches!(what, Arrival::Opened) && completes(place) {
             return Verdict::Completes;
         }
-        let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
-        self.tools(place, below, &name, what)
+        self.tools(place, root, &name, what)
     }
 
     /// Why something does not leave its place; nothing if it may.
@@ -159,10 +207,15 @@ impl Rules {
 
     /// Whether what lies in a place decides what other programs run, so that it gets no second name.
     pub(super) fn is_obeyed(&self, place: &NameInFolder) -> bool {
-        let is_guarded = self.is_within(&place.path);
+        let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
+            return false;
+        };
         let name = place.name.to_string_lossy();
         let name = fold(&name);
-        is_guarded && (name.starts_with(OURS) || part(place, &name).is_some() || self.leaves(place).is_some())
+        name.starts_with(OURS)
+            || part(place, &name).is_some()
+            || self.leaves(place).is_some()
+            || self.tools(place, root, &name, Arrival::Opened) != Verdict::Fine
     }
 
     /// Whether settings or links of the user's lead to a place, or to what is in the folder that comes there.
@@ -174,10 +227,23 @@ impl Rules {
         if whole.ancestors().any(|around| self.led_to.contains(around)) {
             return Some(LED_TO);
         }
-        let Arrival::Moved(from, FileType::Directory) = what else { return None };
         let inner = self.led_to.range(whole.clone()..).take_while(|path| path.starts_with(&whole));
         let mut inner = inner.filter_map(|path| path.strip_prefix(&whole).ok());
-        inner.any(|inner| is_there(from.folder.as_fd(), &Path::new(&from.name).join(inner))).then_some(LED_TO)
+        let leads_on = match what {
+            Arrival::Opened | Arrival::File | Arrival::Folder => false,
+            // Somewhere else, where nobody looks.
+            Arrival::Link(_) | Arrival::HardLink => inner.next().is_some(),
+            Arrival::Moved(from, FileType::Directory) => {
+                let from_there = |inner: &Path| Path::new(&from.name).join(inner);
+                inner.any(|inner| {
+                    let mut around = inner.ancestors().skip(1).filter(|part| !part.as_os_str().is_empty());
+                    is_there(from.folder.as_fd(), &from_there(inner))
+                        || around.any(|part| is_link(from.folder.as_fd(), &from_there(part)))
+                })
+            }
+            Arrival::Moved(..) => inner.next().is_some(),
+        };
+        leads_on.then_some(LED_TO)
     }
 
     fn part(&self, place: &NameInFolder, part: &Part, what: Arrival<'_>) -> Verdict {
@@ -225,7 +291,8 @@ impl Rules {
 
     /// Names by which other tools are told what to run. In a folder that the command made itself, as by unpacking or cloning,
     /// they appear, and are taken away at the end.
-    fn tools(&self, place: &NameInFolder, below: &Path, name: &str, what: Arrival<'_>) -> Verdict {
+    fn tools(&self, place: &NameInFolder, root: &Root, name: &str, what: Arrival<'_>) -> Verdict {
+        let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
         let mut names: Vec<String> =
             below.iter().map(|part| fold(&part.to_string_lossy()).into_owned()).collect();
         names.push(name.to_owned());
@@ -236,7 +303,7 @@ impl Rules {
                 }
                 let following = names.get(at + 1..).unwrap_or_default();
                 let is_meant = match beginning.rest {
-                    None => following.is_empty(),
+                    None => true,
                     Some(rest) => is_path(following, rest) || self.brings(what, following, rest),
                 };
                 let around = names.len() - 1 - at;
@@ -268,8 +335,11 @@ impl Rules {
         let rest = parts.collect::<Vec<&str>>().join("/");
         // What is judged by its content is judged afterwards.
         let is_judged = matches!(rest.rsplit('/').next(), Some("pyvenv.cfg" | "hgrc"));
-        if !leads_there || rest.is_empty() || rest.contains('*') || is_judged {
+        if !leads_there || rest.is_empty() || is_judged {
             return false;
+        }
+        if rest.contains('*') {
+            return holds(from.folder.as_fd(), &from.name, &rest);
         }
         let path = Path::new(&from.name).join(&rest);
         match readlinkat(&from.folder, &path, Vec::new()) {
@@ -281,7 +351,7 @@ impl Rules {
     /// Whether what a file says decides, so that it is judged when all is written.
     fn is_judged_later(&self, name: &str, what: Arrival<'_>) -> bool {
         match (name, what) {
-            (".gitmodules" | "pyvenv.cfg" | "hgrc", Arrival::File) => true,
+            (".gitmodules" | "pyvenv.cfg" | "hgrc", Arrival::File | Arrival::Opened) => true,
             ("python" | "python3", Arrival::Link(to)) => self.is_interpreter(to),
             _ => false,
         }
@@ -368,6 +438,47 @@ fn completes(place: &NameInFolder) -> bool {
 fn brings_parts(from: &NameInFolder) -> bool {
     let inner = ["attributes", "info/alternates"].map(|path| Path::new(&from.name).join(path));
     inner.iter().any(|path| is_there(from.folder.as_fd(), path))
+}
+
+/// What lies in a folder that comes to lie where one of others lay.
+#[derive(Default)]
+struct Inside {
+    folders: HashSet<FileIdentity>,
+    holds_obeyed: bool,
+}
+
+impl Visit for Inside {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        self.folders.extend(stamp_of(here.folder, Path::new("")).ok().map(|stamp| stamp.file));
+        let names = here.names.unwrap_or_default().iter();
+        let obeyed = names.filter(|entry| is_obeyed_in(here.folder, &entry.name.to_string_lossy()));
+        self.holds_obeyed |= obeyed.count() > 0;
+        BTreeSet::new()
+    }
+}
+
+/// Whether other programs obey what lies in a folder under a name, whatever it says.
+fn is_obeyed_in(folder: BorrowedFd<'_>, name: &str) -> bool {
+    let rows = IN_ANY_FOLDER.with(name).into_iter().filter(|row| answer(row.name) == Some(Answer::Protect));
+    rows.into_iter().any(|row| match row.rest {
+        None => !JUDGED_BY_CONTENT.contains(&name),
+        Some(rest) => {
+            let last = rest.rsplit('/').next().unwrap_or_default();
+            !JUDGED_BY_CONTENT.contains(&last) && holds(folder, OsStr::new(name), rest)
+        }
+    })
+}
+
+/// Whether a folder below another one holds what a pattern says, of which only the last part may be one.
+fn holds(folder: BorrowedFd<'_>, name: &OsStr, pattern: &str) -> bool {
+    let (around, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+    let names = list_below(folder, &Path::new(name).join(around));
+    names.iter().any(|name| fits(&fold(&name.to_string_lossy()), last))
+}
+
+fn is_link(folder: BorrowedFd<'_>, path: &Path) -> bool {
+    let found = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW);
+    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Symlink)
 }
 
 pub(super) fn is_there(folder: BorrowedFd<'_>, path: &Path) -> bool {
