@@ -222,7 +222,7 @@ fn marker(what: &str) -> String {
     format!("stockade-{what}-{}", std::process::id())
 }
 
-/// Whether a process of this machine, other than those of `except`, has a word on its command line.
+/// Whether a process of this machine has a word on its command line.
 fn on_a_command_line(word: &str) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
