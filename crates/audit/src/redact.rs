@@ -73,8 +73,9 @@ impl Redactor {
         self.known.find(text, &mut found);
         tokens::find(text, &mut found);
         forms::find(text, &mut found);
-        settings::find(text, &mut found);
-        commands::find(text, &mut found);
+        let commands::InCommand { secrets, ordinary } = commands::find(text);
+        found.extend(secrets);
+        found.extend(set(text, &ordinary));
         replaced(text, found)
     }
 
@@ -82,16 +83,18 @@ impl Redactor {
     #[must_use]
     pub(crate) fn redact_words(&self, words: &[String]) -> Vec<String> {
         let bare: Vec<&str> = words.iter().map(String::as_str).collect();
-        let secrets = words::find(&bare);
+        let (secrets, ordinary) = (words::find(&bare), words::ordinary(&bare));
+        let of = |place: usize, found: &[words::Found]| -> Vec<Range<usize>> {
+            found.iter().filter(|one| one.0 == place).map(|one| one.1.clone()).collect()
+        };
         let redacted = words.iter().enumerate().map(|(place, word)| {
-            let mut found: Vec<_> =
-                secrets.iter().filter(|secret| secret.0 == place).map(|secret| secret.1.clone()).collect();
+            let mut found = of(place, &secrets);
             self.known.find(word, &mut found);
             tokens::find(word, &mut found);
             forms::find(word, &mut found);
-            settings::find(word, &mut found);
+            found.extend(set(word, &of(place, &ordinary)));
             // `sh -c` has a command for a word.
-            commands::find(word, &mut found);
+            found.extend(commands::find(word).secrets);
             replaced(word, found).into_owned()
         });
         redacted.collect()
@@ -102,6 +105,18 @@ impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redactor").field("known", &self.known.len()).finish()
     }
+}
+
+/// The values of settings that are named like secrets, but for these parts of the text, which are in its order.
+fn set(text: &str, ordinary: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    settings::find(text, &mut found);
+    found.retain(|value| {
+        let before = ordinary.partition_point(|part| part.start <= value.start);
+        let around = before.checked_sub(1).and_then(|at| ordinary.get(at));
+        around.is_none_or(|part| part.end < value.end)
+    });
+    found
 }
 
 /// Returns the text with something else in place of these parts of it. Parts that touch or overlap are one.

@@ -24,49 +24,115 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     AhoCorasick::builder().ascii_case_insensitive(true).build(words.into_iter().chain(programs)).ok()
 });
 
+/// What was found in a command.
+#[derive(Debug, Default)]
+pub(super) struct InCommand {
+    pub(super) secrets: Vec<Range<usize>>,
+    /// What is no secret although its name says so, in the order of the text.
+    pub(super) ordinary: Vec<Range<usize>>,
+}
+
 /// Finds what is secret in a text if it is a command. Of a text that no shell reads, what could be recognised counts.
-pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
-    within(text, 0, found);
+pub(super) fn find(text: &str) -> InCommand {
+    let mut found = InCommand::default();
+    within(text, 0, &mut found);
+    found.ordinary.sort_unstable_by_key(|range| range.start);
+    found
 }
 
 /// How many times a word of a command is taken for a command again, as other machines and schedulers do.
 const MAX_DEPTH: usize = 3;
 
-fn within(text: &str, depth: usize, found: &mut Vec<Range<usize>>) {
+fn within(text: &str, depth: usize, found: &mut InCommand) {
     if HINTS.as_ref().is_some_and(|hints| !hints.is_match(text)) {
         return;
     }
-    let options = ReadOptions::default();
-    let actions = match Script::read_despite_appearance(text, &options) {
-        Ok(script) => script.actions(),
-        Err(_) => Script::read_partly(text, &options).actions(),
-    };
+    let actions = read(text);
     for run in &actions.runs {
         let words = words_of(run);
-        add(text, run.span, &words, &words::find(&words), found);
+        add(text, run.span, &words, &words::find(&words), &mut found.secrets);
+        let places = match words::ordinary(&words) {
+            ordinary if ordinary.is_empty() => Vec::new(),
+            ordinary => exactly(text, run.span, &words, &ordinary),
+        };
+        found.ordinary.extend(places);
         if depth < MAX_DEPTH {
             commands_of(text, run.span, &words, depth, found);
         }
     }
     for assignment in &actions.assignments {
-        assigned(text, assignment, found);
+        assigned(text, assignment, &mut found.secrets);
     }
-    handed_over(text, &actions, found);
+    handed_over(text, &actions, &mut found.secrets);
+}
+
+fn read(text: &str) -> Actions<'_> {
+    let options = ReadOptions::default();
+    match Script::read_despite_appearance(text, &options) {
+        Ok(script) => script.actions(),
+        Err(_) => Script::read_partly(text, &options).actions(),
+    }
 }
 
 /// Finds what is secret in words that may be commands: those of which the shell makes one, and that hold several.
-fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut Vec<Range<usize>>) {
+fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut InCommand) {
     let may_be = |word: &&str| word.contains(' ') && word.len() < span.end.saturating_sub(span.start);
     if !words.iter().skip(1).any(may_be) {
         return;
     }
     let places = locate(text, span, words);
-    for (word, place) in words.iter().zip(places).skip(1).filter(|(word, _)| may_be(word)) {
-        let Some(place) = place.filter(|place| place.len() == word.len()) else { continue };
-        let mut inner = Vec::new();
+    for (at, (word, place)) in
+        words.iter().zip(places).enumerate().skip(1).filter(|(_, (word, _))| may_be(word))
+    {
+        let before = at.checked_sub(1).and_then(|at| words.get(at)).copied().unwrap_or_default();
+        let printed = printed_of(before, word);
+        let Some(place) = place else { continue };
+        if place.len() != word.len() {
+            // Where in the quotes it stands is not known: all behind the name is taken.
+            let value = text.get(place.clone()).and_then(|spelled| spelled.find('=')).map_or(0, |at| at + 1);
+            found.secrets.extend((!printed.is_empty()).then_some(place.start + value..place.end));
+            continue;
+        }
+        let mut inner = InCommand::default();
         within(word, depth + 1, &mut inner);
-        found.extend(inner.into_iter().map(|range| place.start + range.start..place.start + range.end));
+        inner.secrets.extend(printed);
+        let moved = |range: Range<usize>| place.start + range.start..place.start + range.end;
+        found.secrets.extend(inner.secrets.into_iter().map(moved));
+        found.ordinary.extend(inner.ordinary.into_iter().map(moved));
     }
+}
+
+/// Finds what a word prints as a command, where the option before it, or within it, says that this is a secret.
+fn printed_of(before: &str, word: &str) -> Vec<Range<usize>> {
+    let joined = word.split_once('=').filter(|(option, _)| words::is_printer(option)).map(|(_, value)| value);
+    match joined {
+        Some(value) => printed(value, word.len() - value.len()),
+        None if words::is_printer(before) => printed(word, 0),
+        None => Vec::new(),
+    }
+}
+
+/// Finds what a command prints by its own words.
+fn printed(command: &str, from: usize) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for run in &read(command).runs {
+        let words = words_of(run);
+        add(command, run.span, &words, &words::printed(&words), &mut found);
+    }
+    found.into_iter().map(|range| from + range.start..from + range.end).collect()
+}
+
+/// Where these parts of words stand, as far as they are spelled as they are read.
+fn exactly(text: &str, span: Span, words: &[&str], parts: &[words::Found]) -> Vec<Range<usize>> {
+    let places = locate(text, span, words);
+    let exact = |(place, part): &words::Found| {
+        let word = places
+            .get(*place)?
+            .as_ref()
+            .filter(|at| Some(at.len()) == words.get(*place).map(|word| word.len()))?;
+        Some(word.start + part.start..word.start + part.end)
+    };
+    parts.iter().filter_map(exact).collect()
 }
 
 /// The words of a command, as far as they are certain.
@@ -86,6 +152,9 @@ fn assigned(text: &str, assignment: &Assignment<'_>, found: &mut Vec<Range<usize
     if is_secret(naming(&assignment.name), value) {
         let value = [assignment.name.as_ref(), value];
         add(text, assignment.span, &value, &[(1, 0..value[1].len())], found);
+    } else if words::is_printer(&assignment.name) {
+        let secrets: Vec<_> = printed(value, 0).into_iter().map(|range| (1, range)).collect();
+        add(text, assignment.span, &[assignment.name.as_ref(), value], &secrets, found);
     }
 }
 

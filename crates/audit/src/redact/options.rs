@@ -12,6 +12,8 @@ pub(super) enum Part {
     AfterComma,
     /// What stands between `/` and `@`: `name/secret@place`.
     AfterSlash,
+    /// What stands between `:` and `@`: `name:secret@place`.
+    UserInfo,
     /// `pass:secret`; `file:` and `env:` say where it is.
     Pass,
     /// Cookies; without `=` it is the name of a file.
@@ -116,15 +118,34 @@ const SNMP: &[&str] = &[
     "snmpbulkget",
     "snmptable",
 ];
+/// Tools that take `domain/name:secret@machine`; [`super::words::program`] leaves `.py` out.
+const IMPACKET: &[&str] = &[
+    "impacket-psexec",
+    "impacket-wmiexec",
+    "impacket-smbexec",
+    "impacket-atexec",
+    "impacket-dcomexec",
+    "impacket-secretsdump",
+    "impacket-smbclient",
+    "impacket-mssqlclient",
+    "psexec",
+    "wmiexec",
+    "smbexec",
+    "atexec",
+    "dcomexec",
+    "secretsdump",
+    "mssqlclient",
+];
 const ARCHIVES: &[&str] = &["7z", "7za", "7zz", "7zr", "7zip", "rar", "unrar"];
 const HTTP: &[&str] = &["http", "https", "xh", "xhs"];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = {
-    use Part::{AfterColon, AfterComma, AfterPercent, Cookies, Header, Pass, Whole};
+    use Part::{AfterColon, AfterComma, AfterPercent, Cookies, Header, Pass, UserInfo, Whole};
     use Shape::{Apart, Either, Joined};
     &[
         row(&["curl"], "", &["-u", "--user", "-U", "--proxy-user", "-E", "--cert"], Either, AfterColon),
+        row(&["curl"], "", &["-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"], Either, UserInfo),
         row(&["curl"], "", &["-b", "--cookie"], Either, Cookies),
         row(&["curl"], "", &["-H", "--header", "--proxy-header"], Either, Header),
         row(&["curl"], "", &["--pass", "--proxy-pass", "--tlspassword", "--oauth2-bearer"], Either, Whole),
@@ -140,6 +161,11 @@ pub(super) const ROWS: &[Row] = {
         row(CONTAINERS, "login", &["-p"], Either, Whole),
         row(CONTAINERS, "", &["--creds", "--src-creds", "--dest-creds"], Either, AfterColon),
         row(&["az", "oc", "cf", "kubectl", "ibmcloud", "gcloud", "aws", "argocd"], "login", &["-p"], Either, Whole),
+        row(&["az"], "sql", &["-p"], Apart, Whole),
+        row(&["az"], "mysql", &["-p"], Apart, Whole),
+        row(&["az"], "postgres", &["-p"], Apart, Whole),
+        row(&["az"], "keyvault", &["--value"], Either, Whole),
+        row(&["aws"], "SecureString", &["--value"], Either, Whole),
         row(&["zip", "zipcloak", "unzip", "zipnote"], "", &["-P"], Either, Whole),
         row(ARCHIVES, "", &["-p", "-hp"], Joined, Whole),
         row(&["openssl"], "", &["-passin", "-passout", "-pass", "-password", "-keypass"], Apart, Pass),
@@ -166,8 +192,14 @@ pub(super) const ROWS: &[Row] = {
         row(&["useradd", "usermod"], "", &["-p"], Apart, Whole),
         row(&["security"], "add-generic-password", &["-w"], Apart, Whole),
         row(&["security"], "add-internet-password", &["-w"], Apart, Whole),
+        row(&["security"], "import", &["-P"], Apart, Whole),
         row(&["security"], "unlock-keychain", &["-p"], Apart, Whole),
         row(&["security"], "create-keychain", &["-p"], Apart, Whole),
+        row(&["plink", "pscp", "psftp", "putty", "kitty", "klink", "kscp"], "", &["-pw"], Apart, Whole),
+        row(&["psexec", "PsExec", "PsExec64", "psexec64", "paexec"], "", &["-p"], Apart, Whole),
+        row(&["schtasks"], "", &["/rp", "/RP", "/p"], Apart, Whole),
+        row(&["ykman", "ykpiv", "yubico-piv-tool"], "", &["-P", "-n", "--new-pin"], Apart, Whole),
+        row(&["ConvertTo-SecureString"], "", &["-String"], Apart, Whole),
         row(&["veracrypt", "truecrypt"], "", &["-p"], Either, Whole),
         row(&["swaks"], "", &["-ap", "--auth-password"], Apart, Whole),
         row(&["sendemail", "sendEmail"], "", &["-xp"], Apart, Whole),
@@ -186,6 +218,42 @@ pub(super) struct Position {
     /// How many words, options not counted, stand between.
     pub(super) skip: usize,
     pub(super) part: Part,
+    /// What counts as an option.
+    pub(super) is_option: fn(&str) -> bool,
+}
+
+/// Options as most programs have them.
+fn dashed(word: &str) -> bool {
+    word.starts_with('-')
+}
+
+/// Options, places and devices as programs of Windows have them.
+fn slashed(word: &str) -> bool {
+    word == "*" || word.starts_with(['/', '\\', '-']) || word.ends_with(':')
+}
+
+/// Options, and the methods that passwords are hashed by.
+fn hashed(word: &str) -> bool {
+    const METHODS: &[&str] = &[
+        "sha-512",
+        "sha-256",
+        "sha512crypt",
+        "sha256crypt",
+        "yescrypt",
+        "gost-yescrypt",
+        "scrypt",
+        "bcrypt",
+        "bcrypt-a",
+        "md5",
+        "des",
+    ];
+    dashed(word) || METHODS.contains(&word)
+}
+
+impl Position {
+    const fn with(self, is_option: fn(&str) -> bool) -> Self {
+        Self { is_option, ..self }
+    }
 }
 
 const fn position(
@@ -194,12 +262,12 @@ const fn position(
     skip: usize,
     part: Part,
 ) -> Position {
-    Position { programs, after, skip, part }
+    Position { programs, after, skip, part, is_option: dashed }
 }
 
 #[rustfmt::skip]
 pub(super) const POSITIONS: &[Position] = {
-    use Part::{AfterSlash, Whole};
+    use Part::{AfterSlash, UserInfo, Whole};
     &[
         position(&["mysqladmin", "mariadb-admin"], &["password"], 0, Whole),
         position(&["vault", "cargo", "wandb", "hf", "fly", "flyctl"], &["login"], 0, Whole),
@@ -224,12 +292,27 @@ pub(super) const POSITIONS: &[Position] = {
         position(&["pdftk"], &["user_pw"], 0, Whole),
         position(&["qpdf"], &["--encrypt"], 0, Whole),
         position(&["qpdf"], &["--encrypt"], 1, Whole),
-        position(&["sqlplus"], &[], 0, AfterSlash),
+        position(&["sqlplus", "expdp", "impdp", "exp", "imp", "sqlldr"], &[], 0, AfterSlash),
+        position(&["rman"], &["target"], 0, AfterSlash),
+        position(&["db2"], &["using"], 0, Whole),
+        position(IMPACKET, &[], 0, UserInfo),
+        position(&["net", "net1"], &["use"], 0, Whole).with(slashed),
+        position(&["net", "net1"], &["user"], 1, Whole).with(slashed),
+        position(&["wpa_cli"], &["psk"], 0, Whole),
+        position(&["wpa_cli"], &["password"], 0, Whole),
+        position(&["pulumi"], &["--secret"], 1, Whole),
+        position(&["openssl"], &["passwd"], 0, Whole),
+        position(&["mkpasswd"], &[], 0, Whole).with(hashed),
+        position(&["rclone"], &["pass"], 0, Whole),
+        position(&["rclone"], &["password"], 0, Whole),
+        position(&["rclone"], &["token"], 0, Whole),
+        position(&["mc", "mcli"], &["set"], 3, Whole),
+        position(&["ConvertTo-SecureString"], &[], 0, Whole),
+        position(&["keyctl"], &["add"], 2, Whole),
         position(&["ansible-vault"], &["encrypt_string"], 0, Whole),
         position(&["redis-cli", "valkey-cli"], &["auth"], 0, Whole),
         position(&["redis-cli", "valkey-cli"], &["AUTH"], 0, Whole),
         position(&["redis-cli", "valkey-cli"], &["requirepass"], 0, Whole),
-        position(&["smbpasswd", "net"], &["/add"], 9, Whole),
     ]
 };
 
@@ -244,6 +327,8 @@ pub(super) const READERS: &[(&[&str], &str)] = &[
     (&["gh"], "secret"),
     (&["gpg", "gpg2"], "--passphrase-fd"),
     (&["vault"], "login"),
+    (&["vercel"], "add"),
+    (&["sshfs"], "password_stdin"),
     (&["vault"], "-"),
     (&["npm", "cargo", "fly", "wandb"], "login"),
     (&["wrangler"], "secret"),
@@ -261,6 +346,9 @@ pub(super) const READERS: &[(&[&str], &str)] = &[
 pub(super) const OTHERWISE: &[(&[&str], &str)] = &[
     (&["docker", "podman", "nerdctl", "buildah"], "--secret"),
     (&["gcloud"], "--secret"),
+    (&["gcloud"], "--set-secrets"),
+    (&["gcloud"], "--update-secrets"),
+    (&["pulumi"], "--secret"),
     (&["ffmpeg", "x264", "x265", "mencoder"], "-pass"),
     (&["ffmpeg", "x264", "x265", "mencoder"], "--pass"),
     (&["curl", "wget"], "--cookie-jar"),
@@ -276,4 +364,17 @@ pub(super) const OTHERWISE: &[(&[&str], &str)] = &[
     (&["helm"], "--pass-credentials"),
     (&["curl"], "--anyauth"),
     (&["http", "https", "xh", "mosquitto_pub"], "--auth"),
+];
+
+/// Options and variables whose value is a command that prints a secret, by what their names end in.
+pub(super) const PRINTERS: &[&str] =
+    &["password-command", "password_command", "passcommand", "passwordeval", "pass-command"];
+
+/// Words behind which names and their values stand, and the programs that take them so; none where any does.
+pub(super) const SETTERS: &[(&str, &[&str])] = &[
+    ("set", &[]),
+    ("config", &[]),
+    ("config:set", &[]),
+    ("set-secret", &[]),
+    ("put", &["consul", "etcdctl"]),
 ];

@@ -81,7 +81,7 @@ pub(super) fn is_secret(naming: Naming, value: &str) -> bool {
 /// Whether a value only says where the secret is.
 pub(super) fn is_reference(value: &str) -> bool {
     let is_batch = value.len() > 2 && value.starts_with('%') && value.ends_with('%');
-    let is_hidden = value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'));
+    let is_hidden = value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'/'));
     let is_quoted_dollar = value.starts_with("$'") || value.starts_with("$\"");
     is_batch || is_hidden || (!is_quoted_dollar && REFERENCES.iter().any(|start| value.starts_with(start)))
 }

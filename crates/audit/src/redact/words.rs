@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::names::{Naming, is_exact, is_switch, naming};
-use super::options::{OTHERWISE, POSITIONS, Part, READERS, ROWS, Row, Shape};
+use super::options::{OTHERWISE, POSITIONS, PRINTERS, Part, READERS, ROWS, Row, SETTERS, Shape};
 use super::values::{is_reference, is_secret, looks_secret};
 
 /// A secret among the words of a command: the place of its word, and the bytes of the word that are secret.
@@ -31,7 +31,7 @@ pub(super) fn reads_secret(words: &[&str]) -> bool {
 pub(super) fn printed(words: &[&str]) -> Vec<Found> {
     let program = words.first().map_or("", |word| program(word));
     let first = match program {
-        "echo" => 1,
+        "echo" | "yes" => 1,
         // The first says how the others are printed, unless it is alone.
         "printf" if words.len() > 2 => 2,
         "printf" => 1,
@@ -107,6 +107,11 @@ fn push(part: Part, place: usize, word: &str, from: usize, found: &mut Vec<Found
         Part::AfterSlash => {
             after('/').map(|range| range.start..word.rfind('@').filter(|at| *at > range.start).unwrap_or(end))
         }
+        Part::UserInfo => value
+            .rfind('@')
+            .zip(value.find(':'))
+            .filter(|(at, colon)| colon < at && !value.contains("://"))
+            .map(|(at, colon)| from + colon + 1..from + at),
         Part::Pass => value.strip_prefix("pass:").map(|secret| end - secret.len()..end),
         Part::Cookies => value.contains('=').then_some(from..end),
         Part::Header => value.split_once(':').and_then(|(name, value)| {
@@ -128,7 +133,7 @@ fn by_place(program: &str, words: &[&str], found: &mut Vec<Found>) {
             Some(word) => words.iter().position(|found| found == word).map(|at| at + 1),
         };
         let Some(start) = start else { continue };
-        let mut places = words.iter().enumerate().skip(start).filter(|(_, word)| !word.starts_with('-'));
+        let mut places = words.iter().enumerate().skip(start).filter(|(_, word)| !(row.is_option)(word));
         if let Some((place, word)) = places.nth(row.skip) {
             push(row.part, place, word, 0, found);
         }
@@ -137,21 +142,27 @@ fn by_place(program: &str, words: &[&str], found: &mut Vec<Found>) {
 
 /// Finds what stands behind an option, or behind `=`, that is named like a secret.
 fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
-    let is_otherwise = |word: &str| {
-        OTHERWISE.iter().any(|(programs, option)| programs.contains(&program) && *option == word)
-    };
-    let sets = words.iter().position(|word| ["set", "config", "config:set", "set-secret"].contains(word));
+    let sets = words.iter().position(|word| {
+        SETTERS.iter().any(|(set, of)| set == word && (of.is_empty() || of.contains(&program)))
+    });
     for (place, word) in words.iter().enumerate().skip(1) {
-        assigned(place, word, found);
+        if joined_otherwise(program, word).is_none() {
+            assigned(place, word, found);
+        }
         let option = word.trim_start_matches('-');
         let is_option = option.len() < word.len() && option.len() > 1 && !is_switch(option);
         // `aws configure set aws_secret_access_key VALUE`
-        let is_setting = sets.is_some_and(|set| set < place) && option.contains(['_', '.', ':', '-']);
+        let is_setting = sets.is_some_and(|set| set < place) && option.contains(['_', '.', ':', '-', '/']);
         // `-ppassword` is `-p` and a password.
         let is_one =
             word.starts_with("--") || !is_option || is_exact(option) || option.contains(['-', '_', '.']);
-        let said = if is_one { naming(option) } else { Naming::Ordinary };
-        if word.contains('=') || is_otherwise(word) || !(is_option || is_setting) || said < Naming::Perhaps {
+        let name = if is_setting { option.rsplit('/').next().unwrap_or(option) } else { option };
+        let said = if is_one { naming(name) } else { Naming::Ordinary };
+        if word.contains('=')
+            || is_otherwise(program, word)
+            || !(is_option || is_setting)
+            || said < Naming::Perhaps
+        {
             continue;
         }
         let next = words.get(place + 1).copied().unwrap_or_default();
@@ -162,6 +173,30 @@ fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
             found.push((place + 1, 0..next.len()));
         }
     }
+}
+
+/// Finds what is no secret although it stands behind a name of secrets, by the program: `gcloud … --secret=NAME`.
+pub(super) fn ordinary(words: &[&str]) -> Vec<Found> {
+    let program = words.first().map_or("", |word| program(word));
+    let behind = |(place, word): (usize, &&str)| Some((place, joined_otherwise(program, word)?..word.len()));
+    words.iter().enumerate().skip(1).filter_map(behind).collect()
+}
+
+fn is_otherwise(program: &str, option: &str) -> bool {
+    OTHERWISE.iter().any(|(programs, known)| programs.contains(&program) && *known == option)
+}
+
+/// Where the value begins that is joined to an option with another meaning than its name has.
+fn joined_otherwise(program: &str, word: &str) -> Option<usize> {
+    word.find('=')
+        .filter(|at| word.get(..*at).is_some_and(|option| is_otherwise(program, option)))
+        .map(|at| at + 1)
+}
+
+/// Whether an option or a variable has a command for a value that prints a secret.
+pub(super) fn is_printer(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    PRINTERS.iter().any(|end| name.ends_with(end))
 }
 
 /// `NAME=value` is one word, whatever signs are in the value.
