@@ -2,12 +2,12 @@
 //!
 //! The folders beside this file hold transcripts: Markdown that reads as documentation and is true, since it is run.
 
-#[cfg(all(target_os = "linux", feature = "kube"))]
-#[cfg(test)]
-mod clusters;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod backends;
+#[cfg(all(target_os = "linux", feature = "kube"))]
+#[cfg(test)]
+mod clusters;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod containers;

@@ -92,6 +92,27 @@ const HELPERS: &[Row] = &[
         test: "a_command_runs_on_a_copy_and_the_machine_is_gone",
     },
     Row {
+        file: "kubernetes/backend.rs",
+        starts: 1,
+        helpers: "the thread that hears whether something is fed to a command in a cluster",
+        keeps: "all of whoever starts it: it reads one byte of the standard input",
+        test: "a_command_runs_prints_and_is_gone",
+    },
+    Row {
+        file: "kubernetes/watch.rs",
+        starts: 1,
+        helpers: "the thread that watches the pods of a cluster",
+        keeps: "all of whoever starts it: it asks one server",
+        test: "a_command_runs_prints_and_is_gone",
+    },
+    Row {
+        file: "kubernetes/logs.rs",
+        starts: 1,
+        helpers: "the thread that reads what a pod prints",
+        keeps: "all of whoever starts it: it asks one server",
+        test: "output_is_whole_when_every_stream_breaks_off",
+    },
+    Row {
         file: "backends/external/talk.rs",
         starts: 1,
         helpers: "the program of a backend, which makes the sandbox itself",
@@ -113,7 +134,7 @@ const HELPERS: &[Row] = &[
         test: "the_threads_of_a_broker_write_records_and_nothing_else",
     },
     Row {
-        file: "egress/broker/client.rs",
+        file: "egress/broker/through.rs",
         starts: 1,
         helpers: "the thread for the other direction of a connection, started by one of the above",
         keeps: "as above",

@@ -170,15 +170,15 @@ impl Ground {
     }
 
     fn ran(&self, options: &[&str], script: &str) -> Result<Value, String> {
-        document(self.exec(options, script).output().map_err(|error| error.to_string())?)
+        document(&self.exec(options, script).output().map_err(|error| error.to_string())?)
     }
 }
 
 /// The document of a run that came to an end.
-fn document(output: std::process::Output) -> Result<Value, String> {
+fn document(output: &std::process::Output) -> Result<Value, String> {
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     let document: Value = serde_json::from_slice(&output.stdout).map_err(|_| said.clone())?;
-    if document["end"].is_null() {
+    if document.get("end").is_none_or(Value::is_null) {
         return Err(if said.is_empty() { document.to_string() } else { said });
     }
     Ok(document)
@@ -211,7 +211,7 @@ fn standard_input(ground: &Ground) -> Result<(), String> {
         ground.exec(&[], "cat | wc -c").stdin(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
     let stdin = child.stdin.take();
     let writer = std::thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&[b'x'; 1_000_000])));
-    let ran = document(child.wait_with_output().map_err(|error| error.to_string())?)?;
+    let ran = document(&child.wait_with_output().map_err(|error| error.to_string())?)?;
     writer.join().ok();
     let printed = ran.pointer("/stdout/text").and_then(Value::as_str).unwrap_or_default().trim();
     if printed == "1000000" { Ok(()) } else { Err(format!("of 1000000 bytes, `{printed}` came in")) }
@@ -238,7 +238,7 @@ fn variables(ground: &Ground) -> Result<(), String> {
         is_seen |= on_a_command_line(&value);
         std::thread::sleep(Duration::from_millis(20));
     }
-    let ran = document(child.wait_with_output().map_err(|error| error.to_string())?)?;
+    let ran = document(&child.wait_with_output().map_err(|error| error.to_string())?)?;
     is(&ran, "/stdout/text", &format!("{value}\n").into())?;
     if is_seen { Err("the value of a variable stood on a command line".to_owned()) } else { Ok(()) }
 }
@@ -319,14 +319,16 @@ fn garbage(ground: &Ground) -> Result<(), String> {
         "{\"stockade\":999,\"request\":\"probe\"}\n",
     ] {
         let said = answered(&program, line).map_err(|error| error.to_string())?;
-        let is_error = said
-            .lines()
-            .all(|line| serde_json::from_str::<Value>(line).is_ok_and(|event| event["event"] == "error"));
-        if !is_error {
+        if said.trim().is_empty() || !said.lines().all(is_error) {
             return Err(format!("to `{}` it answered `{}`", line.trim(), said.trim()));
         }
     }
     Ok(())
+}
+
+fn is_error(line: &str) -> bool {
+    let event = serde_json::from_str::<Value>(line);
+    event.is_ok_and(|event| event.get("event").is_some_and(|kind| kind == "error"))
 }
 
 /// What a program answers to a line within some seconds.
