@@ -175,8 +175,8 @@ fn a_sandbox_that_is_looked_at_keeps_nothing_to_look_with() {
 
 #[test]
 fn many_threads_signals_and_a_kill_do_not_stop_it() {
-    let busy = "import os, signal, threading\nsignal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n\
-                signal.signal(signal.SIGALRM, lambda *_: None)\n\
+    let busy = "import os, signal, threading\nsignal.signal(signal.SIGALRM, lambda *_: None)\n\
+                signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)\n\
                 def look():\n for n in range(300):\n  os.path.exists('/opt/%d' % n); open('/dev/null').close()\n\
                 threads = [threading.Thread(target=look) for _ in range(4)]\n\
                 [t.start() for t in threads]; [t.join() for t in threads]; os._exit(4)";
