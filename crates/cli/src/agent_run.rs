@@ -9,10 +9,10 @@ use stockade_guard::exec::{SandboxMode, Stream, Streams};
 use stockade_guard::limits::source::ProfileOverride;
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Decision, Ran, RunAnswer, Session, ToolResult};
+use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session, ToolResult};
 use stockade_text::escape;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::{guarded, trail};
 
 /// The tool that a command is, for the list of tools of an agent or a skill.
@@ -40,8 +40,9 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     for notice in config.notices() {
         say(&format!("note: {}\n", escape(&notice.to_string())));
     }
-    let trail = trail::open(&config).map_err(Failure::incomplete)?;
-    let guard = guarded::open(&config, agent, workspace).map_err(Failure::incomplete)?;
+    let trail = trail::open(&config)
+        .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
+    let guard = guarded::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
     Ok(guarded::session(&guard, trail))
 }
 
@@ -66,12 +67,12 @@ pub(crate) fn run(
 ) -> Result<AgentRun, Failure> {
     let is_kept = matches!(streams.stdout, Stream::Keep);
     let text = quote_argv(words.iter().map(String::as_str));
-    let tool = session.tool(TOOL, Some(&text)).map_err(Failure::incomplete)?;
+    let tool = session.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
     if !tool.is_allowed() {
         return Ok(AgentRun::Refused(tool));
     }
     session.count_commands(execution.map(|name| session.begin(name)));
-    Ok(match session.run(&text, streams).map_err(Failure::incomplete)? {
+    Ok(match session.run(&text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Ran(ran) => {
             let result = is_kept.then(|| result(session, &ran)).transpose()?;
             AgentRun::Ran(ran, result)
@@ -94,7 +95,16 @@ fn result(session: &Session, ran: &Ran) -> Result<ToolResult, Failure> {
     let printed = &ran.report.outcome.output;
     let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
     let result = session.result(PROFILE, &all, None, Scanner::builtin(), &ProfileOverride::default());
-    result.map_err(Failure::incomplete)
+    result.map_err(|error| undecided(&error))
+}
+
+/// Why there is no decision: nothing runs without one.
+pub(crate) fn undecided(error: &GuardError) -> Failure {
+    let failure = Failure::incomplete(with_causes(error));
+    match error.fix() {
+        Some(fix) => failure.with_help(fix),
+        None => failure,
+    }
 }
 
 /// Says on standard error what has its final form.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::config::{Config, ConfigRule, ConfigSources};
+use stockade_guard::config::{AgentConfig, Config, ConfigError, ConfigRule, ConfigSources};
 use stockade_guard::policy::commands::Cause;
 use stockade_guard::policy::commands::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
@@ -40,7 +40,7 @@ pub(crate) fn sources_for(agent: &str, files: &[PathBuf]) -> Result<RuleSources,
 /// The same, by a configuration that was read.
 pub(crate) fn sources_with(config: &Config, agent: &str, files: &[PathBuf]) -> Result<RuleSources, Failure> {
     let files = read_all(files)?;
-    let settings = config.agent(agent);
+    let settings = of_agent(config, agent)?;
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).chain(settings.rules).collect();
     let defaults = written(&files).fold(settings.commands, strictest);
     let policy = AgentCommands::compile(layers, defaults).map_err(|error| clash(&files, &error))?;
@@ -61,10 +61,20 @@ fn places_of(files: &Files) -> impl Iterator<Item = ((Layer, String), String)> {
 
 /// Reads the configuration that holds in this folder, also for an agent that is named.
 pub(crate) fn configuration(agent: Option<&str>) -> Result<Config, Failure> {
+    load(agent).map_err(|error| crate::commands::config::failure(&error))
+}
+
+/// The same, with the error as it is.
+pub(crate) fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
     let folder = std::env::current_dir().unwrap_or_default();
     let agents = agent.into_iter().map(str::to_owned).collect();
     let sources = ConfigSources { agents, ..ConfigSources::of_process(&folder) };
-    Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))
+    Config::load(&sources)
+}
+
+/// What a configuration says of an agent.
+pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<AgentConfig, Failure> {
+    config.agent(agent).map_err(|error| Failure::usage(&error).with_help(error.fix()))
 }
 
 /// Where the rules of a configuration stand, by whose they are and by their names.

@@ -2,10 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::fmt;
+
 use std::io::{self, Write as _};
 
 use stockade_text::escape;
 
+pub(crate) use crate::causes::with_causes;
 use crate::exit::Exit;
 
 /// A command could not be carried out: what, why, and how to mend it.
@@ -64,17 +66,4 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
-}
-
-/// An error and its causes, as one sentence. Some errors say their cause themselves, and some causes only add a number.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);
-    let (mut text, mut last) = (error.to_string(), error.to_string());
-    for cause in causes {
-        if !text.ends_with(&cause) && !cause.ends_with(&last) {
-            text = format!("{text}: {cause}");
-        }
-        last = cause;
-    }
-    text
 }

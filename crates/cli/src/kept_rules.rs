@@ -314,6 +314,9 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
         let error = error.to_string().replace(&tried.display().to_string(), &real);
         said(if text.is_some() { format!("with this change, {error}") } else { error })
     })?;
+    if text.is_none() {
+        config.agent(agent).map_err(|unknown| said(format!("{unknown}; {}", unknown.fix())))?;
+    }
     // Those for all agents come first.
     let shared = if agent == "*" { 0 } else { config.rules("*").count() };
     let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);

@@ -5,6 +5,7 @@
 mod agent_run;
 mod args;
 mod bug;
+mod causes;
 mod command_rules;
 mod commands;
 mod evaluation;

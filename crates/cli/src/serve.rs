@@ -42,6 +42,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
+use crate::causes::with_causes;
 use crate::kept_rules::KeptRules;
 
 pub(crate) use bounds::MAX_REQUEST;

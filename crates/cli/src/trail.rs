@@ -5,6 +5,11 @@ use std::path::Path;
 use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
 use stockade_guard::config::{AuditConfig, Config};
 
+/// What to do about a trail that cannot be used.
+#[cfg(target_os = "linux")]
+pub(crate) const ELSEWHERE: &str =
+    "name another file in `audit.path` of the configuration, or let this user write there";
+
 /// Opens the trail, to write to it.
 pub(crate) fn open(config: &Config) -> Result<AuditTrail, AuditError> {
     let options = AuditOptions { unrecorded: unrecorded(config), ..options(Some(config.audit())) };

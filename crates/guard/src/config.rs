@@ -29,6 +29,7 @@ mod error;
 mod idle;
 mod keys;
 mod kind;
+mod known;
 mod layer;
 mod narrow;
 mod rules;
@@ -45,6 +46,7 @@ use serde_json::Value as Json;
 pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
+pub use known::UnknownAgent;
 pub use layer::{ConfigLayer, ConfigOrigin};
 pub use rules::ConfigRule;
 pub use schema::config_schema;
@@ -55,6 +57,7 @@ pub use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
 use error::Problem;
 use keys::KEYS;
 use kind::Kind;
+use known::Known;
 use layer::Leaf;
 use rules::Rules;
 
@@ -66,6 +69,7 @@ const ALL: &str = "*";
 pub struct Config {
     figment: Figment,
     agents: BTreeMap<String, AgentConfig>,
+    known: Known,
     rules: Rules,
     limit_store: LimitStoreConfig,
     audit: AuditConfig,
@@ -93,10 +97,13 @@ impl Config {
     /// When any file, variable or option cannot be used, with all that is wrong.
     pub fn load(sources: &ConfigSources) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
-        let mut layers = sources.read(&mut problems);
+        let said = sources.read(&mut problems);
+        let known = Known::of(&said);
+        let mut layers: Vec<Vec<Leaf>> = said.into_iter().map(|one| one.leaves).collect();
         let mut agents: BTreeSet<String> = [ALL.to_owned()].into();
         agents.extend(sources.agents.iter().filter(|id| keys::is_agent(id)).cloned());
         agents.extend(layers.iter().flatten().filter_map(|leaf| agent_of(&leaf.path)));
+        agents.extend(known.names().map(str::to_owned));
         let rules = Rules::take(&mut layers);
         rules.check(&mut problems);
         if !problems.is_empty() {
@@ -111,7 +118,7 @@ impl Config {
         for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
             figment = merged(figment, leaf, &mut notices);
         }
-        let mut config = Self::of_figment(figment, rules, notices).map_err(|error| {
+        let mut config = Self::of_figment(figment, known, rules, notices).map_err(|error| {
             let fix = "this is a mistake in stockade itself: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
@@ -127,20 +134,25 @@ impl Config {
     #[expect(clippy::result_large_err, reason = "figment's own error, turned into ours by the only caller")]
     fn of_figment(
         figment: Figment,
+        known: Known,
         rules: Rules,
         notices: Vec<ConfigNotice>,
     ) -> Result<Self, figment::Error> {
         let written: agent::Written = figment.extract()?;
+        let known = written.known(known);
         let (agents, limit_store, audit) = written.read();
-        Ok(Self { figment, agents, rules, limit_store, audit, notices })
+        Ok(Self { figment, agents, known, rules, limit_store, audit, notices })
     }
 
-    /// Returns what holds for an agent. One that nobody has named gets what holds for all.
-    #[must_use]
-    pub fn agent(&self, id: &str) -> AgentConfig {
+    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `default` and `*` always do.
+    ///
+    /// # Errors
+    /// When agents are named, and this is none of them: what is said of the one that is meant would not hold.
+    pub fn agent(&self, id: &str) -> Result<AgentConfig, UnknownAgent> {
+        self.known.check(id)?;
         let named = self.agents.get(id).or_else(|| self.agents.get(ALL));
         // There always is one for all.
-        AgentConfig { rules: self.rules.layers_of(id), ..named.cloned().unwrap_or_default() }
+        Ok(AgentConfig { rules: self.rules.layers_of(id), ..named.cloned().unwrap_or_default() })
     }
 
     /// Returns the rules for commands that hold for an agent, and where each stands.

@@ -70,7 +70,7 @@ impl Guard {
     pub fn open(config: &Config, options: GuardOptions) -> Result<Self, GuardError> {
         let GuardOptions { agent, workspace, catalog, rules } = options;
         let (limit_store, audit) = (config.limit_store().clone(), config.audit().clone());
-        let config = config.agent(&agent);
+        let config = config.agent(&agent)?;
         let tools = ToolPolicy::compile(&config.tools, &catalog)?;
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
         let workspace = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?.workspace().clone();

@@ -479,7 +479,9 @@ impl Session {
                 (DecisionRule::Steps, Some("end it with what it has, or raise `maxSteps`".to_owned()))
             }
             CallRefusal::BreakerOpen { .. } => (DecisionRule::Breaker, None),
-            CallRefusal::Store(_) => (DecisionRule::LimitStore, None),
+            CallRefusal::Store(_) => {
+                (DecisionRule::LimitStore, Some(self.guard.limit_store().fix().to_owned()))
+            }
             _ => (DecisionRule::Budget, None),
         };
         let reason = refusal.to_string();

@@ -42,7 +42,7 @@ pub(super) struct CommandArgs {
     rules: Vec<PathBuf>,
 
     /// Decide by the configuration of this agent as well: by its rules, and by its defaults where none matches
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", value_parser = crate::args::agent)]
     agent: Option<String>,
 }
 
@@ -141,7 +141,8 @@ fn said(
 ) -> Result<Option<AnsweredCommand>, Failure> {
     let agent = args.agent.as_deref().unwrap_or_default();
     let asked = AskedCommand { agent, shell: args.how.read_options().shell, place, variables: None };
-    kept_answers::recalled(decision, &asked, config.agent(agent).kept_answers)
+    let settings = command_rules::of_agent(config, args.agent.as_deref().unwrap_or("*"))?;
+    kept_answers::recalled(decision, &asked, settings.kept_answers)
 }
 
 /// Puts the answer on record, where the configuration says so.

@@ -11,7 +11,7 @@ use stockade_guard::{Admission, Decision, Ran, SkillSource, ToolResult};
 use stockade_text::{escape, escape_path};
 
 use super::exec::{self, document, report};
-use crate::agent_run::{self, AgentRun, say};
+use crate::agent_run::{self, AgentRun, say, undecided};
 use crate::args::{Format, HELP};
 use crate::failure::Failure;
 use crate::render::skill_text;
@@ -82,8 +82,9 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
     agent_run::bound_mode(&mut session, args.sandbox)?;
-    let admission =
-        session.admit(&SkillSource::Path(&args.skill), Scanner::builtin()).map_err(Failure::incomplete)?;
+    let admission = session
+        .admit(&SkillSource::Path(&args.skill), Scanner::builtin())
+        .map_err(|error| undecided(&error))?;
     if !matches!(admission, Admission::Accepted(_)) {
         say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));
     }

@@ -15,6 +15,7 @@ use stockade_guard::AnswerStore;
 use stockade_text::escape_path;
 
 use crate::args::HELP;
+use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kept_rules::KeptRules;
@@ -97,6 +98,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         let mut output = Output::new();
         let _: ControlFlow<()> = output.write(&format!("{:#}\n", schema()));
         return output.finish(Exit::Clean);
+    }
+    if let Some(agent) = &args.agent
+        && let Ok(config) = configuration(Some(agent))
+    {
+        // A configuration that cannot be used may be mended before anybody asks; who is guarded is settled here.
+        of_agent(&config, agent)?;
     }
     let audit = match &args.audit {
         _ if args.no_audit => Audit::Off,

@@ -18,6 +18,7 @@ use stockade_guard::{
 use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
+use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
@@ -139,7 +140,7 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
     let rules = Rules::load(&args.rules)?;
     let options = match &args.agent {
         Some(agent) => {
-            let own = crate::command_rules::configuration(Some(agent))?.agent(agent).skills;
+            let own = of_agent(&configuration(Some(agent))?, agent)?.skills;
             AdmitOptions { strict: own.strict || args.strict, ..own }
         }
         None => {

@@ -5,6 +5,8 @@ use serde_json::Value;
 
 use stockade_text::nearest;
 
+use super::with_causes;
+
 /// A line that is no JSON.
 pub(super) const PARSE: i32 = -32700;
 /// JSON that is no request.
@@ -69,12 +71,12 @@ impl Fault {
 
     /// Something failed that is not the fault of the request.
     pub(super) fn internal(error: &dyn std::error::Error) -> Self {
-        Self::new(INTERNAL, whole(error))
+        Self::new(INTERNAL, with_causes(error))
     }
 
     /// The parameters are wrong, in a way that an error of a layer tells.
     pub(super) fn of(error: &dyn std::error::Error) -> Self {
-        Self::parameters(whole(error))
+        Self::parameters(with_causes(error))
     }
 
     /// What a command of this program would have said, and ended.
@@ -102,17 +104,6 @@ impl Fault {
         let hint = nearest(name, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default();
         Self::parameters(format!("there is no {what} `{name}`{hint}"))
     }
-}
-
-/// An error and its causes, as one sentence.
-fn whole(error: &dyn std::error::Error) -> String {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    message
 }
 
 /// The known name nearest to an unknown one, from what serde says: "unknown field `x`, expected one of `a`, `b`".

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::json;
 use stockade_guard::audit::AuditTrail;
+use stockade_guard::config::UnknownAgent;
 use stockade_guard::limits::store::LimitStore;
 use stockade_guard::policy::{SandboxConfig, ToolCatalog};
 use stockade_guard::{
@@ -157,12 +158,7 @@ impl Server {
         }
         let store = open_limit_store(config).map_err(|error| {
             let fault = Fault::internal(&error);
-            let fix = match config.server {
-                Some(_) => "start the server, or change `limits.server` of the configuration",
-                None => {
-                    "let this user write to `$XDG_STATE_HOME/stockade`, or name a server in `limits.server`"
-                }
-            };
+            let fix = config.fix();
             let message = format!("{}; nothing is allowed until then: {fix}", fault.message);
             Fault { code: fault::EXHAUSTED, message, ..fault }.with(json!({"limit": "store", "fix": fix}))
         })?;
@@ -192,8 +188,20 @@ pub(super) fn guard(
             let fix = "name the tools of your own in `tools` of session.open";
             Fault { message: format!("{}; {fix}", fault.message), ..fault }
         }
+        GuardCacheError::Guard(GuardError::Agent(unknown)) => unknown_agent(unknown),
+        GuardCacheError::Guard(error @ GuardError::Paths(_)) => {
+            let fault = Fault::of(error);
+            let fix = error.fix().map(|fix| format!("; {fix}")).unwrap_or_default();
+            Fault { message: fault.message + &fix, ..fault }
+        }
         _ => Fault::internal(&error),
     })
+}
+
+/// The configuration names agents, and not this one.
+pub(super) fn unknown_agent(unknown: &UnknownAgent) -> Fault {
+    let data = json!({"agent": unknown.agent, "nearest": unknown.nearest, "fix": unknown.fix()});
+    Fault::parameters(format!("{unknown}; {}", unknown.fix())).with(data)
 }
 
 /// Begins a session of an agent.

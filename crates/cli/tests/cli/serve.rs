@@ -4,6 +4,7 @@
 mod agent_doors;
 mod agents;
 mod answers;
+mod bad_input;
 mod bounded;
 mod clients;
 mod doors;
@@ -106,6 +107,14 @@ impl Serving {
     fn call(&mut self, method: &str, params: &Value) -> Value {
         self.send(method, 1, params);
         self.next()
+    }
+
+    /// The same, of a server that may refuse to start.
+    fn call_or_end(&mut self, method: &str, params: &Value) -> Option<Value> {
+        let line = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        // What ends does not read.
+        writeln!(self.to.as_mut().unwrap(), "{line}").ok()?;
+        self.answers.recv_timeout(PATIENCE).ok()
     }
 
     /// The same, with parameters that are JSON already.

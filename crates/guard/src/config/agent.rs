@@ -21,6 +21,7 @@ use stockade_policy::{
     Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
 };
 
+use super::known::Known;
 use stockade_admission::{AdmitOptions, Dialect, OnCritical};
 
 /// What holds for one agent.
@@ -122,6 +123,20 @@ pub struct LimitStoreConfig {
     pub server: Option<String>,
     /// Whether a server is used that may forget what was used.
     pub may_forget: bool,
+}
+
+impl LimitStoreConfig {
+    /// Returns what to do where the store cannot be used: nothing is allowed until then.
+    #[must_use]
+    pub const fn fix(&self) -> &'static str {
+        match self.server {
+            Some(_) => "start the server, or change `limits.server` of the configuration",
+            None => {
+                "let this user write to `stockade/limits.db` in `$XDG_STATE_HOME` or `~/.local/state`, move it away where it is \
+                 damaged, or name a server in `limits.server`"
+            }
+        }
+    }
 }
 
 /// Shows everything but the address, which may hold a password.
@@ -264,6 +279,7 @@ struct Commands {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Security {
     permission: Permission,
+    unnamed_agents: String,
 }
 
 #[derive(Deserialize)]
@@ -284,6 +300,11 @@ struct Audit {
 }
 
 impl Written {
+    /// Says whether agents count as known that nobody names.
+    pub(super) fn known(&self, known: Known) -> Known {
+        if self.security.unnamed_agents == "allow" { Known::default() } else { known }
+    }
+
     pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, LimitStoreConfig, AuditConfig) {
         let permission = &self.security.permission;
         let agents = self.agents.into_iter().map(|(id, agent)| (id, agent.read(permission))).collect();

@@ -76,6 +76,21 @@ pub(super) struct Leaf {
     pub(super) rule: Option<CommandRule>,
 }
 
+/// What one layer says.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) layer: ConfigLayer,
+    pub(super) leaves: Vec<Leaf>,
+    /// Agents of which there is a table, whatever stands in it.
+    pub(super) agents: Vec<String>,
+}
+
+impl Said {
+    fn nothing(layer: ConfigLayer) -> Self {
+        Self { layer, leaves: Vec::new(), agents: Vec::new() }
+    }
+}
+
 /// The endings of files, and how they are written.
 const ENDINGS: &[(&str, Format)] =
     &[("toml", Format::Toml), ("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
@@ -96,21 +111,21 @@ pub(super) fn read_folder(
     stem: &str,
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
-) -> Vec<Leaf> {
+) -> Said {
     let found: Vec<PathBuf> = names(folder, stem).filter(|path| fs::symlink_metadata(path).is_ok()).collect();
     match found.as_slice() {
-        [] => Vec::new(),
+        [] => Said::nothing(layer),
         [file] => read_file(file, layer, problems),
         [first, second, ..] => {
             let message = format!("{} stands beside it, and only one of them can hold", first.display());
             problems.push(Problem::of_file(second, message, "keep one of the two files"));
-            Vec::new()
+            Said::nothing(layer)
         }
     }
 }
 
 /// Reads a file.
-pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Problem>) -> Vec<Leaf> {
+pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Problem>) -> Said {
     let writers = match layer {
         ConfigLayer::Managed => Writers::Root,
         ConfigLayer::Project => Writers::Anybody,
@@ -120,13 +135,13 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
     let Some((_, format)) = ENDINGS.iter().find(|(known, _)| *known == ending) else {
         let fix = "the name must end in .toml, .yaml, .yml or .json";
         problems.push(Problem::of_file(path, "this is not the name of a configuration", fix));
-        return Vec::new();
+        return Said::nothing(layer);
     };
     match read_trusted(path, writers, MAX_CONFIG_BYTES) {
         Ok(text) => read_text(&text, *format, path, layer, problems),
         Err(error) => {
             problems.push(Problem::of_file(path, error.to_string(), fix(&error)));
-            Vec::new()
+            Said::nothing(layer)
         }
     }
 }
@@ -151,8 +166,8 @@ pub(super) fn read_text(
     path: &Path,
     layer: ConfigLayer,
     problems: &mut Vec<Problem>,
-) -> Vec<Leaf> {
-    let mut walk = Walk { path, layer, problems, leaves: Vec::new(), expressions: 0 };
+) -> Said {
+    let mut walk = Walk { path, problems, said: Said::nothing(layer), expressions: 0 };
     match parse(text, format, MAX_CONFIG_BYTES) {
         Ok(node) => walk.table(&node, ""),
         // An empty file says nothing. Of one that is too long, nobody has seen the end.
@@ -161,7 +176,7 @@ pub(super) fn read_text(
             walk.problem(broken.at, broken.reason, "mend it; nothing of the file is used until then");
         }
     }
-    walk.leaves
+    walk.said
 }
 
 fn says_nothing(text: &str) -> bool {
@@ -172,9 +187,8 @@ const RULE_FIX: &str = "`stockade policy --help` shows how rules look";
 
 struct Walk<'w> {
     path: &'w Path,
-    layer: ConfigLayer,
     problems: &'w mut Vec<Problem>,
-    leaves: Vec<Leaf>,
+    said: Said,
     /// How many there are in its rules so far.
     expressions: usize,
 }
@@ -206,6 +220,9 @@ impl Walk<'_> {
             return self.leaf(key, &path, entry);
         }
         if is_table(&path) {
+            if prefix == "agents" {
+                self.said.agents.push(entry.key.clone());
+            }
             return self.table(&entry.node, &path);
         }
         let known = beside(prefix);
@@ -230,11 +247,11 @@ impl Walk<'_> {
 
     fn rules(&mut self, key: &'static ConfigKey, path: &str, node: &Node) {
         self.expressions += rules::expressions(node);
-        if self.layer == ConfigLayer::Project && self.expressions > MAX_OF_PROJECT {
+        if self.said.layer == ConfigLayer::Project && self.expressions > MAX_OF_PROJECT {
             let message = format!("`{path}`: a project may have {MAX_OF_PROJECT} rules with `regex`");
             return self.problem(node.at, message, "write `prefix`, `exact` or `glob` instead");
         }
-        match rules::read(node, self.layer) {
+        match rules::read(node, self.said.layer) {
             Ok(rules) => {
                 rules.into_iter().for_each(|(at, rule, value)| self.push(key, path, at, value, Some(rule)));
             }
@@ -251,8 +268,8 @@ impl Walk<'_> {
         rule: Option<CommandRule>,
     ) {
         let place = Some(format!("{}:{at}", self.path.display()));
-        let origin = ConfigOrigin { layer: self.layer, place };
-        self.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule });
+        let origin = ConfigOrigin { layer: self.said.layer, place };
+        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule });
     }
 
     fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
@@ -286,7 +303,7 @@ fn same_beginning(row: &str, path: &str, depth: usize) -> bool {
 
 /// Reads the variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores do not count, but in
 /// the name of an agent.
-pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Said {
     let mut leaves = Vec::new();
     for (name, value) in variables {
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("STOCKADE_")) else { continue };
@@ -306,7 +323,7 @@ pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mu
         };
         leaves.extend(of_text(&path, key, text, ConfigLayer::Environment, &shown, problems));
     }
-    leaves
+    Said { leaves, ..Said::nothing(ConfigLayer::Environment) }
 }
 
 fn path_of_variable(name: &str) -> Option<(String, &'static ConfigKey)> {
@@ -328,7 +345,7 @@ fn path_of_variable(name: &str) -> Option<(String, &'static ConfigKey)> {
 }
 
 /// Reads options of a command line, `KEY=VALUE`.
-pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>) -> Said {
     let mut leaves = Vec::new();
     for (path, text) in flags {
         match ConfigKey::of(path) {
@@ -346,7 +363,7 @@ pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>
             }
         }
     }
-    leaves
+    Said { leaves, ..Said::nothing(ConfigLayer::Flag) }
 }
 
 fn of_text(

@@ -8,7 +8,7 @@ use stockade_files::FileVersions;
 
 use super::error::Problem;
 use super::layer::{
-    ConfigLayer, Leaf, files_of_folder, read_environment, read_file, read_flags, read_folder,
+    ConfigLayer, Said, files_of_folder, read_environment, read_file, read_flags, read_folder,
 };
 
 /// Where to look. The default looks nowhere.
@@ -57,22 +57,26 @@ impl ConfigSources {
     }
 
     /// Reads all layers, the weakest first.
-    pub(super) fn read(&self, problems: &mut Vec<Problem>) -> Vec<Vec<Leaf>> {
+    pub(super) fn read(&self, problems: &mut Vec<Problem>) -> Vec<Said> {
         let folder = |folder: Option<&PathBuf>, stem, layer, problems: &mut Vec<Problem>| {
-            folder.map(|folder| read_folder(folder, stem, layer, problems)).unwrap_or_default()
+            folder.map(|folder| read_folder(folder, stem, layer, problems))
         };
         let user = self.user.as_ref();
         let project =
             self.project.as_deref().and_then(|start| project_folder(start, user.map(PathBuf::as_path)));
-        vec![
+        let own = self.file.as_deref();
+        [
             folder(self.system.as_ref(), "config", ConfigLayer::System, problems),
             folder(user, "config", ConfigLayer::User, problems),
-            self.file.as_deref().map(|file| read_file(file, ConfigLayer::User, problems)).unwrap_or_default(),
+            own.map(|file| read_file(file, ConfigLayer::User, problems)),
             folder(project.as_ref(), "config", ConfigLayer::Project, problems),
-            read_environment(&self.environment, problems),
-            read_flags(&self.flags, problems),
+            Some(read_environment(&self.environment, problems)),
+            Some(read_flags(&self.flags, problems)),
             folder(self.system.as_ref(), "managed", ConfigLayer::Managed, problems),
         ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

@@ -8,6 +8,7 @@ use stockade_policy::{CommandRuleError, ToolPolicyError};
 use thiserror::Error;
 
 use crate::audit::AuditError;
+use crate::config::UnknownAgent;
 use crate::egress::HostListError;
 use stockade_admission::AdmitError;
 use stockade_admission::PathGuardError;
@@ -16,6 +17,9 @@ use stockade_admission::PathGuardError;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum GuardError {
+    /// No such agent is known.
+    #[error("{0}; {fix}", fix = .0.fix())]
+    Agent(#[from] UnknownAgent),
     /// The policy for tools has a slip in it.
     #[error(transparent)]
     Tools(#[from] ToolPolicyError),
@@ -66,4 +70,17 @@ pub enum GuardError {
         /// Why not.
         source: io::Error,
     },
+}
+
+impl GuardError {
+    /// Returns what to do about it, as far as its text does not say it.
+    #[must_use]
+    pub const fn fix(&self) -> Option<&'static str> {
+        match self {
+            Self::Paths(PathGuardError::Workspace { .. }) => {
+                Some("name a workspace that is there: a folder that this user may open")
+            }
+            _ => None,
+        }
+    }
 }

@@ -74,7 +74,7 @@ fn later_layers_win_and_every_value_knows_its_place() {
         (json!(100_000_000), ConfigLayer::Default)
     );
     assert_eq!(
-        (config.agent("bot").limits.max_steps, config.agent("other").limits.max_steps),
+        (config.agent("bot").unwrap().limits.max_steps, config.agent("default").unwrap().limits.max_steps),
         (Some(50), Some(150))
     );
 
@@ -95,7 +95,7 @@ fn a_project_only_narrows() {
         ("work/.stockade/config.yaml", wide),
     ]);
     let config = site.load().unwrap();
-    let agent = config.agent("bot");
+    let agent = config.agent("bot").unwrap();
     assert_eq!((agent.tools.profile.as_str(), agent.limits.max_steps), ("coding", Some(150)));
     assert_eq!((agent.tools.allow, agent.tools.deny), (vec![], vec!["exec".to_owned()]));
     assert_eq!(agent.exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
@@ -112,13 +112,50 @@ fn a_project_only_narrows() {
 #[test]
 fn what_holds_for_all_agents_holds_for_those_that_nobody_named() {
     let site = Site::new(&[
-        ("etc/config.toml", "[agents.\"*\"]\nmaxSteps = 70\n[agents.bot]\nmaxSteps = 80\n"),
+        (
+            "etc/config.toml",
+            "[agents.\"*\"]\nmaxSteps = 70\n[agents.bot]\nmaxSteps = 80\n[security]\nunnamedAgents = \"allow\"\n",
+        ),
         ("work/.stockade/config.toml", "[agents.\"*\"]\nmaxSteps = 75\n[agents.new]\nmaxSteps = 999\n"),
     ]);
     let config = site.load().unwrap();
-    let steps = |id: &str| config.agent(id).limits.max_steps.unwrap();
+    let steps = |id: &str| config.agent(id).unwrap().limits.max_steps.unwrap();
     // 75 narrows 80; 70 stays below 75; the new agent is no wider than what holds for all.
     assert_eq!((steps("bot"), steps("*"), steps("new"), steps("unheard")), (75, 70, 70, 70));
+}
+
+/// Each layer that names agents, and which names are known then.
+#[test]
+fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
+    let named = |text: &'static str| Site::new(&[("home/config.toml", text)]);
+    let known = |site: &Site, id: &str| site.load().unwrap().agent(id).is_ok();
+    let bot = named("[agents.bot]\nmaxSteps = 80\n");
+    assert!(known(&bot, "bot") && known(&bot, "default") && known(&bot, "*"));
+    let error = bot.load().unwrap().agent("bott").unwrap_err();
+    assert_eq!(error.nearest.as_deref(), Some("bot"));
+    assert_eq!(error.fix(), "write `bot`, or name it in the configuration of the user: `[agents.bott]`");
+    // What is said to mend it does, also with nothing in the table.
+    assert!(known(&named("[agents.bot]\nmaxSteps = 80\n[agents.bott]\n"), "bott"));
+    assert!(known(&named("[agents.bott]\n"), "bott") && !known(&named("[agents.bott]\n"), "bot"));
+    // Where nobody is named, nobody is mistaken for somebody else.
+    for text in ["", "[agents.\"*\"]\nmaxSteps = 5\n", "[agents]\n"] {
+        assert!(known(&named(text), "anybody"), "{text}");
+    }
+    let mut by_option = bot;
+    by_option.sources.flags = vec![("agents.other.maxSteps".into(), "5".into())];
+    assert!(known(&by_option, "other") && !known(&by_option, "another"));
+
+    // A project makes no slip known, and is heard where nobody else names any.
+    let project = (
+        "work/.stockade/config.toml",
+        "[agents.bott]\nmaxSteps = 1\n[security]\nunnamedAgents = \"allow\"\n",
+    );
+    let both = Site::new(&[("home/config.toml", "[agents.bot]\n"), project]);
+    assert!(known(&both, "bot") && !known(&both, "bott"));
+    let alone = Site::new(&[project]);
+    assert!(known(&alone, "bott") && !known(&alone, "bot"));
+    let open = named("[agents.bot]\n[security]\nunnamedAgents = \"allow\"\n");
+    assert!(known(&open, "bott"));
 }
 
 #[test]
@@ -221,10 +258,10 @@ fn variables_and_options_are_checked_like_files() {
     };
     for name in ["STOCKADE_AGENTS__bot__TOOLPOLICY__DENY", "STOCKADE_agents__bot__tool_policy__deny"] {
         let config = load(name, "exec, process").unwrap();
-        assert_eq!(config.agent("bot").tools.deny, ["exec", "process"]);
+        assert_eq!(config.agent("bot").unwrap().tools.deny, ["exec", "process"]);
     }
     assert_eq!(
-        load("STOCKADE_AGENTS__bot__TOOLPOLICY__DENY", "[\"a,b\"]").unwrap().agent("bot").tools.deny,
+        load("STOCKADE_AGENTS__bot__TOOLPOLICY__DENY", "[\"a,b\"]").unwrap().agent("bot").unwrap().tools.deny,
         ["a,b"]
     );
     load("STOCKADE_BLESS", "1").unwrap();
@@ -243,7 +280,7 @@ fn node_permissions_make_the_sandbox_a_must() {
     let text = "security: {permission: {enableNodePermissions: true, allowedFsPaths: [/data], allowedNetHosts: [a.example]}}\n\
                 agents: {bot: {skills: {execSandbox: {enabled: never, network: open}}}}\n";
     let config = Site::new(&[("home/config.yaml", text)]).load().unwrap();
-    let exec = config.agent("bot").exec;
+    let exec = config.agent("bot").unwrap().exec;
     assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(
         (exec.network, exec.hosts, exec.read_only),
@@ -254,11 +291,11 @@ fn node_permissions_make_the_sandbox_a_must() {
 #[test]
 fn a_project_may_hide_the_home_and_has_no_say_in_what_makes_the_sandbox() {
     let wishes = "[agents.\"*\".skills.execSandbox]\nhome = \"tools\"\nbackend = \"landlock\"\n";
-    let exec = Site::new(&[("home/config.toml", wishes)]).load().unwrap().agent("bot").exec;
+    let exec = Site::new(&[("home/config.toml", wishes)]).load().unwrap().agent("bot").unwrap().exec;
     assert_eq!((exec.home, exec.backend), (HomeView::Tools, SandboxBackend::Landlock));
     let project = "[agents.\"*\".skills.execSandbox]\nhome = \"private\"\nbackend = \"native\"\n";
     let both = Site::new(&[("home/config.toml", wishes), ("work/.stockade/config.toml", project)]);
-    let exec = both.load().unwrap().agent("bot").exec;
+    let exec = both.load().unwrap().agent("bot").unwrap().exec;
     assert_eq!((exec.home, exec.backend), (HomeView::Private, SandboxBackend::Landlock));
 }
 
@@ -301,7 +338,8 @@ fn rules_for_commands_add_up_and_know_their_place() {
     ];
     assert_eq!(rows("bot"), wanted);
     assert_eq!((rows("*"), rows("other")), (wanted[..1].to_vec(), wanted[..1].to_vec()));
-    let layers: Vec<_> = config.agent("bot").rules.iter().map(|one| (one.layer, one.rules.len())).collect();
+    let layers: Vec<_> =
+        config.agent("bot").unwrap().rules.iter().map(|one| (one.layer, one.rules.len())).collect();
     assert_eq!(layers, [(Layer::Project, 1), (Layer::User, 3), (Layer::Admin, 1)]);
 
     let all = config.get(RULES).unwrap();

@@ -16,7 +16,7 @@ pub(crate) fn configuration(data: &[u8]) {
     let sources = ConfigSources { project: Some(folder.path().into()), ..ConfigSources::default() };
     match Config::load(&sources) {
         Ok(config) => {
-            let agent = config.agent("bot");
+            let agent = config.agent("bot").unwrap();
             assert!(agent.limits.max_steps.is_some_and(|steps| steps <= 150));
             rules_only_tighten(agent.rules);
         }

@@ -1,5 +1,6 @@
 //! The limits of agents, decided on a store.
 
+use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
@@ -283,7 +284,10 @@ impl fmt::Display for CallRefusal {
             Self::BreakerOpen { .. } => {
                 f.write_str("the service failed too often in a row and is left alone for a while")
             }
-            Self::Store(error) => write!(f, "{error}, so it is not known what may still be used"),
+            Self::Store(error) => match error.source() {
+                Some(cause) => write!(f, "{error}: {cause}, so it is not known what may still be used"),
+                None => write!(f, "{error}, so it is not known what may still be used"),
+            },
         }
     }
 }

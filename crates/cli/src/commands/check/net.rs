@@ -6,6 +6,7 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::egress::{NetPolicy, NetRefused, NetTarget};
 
 use super::{Answer, Decision};
+use crate::command_rules::of_agent;
 use crate::commands::config::{assignment, failure};
 use crate::failure::Failure;
 
@@ -43,8 +44,7 @@ pub(super) fn check(args: &NetArgs) -> Result<Vec<Answer>, Failure> {
         ..ConfigSources::of_process(&folder)
     };
     let config = Config::load(&sources).map_err(|error| failure(&error))?;
-    let policy = config
-        .agent(&args.agent)
+    let policy = of_agent(&config, &args.agent)?
         .exec
         .net_policy()
         .map_err(|error| Failure::usage(format_args!("{LIST}: {error}")).with_help(error.fix))?;

@@ -10,8 +10,8 @@ use stockade_guard::{PathGuard, Resolver};
 use stockade_text::escape_path;
 
 use super::{Answer, Decision};
-use crate::command_rules::configuration;
-use crate::failure::Failure;
+use crate::command_rules::{configuration, of_agent};
+use crate::failure::{Failure, with_causes};
 
 /// Say whether a tool may read or write paths
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ pub(super) fn check(args: &PathArgs) -> Result<Vec<Answer>, Failure> {
 
 fn config(args: &PathArgs, access: Access) -> Result<SandboxConfig, Failure> {
     let mut config = match (&args.agent, args.preset) {
-        (Some(agent), _) => configuration(Some(agent))?.agent(agent).files,
+        (Some(agent), _) => of_agent(&configuration(Some(agent))?, agent)?.files,
         (None, PresetChoice::Default) => SandboxConfig::from(Preset::Default),
         (None, PresetChoice::Permissive) => SandboxConfig::from(Preset::Permissive),
         (None, PresetChoice::Daemon) => SandboxConfig::from(Preset::Daemon),
@@ -169,11 +169,5 @@ fn fixes(
 }
 
 fn failure(error: &dyn std::error::Error) -> Failure {
-    let mut message = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        message.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    Failure::usage(message)
+    Failure::usage(with_causes(error))
 }

@@ -7,7 +7,7 @@ use stockade_guard::policy::tools::{ArgumentLimit, Removal};
 use stockade_guard::policy::{ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::{Answer, Decision, skill};
-use crate::command_rules::configuration;
+use crate::command_rules::{configuration, of_agent};
 use crate::failure::Failure;
 
 /// Say whether an agent may use tools
@@ -44,7 +44,7 @@ pub(super) struct ToolArgs {
 
 pub(super) fn check(args: &ToolArgs) -> Result<Vec<Answer>, Failure> {
     let config = match &args.agent {
-        Some(agent) => configuration(Some(agent))?.agent(agent).tools,
+        Some(agent) => of_agent(&configuration(Some(agent))?, agent)?.tools,
         None => ToolPolicyConfig {
             profile: args.profile.clone(),
             allow: args.allow.clone(),

@@ -58,7 +58,9 @@ fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), 
     let config = configuration()?;
     let now = store.now();
     let agents = chosen(&store, named)?.into_iter().map(|name| {
-        let limits = config.agent(&name).limits;
+        // Something was used by an agent that the configuration named then.
+        let limits = config.agent(&name).or_else(|_| config.agent("*")).map(|agent| agent.limits);
+        let limits = limits.unwrap_or_default();
         let status = store.state(&name).map(|state| state.status(&limits, now));
         AgentAccount { name, limits, status: status.map_err(|error| with_causes(&error)) }
     });

@@ -76,7 +76,6 @@ const ASKED: &[(&str, &[&str])] = &[
     ("ruled", &["true"]),
     ("mute", &["true"]),
     ("mute", &["rm", "-rf", "/"]),
-    ("nobody-named", &["rm", "-rf", "/"]),
     ("bare", &["true"]),
     ("bare", &["unheard-of"]),
     ("bare", &["rm", "-rf", "/"]),

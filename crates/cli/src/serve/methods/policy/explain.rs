@@ -11,9 +11,10 @@ use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
 
 use super::super::command::{Evaluated, ShellName, text};
 use super::super::{AskedBy, Json, Lane, Parameters};
-use crate::command_rules::sources_for;
+use crate::command_rules::{load, sources_with};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+use crate::serve::guarded::unknown_agent;
 
 /// Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each
 /// would have made of it.
@@ -71,7 +72,10 @@ impl Parameters for ExplainCommand {
             None => Arc::clone(&server.rules.now()?.policy),
             Some(name) => {
                 let name = agent(name, server)?;
-                Arc::new(sources_for(&name, &[]).map_err(|failure| Fault::failed(&failure))?.policy)
+                let config = load(Some(&name)).map_err(|error| Fault::of(&error))?;
+                config.agent(&name).map_err(|unknown| unknown_agent(&unknown))?;
+                let sources = sources_with(&config, &name, &[]).map_err(|failure| Fault::failed(&failure))?;
+                Arc::new(sources.policy)
             }
         };
         let text = text(self.command, self.argv.as_deref())?;

@@ -70,6 +70,9 @@ pub(super) struct Spend {
     pub(super) open: u32,
 }
 
+/// What is said where the configuration does not name the agent that asks.
+const UNNAMED: &str = "no such agent";
+
 /// The task whose steps are counted.
 const TASK: &str = "t";
 
@@ -159,7 +162,7 @@ impl House {
 
     fn spend(&self, spend: Spend) {
         let Some(store) = self.store() else { return };
-        let limits = SharedLimits::new(self.config().agent("bot").limits, store);
+        let limits = SharedLimits::new(self.config().agent("bot").unwrap().limits, store);
         let used = Usage { cost: MicroUsd::new(spend.micro_usd), ..Usage::tokens(spend.tokens) };
         let CallVerdict::Granted(permit) = limits.admit("bot", TASK, used) else {
             panic!("nothing was used yet")

@@ -55,6 +55,9 @@ const DOCKER: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "doc
 const CONTAINER: &[(&str, &str)] = &[DOCKER[0], ("agents.bot.skills.execSandbox.image", "no-such-image:1")];
 const FULL: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.mode", "danger-full-access")];
 
+/// Somebody else is named, and the one who asks is not.
+const OTHER: &[(&str, &str)] = &[("agents.other.maxSteps", "5")];
+
 const PLAIN: &str = "---\nname: plain\ndescription: Sorts photos.\n---\nSort the photos by date, then say how many there are.\n";
 const NOTED: &str = "---\nname: plain\ndescription: Sorts photos.\nunheard: of\n---\nSort them.\n";
 const ATTACK: &str =
@@ -124,6 +127,7 @@ pub(super) const ROWS: &[Row] = &[
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
     row("security.permission.allowedFsPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])).with(NODE),
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),
+    row("security.unnamedAgents", ["refuse", "allow"], Probe::Tool("read")).with(OTHER),
     row("limits.server", ["null", "redis://127.0.0.1:1"], Probe::Limits(SPENT)).with(NO_LIMIT),
     row("limits.mayForget", ["false", "true"], Probe::Limits(SPENT)).with(&[("limits.server", "REDIS")]),
     row("audit.path", ["HOME/one.jsonl", "HOME/two.jsonl"], Probe::Recorded),

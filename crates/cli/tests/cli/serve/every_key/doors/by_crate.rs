@@ -11,14 +11,17 @@ use stockade_guard::policy::shell::{Shell, quote_argv};
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
-    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, Guard, GuardOptions, RunAnswer,
-    Session, SessionOptions, SkillSource,
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, Guard, GuardError, GuardOptions,
+    RunAnswer, Session, SessionOptions, SkillSource,
 };
 
-use super::{House, Probe, TASK, ended, held, output, recorded, refused, skill};
+use super::{House, Probe, TASK, UNNAMED, ended, held, output, recorded, refused, skill};
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
-    let Some(session) = session(house) else { return "store".to_owned() };
+    let session = match session(house) {
+        Ok(session) => session,
+        Err(lacks) => return lacks.to_owned(),
+    };
     match probe {
         Probe::Tool(name) => session.tool(name, None).unwrap().effect.to_string(),
         Probe::Read(path) => asked(house, &session, Access::Read, path),
@@ -51,18 +54,22 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
     }
 }
 
-/// A session; nothing where its limits cannot be known.
-fn session(house: &House) -> Option<Session> {
+/// A session, or what it lacks: a store in which its limits are known, or an agent that is.
+fn session(house: &House) -> Result<Session, &'static str> {
     let options = GuardOptions {
         agent: "bot".to_owned(),
         workspace: house.work(),
         catalog: ToolCatalog::default(),
         rules: Vec::new(),
     };
-    let guard = Guard::open(&house.config(), options).unwrap();
+    let guard = match Guard::open(&house.config(), options) {
+        Err(GuardError::Agent(_)) => return Err(UNNAMED),
+        guard => guard.unwrap(),
+    };
     let path = guard.audit().path.clone().unwrap_or_else(|| house.state("audit.db"));
     let trail = AuditTrail::open(&path, AuditOptions::default()).unwrap();
-    Some(guard.session(SessionOptions { limits: Box::new(house.store()?), trail }))
+    let limits = Box::new(house.store().ok_or("store")?);
+    Ok(guard.session(SessionOptions { limits, trail }))
 }
 
 fn asked(house: &House, session: &Session, access: Access, path: &str) -> String {

@@ -4,7 +4,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use super::{House, Probe, TASK, by_crate, ended, held, output, recorded, refused, skill, told};
+use super::{House, Probe, TASK, UNNAMED, by_crate, ended, held, output, recorded, refused, skill, told};
 use crate::support::STOCKADE;
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
@@ -85,7 +85,11 @@ fn document(output: &Output) -> Value {
 }
 
 fn checked(house: &House, args: &[&str]) -> String {
-    let answer = document(&stockade(house, &[&["check"], args, &["--format", "json"]].concat()));
+    let output = stockade(house, &[&["check"], args, &["--format", "json"]].concat());
+    if String::from_utf8_lossy(&output.stderr).contains("is none of them") {
+        return UNNAMED.to_owned();
+    }
+    let answer = document(&output);
     answer["results"][0]["decision"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
 }
 

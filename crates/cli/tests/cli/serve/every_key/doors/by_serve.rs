@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::super::{Serving, text};
-use super::{House, Probe, TASK, by_line, ended, held, output, recorded, refused, skill, told};
+use super::{House, Probe, TASK, UNNAMED, by_line, ended, held, output, recorded, refused, skill, told};
 
 pub(super) fn ask(house: &House, probe: &Probe) -> String {
     let mut serving = Serving::at_home(&house.home());
@@ -13,6 +13,9 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
     }
     let opened = serving.call("session.open", &json!({"agent": "bot", "workspace": house.work()}));
     let Some(session) = opened["result"]["session"].as_str().map(str::to_owned) else {
+        if opened["error"]["data"]["agent"] == "bot" {
+            return UNNAMED.to_owned();
+        }
         return opened["error"]["data"]["limit"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
     };
     let mut call = |method: &str, mut params: Value| {
