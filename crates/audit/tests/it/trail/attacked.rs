@@ -184,6 +184,67 @@ const ATTACKS: &[(&str, &str, &str)] = &[
     ),
     ("something stands behind the last line", "audit.jsonl", "open(path, 'a').write('garbage')"),
     (
+        "the declaration of the table is changed in the catalogue",
+        "audit.db",
+        "base = db(); base.execute('pragma writable_schema = on'); base.execute(\"update sqlite_master set sql = replace(sql, 'AUTOINCREMENT', '') where name = 'audit_events'\"); base.commit()",
+    ),
+    (
+        "the table is replaced by a copy without its rules",
+        "audit.db",
+        "base = db(); base.executescript('alter table audit_events rename to kept; create table audit_events as select * from kept; drop table kept')",
+    ),
+    (
+        "an edit stands in the log alone, of a writer that was killed",
+        "audit.db",
+        "base = db(); disarm(base); base.execute(\"update audit_events set data = replace(data, 'command 2', 'ls')\"); rearm(base); base.commit(); os._exit(0)",
+    ),
+    (
+        "the file is a link to a copy with an edit",
+        "audit.db",
+        "os.rename(path, path + '.x'); os.symlink(path + '.x', path); base = sqlite3.connect(path + '.x'); disarm(base); base.execute(\"update audit_events set skill = 'x' where id = 2\"); rearm(base); base.commit()",
+    ),
+    (
+        "another trail is put in its place by a hard link",
+        "audit.db",
+        "os.remove(path); os.link(copy.replace('older', 'other'), path)",
+    ),
+    (
+        "an index over an expression is planted",
+        "audit.db",
+        "base = db(); base.execute('create index y on audit_events (upper(event))'); base.commit()",
+    ),
+    (
+        "a virtual table is planted",
+        "audit.db",
+        "base = db(); base.execute('create virtual table y using fts5 (x)'); base.commit()",
+    ),
+    (
+        "the counter is set forward",
+        "audit.db",
+        "base = db(); base.execute('update sqlite_sequence set seq = 1000'); base.commit()",
+    ),
+    (
+        "a column is added",
+        "audit.db",
+        "base = db(); base.execute(\"alter table audit_events add column note text default 'x'\"); base.commit()",
+    ),
+    (
+        "a key stands twice in a line",
+        "audit.jsonl",
+        "all = lines(); all[2] = all[2].replace('{', '{\"decision\":\"allow\",', 1); put(all)",
+    ),
+    ("a line stands twice", "audit.jsonl", "all = lines(); put(all + [all[-1]]); keep()"),
+    (
+        "holes stand behind the last line",
+        "audit.jsonl",
+        "os.truncate(path, os.path.getsize(path) + (1 << 20))",
+    ),
+    (
+        "the file of lines is a link to a copy that was cut off",
+        "audit.jsonl",
+        "open(path + '.x', 'w').write(''.join(line + '\\\\n' for line in lines()[:6])); os.remove(path); os.symlink(path + '.x', path)",
+    ),
+    (
         "the checkpoints are cut off",
         "audit.db",
         "text = open(path + '.checkpoints').read(); open(path + '.checkpoints', 'w').write(text[:text.index('\\n\\n', text.index('\\n\\n') + 2) + 2][:0])",
@@ -203,6 +264,7 @@ fn attack(path: &Path, copy: &Path, script: &str) -> bool {
 
 #[test]
 fn every_attack_is_found_with_nobody_doing_anything() {
+    let mut missed = Vec::new();
     for (what, name, script) in ATTACKS {
         let site = Site::new(name);
         let trail = site.open().unwrap();
@@ -218,10 +280,14 @@ fn every_attack_is_found_with_nobody_doing_anything() {
             println!("skipped: attacks by others' tools: there is no python3");
             return;
         }
-        assert!(!site.is_intact(), "{what}: {:?}", site.read().and_then(|trail| trail.verify(None)));
-        let next = site.open().and_then(|trail| trail.record(denied("next")).map(drop));
-        assert!(next.is_err(), "{what}");
+        if site.is_intact() {
+            missed.push(format!("{what}: {:?}", site.read().and_then(|trail| trail.verify(None))));
+        }
+        if site.open().and_then(|trail| trail.record(denied("next")).map(drop)).is_ok() {
+            missed.push(format!("{what}: the next action goes on"));
+        }
     }
+    assert!(missed.is_empty(), "{missed:#?}");
 }
 
 /// The attacks above would show nothing if the chain that they write were not sound.

@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::{Serving, text};
 
 const CONFIG: &str = r#"
+[agents.bot]
+
 [agents.shy.commands]
 unmatched = "ask"
 
