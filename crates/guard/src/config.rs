@@ -46,7 +46,7 @@ use serde_json::Value as Json;
 pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
-pub use known::UnknownAgent;
+pub use known::{KNOWN_AGENTS, UnknownAgent};
 pub use layer::{ConfigLayer, ConfigOrigin};
 pub use rules::ConfigRule;
 pub use schema::config_schema;
@@ -144,7 +144,7 @@ impl Config {
         Ok(Self { figment, agents, known, rules, limit_store, audit, notices })
     }
 
-    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `default` and `*` always do.
+    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`] always do.
     ///
     /// # Errors
     /// When agents are named, and this is none of them: what is said of the one that is meant would not hold.

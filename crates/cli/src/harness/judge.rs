@@ -43,11 +43,12 @@ impl<'a> Agent<'a> {
         let sources =
             ConfigSources { agents: vec![name.to_owned()], ..ConfigSources::of_process(&origin.workspace) };
         let config = Config::load(&sources).map_err(|error| error.to_string())?;
+        let settings = config.agent(name).map_err(|unknown| format!("{unknown}; {}", unknown.fix()))?;
         let trail = trail::open(&config).map_err(|error| error.to_string())?;
         let options = GuardOptions {
             agent: name.to_owned(),
             workspace: origin.workspace.clone(),
-            catalog: catalog(&config.agent(name).tools),
+            catalog: catalog(&settings.tools),
             rules: Vec::new(),
         };
         let guard = Guard::open(&config, options).map_err(|error| error.to_string())?;

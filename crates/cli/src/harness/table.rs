@@ -356,6 +356,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stockade_guard::config::KNOWN_AGENTS;
 
     #[test]
     fn names_are_words_of_the_command_line_and_agents() {
@@ -369,6 +370,9 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), HARNESSES.len());
+        // Who is called as the harness is need not be named in a configuration that names others.
+        let known: Vec<&str> = KNOWN_AGENTS.iter().copied().filter(|name| *name != "default").collect();
+        assert_eq!(names, known);
     }
 
     #[test]

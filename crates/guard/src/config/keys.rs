@@ -179,7 +179,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
              around it, and programs need no proxy for it."),
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an agent that this configuration does not name, although it names others: it is refused, since its name may be \
-             a slip, or has what `agents.*` says. A table names an agent, also an empty one: `[agents.bot]`. `default` is always known."),
+             a slip, or has what `agents.*` says. A table names an agent, also an empty one: `[agents.bot]`. `default` and the harnesses that `stockade hook` knows (`claude`, `codex` …) are always known."),
         key("limits.server", OptionalAddress, "null", Never,
             "The Redis server on which machines share budgets, breakers and steps. It must keep what it is given across a restart \
              (`appendonly yes`) and when memory is short. Null for a file of this user: `$XDG_STATE_HOME/stockade/limits.db`."),

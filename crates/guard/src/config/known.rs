@@ -7,8 +7,24 @@ use thiserror::Error;
 use super::layer::{ConfigLayer, Said};
 use super::{ALL, agent_of};
 
-/// The agent of whoever names none.
-const UNNAMED: &str = "default";
+/// Agents that programs name by themselves, and nobody mistypes: that of whoever names none, and those of harnesses, which are called
+/// as the harness is.
+pub const KNOWN_AGENTS: &[&str] = &[
+    "default",
+    "antigravity",
+    "claude",
+    "cline",
+    "codex",
+    "copilot",
+    "cursor",
+    "droid",
+    "gemini",
+    "kiro",
+    "openclaw",
+    "opencode",
+    "qwen",
+    "windsurf",
+];
 
 /// The agents that a configuration names. Where it names none, every name is known.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +61,7 @@ impl Known {
     }
 
     pub(super) fn check(&self, id: &str) -> Result<(), UnknownAgent> {
-        if self.0.is_empty() || self.0.contains(id) || [ALL, UNNAMED].contains(&id) {
+        if self.0.is_empty() || self.0.contains(id) || id == ALL || KNOWN_AGENTS.contains(&id) {
             return Ok(());
         }
         let nearest = stockade_text::nearest(id, self.names()).map(str::to_owned);

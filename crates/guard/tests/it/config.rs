@@ -130,7 +130,7 @@ fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
     let named = |text: &'static str| Site::new(&[("home/config.toml", text)]);
     let known = |site: &Site, id: &str| site.load().unwrap().agent(id).is_ok();
     let bot = named("[agents.bot]\nmaxSteps = 80\n");
-    assert!(known(&bot, "bot") && known(&bot, "default") && known(&bot, "*"));
+    assert!(["bot", "default", "*", "claude"].iter().all(|id| known(&bot, id)));
     let error = bot.load().unwrap().agent("bott").unwrap_err();
     assert_eq!(error.nearest.as_deref(), Some("bot"));
     assert_eq!(error.fix(), "write `bot`, or name it in the configuration of the user: `[agents.bott]`");
