@@ -251,7 +251,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         &[],
         "[limits]\nserver = \"redis://127.0.0.1:1\"\n[agents.own.toolPolicy]\ndeny = [\"my_tool\"]\n",
     );
-    let away = serving.call("session.open", &json!({"agent": "own"}));
+    let away = serving.call("session.open", &json!({"agent": "default"}));
     assert_eq!((&away["error"]["code"], &away["error"]["data"]["limit"]), (&json!(-32002), &json!("store")));
     let mut serving = configured(&[], "[agents.own.toolPolicy]\ndeny = [\"my_tool\"]\n");
     let slip = serving.call("session.open", &json!({"agent": "own"}));
@@ -262,7 +262,7 @@ fn what_cannot_be_is_refused_with_what_to_do() {
         ("session.open", json!({"agent": "*"})),
         (
             "session.open",
-            json!({"agent": "own", "config": {"paths": {"forbiddenGlobs": ["x".repeat(100_000)]}}}),
+            json!({"agent": "default", "config": {"paths": {"forbiddenGlobs": ["x".repeat(100_000)]}}}),
         ),
         ("tools.resolve", json!({"session": "0", "tools": []})),
         ("limits.admit", json!({"session": session, "execution": "x".repeat(200), "estimate": {}})),
