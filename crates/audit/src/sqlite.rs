@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, TransactionBehavior, params};
 
-use crate::error::AuditError;
+use crate::error::{AuditError, Disagreement};
 use crate::kind::EventPhase;
 use crate::query::AuditQuery;
 use crate::record::{AuditRecord, Draft, Head, OpenRun};
@@ -133,7 +133,7 @@ impl Store for SqliteTrail {
         self.check_places()?;
         let transaction = begin(&self.path, &mut self.connection)?;
         check_schema(&self.path, &transaction, &mut self.schema)?;
-        let mut head = head(&self.path, &transaction)?;
+        let mut head = counted_head(&self.path, &transaction)?;
         for draft in drafts {
             head = insert(&self.path, &transaction, head.follow(draft, now), seal)?;
         }
@@ -156,7 +156,10 @@ impl Store for SqliteTrail {
             .into_iter()
             .filter(|open| !is_alive(&open.writer))
             .collect();
-        let mut head = head(&self.path, &transaction)?;
+        if lost.is_empty() {
+            return Ok(0);
+        }
+        let mut head = counted_head(&self.path, &transaction)?;
         for open in &lost {
             head = insert(&self.path, &transaction, head.follow(cut_off(open), now), seal)?;
         }
@@ -260,13 +263,7 @@ impl Store for SqliteTrail {
     }
 
     fn last_written(&self) -> Result<u64, AuditError> {
-        let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
-        let last: Option<i64> = self
-            .connection
-            .query_row(sql, [], |row| row.get(0))
-            .optional()
-            .map_err(|error| self.unusable("reading how many records there were", error))?;
-        Ok(last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0))
+        counted(&self.path, &self.connection)
     }
 }
 
@@ -290,6 +287,26 @@ fn head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
     let micros = Timestamp::parse(&timestamp).ok_or_else(|| damaged("its time cannot be read"))?.micros();
     let id = u64::try_from(id).map_err(|_| damaged("its number is negative"))?;
     Ok(Head { id, micros, hash })
+}
+
+/// How many records there were, as the database counts them apart from the records.
+fn counted(path: &Path, connection: &Connection) -> Result<u64, AuditError> {
+    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'audit_events'";
+    let last: Option<i64> = connection
+        .query_row(sql, [], |row| row.get(0))
+        .optional()
+        .map_err(|error| unusable(path, "reading how many records there were", error))?;
+    Ok(last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0))
+}
+
+/// Where the trail ends, if it holds as many records as were counted. What is cut off is not gone on with.
+fn counted_head(path: &Path, connection: &Connection) -> Result<Head, AuditError> {
+    let (head, records) = (head(path, connection)?, counted(path, connection)?);
+    if records > head.id {
+        let why = Disagreement::Behind { ends: head.id, records };
+        return Err(AuditError::Disagrees { path: path.to_owned(), why });
+    }
+    Ok(head)
 }
 
 /// Whether nothing stands in the database but what belongs there. It is looked at anew whenever it has changed.
