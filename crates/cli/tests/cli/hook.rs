@@ -522,6 +522,25 @@ fn the_configuration_of_the_agent_decides() {
     assert!(matches!(asked("gemini"), Answer::Deny(_)));
 }
 
+/// A slip is not the agent that is meant, and gets nothing. A harness that names its agent itself makes none.
+#[test]
+fn an_agent_that_nobody_named_is_refused() {
+    let home = Home::new();
+    home.configure("[agents.bot]\nmaxSteps = 50\n");
+    for (harness, ..) in ALL {
+        let payload = shell(harness, &home.project(), &json!("ls"));
+        let asked = |agent: &str| {
+            let args = ["hook", "--harness", harness, "--agent", agent];
+            Answer::of(harness, &home.run(STOCKADE, &args, payload.to_string().as_bytes()))
+        };
+        assert_eq!(home.answer(harness, &payload), Answer::Silent, "{harness}");
+        assert_eq!(asked("bot"), Answer::Silent, "{harness}");
+        let answer = asked("bott");
+        let is_told = |why: &str| why.contains("`bott` is none of them") && why.contains("write `bot`");
+        assert!(matches!(&answer, Answer::Deny(why) if is_told(why)), "{harness}: {answer:?}");
+    }
+}
+
 /// What a hook puts in the place of a command runs where no secret is in reach, in the folder that it was meant for.
 #[test]
 fn what_is_rewritten_runs_in_the_sandbox() {

@@ -33,12 +33,13 @@ enum Door {
     PolicyExplain,
     PolicyAdd,
     ServeExplain,
+    ServeList,
     Evaluate,
 }
 
 use Door::{
     CheckCommand, CheckNet, CheckPath, CheckTool, Crate, Evaluate, Exec, PolicyAdd, PolicyExplain, Run,
-    ServeExec, ServeExplain, ServeOfAgent, ServeSession, SkillCheck,
+    ServeExec, ServeExplain, ServeList, ServeOfAgent, ServeSession, SkillCheck,
 };
 
 /// The doors that run commands.
@@ -53,6 +54,7 @@ const ASKING: &[Door] = &[
     PolicyExplain,
     PolicyAdd,
     ServeExplain,
+    ServeList,
     Evaluate,
 ];
 
@@ -215,6 +217,7 @@ impl House {
             PolicyExplain => self.line(&["policy", "explain", "--agent", agent, "ls"]),
             PolicyAdd => self.line(&["policy", "add", "--agent", agent, "deny unheard-of"]),
             ServeExplain => self.served(&[], &[("policy.explain", json!({"agent": agent, "command": "ls"}))]),
+            ServeList => self.served(&[], &[("policy.list", json!({"agent": agent}))]),
             Evaluate => {
                 let opened = json!({"agent": agent, "workspace": workspace});
                 let asked = json!({"command": "touch ran"});

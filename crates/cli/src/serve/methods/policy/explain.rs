@@ -11,7 +11,7 @@ use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
 
 use super::super::command::{Evaluated, ShellName, text};
 use super::super::{AskedBy, Json, Lane, Parameters};
-use crate::command_rules::{load, sources_with};
+use crate::command_rules::{RuleSources, load, sources_with};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::guarded::unknown_agent;
@@ -70,13 +70,7 @@ impl Parameters for ExplainCommand {
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let policy = match &self.agent {
             None => Arc::clone(&server.rules.now()?.policy),
-            Some(name) => {
-                let name = agent(name, server)?;
-                let config = load(Some(&name)).map_err(|error| Fault::of(&error))?;
-                config.agent(&name).map_err(|unknown| unknown_agent(&unknown))?;
-                let sources = sources_with(&config, &name, &[]).map_err(|failure| Fault::failed(&failure))?;
-                Arc::new(sources.policy)
-            }
+            Some(name) => Arc::new(rules_of(name, server)?.policy),
         };
         let text = text(self.command, self.argv.as_deref())?;
         let place = CommandContext::new(self.cwd.clone(), self.workspace.or(self.cwd));
@@ -101,8 +95,16 @@ impl Considered {
     }
 }
 
+/// The rules that the configuration has for an agent.
+pub(super) fn rules_of(name: &str, server: &Server) -> Result<RuleSources, Fault> {
+    let name = agent(name, server)?;
+    let config = load(Some(&name)).map_err(|error| Fault::of(&error))?;
+    config.agent(&name).map_err(|unknown| unknown_agent(&unknown))?;
+    sources_with(&config, &name, &[]).map_err(|failure| Fault::failed(&failure))
+}
+
 /// Reads the name of an agent, of whom the server may speak.
-pub(super) fn agent(name: &str, server: &Server) -> Result<String, Fault> {
+fn agent(name: &str, server: &Server) -> Result<String, Fault> {
     match server.options.agent.as_deref() {
         Some(only) if only != name => {
             Err(Fault::new(fault::REFUSED, format!("this server was started for the agent `{only}` alone")))

@@ -8,7 +8,7 @@ use stockade_guard::policy::{CommandPolicy, Layer};
 
 use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;
-use crate::command_rules::{RulePlaces, sources_for};
+use crate::command_rules::RulePlaces;
 use crate::serve::Server;
 use crate::serve::fault::Fault;
 
@@ -51,8 +51,7 @@ impl Parameters for ListRules {
         let rules = match &self.agent {
             None => rows(server.rules.now()?.policy.all_rules(), &RulePlaces::default(), self.all),
             Some(agent) => {
-                let agent = super::explain::agent(agent, server)?;
-                let sources = sources_for(&agent, &[]).map_err(|failure| Fault::failed(&failure))?;
+                let sources = super::explain::rules_of(agent, server)?;
                 rows(sources.policy.all_rules(), &sources.places, self.all)
             }
         };
