@@ -42,6 +42,8 @@ pub enum EventKind {
     LimitReached,
     /// Somebody let an agent begin its limits anew.
     LimitsReset,
+    /// Somebody let changes that a command made in a view of its workspace be applied, discarded or undone.
+    ChangesDecided,
     /// The rules that decisions are made by have changed.
     PolicyChanged,
     /// A trail begins in the place of another one, which was set aside.
@@ -113,6 +115,7 @@ const ROWS: &[Row] = {
         row(K::ApprovalAnswered, "approval_answered", Info, Point),
         row(K::LimitReached, "limit_reached", Warn, Point),
         row(K::LimitsReset, "limits_reset", Warn, Point),
+        row(K::ChangesDecided, "changes_decided", Info, Point),
         row(K::PolicyChanged, "policy_changed", Warn, Point),
         row(K::TrailBegun, "trail_begun", Warn, Point),
         row(K::SandboxStarted, "sandbox_started", Info, Start),

@@ -41,7 +41,7 @@ const fn class(kind: EventKind) -> Class {
         K::ScanFound | K::SkillBlocked | K::SkillFlagged | K::SandboxDenied => FINDING,
         K::SandboxStarted | K::CommandAllowed | K::CommandDenied => PROCESS_LAUNCH,
         K::SandboxCompleted | K::SandboxError => PROCESS_END,
-        K::PathAllowed | K::PathDenied => FILE,
+        K::PathAllowed | K::PathDenied | K::ChangesDecided => FILE,
         K::NetworkAllowed => NETWORK,
         K::NetworkDenied => NETWORK_REFUSED,
         K::PolicyChanged | K::LimitsReset | K::TrailBegun => CONFIG,

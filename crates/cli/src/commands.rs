@@ -3,6 +3,8 @@
 pub(crate) mod audit;
 #[cfg(target_os = "linux")]
 pub(crate) mod backends;
+#[cfg(target_os = "linux")]
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod check_command;
 pub(crate) mod completions;

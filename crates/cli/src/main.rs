@@ -60,6 +60,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         #[cfg(target_os = "linux")]
         Command::Quarantine(quarantine) => commands::quarantine::run(quarantine),
+        #[cfg(target_os = "linux")]
+        Command::Changes(changes) => commands::changes::run(changes),
         Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Eval(eval) => commands::eval::run(eval),
         Command::Rules(rules) => commands::rules::run(rules, args.color),

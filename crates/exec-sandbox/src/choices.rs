@@ -184,6 +184,58 @@ words! { HomeView {
     Private "private" "Settings of git",
 } }
 
+/// Whether a command works on a view of the workspace, and what becomes of what it changes there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ReviewMode {
+    /// It changes the workspace itself.
+    #[default]
+    Off,
+    /// What it changed is applied when it is over, and can be undone.
+    Undoable,
+    /// What it changed waits until somebody applies it.
+    Hold,
+}
+
+words! { ReviewMode {
+    Off "off" "The command changes the workspace itself",
+    Undoable "undoable" "What it changed is applied when it is over, and can be undone",
+    Hold "hold" "What it changed waits until somebody applies it",
+} }
+
+/// Which commands of an agent work on a view of the workspace, and what becomes of what they change there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum ReviewPolicy {
+    /// No command works on a view.
+    #[default]
+    Off,
+    /// Those that delete or overwrite by their nature; what they changed is applied, and can be undone.
+    Destructive,
+    /// All of them; what they changed is applied, and can be undone.
+    Undoable,
+    /// All of them; what they changed waits until somebody applies it.
+    Hold,
+}
+
+words! { ReviewPolicy {
+    Off "off" "No command works on a view",
+    Destructive "destructive" "What commands that delete or overwrite changed is applied, and can be undone",
+    Undoable "undoable" "What commands changed is applied when they are over, and can be undone",
+    Hold "hold" "What commands changed waits until somebody applies it",
+} }
+
+impl ReviewPolicy {
+    /// Returns what that means for a command.
+    #[must_use]
+    pub const fn of(self, destroys: bool) -> ReviewMode {
+        match self {
+            Self::Off => ReviewMode::Off,
+            Self::Destructive if !destroys => ReviewMode::Off,
+            Self::Destructive | Self::Undoable => ReviewMode::Undoable,
+            Self::Hold => ReviewMode::Hold,
+        }
+    }
+}
+
 /// How much a command may do, in the words of other agents: what each means for a [`SandboxSpec`](crate::SandboxSpec) stands
 /// in one table, beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -83,6 +83,9 @@ mod refusal;
 mod remote;
 mod requirement;
 #[cfg(target_os = "linux")]
+mod review;
+mod reviewed;
+#[cfg(target_os = "linux")]
 mod run;
 mod seatbelt;
 mod seccomp;
@@ -114,7 +117,10 @@ pub use backends::external::{external_backends, external_program, find_external}
 pub use backends::registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
 pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};
 pub use bwrap::bwrap_arguments;
-pub use choices::{BackendName, HomeView, OnUnavailable, SandboxBackend, SandboxMode, backend_option};
+pub use choices::{
+    BackendName, HomeView, OnUnavailable, ReviewMode, ReviewPolicy, SandboxBackend, SandboxMode,
+    backend_option,
+};
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use git_settings::GitSettings;
@@ -142,6 +148,12 @@ pub use quarantine::{
     HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
 };
 pub use refusal::{Refusal, SandboxRule, What};
+#[cfg(target_os = "linux")]
+pub use review::{
+    ChangeKind, ChangeSelection, ChangeState, Conflict, Content, DroppedLayer, FileChange, LayerState,
+    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ReviewError, ReviewLayer, ReviewStore, ReviewView,
+};
+pub use reviewed::Reviewed;
 #[cfg(target_os = "linux")]
 pub use run::{
     AddedCommand, Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,

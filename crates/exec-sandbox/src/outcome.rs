@@ -27,6 +27,8 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
     /// Files that it could read although secrets stand in them.
     pub exposed: Vec<crate::Exposed>,
+    /// What it changed, where it worked on a view of the workspace.
+    pub review: Option<crate::Reviewed>,
 }
 
 /// What a program ends with that ran a command in its own place, where that is no code of the command itself: the codes of
@@ -71,6 +73,7 @@ impl Outcome {
             quarantine_dropped: Vec::new(),
             changed: Vec::new(),
             exposed: Vec::new(),
+            review: None,
         }
     }
 }
@@ -236,6 +239,7 @@ mod tests {
                 quarantine_dropped: Vec::new(),
                 changed: Vec::new(),
                 exposed: Vec::new(),
+                review: None,
             };
             assert_eq!(outcome.exit_code(), code, "{outcome:?}");
         }

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::backends::{added, contain};
+use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::{Exposed, HostFacts, ProtectedEntry, Watched};
@@ -63,6 +64,10 @@ pub struct Plan {
     pub mediation: bool,
     /// What this plan enforces once it runs.
     pub enforcement: Enforcement,
+    /// Whether the command works on a view of the workspace, and what becomes of that.
+    pub review: ReviewMode,
+    /// The folder in which an overlay of the workspace keeps what is different; it is made when the command begins.
+    pub(crate) layer: Option<PathBuf>,
     /// What must be enforced.
     pub require: Vec<Property>,
     /// What of it somebody named: that is tried before the command starts.
@@ -160,6 +165,7 @@ pub(crate) fn plan_of(
         let fix = "let the command read the folder only, or choose another backend";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
+    reviewable(spec, facts, &provider)?;
     let identity = identity(&provider, spec, facts)?;
     let require = still_required(spec, &provider);
     Ok(Plan {
@@ -185,9 +191,40 @@ pub(crate) fn plan_of(
         landlock: facts.kernel.landlock,
         mediation: facts.kernel.mediation,
         enforcement,
+        review: spec.review,
+        layer: None,
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),
     })
+}
+
+/// Whether what a command changes can be kept apart from the workspace, where somebody wants that.
+fn reviewable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Result<(), Refusal> {
+    if spec.review == ReviewMode::Off || spec.workspace_access == MountAccess::ReadOnly {
+        return Ok(());
+    }
+    let around = spec.shared.iter().find(|shared| spec.workspace.starts_with(shared));
+    let (why, fix) = match (provider, &facts.worktree, around) {
+        (Provider::Container(_) | Provider::Added(_), ..) => (
+            "what runs in another sandbox than this program's own may outlast it, and could change what was judged",
+            "choose the native backend or bubblewrap, or leave the review out",
+        ),
+        (Provider::Landlock | Provider::Nothing, ..) => (
+            "only a sandbox with an own view of the disk shows a command another workspace than there is",
+            "let it run in a sandbox of namespaces, or leave the review out",
+        ),
+        (_, Some(_), _) => (
+            "it is a linked worktree, and what git writes to the repository is written outside of it",
+            "work in the main worktree of the repository, or leave the review out",
+        ),
+        (.., Some(_)) => (
+            "a folder around it is shared, and could be written to by that",
+            "share another folder, or leave the review out",
+        ),
+        _ => return Ok(()),
+    };
+    let what = What::Write(spec.workspace.clone());
+    Err(Refusal::new(what, SandboxRule::CannotEnforce(why), fix))
 }
 
 /// As whom the command runs: never as root.

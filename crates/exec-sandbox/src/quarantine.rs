@@ -35,6 +35,7 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, fchmod, mkdirat, opena
 pub use bounds::{MAX_AGE, MAX_BYTES, MAX_GROUPS};
 pub use error::QuarantineError;
 pub use held::{HeldKind, QuarantineEntry};
+pub(crate) use remove::remove as remove_all;
 pub(crate) use take::{Taken, Taker, Taking, as_text};
 
 use held::Held;
@@ -191,7 +192,7 @@ fn make_folder(at: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
 }
 
 /// The names in a folder.
-fn names(folder: &OwnedFd) -> io::Result<Vec<std::ffi::OsString>> {
+pub(crate) fn names(folder: &OwnedFd) -> io::Result<Vec<std::ffi::OsString>> {
     use std::os::unix::ffi::OsStringExt as _;
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {

@@ -41,6 +41,7 @@ use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::refusal::Refusal;
 use crate::requirement::cannot_enforce;
+use crate::review::ViewedRun;
 use crate::spec::Explain;
 pub use added::{AddedCommand, run_added};
 use begin::{Running, begin};
@@ -161,6 +162,36 @@ pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
 }
 
 fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outcome, RunError> {
+    let mut result = None;
+    for view in ViewedRun::views(plan) {
+        let viewed = ViewedRun::begin(plan, *view)?;
+        match run_in(plan, streams, control, Some(&viewed)) {
+            Ok(outcome) => return Ok(Outcome { review: Some(viewed.end()), ..outcome }),
+            // Nothing has run. What cannot be made of this view may be made of the next one.
+            Err(error @ RunError::Setup { .. }) => {
+                viewed.abandon();
+                result = Some(Err(error));
+            }
+            Err(RunError::Refused(refusal)) => {
+                viewed.abandon();
+                return Err(refusal.into());
+            }
+            // Nobody watched what came after, but it is over.
+            Err(error) => {
+                viewed.end();
+                return Err(error);
+            }
+        }
+    }
+    result.unwrap_or_else(|| run_in(plan, streams, control, None))
+}
+
+fn run_in(
+    plan: &Plan,
+    streams: Streams,
+    control: &RunControl,
+    viewed: Option<&ViewedRun>,
+) -> Result<Outcome, RunError> {
     let number = sandbox_number();
     // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
     // An engine has groups of its own.
@@ -177,6 +208,7 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
         _ => None,
     };
     let moved = private.as_ref().map(|private| private.move_in(plan));
+    let moved = moved.or_else(|| viewed.map(|viewed| viewed.move_in(plan)));
     let begun = moved.as_ref().unwrap_or(plan);
     // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
@@ -185,6 +217,9 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
+        if let (Some(viewed), Some(running)) = (viewed, &running) {
+            viewed.started(running.last()).map_err(RunError::setup("writing down what runs"))?;
+        }
         Ok(running.map(|running| (running, pump)))
     })?;
     tell(&mut outcome, observer);

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::backends::request::ContainerRequest;
-use crate::choices::{HomeView, OnUnavailable, SandboxBackend};
+use crate::choices::{HomeView, OnUnavailable, ReviewMode, SandboxBackend};
 use crate::enforcement::Property;
 use crate::limits::ResourceLimits;
 use crate::listener_handoff::ListenerHandoff;
@@ -44,6 +44,8 @@ pub struct SandboxSpec {
     pub environment: Environment,
     /// What the command may use up.
     pub limits: ResourceLimits,
+    /// Whether the command works on a view of the workspace, and what becomes of that.
+    pub review: ReviewMode,
     /// What becomes of files in the workspace that other programs obey.
     pub protection: Protection,
     /// Whether the command may start others.
@@ -86,6 +88,7 @@ impl SandboxSpec {
             home: HomeView::Private,
             environment: Environment::default(),
             limits: ResourceLimits::default(),
+            review: ReviewMode::Off,
             protection: Protection::default(),
             spawn: Spawn::Free,
             explain: Explain::default(),

@@ -21,8 +21,9 @@ use crate::workspace::roots::Root;
 use crate::workspace::targets::lying_at;
 use crate::workspace::walk::{Here, open_root};
 use crate::workspace::{MAX_WATCHED, Sink, search};
-use judge::is_harmful;
+pub(crate) use judge::is_harmful;
 pub(crate) use known::{Before, Company, Maker, same_kind};
+pub(crate) use plans::armed;
 use taking::RootTaking;
 
 /// What was found after a command.
@@ -156,7 +157,7 @@ impl Sink for Sweeper<'_, '_> {
     }
 
     fn repository(&mut self, root: &Root, here: &Here<'_>) {
-        for plan in plans::armed(here, &root.name.join(here.path), self.before) {
+        for plan in armed(here, &root.name.join(here.path), self.before) {
             let path = root.name.join(here.path).join(&plan);
             self.taking.take(here.folder, here.path, &plan, path);
         }

@@ -13,6 +13,7 @@ pub(crate) mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
@@ -25,7 +26,7 @@ use entry::{At, at, list_below, read_below};
 use plans::plans_of;
 use roots::Root;
 use targets::Targets;
-use walk::{Here, Listed, Visit, around, walk};
+use walk::{Here, Listed, Visit, around, walk, walk_from};
 
 /// How deep a folder is looked into all of which is reported.
 const REPORTED_DEPTH: usize = 4;
@@ -99,6 +100,11 @@ fn bound(found: &mut Found) {
 /// Goes through one folder, and tells of what has a name that counts.
 pub(crate) fn search(root: &Root, sink: impl Sink) -> Searched {
     walk(&root.path, &mut Search { root, sink, packages: None })
+}
+
+/// The same, where the folder is open already, as one is that has no path on this machine.
+pub(crate) fn search_open(root: &Root, folder: OwnedFd, sink: impl Sink) -> Searched {
+    walk_from(folder, &mut Search { root, sink, packages: None })
 }
 
 /// Who is told what was found.

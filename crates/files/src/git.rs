@@ -8,5 +8,5 @@ mod settings;
 
 pub use blob::blob_id;
 pub use find::{FoundGit, GitRepository, find_git};
-pub use index::{GitIndexError, IndexedFile, ObjectId, indexed_files, submodule_paths};
+pub use index::{GitIndexError, IndexedFile, ObjectId, index_digest, indexed_files, submodule_paths};
 pub use settings::{GitSetting, GitSyntaxError, git_settings};

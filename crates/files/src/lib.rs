@@ -76,7 +76,7 @@ pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap};
 pub use git::{
     FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, IndexedFile, ObjectId, blob_id,
-    find_git, git_settings, indexed_files, submodule_paths,
+    find_git, git_settings, index_digest, indexed_files, submodule_paths,
 };
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use kept_file::{KeptFile, KeptFileError};

@@ -31,6 +31,13 @@ pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy, openshell_polic
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 
+#[cfg(target_os = "linux")]
+pub use stockade_exec_sandbox::{
+    ChangeKind, ChangeSelection, ChangeState, Conflict, Content, DroppedLayer, FileChange, LayerState,
+    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ReviewError, ReviewLayer, ReviewStore, ReviewView,
+};
+pub use stockade_exec_sandbox::{ReviewMode, ReviewPolicy, Reviewed};
+
 /// Looks at this machine, plans and runs: what a program does that wants no more than an outcome.
 #[cfg(target_os = "linux")]
 pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunError> {

@@ -57,6 +57,10 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/quarantine/", "takes, lists, gives back and drops what is kept"),
     ("crates/exec-sandbox/src/remote.rs", "asks servers, and waits before it asks again"),
     ("crates/exec-sandbox/src/kubernetes/", "asks clusters, follows runs, and keeps how far they are"),
+    (
+        "crates/exec-sandbox/src/review/",
+        "keeps what commands changed in views, and brings it into workspaces",
+    ),
     ("crates/exec-sandbox/src/run.rs", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/seatbelt/run.rs", "starts what holds a command on macOS, and ends it"),

@@ -7,7 +7,7 @@ use crate::commands::{
     skill,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, doctor, exec, hook, install, quarantine, run, selftest};
+use crate::commands::{backends, changes, doctor, exec, hook, install, quarantine, run, selftest};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -92,6 +92,9 @@ commands! {
     /// List, give back and drop what commands left that runs programs outside of the sandbox
     #[cfg(target_os = "linux")]
     "quarantine" => Quarantine(quarantine::QuarantineArgs),
+    /// Show, apply, discard and undo what commands changed in views of a workspace
+    #[cfg(target_os = "linux")]
+    "changes" => Changes(changes::ChangesArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
     /// Show, check and export the audit trail

@@ -21,7 +21,7 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, RunError, SandboxBackend,
+    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, ReviewMode, RunError, SandboxBackend,
     SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
 use stockade_guard::policy::shell::quote_argv;
@@ -46,6 +46,7 @@ Examples:
   stockade exec --sandbox read-only -- ./check.sh it changes nothing that outlasts it
   stockade exec --backend docker --image node@sha256:… -- npm test
                                                   it runs in a container of this image
+  stockade exec --review -- npm audit fix         what it changes waits: 'stockade changes' shows, applies and undoes it
   stockade exec --dry-run -- make                 say what the command would see, and run nothing";
 
 const MORE: &str = "\
@@ -195,6 +196,11 @@ pub(crate) struct ExecArgs {
     #[arg(long, conflicts_with = "sandbox")]
     read_only: bool,
 
+    /// Let it work on a view of the workspace: what it changes there waits for `stockade changes apply`, or with
+    /// `undoable` is applied when it is over and can be undone
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = reviews())]
+    review: Option<ReviewMode>,
+
     /// Give the command a terminal of its own, as a shell or an editor needs it
     #[arg(long, short)]
     tty: bool,
@@ -254,6 +260,11 @@ fn homes() -> impl TypedValueParser<Value = HomeView> {
 /// The words of all modes, for each command that takes one.
 pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
     choice(SandboxMode::ALL, SandboxMode::name, SandboxMode::meaning)
+}
+
+/// The words of what becomes of changes, for each command that takes one.
+pub(super) fn reviews() -> impl TypedValueParser<Value = ReviewMode> {
+    choice(ReviewMode::ALL, ReviewMode::name, ReviewMode::meaning)
 }
 
 /// The words of all backends, for each command that takes one.

@@ -278,7 +278,7 @@ fn described(entry: &QuarantineEntry) -> String {
 }
 
 /// A time as a person says it.
-fn about(time: Duration) -> String {
+pub(super) fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {
         0..60 => (seconds, "second"),

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use stockade_guard::exec::{Input, SandboxMode, Signals, Stream, Streams};
+use stockade_guard::exec::{Input, ReviewMode, SandboxMode, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Admission, Decision, Ran, SkillSource, ToolResult};
 use stockade_text::{escape, escape_path};
@@ -55,6 +55,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "MODE", value_parser = exec::modes())]
     sandbox: Option<SandboxMode>,
 
+    /// Let it work on a view of the workspace: what it changes there waits for `stockade changes apply`, or with
+    /// `undoable` is applied when it is over and can be undone
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = exec::reviews())]
+    review: Option<ReviewMode>,
+
     /// The task whose step the command is; the steps of a task are counted over all commands [default: a task of its own]
     #[arg(long, value_name = "NAME", value_parser = crate::args::execution)]
     execution: Option<String>,
@@ -82,6 +87,7 @@ pub(crate) fn run(args: &RunArgs) -> ExitCode {
 fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
     agent_run::bound_mode(&mut session, args.sandbox)?;
+    session.bound_review(args.review.unwrap_or_default());
     let admission = session
         .admit(&SkillSource::Path(&args.skill), Scanner::builtin())
         .map_err(|error| undecided(&error))?;

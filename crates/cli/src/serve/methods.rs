@@ -6,6 +6,8 @@ mod audit;
 mod broken;
 #[cfg(target_os = "linux")]
 mod cancel;
+#[cfg(target_os = "linux")]
+mod changes;
 mod command;
 mod container;
 mod eval;
@@ -82,6 +84,16 @@ pub(super) const METHODS: &[Method] = &[
     Method::of::<exec::Exec>(),
     #[cfg(target_os = "linux")]
     Method::of::<cancel::Cancel>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<changes::List>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<changes::Diff>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<changes::Apply>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<changes::Undo>(),
+    #[cfg(target_os = "linux")]
+    Method::of::<changes::Discard>(),
     Method::of::<audit::Query>(),
     #[cfg(target_os = "linux")]
     Method::of::<graph::Begin>(),

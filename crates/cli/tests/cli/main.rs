@@ -5,6 +5,9 @@
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod backends;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod changes;
 #[cfg(all(target_os = "linux", feature = "kube"))]
 #[cfg(test)]
 mod clusters;

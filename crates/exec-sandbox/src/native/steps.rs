@@ -67,6 +67,7 @@ pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io
         terminal,
         shared_memory: plan.limits.beside_temporary(),
         is_tight: plan.limits.is_tight(),
+        view: View::of(plan),
     };
     for mount in &plan.mounts {
         builder.add(mount)?;
@@ -91,8 +92,13 @@ fn copy_ahead(plan: &Plan, ids: Ids, bind_sources: &mut [BindSource]) -> io::Res
     };
     // What is inside of the workspace belongs to whom the workspace belongs.
     let workspace = std::fs::symlink_metadata(&plan.workspace)?;
+    let is_layer = |source: &BindSource| {
+        plan.layer
+            .as_ref()
+            .is_some_and(|layer| c_string(layer.as_os_str()).is_ok_and(|it| it == source.source))
+    };
     for bind_source in bind_sources {
-        if owned(bind_source) {
+        if owned(bind_source) || is_layer(bind_source) {
             let path = Path::new(std::ffi::OsStr::from_bytes(bind_source.source.to_bytes()));
             let whose = if path.starts_with(&plan.workspace) {
                 workspace.clone()
@@ -128,6 +134,27 @@ struct RootfsBuilder<'t> {
     shared_memory: u64,
     /// Whether memory is bounded by less than usual.
     is_tight: bool,
+    view: Option<View<'t>>,
+}
+
+/// A view of the workspace in the place of that.
+#[derive(Debug, Clone, Copy)]
+struct View<'v> {
+    workspace: &'v Path,
+    /// Where what is different in it is kept.
+    layer: &'v Path,
+}
+
+impl<'v> View<'v> {
+    fn of(plan: &'v Plan) -> Option<Self> {
+        let layer = plan.layer.as_deref()?;
+        Some(Self { workspace: &plan.workspace, layer })
+    }
+
+    /// Whether what is mounted is a part of the view.
+    fn shows(self, mount: &Mount) -> bool {
+        crate::review::is_in_view(mount, self.workspace)
+    }
 }
 
 impl RootfsBuilder<'_> {
@@ -137,7 +164,12 @@ impl RootfsBuilder<'_> {
             MountKind::Bind { source, access, point, .. } => {
                 self.mount_point(target, *point)?;
                 let read_only = if *access == MountAccess::ReadOnly { MountAttributes::READ_ONLY } else { 0 };
-                self.bind(source, target, MountAttributes::NOSUID | MountAttributes::NODEV | read_only)?;
+                let set = MountAttributes::NOSUID | MountAttributes::NODEV | read_only;
+                match self.view.filter(|view| view.shows(mount)) {
+                    Some(view) if source == view.workspace => self.overlay(view, target)?,
+                    Some(_) => self.rebind(target, set)?,
+                    None => self.bind(source, target, set)?,
+                }
                 self.covered.push(target.to_path_buf());
             }
             MountKind::Link { to } => {
@@ -175,6 +207,27 @@ impl RootfsBuilder<'_> {
         });
         let bind_source = self.rootfs.bind_sources.len() - 1;
         self.step(Step::Mount { bind_source, path: below_root(target)? });
+        Ok(())
+    }
+
+    /// Shows a view of the workspace in its place.
+    fn overlay(&mut self, view: View<'_>, target: &Path) -> io::Result<()> {
+        let attributes =
+            MountAttributes { propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
+        for source in [view.workspace, view.layer] {
+            let source = c_string(source.as_os_str())?;
+            self.rootfs.bind_sources.push(BindSource { source, attributes, ready: None });
+        }
+        let layer = self.rootfs.bind_sources.len() - 1;
+        self.step(Step::Overlay { lower: layer - 1, layer, path: below_root(target)? });
+        Ok(())
+    }
+
+    /// Mounts what lies in the view once more in its place.
+    fn rebind(&mut self, target: &Path, set: u64) -> io::Result<()> {
+        let attributes =
+            MountAttributes { set, propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
+        self.step(Step::Rebind { path: below_root(target)?, attributes });
         Ok(())
     }
 

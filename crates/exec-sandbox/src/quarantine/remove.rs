@@ -13,7 +13,7 @@ use crate::sys::remove::ScratchDir;
 const DOOMED: &str = "doomed";
 
 /// Removes what has this name in a folder. A link is removed, and not what it leads to.
-pub(super) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
+pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => {}
         other => return Ok(other?),

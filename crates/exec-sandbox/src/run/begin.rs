@@ -218,6 +218,14 @@ impl Running {
         used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))
     }
 
+    /// The process of a sandbox on this machine that all others there end with.
+    pub(super) fn last(&self) -> i32 {
+        match &self.speaks {
+            Speaks::Ends { first, .. } => *first,
+            _ => self.first(),
+        }
+    }
+
     /// Lets other programs have the processor before the session of the command. Says whether that is done, or is done by
     /// the first process itself. The kernel takes a new weight only ten times a second, from all together.
     pub(super) fn weighs_less(&self) -> bool {

@@ -374,6 +374,7 @@ impl Watched {
             quarantine_dropped: Vec::new(),
             changed: Vec::new(),
             exposed: Vec::new(),
+            review: None,
         }
     }
 }

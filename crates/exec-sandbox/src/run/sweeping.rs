@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::observe::Observer;
 use crate::Quarantined;
+use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{FileIdentity, ProtectedEntry};
 use crate::journal::{self, Journal, Kept};
@@ -28,6 +29,8 @@ impl Sweeping {
     /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
     pub(super) fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
         let (workspace, others) = plan.guarded();
+        // What is different in a view is judged before it is applied.
+        let workspace = workspace.filter(|_| plan.review == ReviewMode::Off);
         let roots = roots(workspace, &others);
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
         let state = crate::state::folder(&plan.mounts);

@@ -21,7 +21,7 @@ use crate::workspace::walk::{Here, open_root};
 const MAX_POINTER: usize = 8 << 10;
 
 /// Secrets and sockets that are new are the command's own.
-pub(super) fn is_harmful(
+pub(crate) fn is_harmful(
     roots: &[Root],
     root: &Root,
     before: &Before<'_>,

@@ -78,7 +78,7 @@ impl<'b> Before<'b> {
     }
 
     /// Whether something was there at a path.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub(crate) fn has(&self, path: &Path) -> bool {
         self.known.contains_key(path)
     }
 

@@ -8,7 +8,7 @@ use crate::workspace::plans::{MAX_PLAN, PLANS, running};
 use crate::workspace::walk::Here;
 
 /// Returns the plans in which lines run programs that did not before, or that cannot be read as such.
-pub(super) fn armed(here: &Here<'_>, folder: &Path, before: &Before<'_>) -> Vec<PathBuf> {
+pub(crate) fn armed(here: &Here<'_>, folder: &Path, before: &Before<'_>) -> Vec<PathBuf> {
     let armed = |plan: &Path| {
         let found = at(here.folder, plan)?;
         let known = before.plan(&folder.join(plan));

@@ -179,6 +179,16 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
             let bind_source = bind_sources.get(*bind_source).ok_or(libc::EINVAL)?;
             raw::move_mount(*bind_source, target(root, path)?.as_raw_fd())
         }
+        Step::Overlay { lower, layer, path } => {
+            let lower = bind_sources.get(*lower).ok_or(libc::EINVAL)?;
+            overlay(root, *lower, *bind_sources.get(*layer).ok_or(libc::EINVAL)?, path)
+        }
+        Step::Rebind { path, attributes } => {
+            let there = target(root, path)?;
+            let copy = raw::open_tree(there.as_raw_fd(), c"")?;
+            raw::mount_setattr(copy.as_raw_fd(), attributes, true)?;
+            raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
+        }
         Step::Freeze(path) => missing_is_fine(freeze(root, path)),
         Step::HideFile(path) => missing_is_fine(hide(root, path, c".nothing")),
         Step::MaskFile(path) => missing_is_fine(hide(root, path, c".masked")),
@@ -194,6 +204,29 @@ fn target(root: RawFd, path: &std::ffi::CStr) -> Result<OwnedFd> {
 
 fn place(root: RawFd, path: &std::ffi::CStr, mount: &OwnedFd) -> Result {
     raw::move_mount(mount.as_raw_fd(), target(root, path)?.as_raw_fd())
+}
+
+/// Mounts an overlay. The kernel takes layers by paths, and an option has room for a short one alone, so they are mounted in the
+/// new root until the overlay holds them. Whoever reached them there could write past it.
+fn overlay(root: RawFd, lower: RawFd, layer: RawFd, path: &std::ffi::CStr) -> Result {
+    let places = [(c".lower", c"/usr/.lower", lower), (c".layer", c"/usr/.layer", layer)];
+    for (name, _, source) in places {
+        raw::make_folder(root, name, 0o700)?;
+        raw::move_mount(source, target(root, name)?.as_raw_fd())?;
+    }
+    let options = [
+        (c"lowerdir", c"/usr/.lower"),
+        (c"upperdir", c"/usr/.layer/upper"),
+        (c"workdir", c"/usr/.layer/work"),
+        super::overlay::USERS,
+    ];
+    let view = raw::new_filesystem(c"overlay", &options, MountAttributes::NOSUID | MountAttributes::NODEV)?;
+    place(root, path, &view)?;
+    for (name, whole, _) in places {
+        raw::unmount(whole)?;
+        raw::unlink(root, name, libc::AT_REMOVEDIR)?;
+    }
+    Ok(())
 }
 
 fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {

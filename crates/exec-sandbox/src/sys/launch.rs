@@ -114,6 +114,17 @@ pub(crate) enum Step {
         bind_source: usize,
         path: CString,
     },
+    /// Mounts a view of one bind source, whose changes are kept in the folders `upper` and `work` of another.
+    Overlay {
+        lower: usize,
+        layer: usize,
+        path: CString,
+    },
+    /// Mounts what is there on itself, with these attributes.
+    Rebind {
+        path: CString,
+        attributes: MountAttributes,
+    },
     /// Makes what is there read-only. What is not there needs none of it.
     Freeze(CString),
     /// Puts nothing on top of a file. What is not there needs none of it.

@@ -92,6 +92,19 @@ pub fn indexed_files(
     Ok(found)
 }
 
+/// Returns a number that stands for what an index says of every path: its content, its kind, and whether a merge left it in doubt.
+/// How files looked when it was written makes no difference. The same program alone makes the same number of the same index.
+///
+/// # Errors
+/// When it is no index, or not the whole of one.
+pub fn index_digest(index: &[u8], id: ObjectId) -> Result<u64, GitIndexError> {
+    let mut hasher = std::hash::DefaultHasher::new();
+    each(index, id, |entry, path| {
+        std::hash::Hash::hash(&(entry.mode, entry.object, entry.flags, path), &mut hasher);
+    })?;
+    Ok(std::hash::Hasher::finish(&hasher))
+}
+
 /// Shows each entry with its path.
 fn each(index: &[u8], id: ObjectId, mut show: impl FnMut(&Entry<'_>, &[u8])) -> Result<(), GitIndexError> {
     let version = number(index, 4)?;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::{
-    ContainerRequest, HomeView, OnUnavailable, SandboxBackend, SandboxMode, backend_option,
+    ContainerRequest, HomeView, OnUnavailable, ReviewPolicy, SandboxBackend, SandboxMode, backend_option,
 };
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
@@ -67,6 +67,8 @@ pub struct ExecConfig {
     pub isolation: Isolation,
     /// How much they may do.
     pub mode: SandboxMode,
+    /// Which of them work on a view of the workspace, and what becomes of what they change there.
+    pub review: ReviewPolicy,
     /// Commands that run outside of the sandbox.
     pub excluded: Vec<String>,
     /// What makes the sandbox.
@@ -237,6 +239,7 @@ struct ExecSandbox {
     mode: String,
     excluded_commands: Vec<String>,
     on_unavailable: String,
+    review: String,
     backend: String,
     image: Option<String>,
     runtime: Option<String>,
@@ -436,6 +439,7 @@ impl ExecSandbox {
             },
             excluded: if must { Vec::new() } else { self.excluded_commands },
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
+            review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
             container: ContainerRequest { image: self.image, runtime: self.runtime },
             backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
@@ -472,6 +476,7 @@ impl Default for AgentConfig {
             exec: ExecConfig {
                 isolation: Isolation::Sandbox(OnUnavailable::Refuse),
                 mode: SandboxMode::ReadOnly,
+                review: ReviewPolicy::Hold,
                 excluded: Vec::new(),
                 backend: SandboxBackend::default(),
                 container: ContainerRequest::default(),

@@ -29,6 +29,7 @@ const ROWS: &[Row] = &[
         fix: "set `security.permission.enableNodePermissions` to true" },
     Row { idle: &[
             "agents.<id>.skills.execSandbox.mode", "agents.<id>.skills.execSandbox.excludedCommands",
+            "agents.<id>.skills.execSandbox.review",
             "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
             "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
             "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
@@ -46,7 +47,7 @@ const ROWS: &[Row] = &[
         ],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\""],
         fix: "set `execSandbox.mode` to `workspace-write`" },
-    Row { idle: &["agents.<id>.skills.execSandbox.excludedCommands"],
+    Row { idle: &["agents.<id>.skills.execSandbox.excludedCommands", "agents.<id>.skills.execSandbox.review"],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\"", "\"read-only\""],
         fix: "set `execSandbox.mode` to `workspace-write`" },
     Row { idle: &["agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime"],

@@ -3,7 +3,7 @@
 //! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
 //! so are `CONFIG.md`, the schema and `stockade config explain`.
 
-use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxMode};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, ReviewPolicy, SandboxMode};
 
 use super::kind::Kind;
 use super::narrow::Narrows;
@@ -84,6 +84,11 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "How much commands may do: with `read-only` they change nothing that outlasts them, with `workspace-write` the \
              workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of whoever runs it, a \
              person is asked about everything else, and each run is on record as a warning."),
+        key("agents.<id>.skills.execSandbox.review", Word(ReviewPolicy::NAMES), "\"off\"", Stricter,
+            "Which commands work on a view of the workspace. What they change there is not in the workspace before they are over: with \
+             `hold` it waits for `stockade changes apply`, with `undoable` it is applied by itself and `stockade changes undo` takes it \
+             back, with `destructive` that holds for commands that delete or overwrite by their nature. What other programs obey is \
+             never applied. It needs a sandbox of namespaces."),
         key("agents.<id>.skills.execSandbox.excludedCommands", Texts, "[]", Intersect,
             "Commands that run outside of the sandbox, with all rights of whoever runs them: `docker ps` is exactly that, `docker logs **` \
              whatever begins so. Every program of a command must be excluded by itself; with a redirection, a variable, a \

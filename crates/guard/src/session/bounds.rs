@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Session;
 use crate::config::ExecConfig;
-use crate::exec::SandboxMode;
+use crate::exec::{ReviewMode, SandboxMode};
 
 /// What the commands of a session may take, besides what the configuration allows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -12,12 +12,18 @@ pub(super) struct CommandBounds {
     timeout: Option<Duration>,
     output: Option<u64>,
     mode: Option<SandboxMode>,
+    review: ReviewMode,
 }
 
 impl CommandBounds {
     /// Returns how much a command may do: whatever is less.
     pub(super) fn mode(&self, exec: &ExecConfig) -> SandboxMode {
         self.mode.map_or(exec.mode, |mode| mode.max(exec.mode))
+    }
+
+    /// Returns what becomes of what a command changes: whatever is stricter.
+    pub(super) fn review(&self, exec: &ExecConfig, destroys: bool) -> ReviewMode {
+        self.review.max(exec.review.of(destroys))
     }
 
     /// Whether somebody has said that commands run in a sandbox of this mode, whatever is configured.
@@ -44,8 +50,13 @@ impl Session {
         self.bounds = CommandBounds {
             timeout: before.timeout.into_iter().chain(timeout).min(),
             output: before.output.into_iter().chain(output).min(),
-            mode: before.mode,
+            ..before
         };
+    }
+
+    /// Lets commands work on views of the workspace. The configuration can be narrowed like this and not widened.
+    pub fn bound_review(&mut self, review: ReviewMode) {
+        self.bounds.review = self.bounds.review.max(review);
     }
 
     /// Bounds how much each command may do. The configuration can be narrowed like this and not widened.

@@ -4,7 +4,7 @@ use stockade_policy::commands::answers::CommandAnswer;
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
 use super::route::{RunPlace, Sandboxes, Way, way};
-use super::start::{Found, command, look};
+use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
 use crate::audit::EventKind;
@@ -94,8 +94,7 @@ impl Session {
                 );
                 let decision =
                     self.by_sandbox(Effect::Allow, judged.text, DecisionRule::Excluded, reason, None)?;
-                let prepared =
-                    self.prepare(command(&judged), OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
+                let prepared = self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
                 self.start(text, decision, prepared, streams)
             }
             Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
@@ -163,7 +162,7 @@ impl Session {
             RunPlace::Sandbox => OnUnavailable::Refuse,
             RunPlace::Unsandboxed => OnUnavailable::Warn,
         };
-        let prepared = self.prepare(command(&judged), on_unavailable, mode)?;
+        let prepared = self.prepare(&judged, on_unavailable, mode)?;
         match (look(&prepared), place) {
             (Found::Sandbox, _) | (Found::Nothing(_), RunPlace::Unsandboxed) => {
                 self.start(&text, decision, prepared, streams)
@@ -209,8 +208,7 @@ impl Session {
             Way::Runs(_) => {
                 let reason = format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
-                let prepared =
-                    self.prepare(command(judged), OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
+                let prepared = self.prepare(judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
                 self.start(text, decision, prepared, streams)
             }
             Way::Asks(place) => {
@@ -233,7 +231,7 @@ impl Session {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // What somebody has agreed to by name needs no second look when it turns out at the last moment.
-        let prepared = self.prepare(command(judged), on_unavailable, self.mode())?;
+        let prepared = self.prepare(judged, on_unavailable, self.mode())?;
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),
             Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),

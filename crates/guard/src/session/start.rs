@@ -64,7 +64,7 @@ impl Session {
     /// Makes ready to run a command of the agent.
     pub(super) fn prepare(
         &self,
-        command: Vec<String>,
+        judged: &CommandDecision<'_, '_>,
         on_unavailable: OnUnavailable,
         mode: SandboxMode,
     ) -> Result<PreparedRun, GuardError> {
@@ -73,7 +73,11 @@ impl Session {
         let egress = hosts.map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
-        let mut spec = self.spec(command, on_unavailable, mode);
+        let mut spec = self.spec(command(judged), on_unavailable, mode);
+        // Without a sandbox there is no other view than that of everybody.
+        if mode != SandboxMode::DangerFullAccess {
+            spec.review = self.bounds.review(&self.guard.config().exec, judged.destroys());
+        }
         let denied = denied_files::look(&self.guard.config().denied_files, &spec.workspace)
             .map_err(GuardError::DeniedFiles)?;
         (spec.hidden, spec.unwritable) = (denied.hidden, denied.unwritable);
@@ -164,7 +168,7 @@ pub(super) fn look(prepared: &PreparedRun) -> Found {
 }
 
 /// Returns what to start: the program itself where that is certain, else a shell with the spelling that was judged.
-pub(super) fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
+fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
     if let Some(argv) = judged.argv() {
         return argv;
     }

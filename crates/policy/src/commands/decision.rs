@@ -103,6 +103,12 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
     }
 
     /// Returns what the text does, where all of it was read.
+    /// Returns whether something in it deletes or overwrites by its nature; what could not be read counts as such.
+    #[must_use]
+    pub fn destroys(&self) -> bool {
+        self.actions().is_none_or(|actions| actions.runs.iter().any(super::hazards::destroys))
+    }
+
     pub(super) fn actions(&self) -> Option<Actions<'t>> {
         self.script.as_ref().map(Script::actions)
     }

@@ -99,6 +99,20 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
     shows_secret(&command, found);
 }
 
+/// Shapes of other tables than `destroy` that throw work away.
+const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
+
+/// Returns whether a program deletes or overwrites by its nature: before it runs, somebody may want to keep what is there. Of
+/// what cannot be read, nobody says that it does not.
+pub(crate) fn destroys(run: &Run<'_>) -> bool {
+    let Some(command) = Command::of(run) else { return true };
+    let is_meant = |shape: &shape::Shape| {
+        destroy::SHAPES.iter().any(|row| row.id == shape.id) || ALSO_DESTROY.contains(&shape.id)
+    };
+    destroy::deletes(&command)
+        || shapes::of(command.name).any(|shape| is_meant(shape) && (shape.fires)(&command))
+}
+
 /// Returns whether the words of a rule name every option by which a program runs, loads, writes or sends something else.
 pub(crate) fn loading_options_are_named(run: &Run<'_>, words: &[Vec<String>]) -> bool {
     Command::of(run).is_some_and(|command| loads::are_named(&command, words))

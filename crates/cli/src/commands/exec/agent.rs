@@ -30,6 +30,7 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     session.bound_commands(args.timeout, args.max_output);
     let mode = if args.read_only { Some(SandboxMode::ReadOnly) } else { args.sandbox };
     agent_run::bound_mode(&mut session, mode)?;
+    session.bound_review(args.review.unwrap_or_default());
     agent_run::run(&mut session, args.execution.as_deref(), &words, streams(args))
 }
 

@@ -6,6 +6,7 @@ use serde::Serialize;
 use stockade_guard::exec::{Denial, End, Enforcement};
 use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
+use crate::commands::changes::document::Review;
 use crate::render::json::to_json;
 
 #[derive(Serialize)]
@@ -38,6 +39,9 @@ struct Ran<'a> {
     /// Files that it could read although secrets stand in them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exposed: Vec<Altered<'a>>,
+    /// What it changed, where it worked on a view of the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<Review>,
     /// What was decided about it, for a command of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a Decision>,
@@ -205,6 +209,7 @@ pub(in crate::commands) fn ran(
             .collect(),
         changed: altered.collect(),
         exposed: exposed.collect(),
+        review: outcome.review.as_ref().map(Review::of),
         decision,
         result,
     })

@@ -18,6 +18,8 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
     const FULL: SandboxMode = SandboxMode::DangerFullAccess;
     let rows = [
         ("--rw", SandboxMode::ReadOnly, !args.rw.is_empty()),
+        ("--review", SandboxMode::ReadOnly, args.review.is_some()),
+        ("--review", FULL, args.review.is_some()),
         // Nothing else would hold it.
         ("--no-rules", FULL, args.no_rules),
         ("--ro", FULL, !args.ro.is_empty()),

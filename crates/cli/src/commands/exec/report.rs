@@ -9,13 +9,16 @@ use stockade_guard::RunReport;
 use stockade_guard::audit::AuditError;
 use stockade_guard::egress::HostList;
 use stockade_guard::exec::{
-    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Provider, Quarantined, Refusal,
+    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Provider, Quarantined, Refusal, Reviewed,
 };
 
 use stockade_text::{escape, escape_path};
 
 /// So many bytes written to disks are worth a line: few builds write as much.
 const MUCH: u64 = 4 << 30;
+
+/// So many paths are named one by one.
+const SHOWN: usize = 20;
 
 /// So many new files are worth a line: few sets of packages have as many.
 const MANY: u64 = 50_000;
@@ -61,8 +64,41 @@ pub(in crate::commands) fn left(outcome: &Outcome) {
     for path in outcome.quarantine_dropped.iter().flat_map(|group| &group.paths) {
         say(&format!("dropped from quarantine, as the oldest or too old: {}", escape_path(path)));
     }
+    outcome.review.iter().for_each(reviewed);
     for changed in &outcome.changed {
         say(&format!("changed: {} ({})", escape_path(&changed.path), changed.label));
+    }
+}
+
+/// What became of what the command changed in its view. The text of a file name is the command's.
+fn reviewed(reviewed: &Reviewed) {
+    let Reviewed { id, changed, applied, view, .. } = reviewed;
+    match (reviewed.failed.as_deref(), *changed, *applied) {
+        (Some(why), ..) => {
+            say(&format!("what the command changed is kept as {id}, and is not applied: {why}"));
+        }
+        (None, 0, _) => say("the command changed nothing in the workspace"),
+        (None, changed, 0) => say(&format!(
+            "{changed} changes wait, in a view ({view}) that nobody else sees: `stockade changes diff {id}` shows them, \
+             `stockade changes apply {id}` lets them into the workspace"
+        )),
+        (None, changed, applied) => say(&format!(
+            "{applied} of {changed} changes are applied; `stockade changes undo {id}` takes them back"
+        )),
+    }
+    for (path, why) in reviewed.conflicts.iter().take(SHOWN) {
+        say(&format!("not applied: {}: {why}", escape_path(path)));
+    }
+    for (path, why) in reviewed.refused.iter().take(SHOWN) {
+        say(&format!("never applied: {}: {why}", escape_path(path)));
+    }
+    for path in &reviewed.empty {
+        say(&format!("{} is another file system, and was empty in the view", escape_path(path)));
+    }
+    for (id, waiting) in reviewed.dropped.iter().filter(|(_, waiting)| *waiting > 0) {
+        say(&format!(
+            "the {waiting} changes of {id} waited for too long, or there was no more room: they are gone"
+        ));
     }
 }
 

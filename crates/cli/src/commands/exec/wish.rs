@@ -32,6 +32,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
             None => spec.environment.pass.push(variable.clone()),
         }
     }
+    spec.review = args.review.unwrap_or_default();
     limit(&mut spec.limits, args);
     super::mode::mode(args).apply(&mut spec);
     Ok(spec)

@@ -26,6 +26,7 @@ use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
+use crate::commands::changes::document::Review;
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -143,6 +144,9 @@ pub(super) struct Ended {
     /// Files that it could read although secrets stand in them: programs need the rest.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     exposed: Vec<Altered>,
+    /// What it changed, where it worked on a view of the workspace: `changes.diff` shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    review: Option<Review>,
     /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -398,6 +402,7 @@ impl Ended {
                 .collect(),
             changed: outcome.changed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
             exposed: outcome.exposed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
+            review: outcome.review.as_ref().map(Review::of),
             decision: None,
             result: None,
         }

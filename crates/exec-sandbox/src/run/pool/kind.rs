@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::choices::ReviewMode;
 use crate::host::Stamp;
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
@@ -34,7 +35,9 @@ impl Kind {
         // Standard input is for the command that is started next, and not for those that are ready for later.
         let fed = streams.stdin == Input::Inherit;
         let alone = grouped || observed || proxied || fed || streams.terminal != Terminal::None;
-        if plan.provider != Provider::Native || alone {
+        // Each command has a view of its own.
+        let reviewed = plan.review != ReviewMode::Off;
+        if plan.provider != Provider::Native || alone || reviewed {
             return None;
         }
         // What is only looked at afterwards makes no difference to a sandbox.

@@ -68,17 +68,13 @@ pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes
         descriptor(unsafe { libc::syscall(libc::SYS_fsopen, kind.as_ptr(), libc::FSOPEN_CLOEXEC) })?;
     let context = context.as_raw_fd();
     for (name, value) in options {
-        // SAFETY: both strings end in 0.
-        done(unsafe {
-            libc::syscall(
-                libc::SYS_fsconfig,
-                context,
-                libc::FSCONFIG_SET_STRING,
-                name.as_ptr(),
-                value.as_ptr(),
-                0,
-            )
-        })?;
+        // An option that takes no value is a flag, and the kernel insists on none.
+        let (command, value) = match value.is_empty() {
+            true => (libc::FSCONFIG_SET_FLAG, std::ptr::null()),
+            false => (libc::FSCONFIG_SET_STRING, value.as_ptr()),
+        };
+        // SAFETY: both strings end in 0, if there are two.
+        done(unsafe { libc::syscall(libc::SYS_fsconfig, context, command, name.as_ptr(), value, 0) })?;
     }
     // SAFETY: this command takes no strings.
     done(unsafe {
@@ -88,6 +84,12 @@ pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes
     descriptor(unsafe {
         libc::syscall(libc::SYS_fsmount, context, libc::FSMOUNT_CLOEXEC, attributes as c_uint)
     })
+}
+
+/// Takes off what is mounted at a path.
+pub(crate) fn unmount(path: &CStr) -> Result {
+    // SAFETY: the path ends in 0.
+    done(unsafe { libc::syscall(libc::SYS_umount2, path.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) })
 }
 
 /// Makes the current folder the root, and lets go of the old one.

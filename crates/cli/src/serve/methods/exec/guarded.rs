@@ -75,7 +75,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
     }
     is_short("execution", &exec.execution)?;
     let text = text(exec.command, exec.argv.as_deref())?;
-    let mode = exec.spec.mode_alone()?;
+    let (mode, review) = exec.spec.mode_alone()?;
     let mut session = of.session.clone();
     if server.rules.now()?.decide() {
         super::may_run(server, &text, &SandboxSpec::new(session.guard().workspace(), [text.as_str()]))?;
@@ -86,6 +86,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
     session.use_pool(Arc::clone(&server.sandboxes));
     session.use_control(control);
     session.bound_commands(exec.timeout_ms.map(Duration::from_millis), Some(output));
+    session.bound_review(review);
     if let Some(mode) = mode {
         session.bound_mode(mode).map_err(|holds| wider(mode, holds))?;
     }

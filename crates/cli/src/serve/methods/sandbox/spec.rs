@@ -7,7 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::exec::{
-    ContainerRequest, HomeView, Limit, Network, ResourceLimits, SandboxBackend, SandboxMode, SandboxSpec,
+    ContainerRequest, HomeView, Limit, Network, ResourceLimits, ReviewMode, SandboxBackend, SandboxMode,
+    SandboxSpec,
 };
 
 use crate::serve::fault::Fault;
@@ -24,6 +25,10 @@ pub(in crate::serve::methods) struct Spec {
     /// Whether the command may only read the workspace: the same as the mode `read-only`; false by default.
     #[serde(default)]
     workspace_read_only: bool,
+    /// Whether the command works on a view of the workspace: `off` by default; with `hold`, what it changed waits for
+    /// `changes.apply`, with `undoable` it is applied when the command is over, and `changes.undo` takes it back. For an agent, no less
+    /// than its configuration wants.
+    review: Option<Review>,
     /// Folders more that it may change. They must exist.
     #[serde(default)]
     shared_paths: Vec<PathBuf>,
@@ -92,6 +97,28 @@ enum Mode {
     WorkspaceWrite,
     /// It changes nothing that outlasts it.
     ReadOnly,
+}
+
+/// Whether a command works on a view of the workspace, and what becomes of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum Review {
+    /// It changes the workspace itself.
+    Off,
+    /// What it changed is applied when it is over, and can be undone.
+    Undoable,
+    /// What it changed waits until somebody applies it.
+    Hold,
+}
+
+impl From<Review> for ReviewMode {
+    fn from(review: Review) -> Self {
+        match review {
+            Review::Off => Self::Off,
+            Review::Undoable => Self::Undoable,
+            Review::Hold => Self::Hold,
+        }
+    }
 }
 
 impl From<Mode> for SandboxMode {
@@ -180,6 +207,7 @@ impl Spec {
         spec.environment.set =
             self.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         spec.environment.pass = self.pass_env.into_iter().map(Into::into).collect();
+        spec.review = self.review.map(Into::into).unwrap_or_default();
         self.limits.narrow(&mut spec.limits);
         mode.apply(&mut spec);
         Ok((spec, warnings))
@@ -191,16 +219,19 @@ impl Spec {
     }
 
     /// Returns the mode, where nothing else is named but the workspace.
-    pub(in crate::serve::methods) fn mode_alone(mut self) -> Result<Option<SandboxMode>, Fault> {
+    pub(in crate::serve::methods) fn mode_alone(
+        mut self,
+    ) -> Result<(Option<SandboxMode>, ReviewMode), Fault> {
         self.workspace = None;
+        let review = self.review.take().map(Into::into).unwrap_or_default();
         let mode = asked_mode(self.mode.take(), std::mem::take(&mut self.workspace_read_only));
         if self != Self::default() {
             return Err(Fault::parameters(
-                "`spec` of a command of an agent names nothing but the `workspace` and a `mode`; the rest is what its \
+                "`spec` of a command of an agent names nothing but the `workspace`, a `mode` and a `review`; the rest is what its \
                  configuration says",
             ));
         }
-        Ok(mode)
+        Ok((mode, review))
     }
 
     /// The home, where it is not that of the machine.

@@ -1,0 +1,79 @@
+//! Changes, for a person.
+
+use std::fmt::Write as _;
+
+use stockade_guard::exec::{ChangeState, FileChange, Merged, ReviewLayer};
+use stockade_text::{escape, escape_path};
+
+/// A layer: what it is called and how far it has come; then which command changed how much, and where.
+pub(super) fn layer(layer: &ReviewLayer) -> String {
+    let mut text = format!("{}  {}  {}\n", layer.id(), layer.state().name(), escape_path(layer.workspace()));
+    let ago = layer.made().and_then(|made| made.elapsed().ok()).map(|ago| format!(", {} ago", about(ago)));
+    writeln!(text, "    by {}{}", escape(layer.command()), ago.unwrap_or_default()).ok();
+    if let Ok(changes) = layer.changes() {
+        writeln!(text, "    {}", counted(&changes)).ok();
+    }
+    text
+}
+
+use super::super::quarantine::about;
+
+fn counted(changes: &[FileChange]) -> String {
+    let count = |is: &dyn Fn(&FileChange) -> bool| changes.iter().filter(|change| is(change)).count();
+    let waiting = count(&|change| change.state == ChangeState::Waiting && change.refused.is_none());
+    let applied = count(&|change| change.state == ChangeState::Applied);
+    let refused = count(&|change| change.refused.is_some());
+    format!("{waiting} waiting, {applied} applied, {refused} never applied")
+}
+
+/// A change: what becomes of the path, how far that has come, and why it does not come further.
+pub(super) fn change(change: &FileChange) -> String {
+    let sign = change.kind.name();
+    let mut text = format!("{sign:<9} {:<9} {}", change.state.name(), escape_path(&change.path));
+    if change.what() != "file" {
+        write!(text, " ({})", change.what()).ok();
+    }
+    match change.modes() {
+        (Some(before), Some(after)) if before != after => write!(text, " [{before:04o} -> {after:04o}]"),
+        _ => Ok(()),
+    }
+    .ok();
+    if let Some(why) = &change.refused {
+        write!(text, "\n    never applied: {}", escape(why)).ok();
+    }
+    text.push('\n');
+    text
+}
+
+/// What was done, and what was not.
+pub(super) fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String {
+    let mut text = format!("{verb} {} of {}\n", paths(merged.done.len()), layer.id());
+    for conflict in &merged.conflicts {
+        let group = match conflict.group.as_os_str().is_empty() {
+            true => "the workspace".to_owned(),
+            false => escape_path(&conflict.group),
+        };
+        let (path, why) = (escape_path(&conflict.path), escape(&conflict.why));
+        writeln!(text, "conflict: {path}: {why}; nothing in {group} was {verb}").ok();
+    }
+    for (path, why) in &merged.refused {
+        writeln!(text, "never {verb}: {}: {}", escape_path(path), escape(why)).ok();
+    }
+    if !merged.conflicts.is_empty() {
+        let id = layer.id();
+        writeln!(
+            text,
+            "  help: look at it with `stockade changes diff {id}`, and name the paths that you want"
+        )
+        .ok();
+    }
+    text
+}
+
+pub(super) fn discarded(layer: &ReviewLayer, count: usize) -> String {
+    format!("discarded {} of {}\n", paths(count), layer.id())
+}
+
+fn paths(count: usize) -> String {
+    if count == 1 { "1 path".to_owned() } else { format!("{count} paths") }
+}

@@ -1,0 +1,248 @@
+//! Commands that work on a view of their workspace, and what becomes of what they change there, at the doors of a person and of a
+//! program.
+#![expect(clippy::disallowed_methods, reason = "runs the binary, kills it, and lays out workspaces")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::support::STOCKADE;
+
+/// How often a merge is killed where everybody waits for the tests; a hundred times were tried by hand.
+const KILLS: u32 = 8;
+
+struct Ground {
+    folder: TempDir,
+    work: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let work = folder.path().canonicalize().unwrap().join("work");
+        fs::create_dir(&work).unwrap();
+        Self { folder, work }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(STOCKADE);
+        command.args(args).current_dir(&self.work).env_clear().env("PATH", "/usr/bin:/bin");
+        command.env("HOME", self.folder.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.command(args).output().unwrap()
+    }
+
+    /// Runs a script in a view. Nothing, if this machine makes no such sandbox.
+    fn view(&self, backend: &str, how: &str, script: &str) -> Option<Value> {
+        let output = self.run(&[
+            "exec",
+            "--backend",
+            backend,
+            how,
+            "--format",
+            "json",
+            "--",
+            "/bin/bash",
+            "-c",
+            script,
+        ]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        if matches!(answer["end"].as_str(), Some("refused" | "failed")) {
+            eprintln!("skipped: {answer}");
+            return None;
+        }
+        assert!(answer["review"]["failed"].is_null(), "{answer}");
+        Some(answer)
+    }
+
+    fn changes(&self, args: &[&str]) -> (Value, Option<i32>) {
+        let output = self.run(&[&["changes"], args, &["--json"]].concat());
+        let answer = serde_json::from_slice(&output.stdout);
+        let answer = answer.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        (answer, output.status.code())
+    }
+
+    fn text(&self, path: &str) -> String {
+        fs::read_to_string(self.work.join(path)).unwrap_or_default()
+    }
+}
+
+/// Every path with its mode, and of files the content and the time.
+fn seen(root: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>, i64)> {
+    let mut all = BTreeMap::new();
+    let mut left = vec![root.to_path_buf()];
+    while let Some(folder) = left.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let data = path.symlink_metadata().unwrap();
+            let is_file = data.is_file();
+            let content = if is_file { fs::read(&path).unwrap() } else { Vec::new() };
+            let time = if is_file { data.mtime_nsec() } else { 0 };
+            if data.is_dir() {
+                left.push(path.clone());
+            }
+            all.insert(path, (data.mode(), content, time));
+        }
+    }
+    all
+}
+
+#[test]
+fn what_a_command_changes_waits_is_applied_and_is_undone() {
+    for backend in ["native", "bwrap"] {
+        let ground = Ground::new();
+        fs::write(ground.work.join("kept"), "1\n").unwrap();
+        fs::write(ground.work.join("gone"), "2\n").unwrap();
+        let script = "git init -q . && git config user.name x && git config user.email x@y && echo more >> kept \
+                      && rm gone && mkdir new && echo n > new/n && git add -A && git commit -qm 1 && git status --short \
+                      && mkdir .vscode && echo {} > .vscode/tasks.json; true";
+        let before = seen(&ground.work);
+        let Some(answer) = ground.view(backend, "--review", script) else { continue };
+        assert_eq!(seen(&ground.work), before, "nobody else sees the view");
+        let id = answer["review"]["id"].as_str().unwrap().to_owned();
+        let (shown, _) = ground.changes(&["show", &id]);
+        assert_eq!(shown["state"], "waiting", "{shown}");
+        let (diff, _) = ground.changes(&["diff", &id, "kept"]);
+        assert_eq!(diff["changes"][0]["diff"], "--- a/kept\n+++ b/kept\n@@ -1,1 +1,2 @@\n 1\n+more\n");
+        let (applied, code) = ground.changes(&["apply", &id]);
+        assert_eq!(
+            (ground.text("kept").as_str(), ground.text("new/n").as_str()),
+            ("1\nmore\n", "n\n"),
+            "{applied}"
+        );
+        assert!(!ground.work.join("gone").exists() && !ground.work.join(".vscode/tasks.json").exists());
+        let is_protected = |row: &Value| row["path"].as_str().is_some_and(|path| path.starts_with(".vscode"));
+        let refused = applied["refused"].as_array().unwrap();
+        // Where names are decided at the call, it was never made.
+        assert_eq!(code, Some(i32::from(!refused.is_empty())), "{applied}");
+        assert!(refused.iter().all(is_protected), "{applied}");
+        let status =
+            Command::new("git").args(["status", "--short"]).current_dir(&ground.work).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&status.stdout), "", "{backend}");
+        let (undone, code) = ground.changes(&["undo", &id]);
+        assert_eq!((seen(&ground.work), code), (before, Some(0)), "{undone}");
+        let (_, code) = ground.changes(&["discard", &id]);
+        assert_eq!((code, ground.changes(&["list"]).0), (Some(0), json!([])));
+    }
+}
+
+#[test]
+fn nothing_that_outlives_a_command_writes_to_what_was_judged() {
+    for backend in ["native", "bwrap"] {
+        let ground = Ground::new();
+        fs::write(ground.work.join("f"), "1\n").unwrap();
+        let script = "exec 3>>f; echo 2 >&3; (setsid bash -c 'sleep 1; echo evil >&3' &) ; sleep 0.2";
+        let Some(answer) = ground.view(backend, "--review=undoable", script) else { continue };
+        assert_eq!(answer["review"]["applied"], 1, "{answer}");
+        std::thread::sleep(Duration::from_millis(1500));
+        assert_eq!(ground.text("f"), "1\n2\n");
+        assert_eq!(ground.changes(&["undo"]).1, Some(0));
+        assert_eq!(ground.text("f"), "1\n");
+    }
+}
+
+#[test]
+fn what_a_person_did_meanwhile_is_told_and_stays() {
+    let ground = Ground::new();
+    for file in ["a", "b"] {
+        fs::write(ground.work.join(file), "1\n").unwrap();
+    }
+    let Some(_) = ground.view("native", "--review", "echo 2 > a; echo 2 > b") else { return };
+    fs::write(ground.work.join("a"), "mine\n").unwrap();
+    let (answer, code) = ground.changes(&["apply"]);
+    assert_eq!((answer["conflicts"][0]["path"].as_str(), code), (Some("a"), Some(1)));
+    assert!(answer["conflicts"][0]["why"].as_str().unwrap().contains("you changed it"), "{answer}");
+    assert_eq!((ground.text("a").as_str(), ground.text("b").as_str()), ("mine\n", "1\n"));
+    let id = answer["id"].as_str().unwrap().to_owned();
+    assert_eq!(ground.changes(&["apply", &id, "b"]).1, Some(0));
+    assert_eq!(ground.text("b"), "2\n");
+    let nothing = ground.run(&["changes", "apply", &id, "no/such"]);
+    assert_eq!(nothing.status.code(), Some(2));
+}
+
+#[test]
+fn where_there_is_no_view_a_command_is_refused_with_its_reason() {
+    let ground = Ground::new();
+    let output = ground.run(&["exec", "--backend", "landlock", "--review", "--", "touch", "f"]);
+    assert_eq!(output.status.code(), Some(126), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!ground.work.join("f").exists());
+}
+
+/// Kills `apply` and `undo` at any moment, and lets the next one go on.
+#[test]
+fn whoever_is_killed_leaves_nothing_in_between() {
+    let ground = Ground::new();
+    for number in 0..400 {
+        let folder = ground.work.join(format!("d{}", number % 10));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join(number.to_string()), "old\n").unwrap();
+    }
+    let script = "for d in d*; do for f in $d/*[0-5]; do echo new >> $f; done; rm $d/*7; mkdir $d/n; echo x > $d/n/x; done; rm -r d9";
+    let before = seen(&ground.work);
+    let Some(_) = ground.view("native", "--review", script) else { return };
+    let started = Instant::now();
+    assert_eq!(ground.changes(&["apply"]).1, Some(0));
+    let takes = started.elapsed();
+    let after = seen(&ground.work);
+    assert_ne!(after, before);
+    for round in 0..KILLS {
+        let (verb, wanted) = if round % 2 == 0 { ("undo", &before) } else { ("apply", &after) };
+        let mut child = ground.command(&["changes", verb]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(takes * (round + 1) / (KILLS + 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        ground.run(&["changes", verb]);
+        assert_eq!(seen(&ground.work), *wanted, "{verb} was killed in round {round}");
+    }
+}
+
+#[test]
+fn a_program_decides_by_the_server() {
+    let ground = Ground::new();
+    fs::write(ground.work.join("f"), "1\n").unwrap();
+    let mut server = ground.command(&["serve"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
+    let mut ask = |method: &str, params: Value| -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        writeln!(server.stdin.as_mut().unwrap(), "{request}").unwrap();
+        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
+    };
+    let spec = json!({"workspace": ground.work, "review": "hold"});
+    let ran = ask("exec", json!({"command": "echo 2 >> f", "spec": spec}));
+    if ran["error"].is_object() {
+        eprintln!("skipped: {ran}");
+        server.kill().unwrap();
+        server.wait().unwrap();
+        return;
+    }
+    let id = ran["result"]["review"]["id"].clone();
+    assert_eq!(ran["result"]["review"]["changed"], 1, "{ran}");
+    assert_eq!(ask("changes.list", json!({}))["result"]["changes"][0]["id"], id);
+    let diff = ask("changes.diff", json!({"id": id}));
+    assert_eq!(diff["result"]["changes"][0]["path"], "f", "{diff}");
+    assert!(diff["result"]["changes"][0]["diff"].as_str().unwrap().contains("+2\n"));
+    assert_eq!(ask("changes.apply", json!({"id": id, "paths": ["f"]}))["result"]["count"], 1);
+    assert_eq!(ground.text("f"), "1\n2\n");
+    assert_eq!(ask("changes.undo", json!({"id": id}))["result"]["count"], 1);
+    assert_eq!(ground.text("f"), "1\n");
+    let unknown = ask("changes.apply", json!({"id": "nothing"}));
+    assert!(unknown["error"]["data"]["help"].is_string(), "{unknown}");
+    assert!(ask("changes.apply", json!({"id": id, "paths": ["../x"]}))["error"].is_object());
+    assert_eq!(ask("changes.discard", json!({"id": id}))["result"]["count"], 1);
+    drop(server.stdin.take());
+    server.wait().unwrap();
+    let query = ground.run(&["audit", "query", "--event", "changes_decided", "--format", "json"]);
+    let records: Value = serde_json::from_slice(&query.stdout).unwrap();
+    assert!(records["events"].as_array().unwrap().len() >= 3, "{records}");
+}

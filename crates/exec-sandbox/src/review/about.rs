@@ -1,0 +1,147 @@
+//! What is written down about a layer beside its changes: which command, in which workspace, what the view is, and what it runs in.
+
+#![expect(clippy::disallowed_methods, reason = "reads and writes the files of a layer")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
+
+use super::at::{Identity, Look, Tree};
+use super::record::{Rows, bytes_of, identity_of, identity_text, number_of, path_of, read, text_of};
+
+/// The folder of a layer in which what was replaced is kept.
+pub(super) const SLOTS: &str = "slots";
+
+/// What a view is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReviewView {
+    /// The kernel keeps what is written apart from what is there.
+    Overlay,
+    /// The command works on a copy of the workspace.
+    Copy,
+}
+
+impl ReviewView {
+    /// Its stable name, for machines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overlay => "overlay",
+            Self::Copy => "copy",
+        }
+    }
+
+    /// The folder of a layer that the command writes to.
+    pub(super) const fn folder(self) -> &'static str {
+        match self {
+            Self::Overlay => "view/upper",
+            Self::Copy => "copy",
+        }
+    }
+}
+
+/// What is known of a layer from its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct About {
+    pub(super) workspace: PathBuf,
+    pub(super) workspace_identity: Identity,
+    pub(super) command: String,
+    pub(super) view: ReviewView,
+}
+
+const ABOUT: &str = "about";
+const ABOUT_FIELDS: usize = 4;
+
+impl About {
+    pub(super) fn save(&self, layer: &OwnedFd) -> io::Result<()> {
+        let mut rows = Rows::default();
+        let identity = identity_text(Some(self.workspace_identity));
+        rows.row([
+            bytes_of(&self.workspace),
+            identity.as_bytes(),
+            self.command.as_bytes(),
+            self.view.name().as_bytes(),
+        ]);
+        rows.write(layer, ABOUT)
+    }
+
+    pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<Self>> {
+        let bad = || io::Error::from(io::ErrorKind::InvalidData);
+        let Some(rows) = read(layer, ABOUT, ABOUT_FIELDS)? else { return Ok(None) };
+        let Some([workspace, identity, command, view]) = rows.first().map(Vec::as_slice) else {
+            return Err(bad());
+        };
+        let views = [ReviewView::Overlay, ReviewView::Copy];
+        let view = views.into_iter().find(|known| known.name().as_bytes() == view).ok_or_else(bad)?;
+        Ok(Some(Self {
+            workspace: path_of(workspace),
+            workspace_identity: identity_of(identity).ok_or_else(bad)?,
+            command: text_of(command),
+            view,
+        }))
+    }
+}
+
+const LOCK: &str = "lock";
+
+/// Opens the file that is locked in a folder.
+pub(super) fn open_lock(folder: &OwnedFd) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(openat(folder, LOCK, flags, Mode::RUSR | Mode::WUSR)?.into())
+}
+
+/// Whether somebody holds the lock of a folder.
+pub(super) fn is_locked(folder: &OwnedFd) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(file) = openat(folder, LOCK, flags, Mode::empty()) else { return false };
+    flock(&file, FlockOperation::NonBlockingLockShared).is_err()
+}
+
+/// The moment that a name stands for.
+pub(super) fn made(id: &str) -> Option<SystemTime> {
+    let nanoseconds = u64::from_str_radix(id, 36).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(nanoseconds))
+}
+
+/// Which folder lies at a path now.
+pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
+    let tree = Tree::open(path)?;
+    Ok(Look::of(&fstat(tree.root().as_fd())?).identity)
+}
+
+/// Which process a command runs in, and since when: its number alone is given to others as well.
+pub(super) fn note_process(layer: &OwnedFd, process: i32) -> io::Result<()> {
+    let mut rows = Rows::default();
+    let since = began(process).unwrap_or_default();
+    rows.row([process.to_string().as_bytes(), since.to_string().as_bytes()]);
+    rows.write(layer, PROCESS)
+}
+
+/// Whether the process is still there that a command ran in, with all others of its sandbox.
+pub(super) fn still_runs(layer: &OwnedFd) -> bool {
+    let row = read(layer, PROCESS, 2).ok().flatten().and_then(|rows| rows.into_iter().next());
+    let Some([process, since]) = row.as_deref() else { return false };
+    match (number_of::<i32>(process), number_of::<u64>(since)) {
+        (Ok(process), Ok(since)) => began(process) == Some(since),
+        _ => false,
+    }
+}
+
+const PROCESS: &str = "process";
+
+/// When a process began, as the kernel counts.
+fn began(process: i32) -> Option<u64> {
+    let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
+    let end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = String::from_utf8_lossy(text.get(end + 1..)?).into_owned();
+    let mut fields = rest.split_ascii_whitespace();
+    // One that nobody waits for stands in the list still; as the first of its namespace, it outlived all others there.
+    let is_dead = matches!(fields.next()?, "Z" | "X");
+    // The 22nd field of the line, see proc(5); the first two stand before the bracket.
+    fields.nth(18).filter(|_| !is_dead)?.parse().ok()
+}

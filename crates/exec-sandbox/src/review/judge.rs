@@ -1,0 +1,186 @@
+//! Which changes are never applied: what comes to lie under a protected name, and what runs with the rights of somebody else. The
+//! rules are those of the sweep after a command that wrote to the workspace itself.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use stockade_files::git_settings;
+
+use super::at::Tree;
+use super::change::{ChangeKind, FileChange, word};
+use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::sweep::{Before, Company, armed, is_harmful};
+use crate::workspace::entry::read_below;
+use crate::workspace::roots::{Root, is_plainly_within};
+use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
+use crate::workspace::walk::Here;
+use crate::workspace::{Sink, search_open};
+
+/// What was protected in a workspace when a command began.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Guarded {
+    pub(crate) protected: Vec<ProtectedEntry>,
+    pub(crate) led_to: Vec<PathBuf>,
+    pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
+}
+
+const OBEYED: &str = "other programs obey what has this name";
+const KEPT: &str = "other programs obey it, so it stays as it was";
+const LED_TO: &str = "settings or a link of yours lead there";
+const ARMED: &str = "git would run programs by it";
+const FOREIGN_RIGHTS: &str = "it would run with the rights of its owner or group, whoever starts it";
+const BECOMES: &str = "the folder would become a repository, and git would run what lies in it already";
+const UNREADABLE: &str = "not everything in the view could be looked at, so nothing of it is trusted";
+
+/// Refuses what is never applied. `view` is the whole view of the command, open.
+pub(super) fn refuse(changes: &mut [FileChange], guarded: &Guarded, workspace: &Path, view: OwnedFd) {
+    changes.iter_mut().for_each(|change| change.refused = by_kind(change).map(str::to_owned));
+    let kept = guarded.protected.iter().filter(|entry| entry.mode != ProtectionMode::Check);
+    for entry in kept.filter(|entry| entry.mode != ProtectionMode::Hide) {
+        refuse_if(changes, &entry.path, KEPT, |change| {
+            change.path == entry.path && change.kind != ChangeKind::Mode && takes_away(change, entry)
+        });
+    }
+    for path in &guarded.led_to {
+        refuse_if(changes, path, LED_TO, |change| change.kind != ChangeKind::Deleted);
+    }
+    let root = Root { path: workspace.to_path_buf(), name: PathBuf::new() };
+    let before = Before::new(&guarded.protected, &guarded.led_to, &guarded.plans, Company::Alone);
+    let Ok(workspace) = Tree::open(workspace) else {
+        return refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
+    };
+    let sink = Judging { changes, before: &before, root: &root, workspace: &workspace };
+    if search_open(&root, view, sink) == Searched::InPart {
+        refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
+    }
+}
+
+/// Whether a change takes something away that was protected, or puts something of another kind in its place.
+fn takes_away(change: &FileChange, entry: &ProtectedEntry) -> bool {
+    change.kind == ChangeKind::Deleted
+        || (entry.kind == Entry::Folder) != change.after.is_some_and(|look| look.is_folder())
+}
+
+/// What a file is says enough about some.
+fn by_kind(change: &FileChange) -> Option<&'static str> {
+    let after = change.after?;
+    match after.kind {
+        FileType::RegularFile if after.mode & 0o6000 != 0 => Some(FOREIGN_RIGHTS),
+        FileType::RegularFile | FileType::Directory | FileType::Symlink => None,
+        other => Some(match word(other) {
+            "named pipe" => "it is a named pipe, and nothing is at its other end",
+            "socket" => "it is a socket, and nothing is at its other end",
+            _ => "it is a device, or something else that is no file",
+        }),
+    }
+}
+
+/// Refuses the changes at a path and below it that are meant.
+fn refuse_if(changes: &mut [FileChange], path: &Path, why: &str, is_meant: impl Fn(&FileChange) -> bool) {
+    let from = changes.partition_point(|change| change.path.as_path() < path);
+    let below = changes.iter_mut().skip(from).take_while(|change| change.path.starts_with(path));
+    for change in below.filter(|change| change.refused.is_none()) {
+        if is_meant(change) {
+            change.refused = Some(why.to_owned());
+        }
+    }
+}
+
+/// What makes a folder a repository to git.
+const COMPLETES: &[&str] = &["HEAD", "commondir", "objects", "refs"];
+
+struct Judging<'j> {
+    changes: &'j mut [FileChange],
+    before: &'j Before<'j>,
+    root: &'j Root,
+    workspace: &'j Tree,
+}
+
+impl Judging<'_> {
+    /// Whether something at a path or below it would be put into the workspace.
+    fn is_touched(&self, path: &Path) -> bool {
+        let from = self.changes.partition_point(|change| change.path.as_path() < path);
+        let below = self.changes.iter().skip(from).take_while(|change| change.path.starts_with(path));
+        below.into_iter().any(|change| change.kind != ChangeKind::Deleted)
+    }
+
+    fn is_new(&self, path: &Path) -> bool {
+        let found = self.changes.binary_search_by(|change| change.path.as_path().cmp(path));
+        found
+            .ok()
+            .and_then(|at| self.changes.get(at))
+            .is_some_and(|change| change.kind == ChangeKind::Created)
+    }
+
+    /// Why what has a protected name is not applied, if it is not.
+    fn why(&self, here: &Here<'_>, below: &Path, entry: &ProtectedEntry) -> Option<String> {
+        if entry.mode == ProtectionMode::Hide || entry.mode == ProtectionMode::Pin {
+            return None;
+        }
+        if self.is_new(&entry.path) {
+            let roots = std::slice::from_ref(self.root);
+            return is_harmful(roots, self.root, self.before, here, below, entry).then(|| OBEYED.to_owned());
+        }
+        match self.settings(&entry.path) {
+            Some(kind) if entry.kind == Entry::File => self.harmful(here, below, &entry.path, kind),
+            _ => Some(KEPT.to_owned()),
+        }
+    }
+
+    /// What was there and nobody obeyed is obeyed now, since the folder becomes a repository: then it does not.
+    fn becomes(&mut self, here: &Here<'_>, below: &Path, entry: &ProtectedEntry) {
+        let roots = std::slice::from_ref(self.root);
+        if is_harmful(roots, self.root, self.before, here, below, entry) {
+            for name in COMPLETES {
+                refuse_if(self.changes, &here.path.join(name), BECOMES, |change| {
+                    change.kind != ChangeKind::Deleted
+                });
+            }
+        }
+    }
+
+    /// What settings stand in a file of a name, if it is one of them that git itself writes.
+    fn settings(&self, path: &Path) -> Option<SettingsOf> {
+        match path.file_name().and_then(|name| name.to_str())? {
+            "config" | "config.worktree" => Some(SettingsOf::Repository),
+            ".gitmodules" => Some(SettingsOf::Submodules),
+            _ => None,
+        }
+    }
+
+    /// The setting by which a program would run, and did not before.
+    fn harmful(&self, here: &Here<'_>, below: &Path, path: &Path, kind: SettingsOf) -> Option<String> {
+        let around = self.root.path.join(here.path).join(below.parent().unwrap_or(Path::new("")));
+        let (folder, name) = self.workspace.parent(path).ok()?;
+        let before = read_below(std::os::fd::AsFd::as_fd(&*folder), Path::new(name), MAX_SETTINGS);
+        let before = before.and_then(|text| git_settings(&text).ok()).unwrap_or_default();
+        let roots = std::slice::from_ref(self.root);
+        let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(roots, &around, path);
+        let Some(text) = read_below(here.folder, below, MAX_SETTINGS) else { return Some(KEPT.to_owned()) };
+        let setting = harmful_setting(kind, &text, &before, is_within)?;
+        Some(format!("git may run a program by its setting {setting}"))
+    }
+}
+
+impl Sink for Judging<'_> {
+    fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry) {
+        if self.is_touched(&entry.path) {
+            if let Some(why) = self.why(here, below, &entry) {
+                refuse_if(self.changes, &entry.path, &why, |change| change.kind != ChangeKind::Deleted);
+            }
+        } else if !self.before.has(&entry.path) && entry.mode != ProtectionMode::Hide {
+            self.becomes(here, below, &entry);
+        }
+    }
+
+    fn watched(&mut self, _: Watched) {}
+
+    fn repository(&mut self, root: &Root, here: &Here<'_>) {
+        for plan in armed(here, &root.name.join(here.path), self.before) {
+            let path = here.path.join(plan);
+            refuse_if(self.changes, &path, ARMED, |change| change.kind != ChangeKind::Deleted);
+        }
+    }
+}

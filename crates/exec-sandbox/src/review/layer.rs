@@ -1,0 +1,404 @@
+//! One layer: what a command changed, and how far each change has come.
+
+#![expect(clippy::disallowed_methods, reason = "reads the files of a layer")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{FileType, Mode, OFlags, openat};
+
+use super::about::{About, ReviewView, SLOTS, is_locked, made, still_runs};
+use super::at::{Look, Tree, link_text, look};
+use super::attributes;
+use super::change::{ChangeKind, ChangeState, FileChange, changes};
+use super::crash;
+use super::error::ReviewError;
+use super::judge::{self, Guarded};
+use super::manifest::Manifest;
+use super::record::{Rows, bytes_of, look_of, look_text, number_of, path_of, read, text_of};
+use crate::native::c_string;
+use crate::workspace::walk::{Here, Visit, walk};
+
+/// What a command changed in its view of a workspace, until somebody decides on it, and after.
+#[derive(Debug)]
+pub struct ReviewLayer {
+    id: String,
+    pub(super) path: PathBuf,
+    pub(super) folder: OwnedFd,
+    pub(super) about: About,
+}
+
+/// How far a layer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LayerState {
+    /// The command is not over.
+    Running,
+    /// Whoever ran the command was killed before it looked at what there is. That is done when somebody asks for it.
+    Interrupted,
+    /// Something waits for a decision.
+    Waiting,
+    /// All of it was applied, as far as it may be.
+    Applied,
+    /// Nothing is left that could be applied or undone.
+    Settled,
+}
+
+impl LayerState {
+    /// Its stable name, for machines.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Interrupted => "interrupted",
+            Self::Waiting => "waiting",
+            Self::Applied => "applied",
+            Self::Settled => "settled",
+        }
+    }
+}
+
+/// What stands in a file, before a change or then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// There is nothing of this name.
+    Nothing,
+    /// There is a folder, whose content is told by its own changes.
+    Folder,
+    /// The bytes of a file.
+    File(Vec<u8>),
+    /// What a link says.
+    Link(Vec<u8>),
+    /// It is too long to be shown, or cannot be read, or is no file.
+    Unread,
+}
+
+const CHANGES: &str = "changes";
+const CHANGE_FIELDS: usize = 5;
+const STATUS: &str = "status";
+const STATUS_FIELDS: usize = 3;
+const SIZE: &str = "size";
+const SETTLED: &str = "settled";
+
+/// How a change looks in the workspace since it was applied, or that nobody wants it.
+pub(super) type Status = BTreeMap<usize, Settled>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// With what there is then; nothing where it was deleted.
+    Applied(Option<Look>),
+    Discarded,
+}
+
+impl ReviewLayer {
+    pub(super) const fn new(id: String, path: PathBuf, folder: OwnedFd, about: About) -> Self {
+        Self { id, path, folder, about }
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The workspace of the command.
+    #[must_use]
+    pub fn workspace(&self) -> &Path {
+        &self.about.workspace
+    }
+
+    /// The command, as text for a person.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        &self.about.command
+    }
+
+    /// What the view was made of.
+    #[must_use]
+    pub const fn view(&self) -> ReviewView {
+        self.about.view
+    }
+
+    /// When the command began.
+    #[must_use]
+    pub fn made(&self) -> Option<SystemTime> {
+        made(&self.id)
+    }
+
+    pub(super) fn age(&self) -> Option<Duration> {
+        self.made()?.elapsed().ok()
+    }
+
+    /// Whether the command and all that it started are gone.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        !is_locked(&self.folder) && !still_runs(&self.folder)
+    }
+
+    /// How far it has come.
+    #[must_use]
+    pub fn state(&self) -> LayerState {
+        if !self.is_over() {
+            return LayerState::Running;
+        }
+        let Ok(Some(changes)) = self.read_changes() else { return LayerState::Interrupted };
+        let may_be = |change: &&FileChange| change.refused.is_none();
+        let is = |state| changes.iter().filter(may_be).any(|change| change.state == state);
+        match (is(ChangeState::Waiting), is(ChangeState::Applied)) {
+            (true, _) => LayerState::Waiting,
+            (false, true) => LayerState::Applied,
+            (false, false) => LayerState::Settled,
+        }
+    }
+
+    /// Whether somebody has to decide on something in it.
+    pub(super) fn waits(&self) -> bool {
+        matches!(self.state(), LayerState::Waiting | LayerState::Interrupted)
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        let changes = self.read_changes().ok().flatten().unwrap_or_default();
+        changes.iter().filter(|change| change.state == ChangeState::Waiting).count()
+    }
+
+    /// How many bytes it takes, as they were counted when the command was over.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        let row = read(&self.folder, SIZE, 1).ok().flatten().and_then(|rows| rows.into_iter().next());
+        row.and_then(|row| number_of(row.first()?).ok()).unwrap_or_default()
+    }
+
+    /// Returns all that the command changed, by path.
+    ///
+    /// # Errors
+    /// When the command is not over, or what it left cannot be judged.
+    pub fn changes(&self) -> Result<Vec<FileChange>, ReviewError> {
+        if !self.is_over() {
+            return Err(ReviewError::Running(self.id.clone()));
+        }
+        match self.read_changes() {
+            Ok(Some(changes)) => Ok(changes),
+            // Whoever ran it was killed before.
+            Ok(None) => self.close(&self.guarded_now()),
+            Err(source) => Err(self.unreadable(source)),
+        }
+    }
+
+    pub(super) fn unreadable(&self, source: io::Error) -> ReviewError {
+        ReviewError::Unreadable { id: self.id.clone(), source }
+    }
+
+    /// What is protected in the workspace now.
+    fn guarded_now(&self) -> Guarded {
+        let found = crate::workspace::look(&crate::workspace::roots::roots(Some(self.workspace()), &[]));
+        Guarded { protected: found.protected, led_to: found.led_to, plans: found.plans }
+    }
+
+    /// Looks at what the command left, judges it, and writes it down. All that it started is gone.
+    pub(super) fn close(&self, guarded: &Guarded) -> Result<Vec<FileChange>, ReviewError> {
+        let view = self.path.join(self.view().folder());
+        let workspace = Tree::open(self.workspace())
+            .map_err(|_| ReviewError::OtherWorkspace(self.workspace().to_path_buf()))?;
+        let base = Manifest::load(&self.folder).map_err(|source| self.unreadable(source))?;
+        let base = base.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))?;
+        let mut found = changes(self.view(), &view, &workspace, &base).map_err(ReviewError::Unjudged)?;
+        if !found.is_empty() {
+            let seen = whole(self).map_err(ReviewError::Unjudged)?;
+            judge::refuse(&mut found, guarded, self.workspace(), seen);
+        }
+        self.write_changes(&found, &base).map_err(ReviewError::Store)?;
+        // Only now: until then, what the kernel keeps in there says what is different.
+        self.settle_view().map_err(ReviewError::Store)?;
+        Ok(found)
+    }
+
+    /// Readies what the command wrote for being moved, unless that is done.
+    pub(super) fn settle_view(&self) -> io::Result<()> {
+        if read(&self.folder, SETTLED, 1)?.is_some() {
+            return Ok(());
+        }
+        settle(&self.path.join(self.view().folder()))?;
+        Rows::default().write(&self.folder, SETTLED)
+    }
+
+    fn write_changes(&self, changes: &[FileChange], base: &Manifest) -> io::Result<()> {
+        let sizes = changes.iter().filter_map(|change| change.after).map(|look| look.size);
+        let copied = base.entries.values().filter(|entry| entry.copy.is_some()).map(|entry| entry.look.size);
+        let mut size = Rows::default();
+        size.row([sizes.chain(copied).fold(0, u64::saturating_add).to_string().as_bytes()]);
+        size.write(&self.folder, SIZE)?;
+        let mut rows = Rows::default();
+        for change in changes {
+            let text = |look: &Option<Look>| look.as_ref().map(look_text).unwrap_or_default();
+            rows.row([
+                bytes_of(&change.path),
+                change.kind.name().as_bytes(),
+                change.refused.as_deref().unwrap_or_default().as_bytes(),
+                text(&change.before).as_bytes(),
+                text(&change.after).as_bytes(),
+            ]);
+        }
+        rows.write(&self.folder, CHANGES)
+    }
+
+    pub(super) fn read_changes(&self) -> io::Result<Option<Vec<FileChange>>> {
+        let Some(rows) = read(&self.folder, CHANGES, CHANGE_FIELDS)? else { return Ok(None) };
+        let status = self.status()?;
+        let look = |bytes: &Vec<u8>| match bytes.is_empty() {
+            true => Ok(None),
+            false => look_of(bytes).map(Some),
+        };
+        let mut changes = Vec::with_capacity(rows.len());
+        for (number, row) in rows.iter().enumerate() {
+            let bad = || io::Error::from(io::ErrorKind::InvalidData);
+            let [path, kind, refused, before, after] = row.as_slice() else { return Err(bad()) };
+            let known = ChangeKind::ALL.iter().find(|known| known.name().as_bytes() == kind);
+            changes.push(FileChange {
+                path: path_of(path),
+                kind: *known.ok_or_else(bad)?,
+                state: match status.get(&number) {
+                    None => ChangeState::Waiting,
+                    Some(Settled::Applied(_)) => ChangeState::Applied,
+                    Some(Settled::Discarded) => ChangeState::Discarded,
+                },
+                refused: (!refused.is_empty()).then(|| text_of(refused)),
+                before: look(before)?,
+                after: look(after)?,
+            });
+        }
+        Ok(Some(changes))
+    }
+
+    pub(super) fn status(&self) -> io::Result<Status> {
+        let rows = read(&self.folder, STATUS, STATUS_FIELDS)?.unwrap_or_default();
+        let mut status = Status::new();
+        for row in rows {
+            let [number, state, look] = row.as_slice() else { continue };
+            let settled = match (state.as_slice(), look.is_empty()) {
+                (b"applied", true) => Settled::Applied(None),
+                (b"applied", false) => Settled::Applied(Some(look_of(look)?)),
+                _ => Settled::Discarded,
+            };
+            status.insert(number_of(number)?, settled);
+        }
+        Ok(status)
+    }
+
+    pub(super) fn write_status(&self, status: &Status) -> io::Result<()> {
+        let mut rows = Rows::default();
+        for (number, settled) in status {
+            let (state, look) = match settled {
+                Settled::Applied(look) => ("applied", look.as_ref().map(look_text).unwrap_or_default()),
+                Settled::Discarded => ("discarded", String::new()),
+            };
+            rows.row([number.to_string().as_bytes(), state.as_bytes(), look.as_bytes()]);
+        }
+        rows.write(&self.folder, STATUS)
+    }
+
+    /// Returns what stood in a file before a change and what stands there then, as far as no more than `most` bytes are to be
+    /// read.
+    ///
+    /// # Errors
+    /// When the workspace or the layer cannot be opened.
+    pub fn contents(&self, change: &FileChange, most: u64) -> Result<(Content, Content), ReviewError> {
+        let workspace = Tree::open(self.workspace())
+            .map_err(|_| ReviewError::OtherWorkspace(self.workspace().to_path_buf()))?;
+        let view = Tree::open(&self.path.join(self.view().folder())).map_err(ReviewError::Store)?;
+        let slots = Tree::open(&self.path.join(SLOTS)).ok();
+        let number = self.number_of(change)?;
+        let slot = PathBuf::from(number.to_string());
+        let in_slot = slots.as_ref().map_or(Content::Nothing, |slots| content(slots, &slot, most));
+        Ok(match change.state {
+            ChangeState::Applied => (
+                if change.before.is_some() { in_slot } else { Content::Nothing },
+                content(&workspace, &change.path, most),
+            ),
+            ChangeState::Waiting | ChangeState::Discarded => {
+                let after = change.after.map(|_| content(&view, &change.path, most));
+                let before = change.before.map(|_| content(&workspace, &change.path, most));
+                (before.unwrap_or(Content::Nothing), after.unwrap_or(Content::Nothing))
+            }
+        })
+    }
+
+    fn number_of(&self, change: &FileChange) -> Result<usize, ReviewError> {
+        let changes = self.changes()?;
+        let found = changes.iter().position(|other| other.path == change.path);
+        found.ok_or_else(|| ReviewError::NoSuchPath(change.path.clone()))
+    }
+}
+
+fn content(tree: &Tree, path: &Path, most: u64) -> Content {
+    let read = || -> io::Result<Content> {
+        let (folder, name) = tree.parent(path)?;
+        let Some(found) = look(folder.as_fd(), name)? else { return Ok(Content::Nothing) };
+        Ok(match found.kind {
+            FileType::Directory => Content::Folder,
+            FileType::Symlink => Content::Link(link_text(folder.as_fd(), name)?),
+            FileType::RegularFile if found.size <= most => {
+                let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+                let mut bytes = Vec::new();
+                File::from(openat(&*folder, name, flags, Mode::empty())?)
+                    .take(most)
+                    .read_to_end(&mut bytes)?;
+                Content::File(bytes)
+            }
+            _ => Content::Unread,
+        })
+    };
+    read().unwrap_or(Content::Unread)
+}
+
+/// Takes away what the kernel keeps about a view, and lets the owner of each folder do everything with it: what its mode is to be
+/// is written down.
+fn settle(view: &Path) -> io::Result<()> {
+    let mut visit = Settling { error: None };
+    walk(view, &mut visit);
+    visit.error.map_or(Ok(()), Err)
+}
+
+struct Settling {
+    error: Option<io::Error>,
+}
+
+impl Visit for Settling {
+    fn folder(&mut self, here: &Here<'_>) -> std::collections::BTreeSet<usize> {
+        for listed in here.names.unwrap_or_default() {
+            let done = (|| {
+                crash::point()?;
+                let Some(found) = look(here.folder, &listed.name)? else { return Ok(()) };
+                if found.kind == FileType::Symlink {
+                    return Ok(());
+                }
+                attributes::strip(here.folder, &listed.name, &found)?;
+                if found.is_folder() && found.mode & 0o700 != 0o700 {
+                    let path = super::at::own_path_of(here.folder, &listed.name);
+                    rustix::fs::chmod(path, Mode::from_raw_mode(found.mode | 0o700))?;
+                }
+                Ok(())
+            })();
+            if let Err(error) = done {
+                self.error.get_or_insert(error);
+            }
+        }
+        std::collections::BTreeSet::new()
+    }
+}
+
+/// Opens the whole view of a command that is over.
+fn whole(layer: &ReviewLayer) -> io::Result<OwnedFd> {
+    let view = layer.path.join(layer.view().folder());
+    match layer.view() {
+        ReviewView::Copy => Ok(rustix::fs::open(&view, super::at::FOLDER | OFlags::PATH, Mode::empty())?),
+        ReviewView::Overlay => crate::sys::overlay::read_view(
+            &c_string(layer.workspace().as_os_str())?,
+            &c_string(view.as_os_str())?,
+        ),
+    }
+}

@@ -1,0 +1,233 @@
+//! Makes the view that a command works on, and looks at it when the command is over.
+
+#![expect(clippy::disallowed_methods, reason = "makes the folders of a layer")]
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, chmod, chownat, mkdirat};
+use rustix::process::{Gid, Uid};
+
+use super::about::{About, ReviewView, note_process};
+use super::at::{FOLDER, Look, Tree, own_path_of};
+use super::change::FileChange;
+use super::copy::copy_all;
+use super::error::ReviewError;
+use super::indexes::{Indexes, When};
+use super::judge::Guarded;
+use super::layer::ReviewLayer;
+use super::manifest::Manifest;
+use super::select::ChangeSelection;
+use super::store::ReviewStore;
+use crate::choices::ReviewMode;
+use crate::host::Searched;
+use crate::mounts::{Mount, MountKind, SHARED};
+use crate::plan::Plan;
+use crate::provider::Provider;
+use crate::quarantine::as_text;
+use crate::refusal::{Refusal, SandboxRule, What};
+use crate::reviewed::Reviewed;
+use crate::run::RunError;
+use crate::spec::MountAccess;
+
+/// The folder of a layer in which an overlay keeps what is different.
+const OVERLAY: &str = "view";
+
+/// Whether a mount shows something of the workspace that a view of it has as well. What is shared with others, and a socket of a
+/// broker, is shown as it is.
+pub(crate) fn is_in_view(mount: &Mount, workspace: &Path) -> bool {
+    match &mount.kind {
+        MountKind::Bind { source, access, .. } => {
+            let is_of_others = *access == MountAccess::ReadWrite && mount.reason == SHARED;
+            source.starts_with(workspace) && !is_of_others && !is_broker(mount)
+        }
+        _ => false,
+    }
+}
+
+fn is_broker(mount: &Mount) -> bool {
+    mount.reason == "the broker, the only way out"
+}
+
+/// A command that works on a view.
+pub(crate) struct ViewedRun {
+    store: ReviewStore,
+    layer: ReviewLayer,
+    /// Held for as long as the command runs.
+    lock: File,
+    guarded: Guarded,
+    mode: ReviewMode,
+    empty: Vec<PathBuf>,
+}
+
+impl ViewedRun {
+    /// What views are tried for a plan, in this order; none where the command works on the workspace itself.
+    pub(crate) fn views(plan: &Plan) -> &'static [ReviewView] {
+        match (plan.review, plan.workspace_access(), &plan.provider) {
+            (ReviewMode::Off, ..) | (_, MountAccess::ReadOnly, _) => &[],
+            (.., Provider::Native) => &[ReviewView::Overlay, ReviewView::Copy],
+            _ => &[ReviewView::Copy],
+        }
+    }
+
+    /// Makes the layer of a command, and its view as far as that is not made in the sandbox.
+    pub(crate) fn begin(plan: &Plan, view: ReviewView) -> Result<Self, RunError> {
+        let nowhere = || {
+            let why = "there is no place at home for its changes that the command cannot write to";
+            let fix = "set XDG_STATE_HOME to a folder outside of the workspace, or leave the review out";
+            Refusal::new(What::Write(plan.workspace.clone()), SandboxRule::CannotEnforce(why), fix)
+        };
+        let state = crate::state::folder(&plan.mounts).ok_or_else(nowhere)?;
+        let setup = |source| RunError::Setup { doing: "making a view of the workspace".to_owned(), source };
+        let store = ReviewStore::make(&state).map_err(setup)?;
+        let (id, path, folder, lock) = store.new_layer().map_err(setup)?;
+        let begun = Self::made(plan, view, (&id, &path, &folder)).map_err(setup);
+        let (about, base) = begun.inspect_err(|_| {
+            store.remove(&id).ok();
+        })?;
+        let layer = ReviewLayer::new(id, path, folder, about);
+        let guarded = Guarded {
+            protected: plan.protected.clone(),
+            led_to: plan.led_to.clone(),
+            plans: plan.git_plans.clone(),
+        };
+        Ok(Self { store, layer, lock, guarded, mode: plan.review, empty: base.elsewhere })
+    }
+
+    fn made(
+        plan: &Plan,
+        view: ReviewView,
+        (id, path, folder): (&str, &Path, &OwnedFd),
+    ) -> io::Result<(About, Manifest)> {
+        let workspace = Tree::open(&plan.workspace)?;
+        let root = Look::of(&rustix::fs::fstat(workspace.root())?);
+        let mut base = Manifest::of(&plan.workspace);
+        if base.searched == Searched::InPart {
+            return Err(io::Error::other(format!("not all of the workspace can be looked at, for {id}")));
+        }
+        match view {
+            ReviewView::Overlay => {
+                folder_like(folder, OVERLAY, &root, 0o700)?;
+                let inner = rustix::fs::openat(folder, OVERLAY, FOLDER, Mode::empty())?;
+                folder_like(&inner, "upper", &root, root.mode)?;
+                folder_like(&inner, "work", &root, 0o700)?;
+            }
+            ReviewView::Copy => {
+                folder_like(folder, view.folder(), &root, 0o700)?;
+                copy_all(&plan.workspace, &mut base, &path.join(view.folder()))?;
+                chmod(path.join(view.folder()), Mode::from_raw_mode(root.mode | 0o700))?;
+            }
+        }
+        Indexes::of(&workspace, &base).save(folder, When::Base)?;
+        base.save(folder)?;
+        let about = About {
+            workspace: plan.workspace.clone(),
+            workspace_identity: root.identity,
+            command: as_text(&plan.program, &plan.arguments),
+            view,
+        };
+        about.save(folder)?;
+        Ok((about, base))
+    }
+
+    /// The same plan, where the view stands in the place of the workspace.
+    pub(crate) fn move_in(&self, plan: &Plan) -> Plan {
+        let mut moved = plan.clone();
+        if self.layer.view() == ReviewView::Overlay {
+            moved.layer = Some(self.layer.path.join(OVERLAY));
+            return moved;
+        }
+        let copy = self.layer.path.join(self.layer.view().folder());
+        for mount in &mut moved.mounts {
+            if is_in_view(mount, &plan.workspace)
+                && let MountKind::Bind { source, .. } = &mut mount.kind
+                && let Ok(below) = source.strip_prefix(&plan.workspace)
+            {
+                *source = if below.as_os_str().is_empty() { copy.clone() } else { copy.join(below) };
+            }
+        }
+        moved
+    }
+
+    /// Remembers the process that the sandbox ends with.
+    pub(crate) fn started(&self, process: i32) -> io::Result<()> {
+        note_process(&self.layer.folder, process)
+    }
+
+    /// The command never began.
+    pub(crate) fn abandon(self) {
+        self.store.remove(self.layer.id()).ok();
+    }
+
+    /// Looks at what was changed, and applies it where that was wanted. All that the command started is gone.
+    pub(crate) fn end(self) -> Reviewed {
+        let mut reviewed = Reviewed {
+            id: self.layer.id().to_owned(),
+            view: self.layer.view().name(),
+            changed: 0,
+            applied: 0,
+            refused: Vec::new(),
+            conflicts: Vec::new(),
+            failed: None,
+            empty: self.empty.clone(),
+            dropped: Vec::new(),
+        };
+        let closed = self.layer.close(&self.guarded);
+        drop(self.lock);
+        match closed {
+            Ok(changes) if changes.is_empty() => drop(self.store.remove(self.layer.id())),
+            Ok(changes) => {
+                reviewed.changed = changes.len();
+                reviewed.refused = refused(&changes);
+                if self.mode == ReviewMode::Undoable {
+                    apply(&self.store, &self.layer, &mut reviewed);
+                }
+            }
+            Err(error) => reviewed.failed = Some(error.to_string()),
+        }
+        let dropped = self.store.clean().unwrap_or_default();
+        reviewed.dropped = dropped.into_iter().map(|dropped| (dropped.id, dropped.waiting)).collect();
+        reviewed
+    }
+}
+
+fn refused(changes: &[FileChange]) -> Vec<(PathBuf, String)> {
+    let refused = changes.iter().filter_map(|change| Some((change.path.clone(), change.refused.clone()?)));
+    refused.collect()
+}
+
+/// How often it is tried while somebody else applies something, and how long there is in between.
+const TRIES: usize = 100;
+const BETWEEN: std::time::Duration = std::time::Duration::from_millis(50);
+
+fn apply(store: &ReviewStore, layer: &ReviewLayer, reviewed: &mut Reviewed) {
+    for _ in 0..TRIES {
+        match store.apply(layer, &ChangeSelection::All) {
+            Err(ReviewError::Busy) => std::thread::sleep(BETWEEN),
+            Ok(merged) => {
+                reviewed.applied = merged.done.len();
+                reviewed.refused = merged.refused;
+                let conflicts = merged.conflicts.into_iter();
+                reviewed.conflicts = conflicts.map(|conflict| (conflict.path, conflict.why)).collect();
+                return;
+            }
+            Err(error) => {
+                reviewed.failed = Some(error.to_string());
+                return;
+            }
+        }
+    }
+    reviewed.failed = Some(ReviewError::Busy.to_string());
+}
+
+/// Makes a folder that belongs to whom the workspace belongs: the command has to be somebody who may write to it.
+fn folder_like(at: &OwnedFd, name: &str, root: &Look, mode: u32) -> io::Result<()> {
+    mkdirat(at, name, Mode::RWXU)?;
+    if root.owner.0 != rustix::process::geteuid().as_raw() {
+        let (user, group) = (Uid::from_raw(root.owner.0), Gid::from_raw(root.owner.1));
+        chownat(at, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+    }
+    Ok(chmod(own_path_of(at.as_fd(), name.as_ref()), Mode::from_raw_mode(mode))?)
+}
