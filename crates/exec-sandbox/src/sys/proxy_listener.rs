@@ -1,5 +1,5 @@
 //! Makes the sockets that listen within a sandbox, and hands them out. See
-//! [`ListenerHandoff`](crate::ListenerHandoff); the rules of the first process hold.
+//! [`ListenerHandoff`]; the rules of the first process hold.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
