@@ -48,6 +48,10 @@ pub struct ReviewStore {
     path: PathBuf,
 }
 
+/// How often a lock is tried that somebody else has, and how long there is in between: half a second in all.
+const TRIES: usize = 50;
+const BETWEEN: Duration = Duration::from_millis(10);
+
 impl ReviewStore {
     /// Opens that of this user; nothing if no command ever had a view.
     ///
@@ -103,13 +107,17 @@ impl ReviewStore {
         layer.map_err(unreadable)?.ok_or_else(|| ReviewError::Unknown(id.to_owned()))
     }
 
-    /// Keeps all others from working on changes for as long as the file is open.
+    /// Keeps all others from working on changes for as long as the file is open. A sandbox that begins at this moment in another thread
+    /// holds a copy of what was open there, until its first process has closed it, so a lock that is taken is tried for a while.
     pub(super) fn lock(&self) -> Result<File, ReviewError> {
         let file = open_lock(&self.folder).map_err(ReviewError::Store)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(file),
-            Err(_) => Err(ReviewError::Busy),
+        for _ in 0..TRIES {
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                return Ok(file);
+            }
+            std::thread::sleep(BETWEEN);
         }
+        Err(ReviewError::Busy)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

@@ -29,6 +29,13 @@ const HELPERS: &[Row] = &[
         test: "what_holds_a_user_namespace_open_holds_nothing_else",
     },
     Row {
+        file: "sys/overlay.rs",
+        starts: 1,
+        helpers: "what mounts a view of a workspace in a namespace of its own, where whoever asks may not mount, and ends at once",
+        keeps: "all in that namespace, and ends at once",
+        test: "what_is_applied_is_the_view_and_what_is_undone_is_what_was",
+    },
+    Row {
         file: "sys/init.rs",
         starts: 2,
         helpers: "the command; what ends at once, to see whether there may be one process more",

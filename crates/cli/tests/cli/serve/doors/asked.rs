@@ -53,30 +53,23 @@ fn checked(home: &Home, args: &[&str], row: &Row) -> String {
     answer["decision"].as_str().unwrap().to_owned()
 }
 
-/// The hook that `doctor` advises: it blocks what is denied or asked about.
+/// The hook of a harness: what goes on is said nothing about, or runs in a sandbox.
 fn hook(rows: &[Row]) -> Vec<String> {
-    if Command::new("jq").arg("--version").output().is_err() {
-        println!("skipped: jq is not installed, which the hook reads its input with");
-        return Vec::new();
-    }
     let home = Home::new();
-    fs::create_dir(home.path().join(".claude")).unwrap();
-    let report = home.stockade(&["doctor", "--format", "json"]).output().unwrap();
-    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
-    let fix = report["checks"].as_array().unwrap().iter().find(|check| check["what"] == "hooks").unwrap();
-    let (_, line) = fix["fix"].as_str().unwrap().split_once(".json: ").unwrap();
-    let line: Value = serde_json::from_str(line).unwrap();
-    let hook = line["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap();
     let ask = |row: &Row| {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", hook]).env("PATH", path_with_stockade()).current_dir(home.workspace());
-        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = shell.spawn().unwrap();
+        let mut hook = home.stockade(&["hook", "--harness", "claude"]);
+        let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = hook_input(&row.text, &home.workspace());
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        match child.wait_with_output().unwrap().status.code() {
-            Some(0) => "goes on",
-            Some(2) => "blocked",
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        if output.stdout.is_empty() {
+            return "goes on";
+        }
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        match answer["hookSpecificOutput"]["permissionDecision"].as_str() {
+            Some("ask" | "deny") => "blocked",
+            Some("allow") if answer["hookSpecificOutput"]["updatedInput"].is_object() => "goes on",
             _ => "something else",
         }
     };

@@ -148,5 +148,8 @@ pub(in crate::serve) fn session(home: &Path, agent: &str, workspace: &Path) -> S
 
 /// Writes what a hook of an agent reads.
 pub(super) fn hook_input(command: &str, cwd: &Path) -> String {
-    serde_json::json!({"tool_input": {"command": command}, "cwd": cwd}).to_string()
+    serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "one", "tool_name": "Bash", "tool_input": {"command": command}, "cwd": cwd,
+    })
+    .to_string()
 }
