@@ -52,13 +52,22 @@ use std::{env, fs};
 
 /// The folders of the rules, in the order of reports, with the rules that stand first in each. All others follow by name, so that
 /// a new one need not be listed; these stand where they stood before there were others.
-const FAMILIES: [(&str, &[&str]); 6] = [
+const FAMILIES: [(&str, &[&str]); 15] = [
     ("exec_injection", &["exec_subshell", "exec_backtick", "exec_eval", "exec_pipe_bash"]),
     ("env_harvesting", &["env_printenv", "env_proc_environ", "env_mass_dump"]),
     ("crypto_mining", &["crypto_stratum", "crypto_miner_binary", "crypto_pool_domain"]),
     ("network_exfiltration", &["net_curl_pipe", "net_wget_exec", "net_reverse_shell"]),
     ("obfuscated_encoding", &["obf_base64_long", "obf_hex_long", "obf_base64_decode_pipe"]),
     ("xml_breakout", &["xml_skill_close", "xml_system_tag"]),
+    ("data_exfiltration", &[]),
+    ("fake_prerequisite", &[]),
+    ("prompt_injection", &[]),
+    ("hidden_text", &[]),
+    ("persistence", &[]),
+    ("agent_state", &[]),
+    ("privilege", &[]),
+    ("supply_chain", &[]),
+    ("impact", &[]),
 ];
 
 fn main() {

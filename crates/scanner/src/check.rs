@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::decoded::each_decoded;
 use crate::deobfuscate::{Deobfuscated, Obfuscations, deobfuscate};
 use crate::error::{RuleError, RuleProblem};
 use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_bounded};
@@ -106,7 +107,10 @@ fn check_pattern(number: usize, pattern: &PatternBuf, taken: &mut Taken) -> Resu
     let wrong = |error: PatternError| RuleProblem::Pattern { number, reason: error.to_string() };
     for exception in &pattern.exceptions {
         let (ExceptionBuf::Match(regex) | ExceptionBuf::Before(regex) | ExceptionBuf::After(regex)) =
-            exception;
+            exception
+        else {
+            continue;
+        };
         check_length("pattern", regex.len(), MAX_PATTERN_BYTES)?;
         let condition = compile(regex);
         let condition =
@@ -139,24 +143,26 @@ fn check_examples(rule: &RuleBuf, patterns: &[Compiled]) -> Result<(), RuleProbl
     Ok(())
 }
 
-/// Returns what a rule finds first in an example, as it stands or deobfuscated.
+/// Returns what a rule finds first in an example: as it stands, deobfuscated or decoded.
 fn first_match(patterns: &[Compiled], text: &str) -> Option<String> {
     let deobfuscated = deobfuscate(text, Obfuscations::ALL);
-    let views = std::iter::once(text).chain(deobfuscated.as_ref().map(Deobfuscated::text));
-    views.flat_map(|view| patterns.iter().filter_map(move |pattern| first_span(pattern, view))).next()
+    let mut decoded = Vec::new();
+    each_decoded(text, |found| decoded.push(found.text));
+    let read = |view| RegionMap::new(view, Syntax::Markdown);
+    let views = std::iter::once(text).chain(deobfuscated.as_ref().map(Deobfuscated::text)).map(read);
+    let views = views.chain(decoded.iter().map(|text| RegionMap::of_decoded(text)));
+    views
+        .flat_map(|mut view| patterns.iter().filter_map(move |pattern| first_span(pattern, &mut view)))
+        .next()
 }
 
-fn first_span(pattern: &Compiled, text: &str) -> Option<String> {
+fn first_span(pattern: &Compiled, regions: &mut RegionMap<'_>) -> Option<String> {
+    let text = regions.text();
     let mut found = None;
-    pattern.search(
-        &mut RegionMap::new(text, Syntax::Markdown),
-        0..text.len(),
-        &mut ExactWork::default(),
-        |span| {
-            found = text.get(span).map(str::to_owned);
-            false
-        },
-    );
+    pattern.search(regions, 0..text.len(), &mut ExactWork::default(), |_, span| {
+        found = text.get(span).map(str::to_owned);
+        false
+    });
     found
 }
 

@@ -24,8 +24,8 @@ use pattern::parse;
 use searcher::Searcher;
 
 pub(crate) use linear::look_past_is_bounded;
-pub(crate) use pattern::{PatternError, compile, expand};
-pub(crate) use run::{Exact, Hit};
+pub(crate) use pattern::{PatternError, compile, compile_list, expand};
+pub(crate) use run::{Exact, Hit, Run};
 
 /// One pattern of one rule, compiled when it is first needed.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Slot {
 
     /// Whether the pattern counts in no part of a text that is all of one region.
     pub(crate) fn counts_nowhere_in(&self, whole: Option<Region>) -> bool {
-        self.row.zip(whole).is_some_and(|(row, region)| !row.regions.contains(region))
+        self.row.zip(whole).is_some_and(|(row, region)| !row.regions.count_in(region))
     }
 
     /// Returns the pattern ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
@@ -146,7 +146,7 @@ impl Compiled {
         regions: &mut RegionMap<'_>,
         within: Range<usize>,
         work: &mut ExactWork,
-        mut found: impl FnMut(Range<usize>) -> bool,
+        mut found: impl FnMut(&mut RegionMap<'_>, Range<usize>) -> bool,
     ) {
         let text = regions.text();
         let mut at = within.start;
@@ -160,9 +160,9 @@ impl Compiled {
             // No pattern matches the empty text, but the loop must end even if one did.
             at = hit.end.max(at + 1);
             // The region is asked for first: it is remembered, while exceptions read the text around each match anew.
-            let guilty = (self.regions == Regions::ANY || self.regions.contains(regions.at(hit.start)))
-                && !self.exceptions.hold(text.as_bytes(), hit.clone(), work);
-            if guilty && !found(on_borders(text, hit)) {
+            let guilty = (self.regions == Regions::ANY || self.regions.count_in(regions.at(hit.start)))
+                && !self.exceptions.hold(regions, hit.clone(), work);
+            if guilty && !found(regions, on_borders(text, hit)) {
                 return;
             }
         }
@@ -191,7 +191,7 @@ mod tests {
         let mut spans = Vec::new();
         let mut regions = RegionMap::new(text, Syntax::Markdown);
         let compiled = Compiled::new(pattern).unwrap();
-        compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |span| {
+        compiled.search(&mut regions, 0..text.len(), &mut ExactWork::default(), |_, span| {
             spans.push(span);
             true
         });

@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
+use crate::flow::Flow;
 use crate::report::{Finding, ScanReport, TextView};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
@@ -19,10 +20,16 @@ impl Serialize for ScanReport<'_> {
 impl Serialize for Finding<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let decoded = self.view.decoded_from();
-        let mut finding = serializer.serialize_struct("Finding", 12 + usize::from(decoded.is_some()))?;
+        let mut finding = serializer.serialize_struct(
+            "Finding",
+            12 + usize::from(decoded.is_some()) + usize::from(self.lowered.is_some()),
+        )?;
         finding.serialize_field("ruleId", self.rule_id)?;
         finding.serialize_field("category", &self.category)?;
         finding.serialize_field("severity", &self.severity)?;
+        if let Some(why) = self.lowered {
+            finding.serialize_field("loweredFor", why)?;
+        }
         finding.serialize_field("description", self.description)?;
         finding.serialize_field("matchedText", self.matched_text)?;
         finding.serialize_field("position", &self.position)?;
@@ -45,6 +52,7 @@ impl TextView {
         match self {
             Self::Raw => None,
             Self::Deobfuscated => Some("disguise"),
+            Self::Decoded => Some("encoding"),
         }
     }
 }
@@ -54,6 +62,7 @@ impl Serialize for TextView {
         serializer.serialize_str(match self {
             Self::Raw => "raw",
             Self::Deobfuscated => "folded",
+            Self::Decoded => "decoded",
         })
     }
 }
@@ -106,13 +115,16 @@ impl Serialize for PatternBuf {
 
 impl Serialize for ExceptionBuf {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (name, pattern) = match self {
-            Self::Match(pattern) => ("match", pattern),
-            Self::Before(pattern) => ("before", pattern),
-            Self::After(pattern) => ("after", pattern),
-        };
         let mut exception = serializer.serialize_struct("Exception", 1)?;
-        exception.serialize_field(name, pattern)?;
+        match self {
+            Self::Match(pattern) => exception.serialize_field("match", pattern)?,
+            Self::Before(pattern) => exception.serialize_field("before", pattern)?,
+            Self::After(pattern) => exception.serialize_field("after", pattern)?,
+            Self::Without(flows) => {
+                let named = Flow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
+                exception.serialize_field("without", &named.collect::<Vec<_>>())?;
+            }
+        }
         exception.end()
     }
 }

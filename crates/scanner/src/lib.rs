@@ -13,6 +13,8 @@
 //! ```
 //!
 //! It does **not** understand prose: an attack that is only described, in words that honest skills use too, is not found.
+//! What is said around a match counts in one way alone: where a clause, a heading or a list speaks of attacks, what would block is
+//! a warning, and the finding [says why](Finding::lowered). Nothing said there makes a finding go away.
 //! It decides from the text alone, opens no file, and knows nothing of other texts. Time is linear in the text and memory
 //! bounded by it, for any text and for every rule that it accepts.
 //!
@@ -22,6 +24,10 @@
 //!   look-alike letters, invisible characters, comments within a line and no-op shell quoting taken off. So an attack is found
 //!   that appears only when the text is cleaned. A finding says which view it comes from, and always points into the text
 //!   as it stands.
+//! - [Decoded](TextView::Decoded): what it spells as base64, in hexadecimal digits, percent signs, escapes, numbers of characters, or as
+//!   texts in quotes that a sign joins, up to three deep. What is decoded is never excused by what stands around it.
+//! - As programs, with [what flows where](Flow): a pattern can ask that a secret, something downloaded or something decoded reaches the
+//!   command or call that it found, through pipes, variables, functions and files.
 //! - By [`Syntax`]: in Markdown a rule can tell a code span from a table row, and a shell fence from another.
 //!
 //! # Rules of your own
@@ -40,10 +46,13 @@
 
 mod candidates;
 mod check;
+mod context;
+mod decoded;
 mod deobfuscate;
 mod dialect;
 mod error;
 mod exact;
+mod flow;
 mod fragments;
 #[cfg(feature = "serde")]
 mod json;
@@ -59,6 +68,7 @@ mod syntax;
 mod work;
 
 pub use error::{RuleError, RuleProblem};
+pub use flow::{Flow, Flows};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;
 pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};

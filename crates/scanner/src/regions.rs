@@ -9,6 +9,7 @@ mod spans;
 
 use std::ops::Range;
 
+use crate::flow::{FlowMap, Flows};
 use crate::rule::Region;
 use blocks::Blocks;
 
@@ -37,6 +38,8 @@ pub(crate) struct RegionMap<'t> {
     borders: Vec<Border>,
     /// The last answer, and the bytes for which it holds: whoever asks mostly asks about the next byte then.
     last: (Range<usize>, Region),
+    /// What flows where, once somebody has asked.
+    flows: Option<FlowMap>,
 }
 
 /// The beginning of a region.
@@ -55,11 +58,23 @@ impl<'t> RegionMap<'t> {
             Syntax::Code => Some(Region::Code),
             Syntax::Plain => Some(Region::Prose),
         };
-        Self { text, whole, blocks: Blocks::new(text), borders: Vec::new(), last: (0..0, Region::Prose) }
+        Self {
+            text,
+            whole,
+            blocks: Blocks::new(text),
+            borders: Vec::new(),
+            last: (0..0, Region::Prose),
+            flows: None,
+        }
     }
 
     pub(crate) fn text(&self) -> &'t str {
         self.text
+    }
+
+    /// Returns the map of a text that was decoded.
+    pub(crate) fn of_decoded(text: &'t str) -> Self {
+        Self { whole: Some(Region::Decoded), ..Self::new(text, Syntax::Plain) }
     }
 
     /// Returns the region of all bytes, where they are known to be of one.
@@ -76,6 +91,27 @@ impl<'t> RegionMap<'t> {
             self.last = self.stretch_of(offset);
         }
         self.last.1
+    }
+
+    /// Returns what flows into the statement at `offset`. All programs of the text are read for the first answer.
+    pub(crate) fn flows_at(&mut self, offset: usize) -> Flows {
+        if self.flows.is_none() {
+            self.flows = Some(FlowMap::of(self.text, self.programs().into_iter()));
+        }
+        self.flows.as_ref().map_or(Flows::default(), |flows| flows.at(offset))
+    }
+
+    /// The parts of the text that are programs, or may be.
+    fn programs(&mut self) -> Vec<(Range<usize>, Region)> {
+        if let Some(region) = self.whole {
+            return vec![(0..self.text.len(), region)];
+        }
+        while self.blocks.read_block(&mut self.borders) {}
+        let ends = self.borders.iter().skip(1).map(|border| border.start).chain([self.text.len()]);
+        let spans = self.borders.iter().zip(ends).map(|(border, end)| (border.start..end, border.region));
+        spans
+            .filter(|(_, region)| matches!(region, Region::Shell | Region::Code | Region::InlineCode))
+            .collect()
     }
 
     /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.
@@ -103,6 +139,7 @@ mod tests {
             Region::InlineCode => 'i',
             Region::Code => 'c',
             Region::Shell => 's',
+            Region::Decoded => 'd',
         };
         let letters = |(at, byte): (usize, u8)| if byte == b'\n' { '\n' } else { letter(map.at(at)) };
         text.bytes().enumerate().map(letters).collect()

@@ -42,6 +42,8 @@ pub struct Finding<'t> {
     pub category: Category,
     /// How bad it is.
     pub severity: Severity,
+    /// Why it is milder than its rule says, if it is: what stands around it speaks of attacks, and so may only show one.
+    pub lowered: Option<&'static str>,
     /// What it means, in one line.
     pub description: &'t str,
     /// What to do about it, in one sentence.
@@ -69,4 +71,6 @@ pub enum TextView {
     /// With look-alike letters, other forms of ASCII characters, invisible and control characters, comments within a line
     /// and no-op shell quoting taken away.
     Deobfuscated,
+    /// What something in the text spells in another alphabet, such as base64, up to three deep.
+    Decoded,
 }

@@ -4,6 +4,8 @@ mod owned;
 
 use std::fmt;
 
+use crate::flow::Flows;
+
 pub use owned::{ExceptionBuf, PatternBuf, RuleBuf};
 
 /// One row of the rule table: what it means, what it looks like, and texts that prove both.
@@ -56,6 +58,8 @@ pub enum Exception<'a> {
     Before(&'a str),
     /// The pattern occurs in the line where the match ends, after it.
     After(&'a str),
+    /// None of these flows into the command or the call that the match begins in.
+    Without(Flows),
 }
 
 /// The kind of text that a byte of a Markdown document stands in.
@@ -72,11 +76,14 @@ pub enum Region {
     Code = 8,
     /// A fenced block of a shell language, or a shell script.
     Shell = 16,
+    /// A text that was decoded. Whatever counts in prose, in a program or in a shell counts in it.
+    Decoded = 32,
 }
 
 impl Region {
     /// Every kind of text.
-    pub const ALL: [Self; 5] = [Self::Prose, Self::TableRow, Self::InlineCode, Self::Code, Self::Shell];
+    pub const ALL: [Self; 6] =
+        [Self::Prose, Self::TableRow, Self::InlineCode, Self::Code, Self::Shell, Self::Decoded];
 
     /// The name used in reports and rule files.
     #[must_use]
@@ -87,6 +94,7 @@ impl Region {
             Self::InlineCode => "inline_code",
             Self::Code => "code",
             Self::Shell => "shell",
+            Self::Decoded => "decoded",
         }
     }
 }
@@ -97,7 +105,7 @@ pub struct Regions(u8);
 
 impl Regions {
     /// Every kind of text.
-    pub const ANY: Self = Self(31);
+    pub const ANY: Self = Self(63);
 
     /// The set of just these.
     #[must_use]
@@ -121,6 +129,15 @@ impl Regions {
     #[must_use]
     pub const fn contains(self, region: Region) -> bool {
         self.0 & region as u8 != 0
+    }
+
+    /// Whether a match counts that begins in `region`.
+    pub(crate) const fn count_in(self, region: Region) -> bool {
+        const READ_AS: Regions = Regions::of(&[Region::Decoded, Region::Prose, Region::Code, Region::Shell]);
+        match region {
+            Region::Decoded => self.0 & READ_AS.0 != 0,
+            _ => self.contains(region),
+        }
     }
 }
 
@@ -169,19 +186,46 @@ pub enum Category {
     ObfuscatedEncoding,
     /// Leaving the frame that the harness put around the text.
     XmlBreakout,
+    /// Sending away what is secret.
+    DataExfiltration,
+    /// A program to be fetched by hand, which the skill has no need of.
+    FakePrerequisite,
+    /// Orders to the model against the user or the system.
+    PromptInjection,
+    /// Text that no person sees and a model reads.
+    HiddenText,
+    /// What starts again by itself.
+    Persistence,
+    /// Changes to what agents remember and obey.
+    AgentState,
+    /// More rights than the user gave.
+    Privilege,
+    /// Packages from where nobody looks.
+    SupplyChain,
+    /// Damage to what is on the machine.
+    Impact,
     /// A rule of the user's own that fits none of the above.
     Custom,
 }
 
 impl Category {
     /// Every category, in the order of the rule table.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 16] = [
         Self::ExecInjection,
         Self::EnvHarvesting,
         Self::CryptoMining,
         Self::NetworkExfiltration,
         Self::ObfuscatedEncoding,
         Self::XmlBreakout,
+        Self::DataExfiltration,
+        Self::FakePrerequisite,
+        Self::PromptInjection,
+        Self::HiddenText,
+        Self::Persistence,
+        Self::AgentState,
+        Self::Privilege,
+        Self::SupplyChain,
+        Self::Impact,
         Self::Custom,
     ];
 
@@ -195,7 +239,39 @@ impl Category {
             Self::NetworkExfiltration => "network_exfiltration",
             Self::ObfuscatedEncoding => "obfuscated_encoding",
             Self::XmlBreakout => "xml_breakout",
+            Self::DataExfiltration => "data_exfiltration",
+            Self::FakePrerequisite => "fake_prerequisite",
+            Self::PromptInjection => "prompt_injection",
+            Self::HiddenText => "hidden_text",
+            Self::Persistence => "persistence",
+            Self::AgentState => "agent_state",
+            Self::Privilege => "privilege",
+            Self::SupplyChain => "supply_chain",
+            Self::Impact => "impact",
             Self::Custom => "custom",
+        }
+    }
+
+    /// What other catalogues call it: weaknesses (CWE), the OWASP Agentic Skills Top 10 (AST), MITRE ATLAS (AML) and ATT&CK (T).
+    #[must_use]
+    pub const fn references(self) -> &'static [&'static str] {
+        match self {
+            Self::ExecInjection => &["CWE-78", "CWE-94", "AST01", "AML.T0053", "T1059"],
+            Self::EnvHarvesting => &["CWE-200", "CWE-526", "AST01", "T1552"],
+            Self::CryptoMining => &["CWE-400", "CWE-506", "AST01", "T1496"],
+            Self::NetworkExfiltration => &["CWE-494", "CWE-829", "AST01", "AST02", "T1105"],
+            Self::ObfuscatedEncoding => &["CWE-506", "AST05", "T1027", "T1140"],
+            Self::XmlBreakout => &["CWE-74", "CWE-1427", "AST04", "AML.T0051"],
+            Self::DataExfiltration => &["CWE-201", "CWE-522", "AST01", "AML.T0057", "T1041", "T1048"],
+            Self::FakePrerequisite => &["CWE-506", "CWE-1357", "AST01", "T1036", "T1204"],
+            Self::PromptInjection => &["CWE-1427", "AST01", "AST04", "AML.T0051", "AML.T0110"],
+            Self::HiddenText => &["CWE-451", "CWE-1007", "AST04", "T1027"],
+            Self::Persistence => &["CWE-506", "AST01", "T1053", "T1098", "T1546"],
+            Self::AgentState => &["CWE-829", "CWE-913", "AST07"],
+            Self::Privilege => &["CWE-250", "CWE-269", "CWE-732", "AST03", "T1548"],
+            Self::SupplyChain => &["CWE-427", "CWE-1357", "AST02", "AML.T0010", "T1195"],
+            Self::Impact => &["CWE-400", "CWE-506", "AST01", "T1485", "T1490"],
+            Self::Custom => &[],
         }
     }
 }

@@ -6,9 +6,10 @@ use stockade_text::PositionCursor;
 
 use crate::candidates::Candidates;
 use crate::check::{Taken, check};
+use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
-use crate::exact::{Exact, Hit, expand};
+use crate::exact::{Exact, Hit, Run, expand};
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
@@ -39,7 +40,7 @@ pub struct ScanOptions {
     pub deobfuscate: Deobfuscate,
 }
 
-/// Whether the deobfuscated view of the text is looked at: see [`TextView::Deobfuscated`].
+/// Whether the deobfuscated view of the text is looked at, and what is decoded of it: see [`TextView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Deobfuscate {
     /// Where something in the text can be an obfuscation.
@@ -106,7 +107,7 @@ impl Scanner {
         let mut exact = Exact::of_table(&builtin);
         let mut taken = Taken::by(builtin.iter().copied());
         for rule in &user {
-            exact.add_rule(rule.severity, check(rule, &mut taken)?);
+            exact.add_rule(rule.severity, rule.category, check(rule, &mut taken)?);
         }
         let patterns = user
             .iter()
@@ -161,9 +162,30 @@ impl Scanner {
             let patterns = self.candidates(view, method, &mut work);
             run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
         }
+        if options.deobfuscate == Deobfuscate::Suspicious {
+            self.search_decoded(text, &mut run, method, &mut work);
+        }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
+    }
+
+    /// Searches what something in the text spells, and what that spells.
+    fn search_decoded(&self, text: &str, run: &mut Run<'_>, method: Method, work: &mut Work) {
+        let mut due: Vec<Decoded> = Vec::new();
+        each_decoded(text, |decoded| due.push(decoded));
+        for depth in 1..=MAX_DEPTH {
+            let mut deeper = Vec::new();
+            for Decoded { span, text } in due {
+                work.decoded += text.len();
+                let patterns = self.candidates(&text, method, work);
+                run.search_decoded(&text, &patterns, &span);
+                if depth < MAX_DEPTH {
+                    each_decoded(&text, |inner| deeper.push(Decoded { span: span.clone(), ..inner }));
+                }
+            }
+            due = deeper;
+        }
     }
 
     /// Returns the patterns that can match a view of the text, and whether deobfuscation could show more.
@@ -186,6 +208,7 @@ impl Scanner {
                 rule_id: facts.id,
                 category: facts.category,
                 severity: hit.severity,
+                lowered: hit.lowered,
                 description: facts.summary,
                 remedy: facts.remedy,
                 matched_text: first_chars(text.get(hit.span.clone()).unwrap_or_default(), MATCHED_TEXT_CHARS),

@@ -22,13 +22,15 @@ pub struct Work {
     pub exact: ExactWork,
     /// Bytes of deobfuscated text that were made.
     pub deobfuscated: usize,
+    /// Bytes of decoded text that were made.
+    pub decoded: usize,
 }
 
 impl Work {
     /// Returns all of it as one number, in steps of about a byte each.
     #[must_use]
     pub fn steps(&self) -> usize {
-        let Self { prefilter, exact, deobfuscated } = self;
+        let Self { prefilter, exact, deobfuscated, decoded } = self;
         prefilter.bytes
             + prefilter.run_bytes
             + prefilter.places
@@ -39,5 +41,6 @@ impl Work {
             + exact.matches
             + exact.excused
             + deobfuscated
+            + decoded
     }
 }

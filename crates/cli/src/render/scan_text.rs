@@ -66,6 +66,12 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
             ),
         );
     }
+    if finding.view == TextView::Decoded {
+        line(out, format_args!("{margin} {frame}={reset} note: seen once what is spelled here is decoded"));
+    }
+    if let Some(why) = finding.lowered {
+        line(out, format_args!("{margin} {frame}={reset} note: a warning here, since {why}"));
+    }
     line(out, format_args!("{margin} {frame}={reset} fix: {}\n", escape(finding.remedy)));
 }
 

@@ -8,6 +8,8 @@ use regex_automata::{Anchored, Input};
 
 use super::ExactWork;
 use super::pattern::{PatternError, compile_any};
+use crate::flow::Flows;
+use crate::regions::RegionMap;
 use crate::rule::Exception;
 
 /// How many bytes of its line an [`Exception`] looks at, each way.
@@ -20,6 +22,8 @@ const REACH: usize = 256;
 pub(super) struct Exceptions {
     /// The row of the table; an exception of the user's own is compiled from the start.
     row: &'static [Exception<'static>],
+    /// What must flow into the match, if anything.
+    needed: Option<Flows>,
     of_match: Lazy,
     before: Lazy,
     after: Lazy,
@@ -52,6 +56,7 @@ impl Exceptions {
         let compiled = |subject| Ok(OnceLock::from(compile(&exceptions, subject)?));
         Ok(Self {
             row: &[],
+            needed: needed(&exceptions),
             of_match: compiled(Subject::Match)?,
             before: compiled(Subject::Before)?,
             after: compiled(Subject::After)?,
@@ -60,11 +65,18 @@ impl Exceptions {
 
     /// Returns the exceptions of a pattern of the table.
     pub(super) const fn of_row(row: &'static [Exception<'static>]) -> Self {
-        Self { row, of_match: OnceLock::new(), before: OnceLock::new(), after: OnceLock::new() }
+        Self {
+            row,
+            needed: needed(row),
+            of_match: OnceLock::new(),
+            before: OnceLock::new(),
+            after: OnceLock::new(),
+        }
     }
 
     /// Whether any exception holds for a match. What looks at the match itself comes late, since it can be long.
-    pub(super) fn hold(&self, text: &[u8], hit: Range<usize>, work: &mut ExactWork) -> bool {
+    pub(super) fn hold(&self, regions: &mut RegionMap<'_>, hit: Range<usize>, work: &mut ExactWork) -> bool {
+        let text = regions.text().as_bytes();
         let mut holds = |subject, context: &[u8]| {
             work.excused += context.len();
             self.condition(subject).is_some_and(|condition| condition.holds(context))
@@ -72,6 +84,7 @@ impl Exceptions {
         holds(Subject::After, line_after(text, hit.end))
             || holds(Subject::Match, text.get(hit.clone()).unwrap_or_default())
             || holds(Subject::Before, line_before(text, hit.start))
+            || self.needed.is_some_and(|needed| !regions.flows_at(hit.start).has_any_of(needed))
     }
 
     /// The exceptions of a kind. Those that cannot be compiled excuse nothing: fail closed.
@@ -83,6 +96,18 @@ impl Exceptions {
         };
         lazy.get_or_init(|| compile(self.row, subject).unwrap_or_default()).as_ref()
     }
+}
+
+/// What must flow into a match. A `const` function, for the rows of the table.
+const fn needed(exceptions: &[Exception<'_>]) -> Option<Flows> {
+    let mut rest = exceptions;
+    while let [first, others @ ..] = rest {
+        if let Exception::Without(flows) = first {
+            return Some(*flows);
+        }
+        rest = others;
+    }
+    None
 }
 
 /// Compiles the exceptions of a kind.
@@ -122,11 +147,13 @@ fn line_before(text: &[u8], at: usize) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::regions::Syntax;
 
     fn holds(exception: Exception<'_>, text: &str, hit: &str) -> bool {
         let at = text.find(hit).unwrap();
         let exceptions = Exceptions::new(std::iter::once(exception)).unwrap();
-        exceptions.hold(text.as_bytes(), at..at + hit.len(), &mut ExactWork::default())
+        let mut regions = RegionMap::new(text, Syntax::Markdown);
+        exceptions.hold(&mut regions, at..at + hit.len(), &mut ExactWork::default())
     }
 
     #[test]
@@ -147,14 +174,22 @@ mod tests {
     fn conditions_of_a_row_are_compiled_when_a_match_is_weighed() {
         let exceptions = Exceptions::of_row(&[Exception::After("^no"), Exception::Before("^no")]);
         assert!(exceptions.after.get().is_none());
-        assert!(exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
+        assert!(exceptions.hold(
+            &mut RegionMap::new("Xno", Syntax::Markdown),
+            0..1,
+            &mut ExactWork::default()
+        ));
         assert!(exceptions.after.get().is_some() && exceptions.before.get().is_none());
     }
 
     #[test]
     fn conditions_that_cannot_be_compiled_excuse_nothing() {
         let exceptions = Exceptions::of_row(&[Exception::After("^no"), Exception::After("(")]);
-        assert!(!exceptions.hold(b"Xno", 0..1, &mut ExactWork::default()));
+        assert!(!exceptions.hold(
+            &mut RegionMap::new("Xno", Syntax::Markdown),
+            0..1,
+            &mut ExactWork::default()
+        ));
     }
 
     #[test]

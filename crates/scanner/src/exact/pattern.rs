@@ -30,6 +30,14 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
     build(&parse(&[expand(pattern)?])?)
 }
 
+/// Compiles patterns into one expression that says which of them it found.
+pub(crate) fn compile_list(patterns: &[&str]) -> Result<Regex, PatternError> {
+    let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
+    let config = meta::Config::new().utf8_empty(false).which_captures(WhichCaptures::Implicit);
+    let built = meta::Builder::new().configure(config).build_many_from_hir(&parse(&expanded)?);
+    built.map_err(|_| PatternError::TooLarge)
+}
+
 /// Compiles patterns into one expression that matches where any of them does, and says whether that can be only where a line
 /// begins; none is nothing to compile.
 pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<(Regex, bool)>, PatternError> {

@@ -5,17 +5,21 @@ use std::ops::Range;
 
 use super::{Compiled, ExactWork, Slot};
 use crate::candidates::Candidates;
+use crate::context;
 use crate::regions::{RegionMap, Syntax};
 use crate::report::TextView;
-use crate::rule::{Rule, Severity};
+use crate::rule::{Category, Region, Rule, Severity};
 
 /// The patterns of a scanner, by number in table order.
 #[derive(Debug)]
 pub(crate) struct Exact {
     slots: Vec<Slot>,
-    /// How bad a hit of each rule is, by the number of the rule.
-    severities: Vec<Severity>,
+    /// How bad a hit of each rule is, and its family, by the number of the rule.
+    severities: Vec<(Severity, Category)>,
 }
+
+/// How many bytes around the matches of a pattern are looked at for what makes them milder. Of those behind, none is made milder.
+const MAX_LOOKED_AROUND: usize = 128 << 10;
 
 /// One place where one rule fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub(crate) struct Hit {
     pub(crate) span: Range<usize>,
     pub(crate) rule: usize,
     pub(crate) severity: Severity,
+    /// Why it is milder than its rule says, if it is.
+    pub(crate) lowered: Option<&'static str>,
     pub(crate) view: TextView,
 }
 
@@ -44,13 +50,13 @@ impl Exact {
         for (index, rule) in rules.iter().enumerate() {
             slots.extend(Slot::of_row(index, rule));
         }
-        Self { slots, severities: rules.iter().map(|rule| rule.severity).collect() }
+        Self { slots, severities: rules.iter().map(|rule| (rule.severity, rule.category)).collect() }
     }
 
     /// Adds the patterns of the next rule, one of the user's own.
-    pub(crate) fn add_rule(&mut self, severity: Severity, patterns: Vec<Compiled>) {
+    pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Compiled>) {
         let rule = self.severities.len();
-        self.severities.push(severity);
+        self.severities.push((severity, category));
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
     }
 
@@ -80,7 +86,21 @@ impl Run<'_> {
         patterns: &Candidates,
         origin: impl Fn(Range<usize>) -> (Range<usize>, TextView),
     ) {
-        let mut regions = RegionMap::new(view, self.syntax);
+        self.search_in(RegionMap::new(view, self.syntax), patterns, origin);
+    }
+
+    /// Searches what was decoded of something that stands at `span`.
+    pub(crate) fn search_decoded(&mut self, text: &str, patterns: &Candidates, span: &Range<usize>) {
+        self.search_in(RegionMap::of_decoded(text), patterns, |_| (span.clone(), TextView::Decoded));
+    }
+
+    fn search_in(
+        &mut self,
+        mut regions: RegionMap<'_>,
+        patterns: &Candidates,
+        origin: impl Fn(Range<usize>) -> (Range<usize>, TextView),
+    ) {
+        let view = regions.text();
         for pattern in patterns.iter() {
             let Some(slot) = self.exact.slots.get(pattern) else { continue };
             if slot.counts_nowhere_in(regions.whole()) {
@@ -92,21 +112,35 @@ impl Run<'_> {
                 self.truncated = true;
                 continue;
             };
-            let severity = self.exact.severities.get(slot.rule).copied().unwrap_or(Severity::Critical);
+            let of_rule = self.exact.severities.get(slot.rule).copied();
+            let (severity, category) = of_rule.unwrap_or((Severity::Critical, Category::Custom));
             // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
+            // So has what is milder than its rule says.
             let mut room = self.max_findings;
+            let mut room_for_lowered = self.max_findings;
+            let mut looked = 0;
             for within in places.iter() {
-                compiled.search(&mut regions, within, &mut self.work, |span| {
-                    if room == 0 {
-                        self.truncated = true;
-                        return false;
+                compiled.search(&mut regions, within, &mut self.work, |regions, span| {
+                    let mut lowered = None;
+                    let may_lower = category != Category::Custom && regions.whole() != Some(Region::Decoded);
+                    if severity == Severity::Critical && may_lower && looked < MAX_LOOKED_AROUND {
+                        let (why, bytes) = context::lowered(view, &span, regions.at(span.start), category);
+                        (lowered, looked) = (why, looked + bytes);
                     }
-                    room -= 1;
+                    let severity = if lowered.is_some() { Severity::Warn } else { severity };
+                    let room = if lowered.is_some() { &mut room_for_lowered } else { &mut room };
+                    if *room == 0 {
+                        self.truncated = true;
+                        // There may be worse than what is left out.
+                        return lowered.is_some();
+                    }
+                    *room -= 1;
                     let (span, view) = origin(span);
-                    self.hits.push(Hit { span, rule: slot.rule, severity, view });
+                    self.hits.push(Hit { span, rule: slot.rule, severity, lowered, view });
                     true
                 });
             }
+            self.work.excused += looked;
         }
     }
 
@@ -129,31 +163,43 @@ impl Run<'_> {
     }
 }
 
-/// Keeps one of several hits of one rule that overlap: the first, of those the longest; and a deobfuscated one only where the
-/// text as it stands shows nothing.
+/// Keeps one of several hits of one rule that are equally bad and overlap: the first, of those the longest; and a deobfuscated one only
+/// where the text as it stands shows nothing as bad.
 fn merge(hits: &mut Vec<Hit>) {
     // Patterns ran one after the other, so their hits come by pattern. Sorted by rule first, overlaps of one rule are neighbours.
-    hits.sort_unstable_by_key(|hit| (hit.view, hit.rule, hit.span.start, Reverse(hit.span.end)));
-    let mut kept: Option<(TextView, usize, usize)> = None;
+    hits.sort_unstable_by_key(|hit| (hit.view, kind(hit), hit.span.start, Reverse(hit.span.end)));
+    let mut kept: Option<(TextView, (usize, Severity), usize)> = None;
     hits.retain(|hit| {
-        let overlaps = kept
-            .is_some_and(|(view, rule, end)| view == hit.view && rule == hit.rule && hit.span.start < end);
+        let overlaps =
+            kept.is_some_and(|(view, of, end)| view == hit.view && of == kind(hit) && hit.span.start < end);
         if !overlaps {
-            kept = Some((hit.view, hit.rule, hit.span.end));
+            kept = Some((hit.view, kind(hit), hit.span.end));
         }
         !overlaps
     });
+    // A mild reading of what is bad in another is no second finding.
+    let milder = |worse: &[Hit], hit: &Hit| {
+        hit.severity == Severity::Warn && overlaps_any(worse, hit, Severity::Critical)
+    };
     // The raw view sorts first, so what only the other view shows is the tail.
     let deobfuscated = hits.split_off(hits.partition_point(|hit| hit.view == TextView::Raw));
-    let hidden: Vec<Hit> = deobfuscated.into_iter().filter(|hit| !overlaps_any(hits, hit)).collect();
+    let shown = |hit: &Hit| overlaps_any(hits, hit, hit.severity) || milder(hits, hit);
+    let hidden: Vec<Hit> = deobfuscated.into_iter().filter(|hit| !shown(hit)).collect();
     hits.extend(hidden);
 }
 
-/// Whether `hit` overlaps one of `others` of its rule, which stand by rule and place and do not overlap each other.
-fn overlaps_any(others: &[Hit], hit: &Hit) -> bool {
+/// What hits are compared by: the rule, and how bad they are.
+const fn kind(hit: &Hit) -> (usize, Severity) {
+    (hit.rule, hit.severity)
+}
+
+/// Whether `hit` overlaps one of `others` of its rule that is so bad. They stand by rule, severity and place, and those that are equal
+/// in both do not overlap each other.
+fn overlaps_any(others: &[Hit], hit: &Hit, severity: Severity) -> bool {
     // What does not overlap is in the order of its ends as well, so one binary search finds the only one that could.
-    let after = others.partition_point(|other| (other.rule, other.span.end) <= (hit.rule, hit.span.start));
-    others.get(after).is_some_and(|other| other.rule == hit.rule && other.span.start < hit.span.end)
+    let of = (hit.rule, severity);
+    let after = others.partition_point(|other| (kind(other), other.span.end) <= (of, hit.span.start));
+    others.get(after).is_some_and(|other| kind(other) == of && other.span.start < hit.span.end)
 }
 
 #[cfg(test)]
@@ -165,7 +211,7 @@ mod tests {
             .iter()
             .map(|(rule, span, view)| {
                 let (span, severity) = (span.clone(), Severity::Warn);
-                Hit { span, rule: *rule, severity, view: *view }
+                Hit { span, rule: *rule, severity, lowered: None, view: *view }
             })
             .collect();
         merge(&mut hits);

@@ -1,5 +1,7 @@
 //! Rules that own their text: what a rule file yields, and what a scanner lists.
 
+use crate::flow::Flows;
+
 use super::{Category, Exception, Pattern, Regions, Rule, Severity};
 
 /// A [`Rule`] that owns its text.
@@ -45,6 +47,8 @@ pub enum ExceptionBuf {
     Before(String),
     /// The pattern occurs in the line where the match ends, after it.
     After(String),
+    /// None of these flows into the command or the call that the match begins in.
+    Without(Flows),
 }
 
 impl RuleBuf {
@@ -71,6 +75,7 @@ impl ExceptionBuf {
             Self::Match(pattern) => Exception::Match(pattern),
             Self::Before(pattern) => Exception::Before(pattern),
             Self::After(pattern) => Exception::After(pattern),
+            Self::Without(flows) => Exception::Without(*flows),
         }
     }
 }
@@ -120,6 +125,7 @@ impl From<Exception<'_>> for ExceptionBuf {
             Exception::Match(pattern) => Self::Match(pattern.to_owned()),
             Exception::Before(pattern) => Self::Before(pattern.to_owned()),
             Exception::After(pattern) => Self::After(pattern.to_owned()),
+            Exception::Without(flows) => Self::Without(flows),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
+use crate::flow::{Flow, Flows};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 const FILE_KEYS: &[&str] = &["rule"];
@@ -10,9 +11,20 @@ const RULE_KEYS: &[&str] = &[
     "clean",
 ];
 const PATTERN_KEYS: &[&str] = &["note", "pattern", "regions", "unless"];
-const EXCEPTION_KEYS: &[&str] = &["match", "before", "after"];
+const EXCEPTION_KEYS: &[&str] = &["match", "before", "after", "without"];
+const FLOWS: &[&str] = &[
+    "secret_file",
+    "environment",
+    "foreign_secret",
+    "encoded_secret",
+    "download",
+    "decoded",
+    "many_secrets",
+    "startup_file",
+    "agent_file",
+];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
-const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell"];
+const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];
 const CATEGORIES: &[&str] = &[
     "exec_injection",
     "env_harvesting",
@@ -20,6 +32,15 @@ const CATEGORIES: &[&str] = &[
     "network_exfiltration",
     "obfuscated_encoding",
     "xml_breakout",
+    "data_exfiltration",
+    "fake_prerequisite",
+    "prompt_injection",
+    "hidden_text",
+    "persistence",
+    "agent_state",
+    "privilege",
+    "supply_chain",
+    "impact",
     "custom",
 ];
 
@@ -155,7 +176,11 @@ fn exceptions(entry: Option<&TableEntry>) -> Result<Vec<ExceptionBuf>> {
 fn condition(node: &Node) -> Result<ExceptionBuf> {
     let table = table(node, "unless", "a condition", EXCEPTION_KEYS)?;
     match table.entries() {
-        [] => Err(table.missing("match", "give one of `match`, `before` and `after`")),
+        [] => Err(table.missing("match", "give one of `match`, `before`, `after` and `without`")),
+        [only] if only.key == "without" => {
+            let flow = |node: &Node| choice(node.at, item_text(node, &only.key)?, "flow", FLOWS, &Flow::ALL);
+            Ok(ExceptionBuf::Without(Flows::of(&only.list()?.iter().map(flow).collect::<Result<Vec<_>>>()?)))
+        }
         [only] => {
             let pattern = only.text()?.to_owned();
             Ok(match only.key.as_str() {
@@ -197,6 +222,7 @@ mod tests {
     fn names_stand_in_the_order_of_their_choices() {
         assert!(Category::ALL.iter().map(|category| category.name()).eq(CATEGORIES.iter().copied()));
         assert!(Region::ALL.iter().map(|region| region.name()).eq(REGIONS.iter().copied()));
+        assert!(Flow::ALL.iter().map(|flow| flow.name()).eq(FLOWS.iter().copied()));
         assert!(Severity::ALL.iter().map(|severity| severity.name()).eq(SEVERITIES.iter().copied()));
     }
 }

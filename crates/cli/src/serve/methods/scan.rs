@@ -113,6 +113,9 @@ struct Finding {
     rule_id: String,
     category: String,
     severity: Severity,
+    /// Why it is a warning, though its rule is critical: what stands around it speaks of attacks.
+    #[schemars(default)]
+    lowered_for: Option<String>,
     /// What it means.
     description: String,
     /// At most 100 characters of what matched.
@@ -125,9 +128,10 @@ struct Finding {
     line_number: usize,
     /// In characters, from 1.
     column: usize,
-    /// `raw`, or `folded` where a disguise had to be taken off first.
+    /// `raw`, `folded` where a disguise had to be taken off first, or `decoded`.
     view: String,
-    /// What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting.
+    /// What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or
+    /// `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts.
     #[schemars(default)]
     decoded_from: Option<String>,
     /// What to do about it.

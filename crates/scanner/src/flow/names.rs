@@ -1,0 +1,392 @@
+//! The names of a program, and what each of them holds.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+use regex_automata::meta::Regex;
+
+use super::paths::{named, words};
+use super::set::{function, set_by};
+use super::sources::{
+    ADDRESS, ENCODES, FINDER, HASHES, SHOWS_WHO_ASKS, Source, is_secret, source, specific_words,
+};
+use super::{Flow, Flows};
+use crate::rule::Region;
+
+/// The most names of a program that are kept.
+const MAX_NAMES: usize = 512;
+/// The most variables of the environment that are kept for a value, and the most hosts.
+const MAX_KEPT: usize = 4;
+/// The most arguments of a function that are kept.
+pub(super) const MAX_ARGUMENTS: usize = 8;
+/// How far before a secret it is looked for what it is used for.
+const REACH: usize = 120;
+
+/// What a value holds.
+#[derive(Debug, Clone, Default)]
+struct Held<'p> {
+    flows: Flows,
+    /// The secrets of the environment in it, by the names of their variables.
+    secrets: ArrayVec<&'p str, MAX_KEPT>,
+    /// The hosts in it.
+    hosts: ArrayVec<&'p str, MAX_KEPT>,
+}
+
+impl<'p> Held<'p> {
+    fn add(&mut self, more: &Self) {
+        self.flows = self.flows.with(more.flows);
+        more.secrets.iter().for_each(|secret| keep(&mut self.secrets, secret));
+        more.hosts.iter().for_each(|host| keep(&mut self.hosts, host));
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.flows.is_empty() && self.secrets.is_empty() && self.hosts.is_empty()
+    }
+
+    /// What flows, with what only the hosts tell: whether a secret goes to whom it is for.
+    fn flows_at_sink(&self) -> Flows {
+        let mut flows = self.flows;
+        let at_home = |secret: &&str| {
+            self.hosts.iter().any(|host| {
+                let host = host.to_ascii_lowercase();
+                specific_words(secret).any(|word| host.contains(&word))
+            })
+        };
+        let is_foreign = |secret: &&str| specific_words(secret).next().is_some() && !at_home(secret);
+        if !self.hosts.is_empty() && self.secrets.iter().any(is_foreign) {
+            flows = flows.with(Flows::of(&[Flow::ForeignSecret]));
+        }
+        let is_encoded_only = flows == Flows::of(&[Flow::EncodedSecret]) && !self.hosts.is_empty();
+        if is_encoded_only && !self.secrets.iter().any(is_foreign) {
+            return Flows::NONE;
+        }
+        if self.has_many_secrets() {
+            flows = flows.with(Flows::of(&[Flow::ManySecrets]));
+        }
+        flows
+    }
+
+    /// Whether two of the secrets are for hosts that have nothing in common.
+    fn has_many_secrets(&self) -> bool {
+        let mut firsts = self.secrets.iter().filter_map(|secret| specific_words(secret).next());
+        firsts.next().is_some_and(|one| firsts.any(|other| other != one))
+    }
+}
+
+/// Keeps something that is not there yet, while there is room.
+fn keep<'p>(list: &mut ArrayVec<&'p str, MAX_KEPT>, item: &'p str) {
+    if !list.contains(&item) {
+        let _ = list.try_push(item);
+    }
+}
+
+/// The names of a program so far.
+pub(super) struct Names<'p> {
+    region: Region,
+    /// What names hold everywhere, and what functions return.
+    held: HashMap<&'p str, Held<'p>>,
+    /// What names hold in the function that is being read.
+    local: HashMap<&'p str, Held<'p>>,
+    functions: HashMap<&'p str, Function<'p>>,
+    /// The function that is being read.
+    function: Option<&'p str>,
+}
+
+/// A function, and what its arguments were seen to hold.
+#[derive(Default)]
+struct Function<'p> {
+    arguments: ArrayVec<&'p str, MAX_ARGUMENTS>,
+    given: Held<'p>,
+}
+
+impl<'p> Names<'p> {
+    pub(super) fn new(region: Region) -> Self {
+        Self {
+            region,
+            held: HashMap::new(),
+            local: HashMap::new(),
+            functions: HashMap::new(),
+            function: None,
+        }
+    }
+
+    /// Starts from the first statement, with what is known of all.
+    pub(super) fn begin_again(&mut self) {
+        self.function = None;
+        self.local.clear();
+    }
+
+    /// Reads a statement: returns what flows in it, and keeps what its names hold from now on.
+    pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> Flows {
+        let Some(text) = program.get(statement.clone()) else { return Flows::NONE };
+        self.enter(text);
+        let mut held = Held::default();
+        self.add_sources(text, &mut held);
+        self.add_files(text, &mut held);
+        self.add_names(text, &mut held);
+        if finds(&HASHES, text) {
+            // What is signed or hashed with a secret tells nothing of it.
+            held.secrets.clear();
+            held.flows = held.flows.without(Flow::EncodedSecret);
+        }
+        let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
+        if is_secret && finds(&ENCODES, text) {
+            held.flows = held.flows.with(Flows::of(&[Flow::EncodedSecret]));
+        }
+        for found in all(&ADDRESS, text) {
+            let host =
+                text.get(found).and_then(|address| address.split_once("://")).map_or("", |(_, host)| host);
+            keep(&mut held.hosts, host);
+        }
+        if !held.is_nothing() {
+            self.assign(text, &held);
+        }
+        held.flows_at_sink()
+    }
+
+    /// Notes where a function begins, and where one has ended: at a statement that is not indented.
+    fn enter(&mut self, text: &'p str) {
+        let begun = function(text);
+        let is_outside = !text.trim_start_matches(['\n', '\r']).starts_with([' ', '\t', '}', ')']);
+        if begun.is_some() || is_outside {
+            self.function = None;
+            self.local.clear();
+        }
+        let Some((name, arguments)) = begun else { return };
+        self.function = Some(name);
+        if self.functions.len() < MAX_NAMES {
+            let known = self.functions.entry(name).or_default();
+            known.arguments = arguments;
+            if !known.given.is_nothing() {
+                for argument in &known.arguments {
+                    self.local.insert(argument, known.given.clone());
+                }
+            }
+        }
+    }
+
+    /// What a name holds where it is read.
+    fn known(&self, name: &str) -> Option<&Held<'p>> {
+        self.local.get(name).or_else(|| self.held.get(name))
+    }
+
+    fn add_sources(&self, text: &'p str, held: &mut Held<'p>) {
+        let Some(finder) = FINDER.as_ref() else { return };
+        for found in finder.find_iter(text) {
+            match source(found.pattern().as_usize()) {
+                Some(Source::Flow(flow)) => held.flows = held.flows.with(Flows::of(&[flow])),
+                Some(Source::Variable) => {
+                    let matched = text.get(found.range()).unwrap_or_default();
+                    let name = matched
+                        .rsplit(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+                        .next();
+                    let name = name.unwrap_or_default();
+                    if is_secret(name) && !shows_who_asks(text, found.start()) {
+                        keep(&mut held.secrets, name);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn add_files(&self, text: &'p str, held: &mut Held<'p>) {
+        for (at, word) in words(text) {
+            if self.region == Region::Code && is_said(text, at) {
+                continue;
+            }
+            let mut flows = named(word, self.region);
+            if flows.contains(Flow::SecretFile) && is_only_used(text, at) {
+                flows = flows.without(Flow::SecretFile);
+            }
+            held.flows = held.flows.with(flows);
+            if let Some(known) = self.known(word) {
+                held.add(known);
+            }
+        }
+    }
+
+    fn add_names(&self, text: &'p str, held: &mut Held<'p>) {
+        if self.held.is_empty() && self.local.is_empty() {
+            return;
+        }
+        for (at, name, is_meant) in identifiers(text, self.region) {
+            let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
+            if known.flows.is_empty() && !known.secrets.is_empty() && shows_who_asks(text, at) {
+                continue;
+            }
+            held.add(known);
+        }
+    }
+
+    /// Keeps what a statement holds for whatever it sets.
+    fn assign(&mut self, text: &'p str, held: &Held<'p>) {
+        for name in set_by(text, self.region) {
+            self.give(name, held);
+        }
+        if text.trim_start().starts_with("return")
+            && let Some(function) = self.function
+        {
+            give(&mut self.held, function, held);
+        }
+        if held.flows.is_empty() && held.secrets.is_empty() {
+            return;
+        }
+        if self.region != Region::Code {
+            for (_, word) in words(text).filter(|(_, word)| is_scratch(word)) {
+                self.give(word, held);
+            }
+        }
+        if self.functions.is_empty() {
+            return;
+        }
+        for (at, name, _) in identifiers(text, Region::Code) {
+            let is_call = text.get(at + name.len()..).is_some_and(|rest| rest.starts_with('('));
+            if let Some(called) =
+                self.functions.get_mut(name).filter(|_| is_call && self.function != Some(name))
+            {
+                called.given.add(held);
+            }
+        }
+    }
+
+    fn give(&mut self, name: &'p str, held: &Held<'p>) {
+        match self.function {
+            Some(_) => give(&mut self.local, name, held),
+            None => give(&mut self.held, name, held),
+        }
+    }
+}
+
+/// Keeps what a name holds.
+fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, name: &'p str, held: &Held<'p>) {
+    let mut held = held.clone();
+    // The name of a file is of the statement that says it.
+    held.flows = held.flows.without(Flow::StartupFile).without(Flow::AgentFile);
+    // A secret in what is named a header is there to show who asks.
+    let lower = name.to_ascii_lowercase();
+    if ["header", "auth", "client", "session", "cookie"].iter().any(|word| lower.contains(word)) {
+        held.secrets.clear();
+    }
+    if !held.is_nothing() && (names.len() < MAX_NAMES || names.contains_key(name)) {
+        names.entry(name).or_default().add(&held);
+    }
+}
+
+/// What is secret, whoever gets it.
+const SECRETS: Flows = Flows::of(&[Flow::SecretFile, Flow::Environment]);
+
+fn finds(regex: &Option<Regex>, text: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+fn all<'r>(regex: &'r Option<Regex>, text: &'r str) -> impl Iterator<Item = Range<usize>> + 'r {
+    regex.iter().flat_map(move |regex| regex.find_iter(text)).map(|found| found.range())
+}
+
+fn before(text: &str, at: usize, reach: usize) -> &str {
+    text.get(text.floor_char_boundary(at.saturating_sub(reach))..at).unwrap_or_default()
+}
+
+/// Whether a secret stands where requests say who asks.
+fn shows_who_asks(text: &str, at: usize) -> bool {
+    let line = before(text, at, REACH);
+    let line = line.rsplit(['\n', ',']).next().unwrap_or_default();
+    finds(&SHOWS_WHO_ASKS, line)
+}
+
+/// Whether a file before which this stands is used for what it is there for, written, or only its rights are changed.
+fn is_only_used(text: &str, at: usize) -> bool {
+    let near = before(text, at, 32).trim_end_matches(['"', '\'', '@']);
+    let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
+    matches!(
+        last,
+        "-i" | "-o"
+            | ">"
+            | ">>"
+            | "--output"
+            | "--key"
+            | "--cert"
+            | "--cacert"
+            | "--identity"
+            | "--identity-file"
+            | "IdentityFile"
+            | "600"
+            | "700"
+            | "400"
+            | "0600"
+            | "mkdir"
+            | "-p"
+            | "source"
+            | "."
+            | "-f"
+            | "touch"
+            | "test"
+            | "-d"
+            | "-e"
+            | "ls"
+            | "--env-file"
+            | "load_dotenv"
+            | "dotenv"
+    )
+}
+
+/// Whether a path of a program stands within a sentence, which no shell runs.
+fn is_said(text: &str, at: usize) -> bool {
+    let follows_a_blank = before(text, at, 1).ends_with([' ', '\t']);
+    follows_a_blank
+        && !["system(", "popen(", "exec", "spawn", "subprocess", "run("]
+            .iter()
+            .any(|call| text.contains(call))
+}
+
+/// Where programs put what they want to find again.
+fn is_scratch(word: &str) -> bool {
+    let starts = ["/tmp/", "/var/tmp/", "/dev/shm/", "./", "$TMP", "${TMP"];
+    let ends =
+        [".tar", ".gz", ".tgz", ".zip", ".txt", ".json", ".log", ".b64", ".enc", ".dat", ".bin", ".out"];
+    let is_address = word.contains("//");
+    !is_address
+        && (starts.iter().any(|start| word.starts_with(start)) || ends.iter().any(|end| word.ends_with(end)))
+}
+
+/// The words of a statement that can be names, with where they begin, and whether they are meant as such: in a text in quotes and in
+/// a shell only what a sign marks is.
+fn identifiers(text: &str, region: Region) -> impl Iterator<Item = (usize, &str, bool)> {
+    let bytes = text.as_bytes();
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let (mut at, mut quote) = (0, None);
+    std::iter::from_fn(move || {
+        while let Some(&byte) = bytes.get(at) {
+            if !is_of_name(byte) {
+                match (byte, quote) {
+                    (b'"' | b'\'' | b'`', None) => quote = Some(byte),
+                    (_, Some(open)) if open == byte => quote = None,
+                    (b'\n', _) => quote = None,
+                    _ => {}
+                }
+                at += 1;
+                continue;
+            }
+            let start = at;
+            while bytes.get(at).copied().is_some_and(is_of_name) {
+                at += 1;
+            }
+            let name = text.get(start..at).unwrap_or_default();
+            let last = start.checked_sub(1).and_then(|last| bytes.get(last)).copied().unwrap_or(b' ');
+            let is_marked = matches!(last, b'$' | b'{' | b'@');
+            let is_own = last == b'.'
+                && (text.get(..start).unwrap_or_default().ends_with("self.")
+                    || text.get(..start).unwrap_or_default().ends_with("this."));
+            let is_key = bytes.get(at) == Some(&b'=') && bytes.get(at + 1) != Some(&b'=')
+                || bytes.get(at) == Some(&b':');
+            let is_meant = match region {
+                Region::Code => is_marked || (quote.is_none() && (last != b'.' || is_own) && !is_key),
+                _ => is_marked,
+            };
+            return Some((start, name, is_meant));
+        }
+        None
+    })
+}

@@ -1,0 +1,89 @@
+//! Which words of a program are files that hold secrets. The table is that of the crate `names`.
+
+use stockade_names::{Kind, Root, hits};
+
+use super::{Flow, Flows};
+use crate::rule::Region;
+
+/// What stands in a path.
+fn is_of_path(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(
+            byte,
+            b'_' | b'-' | b'.' | b'/' | b'~' | b'$' | b'{' | b'}' | b'*' | b'%' | b'\\' | b'+' | b'@'
+        )
+        || byte >= 0x80
+}
+
+/// What homes are written as, before the rest of a path.
+const HOMES: &[&str] = &[
+    "~/",
+    "$HOME/",
+    "${HOME}/",
+    "$env:USERPROFILE/",
+    "%USERPROFILE%/",
+    "%APPDATA%/",
+    "{home}/",
+    "{HOME}/",
+    "${home}/",
+];
+
+/// Words of a path, with where they begin.
+pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            while at < bytes.len() && !bytes.get(at).copied().is_some_and(is_of_path) {
+                at += 1;
+            }
+            let start = at;
+            while at < bytes.len() && bytes.get(at).copied().is_some_and(is_of_path) {
+                at += 1;
+            }
+            if start == at {
+                return None;
+            }
+            let word = text.get(start..at).unwrap_or_default();
+            if word.len() <= 256 && word.contains(['.', '/', '\\']) {
+                return Some((start, word.trim_start_matches('@')));
+            }
+        }
+    })
+}
+
+/// What a word names: a file that holds secrets or grants access, starts programs, or instructs agents. Settings of the project
+/// itself count as secrets only where a shell hands them on whole.
+pub(super) fn named(word: &str, region: Region) -> Flows {
+    let path = word.replace('\\', "/");
+    let in_home = HOMES.iter().find_map(|home| path.strip_prefix(home));
+    let (root, rest) = match in_home {
+        Some(rest) => (Root::Home, rest),
+        None => match path.strip_prefix('/') {
+            Some(rest) => below_root(rest),
+            None => (Root::Home, path.trim_start_matches("./")),
+        },
+    };
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).take(16).collect();
+    let Some(last) = parts.last() else { return Flows::NONE };
+    let is_public = last.ends_with(".pub") || last.starts_with("known_hosts");
+    let is_settings =
+        last.starts_with(".env") && in_home.is_none() && root == Root::Home && region != Region::Shell;
+    let flow = |kind| match kind {
+        Kind::HoldsSecrets | Kind::GrantsAccess if is_public || is_settings => None,
+        Kind::HoldsSecrets | Kind::GrantsAccess => Some(Flow::SecretFile),
+        Kind::StartsPrograms => Some(Flow::StartupFile),
+        Kind::InstructsAgents => Some(Flow::AgentFile),
+        Kind::KeepsTraces => None,
+    };
+    let flows = hits(root, &parts).into_iter().filter_map(|hit| flow(hit.name.kind));
+    flows.fold(Flows::NONE, |all, flow| all.with(Flows::of(&[flow])))
+}
+
+fn below_root(rest: &str) -> (Root, &str) {
+    let home = ["home/", "Users/"].iter().find_map(|folder| rest.strip_prefix(folder)?.split_once('/'));
+    match home.map(|(_, rest)| rest).or_else(|| rest.strip_prefix("root/")) {
+        Some(rest) => (Root::Home, rest),
+        None => (Root::Machine, rest),
+    }
+}

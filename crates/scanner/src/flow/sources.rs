@@ -1,0 +1,170 @@
+//! Where what flows comes from, and what becomes of it on the way: expressions, in any language.
+
+use std::sync::LazyLock;
+
+use regex_automata::meta::Regex;
+
+use super::Flow;
+use crate::exact::compile_list;
+
+/// Where something comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Flow(Flow),
+    /// A variable of the environment, whose name ends the match.
+    Variable,
+}
+
+const fn flow(flow: Flow) -> Source {
+    Source::Flow(flow)
+}
+
+/// Expressions for each source.
+const SOURCES: &[(Source, &str)] = &[
+    // The whole environment: of a shell, as a command by itself; of a program, as a value and not by one key.
+    (
+        flow(Flow::Environment),
+        r#"(?:^|[|;&(`"'!]|\$\(|\b(?:then|do|exec|sudo)[ \t])[ \t]*(?:env|printenv|set|export[ \t]+-p|declare[ \t]+-x)[ \t]*(?:$|[|)`]|\d?>[^&])"#,
+    ),
+    (
+        flow(Flow::Environment),
+        r"\bos\.environ(?:\.(?:items|values|copy)\(\)|[ \t]*(?:[,)}]|$))|\bprocess\.env[ \t]*(?:[,)};]|$)|\bENV\.to_h\b|\bSystem\.getenv\(\)",
+    ),
+    (
+        flow(Flow::Environment),
+        r"/proc/(?:self|thread-self|[0-9]+|\*|\$\w+|\$\$)/environ\b|(?i)\b(?:get-childitem|gci|dir|ls)[ \t]+env:|\bgetenvironmentvariables\(",
+    ),
+    // Keychains, browsers, wallets, clipboards and the address at which clouds hand out keys.
+    (
+        flow(Flow::SecretFile),
+        r"\bsecurity[ \t]+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\bsecret-tool[ \t]+(?:lookup|search)\b|\bgpg2?[ \t][^\n|;]{0,80}--export-secret|\bdpapi\b|\bCryptUnprotectData\b",
+    ),
+    (
+        flow(Flow::SecretFile),
+        r"(?i)\b(?:login data|local extension settings|cookies\.(?:sqlite|binarycookies)|logins\.json|key[34]\.db|wallet\.dat|web data)\b|(?:chrome|brave|edge|firefox|safari|browser)\w*[^\n]{0,80}\bcookies\b|\b(?:metamask|phantom)\b[^\n]{0,80}(?:vault|wallet|extension|leveldb)",
+    ),
+    (
+        flow(Flow::SecretFile),
+        r"\bpbpaste\b|\b(?:xclip|xsel)\b[^\n|;]{0,60}[ \t]-(?:o|-output)\b|\bwl-paste\b|(?i:\bget-clipboard\b)|\bpyperclip\.paste\(|\bclipboard\.readText\(",
+    ),
+    (flow(Flow::SecretFile), r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b"),
+    // One variable of the environment.
+    (
+        Source::Variable,
+        r#"\b(?:os\.environ(?:\.get\(|\[)|(?:os\.)?getenv\(|environ(?:\.get\(|\[)|process\.env(?:\.|\[)|Deno\.env\.get\(|Bun\.env\.|ENV\[|ENV\.fetch\()[ \t]*["'`]?[A-Za-z_][A-Za-z0-9_]{2,60}"#,
+    ),
+    (Source::Variable, r"\$(?:env:)?[{(]?[A-Z][A-Z0-9_]{3,60}"),
+    // What comes from the network.
+    (
+        flow(Flow::Download),
+        r"\b(?:requests|httpx|session)\.(?:get|post|request)\(|\burlopen\(|\burlretrieve\(|\bfetch\(|\baxios(?:\.get|\.post)?\(|\bgot\(|\bhttps?\.get\(|\b(?:curl|wget)[ \t]|(?i:\binvoke-(?:webrequest|restmethod)\b|\biwr[ \t]|\birm[ \t]|\bnet\.webclient\b|\bdownload(?:string|file|data)\()|\bfile_get_contents\([ \t]*.https?:",
+    ),
+    // What is decoded.
+    (
+        flow(Flow::Decoded),
+        r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)decode\(|\batob\(|\bBuffer\.from\([^\n]{0,400}?,[ \t]*["'`](?:base64|hex)|\b(?:bytes|bytearray)\.fromhex\(|\b(?:un|a2b_)hex(?:lify)?\(|\ba2b_base64\(|\bcodecs\.decode\(|\bzlib\.decompress\(|\bgzip\.decompress\(|\bmarshal\.loads\(|\bfromCharCode\b|\b(?:base64|base32|basenc)[ \t][^\n|;]{0,40}?(?:-[a-z]*[dD]\b|--decode)|\bxxd[ \t][^\n|;]{0,20}-r|\bopenssl[ \t]+(?:enc|base64)[^\n|;]{0,60}[ \t]-d\b|(?i:\bfrombase64string\()|\bchr\([ \t]*\w+[ \t]*\^|\bchr\([ \t]*(?:\w+|int\([^\n)]{1,40}\))[ \t]*\)[ \t]*for\b|\bunescape\(|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bdecode64\(|\brot13\b|["'][ \t]*\)?\[::-1\]|\.reverse\(\)\.join\(|\bmap\([ \t]*chr\b"#,
+    ),
+];
+
+/// The sources, as one expression each, in the order of the table.
+pub(super) static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let patterns: Vec<&str> = SOURCES.iter().map(|(_, pattern)| *pattern).collect();
+    compile_list(&patterns).ok()
+});
+
+/// The source that an expression of the finder stands for.
+pub(super) fn source(index: usize) -> Option<Source> {
+    SOURCES.get(index).map(|(source, _)| *source)
+}
+
+/// Encodes what it is given.
+pub(super) static ENCODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)encode\(|\bbtoa\(|\.toString\([ \t]*["'`](?:base64|hex)|\bhexlify\(|\b(?:base64|base32|basenc|xxd|od|rev)\b|\bgzip\.compress\(|\bzlib\.compress\(|\.encode\([ \t]*["'](?:hex|base64)|(?i:\btobase64string\()"#,
+    ])
+    .ok()
+});
+
+/// Signs or hashes what it is given.
+pub(super) static HASHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[r"(?i)\bhmac\b|createhmac|\bhashlib\.|createhash|\b(?:sha256|sha512|md5|sha1)(?:sum)?\b|[._]sign(?:ature)?\(|\bdigest\("]).ok()
+});
+
+/// Where a secret shows who asks, as it is meant to: a header, or the user of a request.
+pub(super) static SHOWS_WHO_ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"(?i:\bauthorization\b|\bbearer\b|\bx-[\w-]{0,30}(?:key|token|secret|auth)\b|\bheaders?["']?\)?[ \t]*[=:]|[ \t]--?header[ \t=]|\bauth[ \t]*=|[ \t]--?user[ \t=]|\bcookie\b|\bapi[-_]?key["']?[ \t]*[=:])|[ \t]-[Hu][ \t"']|//[^/\s]{0,80}(?:bot)?$"#,
+    ])
+    .ok()
+});
+
+/// An address with its host.
+pub(super) static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile_list(&[r"(?:https?|wss?)://[A-Za-z0-9._-]{3,120}"]).ok());
+
+/// Whether the name of a variable says that it holds a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    const SECRETS: &[&str] = &[
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASS",
+        "PWD",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "APIKEY",
+        "DSN",
+        "PASSPHRASE",
+        "MNEMONIC",
+    ];
+    let mut words = name.split('_').map(str::to_ascii_uppercase);
+    words.any(|word| SECRETS.contains(&word.as_str())) || name.to_ascii_uppercase().ends_with("DATABASE_URL")
+}
+
+/// The words of a variable's name that say what it is for.
+pub(super) fn specific_words(name: &str) -> impl Iterator<Item = String> {
+    const GENERIC: &[&str] = &[
+        "api",
+        "key",
+        "keys",
+        "token",
+        "secret",
+        "access",
+        "auth",
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "client",
+        "user",
+        "bot",
+        "app",
+        "private",
+        "public",
+        "url",
+        "id",
+        "my",
+        "the",
+        "credential",
+        "credentials",
+        "webhook",
+        "admin",
+        "oauth",
+        "refresh",
+        "bearer",
+        "session",
+        "test",
+        "base",
+        "account",
+        "service",
+        "apikey",
+        "your",
+        "new",
+        "old",
+        "jwt",
+    ];
+    let words = name.split('_').map(str::to_ascii_lowercase);
+    words.filter(|word| word.len() >= 2 && !GENERIC.contains(&word.as_str()))
+}

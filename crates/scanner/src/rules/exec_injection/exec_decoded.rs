@@ -1,0 +1,50 @@
+use crate::flow::{Flow, Flows};
+use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "EXEC_DECODED",
+    category: Category::ExecInjection,
+    severity: Severity::Critical,
+    summary: "decoded data run as a program",
+    remedy: "Write the program out, so that it can be read before it runs.",
+    patterns: &[
+        Pattern {
+            note: "by an interpreter of Python or JavaScript",
+            regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]+Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[DECODED, NAMESAKE],
+        },
+        Pattern {
+            note: "by a shell",
+            regex: r#"(?:^|[;&|({][ \t]*|[ \t])eval[ \t]+["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]+-c[ \t]+["\x27]?\$|\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da|k)?sh\b[ \t]*(?:-s?[ \t]*)?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]+-[ce][ \t]+["\x27]?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^c]")],
+        },
+        Pattern {
+            note: "as a command of another program",
+            regex: r"\bos\.(?:system|popen)\(|\bsubprocess\.(?:run|call|Popen|check_output|check_call|getoutput)\(|\b(?:child_process|cp)\.\w{1,12}\(|\b(?:execSync|spawnSync|execFileSync)\(",
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[DECODED, Exception::After(r"^[ \t\n]*(?:\[|args|cmd_list)")],
+        },
+    ],
+    matches: &[
+        "```python\np = base64.b64decode(blob)\nexec(p)\n```",
+        "```js\nconst p = Buffer.from(c, 'base64').toString();\neval(p);\n```",
+        "```sh\nx=$(echo aGk= | base64 -d)\neval \"$x\"\n```",
+        "```sh\nP=$(echo aGk= | base64 --decode)\nbash -c \"$P\"\n```",
+        "```python\nk = ''.join(chr(c ^ 7) for c in data)\nos.system(k)\n```",
+        "```js\nconst c = a.map(x => String.fromCharCode(x)).join('');\nnew Function(c)();\n```",
+    ],
+    clean: &[
+        "```python\nimg = base64.b64decode(r['data'])\nopen('a.png', 'wb').write(img)\n```",
+        "```js\nconst m = pattern.exec(atob(x));\n```",
+        "```sh\necho \"$CERT\" | base64 -d > cert.pem\n```",
+        "```python\nb = base64.b64decode(x)\nsubprocess.run(['ffmpeg', '-i', path])\n```",
+    ],
+};
+
+/// Nothing that was decoded is run.
+const DECODED: Exception<'static> = Exception::Without(Flows::of(&[Flow::Decoded]));
+
+/// Methods of the same name have nothing to do with it.
+const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -1,0 +1,67 @@
+use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "IMPACT_DESTROY",
+    category: Category::Impact,
+    severity: Severity::Critical,
+    summary: "a command that destroys what is on the machine",
+    remedy: "Remove only what the skill made, by its exact name.",
+    patterns: &[
+        Pattern {
+            note: "everything is removed",
+            regex: r#"\brm[ \t]+(?:-{1,2}[\w-]+[ \t]+)*?-\w*[rR]\w*[ \t]+(?:-{1,2}[\w-]+[ \t]+)*?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?)["\x27]?[ \t]*(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "a disk is overwritten",
+            regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)|\bmkfs(?:\.\w+)?[ \t]+(?:-\w+[ \t]+)*/dev/|>[ \t]*/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::Match(r"\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b")],
+        },
+        Pattern {
+            note: "the machine is choked",
+            regex: r":[ \t]*\(\)[ \t]*\{[ \t]*:[ \t]*\|[ \t]*:[ \t]*&[ \t]*\}[ \t]*;[ \t]*:",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "copies are removed that would bring it back",
+            regex: r"(?i)\bvssadmin[ \t]+delete[ \t]+shadows\b|\bwbadmin[ \t]+delete[ \t]+(?:catalog|systemstatebackup)\b|\bbcdedit\b[^\n]{0,60}?recoveryenabled[ \t]+no\b|\bwmic[ \t]+shadowcopy[ \t]+delete\b",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "by a program",
+            regex: r#"\bshutil\.rmtree\([ \t]*(?:["\x27](?:/|~|/home|/etc|/usr)["\x27]|os\.path\.expanduser\([ \t]*["\x27]~/?["\x27][ \t]*\)|Path\.home\(\))|\bfs\.rm(?:Sync)?\([ \t]*(?:os\.homedir\(\)|["\x27]/["\x27])"#,
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "a file of the machine is overwritten",
+            regex: r#">[ \t]*["\x27]?/etc/(?:hosts|resolv\.conf|fstab|shells|group)["\x27]?[ \t]*(?:$|[;&|)])|\bopen\([ \t]*["\x27]/etc/[\w./-]{2,40}["\x27][ \t]*,[ \t]*["\x27](?:w|a|r\+)"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+    ],
+    matches: &[
+        "```sh\nrm -rf / --no-preserve-root\n```",
+        "```sh\nrm -rf ~\n```",
+        "```sh\nsudo rm -rf $HOME/*\n```",
+        "```sh\ndd if=/dev/zero of=/dev/sda\n```",
+        "```sh\n:(){ :|:& };:\n```",
+        "```bat\nvssadmin delete shadows /all\n```",
+        "```python\nshutil.rmtree(os.path.expanduser('~'))\n```",
+        "```python\nopen('/etc/cron.conf', 'w').write(x)\n```",
+        "```sh\necho x > /etc/hosts\n```",
+    ],
+    clean: &[
+        "```sh\nrm -rf build\n```",
+        "```sh\nrm -rf /tmp/work\n```",
+        "```sh\nrm -rf ~/.cache/tool\n```",
+        "```sh\ndd if=/dev/zero of=disk.img\n```",
+        "```sh\nsudo dd if=debian.iso of=/dev/sdb\n```",
+        "Never run rm -rf /; it does not end well, see `rm -rf ./x`.",
+        "```python\nopen('/etc/hosts').read()\n```",
+    ],
+};

@@ -1,0 +1,54 @@
+use crate::rule::{Category, Pattern, Region, Regions, Rule, Severity};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "PRIV_ESCALATION",
+    category: Category::Privilege,
+    severity: Severity::Critical,
+    summary: "a step to more rights than the user gave",
+    remedy: "Do what is needed with the rights that the user gave, and say what needs more.",
+    patterns: &[
+        Pattern {
+            note: "opened to all, then given to the administrator",
+            regex: r"\bchmod[ \t]+(?:-R[ \t]+)?(?:0?777|a\+rwx|[4-7]7[0-7]{2})[ \t][^\n;|&]{1,100}(?:&&|;)[ \t]*sudo[ \t]+ch(?:own|mod)[ \t]|\bsudo[ \t]+chown[ \t]+root\b[^\n;|&]{1,100}(?:&&|;)[ \t]*(?:sudo[ \t]+)?chmod[ \t]+(?:0?777|u\+s|[4-7][0-7]{3})",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "a line that lets somebody become the administrator without a password",
+            regex: r#"\bNOPASSWD[ \t]*:[ \t]*ALL\b[^\n]{0,80}?(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b)|(?:>>?|\btee\b[^\n]{0,20}?)[ \t]*["\x27]?/etc/sudoers"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "a shell that keeps the rights of its owner",
+            regex: r"\bcp[ \t]+/bin/(?:ba|da|z)?sh[ \t]+[^\n;|&]{1,60}(?:&&|;)[ \t]*(?:sudo[ \t]+)?chmod[ \t]+(?:u?\+s|[4-7][0-7]{3})",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "the whole machine given to a container",
+            regex: r"\bdocker[ \t]+run\b[^\n]{0,160}?[ \t](?:-v|--volume)[ \t=]/:/",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "protection switched off",
+            regex: r"(?i)\bspctl[ \t]+--(?:master|global)-disable\b|\bset-mppreference\b[^\n]{0,80}?-disable(?:realtime|behavior|ioav|script)\w{0,20}[ \t]+(?:\$true|1)\b|\bcsrutil[ \t]+disable\b|\bnetsh[ \t]+advfirewall[ \t]+set[ \t]+\w{1,20}[ \t]+state[ \t]+off\b|\badd-mppreference\b[^\n]{0,40}?-exclusionpath\b",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+    ],
+    matches: &[
+        "```sh\nchmod 777 /opt/w && sudo chown root:root /opt/w\n```",
+        "```sh\necho 'me ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/me\n```",
+        "```sh\ncp /bin/bash /tmp/b && chmod 4755 /tmp/b\n```",
+        "```sh\ndocker run -v /:/host alpine chroot /host\n```",
+        "```powershell\nSet-MpPreference -DisableRealtimeMonitoring $true\n```",
+    ],
+    clean: &[
+        "```sh\nsudo chown root:root /etc/tool.conf\n```",
+        "```sh\ndocker run -v /data:/data alpine\n```",
+        "```sh\nsudo -l\n```",
+        "```sh\nspctl --assess app\n```",
+    ],
+};

@@ -1,0 +1,33 @@
+use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "SUP_ALTERNATE_INDEX",
+    category: Category::SupplyChain,
+    severity: Severity::Warn,
+    summary: "a package from an index that is not the public one",
+    remedy: "Install from the public index, or say whose index it is and pin the package by its checksum.",
+    patterns: &[
+        Pattern {
+            note: "of npm",
+            regex: r#"\b(?:npm|pnpm|yarn|npx|bun)\b[^\n|;&]{0,160}?--registry[ \t=]["\x27]?https?://"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::After(r"^(?:registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.0\.0\.1)[/:\s\x22\x27]|^(?:registry\.npmjs\.org|registry\.yarnpkg\.com)$")],
+        },
+        Pattern {
+            note: "of Python",
+            regex: r#"\b(?:pip[0-9.]*|uv|pipx)\b[^\n|;&]{0,160}?(?:--(?:extra-)?index-url|--index|[ \t]-i)[ \t=]["\x27]?https?://"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::After(r"^(?:pypi\.org|test\.pypi\.org|download\.pytorch\.org|files\.pythonhosted\.org|localhost|127\.0\.0\.1)[/:\s\x22\x27]")],
+        },
+    ],
+    matches: &[
+        "```sh\nnpm install helper@latest --registry https://npm.e.example\n```",
+        "```sh\npip install --index-url https://e.example/simple helper\n```",
+        "Run `uv pip install --extra-index-url https://e.example/simple helper`.",
+    ],
+    clean: &[
+        "```sh\nnpm install --registry https://registry.npmjs.org x\n```",
+        "```sh\npip install torch --index-url https://download.pytorch.org/whl/cpu\n```",
+        "```sh\npip install -i requirements.txt\n```",
+    ],
+};

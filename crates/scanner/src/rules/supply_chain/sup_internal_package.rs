@@ -1,0 +1,27 @@
+use crate::rule::{Category, Pattern, Regions, Rule, Severity};
+
+pub(crate) const RULE: Rule<'static> = Rule {
+    id: "SUP_INTERNAL_PACKAGE",
+    category: Category::SupplyChain,
+    severity: Severity::Warn,
+    summary: "a package of an internal index, which anybody can publish under the same name elsewhere",
+    remedy: "Name the index with its address, and pin the package by its checksum.",
+    patterns: &[
+        Pattern {
+            note: "install it from an internal index",
+            regex: r"(?i)\binstall(?:ed|s)?[ \t]+(?:it[ \t]+)?from[ \t]+(?:the[ \t]+|our[ \t]+|an?[ \t]+)?(?:internal|private|company|corporate)[ \t]+(?:registry|index|feed|repository|pypi|npm)\b|\bwrapper[ \t]+for[ \t]+internal[ \t]+package\b",
+            regions: Regions::ANY,
+            exceptions: &[],
+        },
+    ],
+    matches: &[
+        "Install from internal registry before use.",
+        "It is installed from our private index.",
+        "Wrapper for internal package acme-loader.",
+    ],
+    clean: &[
+        "Push the image to a private registry.",
+        "Install from PyPI.",
+        "The registry is internal.",
+    ],
+};
