@@ -180,7 +180,8 @@ fn each_text_in_parts(text: &str, found: &mut impl FnMut(Decoded)) {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
-        if line.contains('+') && line.len() <= 4096 {
+        let may_join = line.matches('+').nth(1).is_some() && line.contains(['"', '\'']);
+        if may_join && line.len() <= 4096 {
             let joined = without_joints(line);
             if let Some(text) = joined.map(String::into_bytes).and_then(readable) {
                 found(Decoded { span: start..end, text });
