@@ -88,6 +88,11 @@ impl Slot {
         self.row.zip(whole).is_some_and(|(row, region)| !row.regions.count_in(region))
     }
 
+    /// Whether the pattern counts in nothing but what was decoded.
+    pub(crate) fn counts_only_decoded(&self) -> bool {
+        self.row.is_some_and(|row| row.regions == Regions::of(&[Region::Decoded]))
+    }
+
     /// Returns the pattern ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
     /// a test holds that no built-in pattern is like that.
     pub(crate) fn compiled(&self) -> Option<&Compiled> {

@@ -20,14 +20,14 @@ use statements::statements;
 /// What can flow into a command or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
-pub enum Flow {
+pub enum DataFlow {
     /// The content of a file that holds secrets, of a keychain, a browser's profile, a wallet or the clipboard.
     SecretFile = 1,
-    /// The whole environment.
+    /// Every variable of the environment, with its value.
     Environment = 2,
     /// A secret of the environment that goes to a host which is not the one that it is for.
     ForeignSecret = 4,
-    /// A secret, encoded.
+    /// A secret in base64 or another spelling that hides it.
     EncodedSecret = 8,
     /// Something that was downloaded.
     Download = 16,
@@ -41,7 +41,7 @@ pub enum Flow {
     AgentFile = 256,
 }
 
-impl Flow {
+impl DataFlow {
     /// Everything that can flow.
     pub const ALL: [Self; 9] = [
         Self::SecretFile,
@@ -72,14 +72,14 @@ impl Flow {
     }
 }
 
-/// A set of [`Flow`]s.
+/// A set of [`DataFlow`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Flows(u16);
+pub struct DataFlows(u16);
 
-impl Flows {
+impl DataFlows {
     /// The set of just these.
     #[must_use]
-    pub const fn of(flows: &[Flow]) -> Self {
+    pub const fn of(flows: &[DataFlow]) -> Self {
         let mut bits = 0;
         let mut rest = flows;
         while let [first, others @ ..] = rest {
@@ -91,7 +91,7 @@ impl Flows {
 
     /// Whether `flow` is in the set.
     #[must_use]
-    pub const fn contains(self, flow: Flow) -> bool {
+    pub const fn contains(self, flow: DataFlow) -> bool {
         self.0 & flow as u16 != 0
     }
 
@@ -108,7 +108,7 @@ impl Flows {
         self.0 == 0
     }
 
-    pub(crate) const fn without(self, flow: Flow) -> Self {
+    pub(crate) const fn without(self, flow: DataFlow) -> Self {
         Self(self.0 & !(flow as u16))
     }
 
@@ -121,9 +121,9 @@ impl Flows {
 #[derive(Debug, Default)]
 pub(crate) struct FlowMap {
     /// By where they begin; none overlaps another. Statements that carry nothing are left out.
-    carrying: Vec<(Range<usize>, Flows)>,
+    carrying: Vec<(Range<usize>, DataFlows)>,
     /// The same, of shells that hand a program to another interpreter, read as that program.
-    inner: Vec<(Range<usize>, Flows)>,
+    inner: Vec<(Range<usize>, DataFlows)>,
 }
 
 impl FlowMap {
@@ -143,7 +143,7 @@ impl FlowMap {
     }
 
     /// Returns what the statement at `offset` carries.
-    pub(crate) fn at(&self, offset: usize) -> Flows {
+    pub(crate) fn at(&self, offset: usize) -> DataFlows {
         at(&self.carrying, offset).with(at(&self.inner, offset))
     }
 }
@@ -152,7 +152,7 @@ impl FlowMap {
 const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "python -", "node -", "<<"];
 
 /// Reads a program that stands at `offset`, and adds its statements that carry something.
-fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Flows)>) {
+fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, DataFlows)>) {
     let mut names = Names::new(region);
     let found = statements(program, region);
     // A function may be called before what it returns was read, so all is read twice.
@@ -168,10 +168,10 @@ fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<
     }
 }
 
-fn at(carrying: &[(Range<usize>, Flows)], offset: usize) -> Flows {
+fn at(carrying: &[(Range<usize>, DataFlows)], offset: usize) -> DataFlows {
     let after = carrying.partition_point(|(span, _)| span.start <= offset);
     let last = after.checked_sub(1).and_then(|index| carrying.get(index));
-    last.filter(|(span, _)| offset < span.end).map_or(Flows::NONE, |(_, flows)| *flows)
+    last.filter(|(span, _)| offset < span.end).map_or(DataFlows::NONE, |(_, flows)| *flows)
 }
 
 #[cfg(test)]

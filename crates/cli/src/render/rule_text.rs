@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::scanner::{ExceptionBuf, Flow, PatternBuf, Region, Regions, RuleBuf};
+use stockade_guard::scanner::{DataFlow, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf};
 
 use stockade_text::escape;
 
@@ -59,7 +59,8 @@ fn push_pattern(out: &mut String, number: usize, pattern: &PatternBuf) {
             ExceptionBuf::Before(regex) => ("before it on the line", regex),
             ExceptionBuf::After(regex) => ("after it on the line", regex),
             ExceptionBuf::Without(flows) => {
-                let named = Flow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
+                let named =
+                    DataFlow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
                 writeln!(out, "     unless none of these flows in: {}", named.collect::<Vec<_>>().join(", "))
                     .ok();
                 continue;

@@ -103,7 +103,8 @@ impl Run<'_> {
         let view = regions.text();
         for pattern in patterns.iter() {
             let Some(slot) = self.exact.slots.get(pattern) else { continue };
-            if slot.counts_nowhere_in(regions.whole()) {
+            let is_decoded = regions.whole() == Some(Region::Decoded);
+            if slot.counts_nowhere_in(regions.whole()) || slot.counts_only_decoded() && !is_decoded {
                 continue;
             }
             let places = patterns.within(pattern, view.len());

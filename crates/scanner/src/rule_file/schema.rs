@@ -2,7 +2,7 @@
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 const FILE_KEYS: &[&str] = &["rule"];
@@ -178,8 +178,11 @@ fn condition(node: &Node) -> Result<ExceptionBuf> {
     match table.entries() {
         [] => Err(table.missing("match", "give one of `match`, `before`, `after` and `without`")),
         [only] if only.key == "without" => {
-            let flow = |node: &Node| choice(node.at, item_text(node, &only.key)?, "flow", FLOWS, &Flow::ALL);
-            Ok(ExceptionBuf::Without(Flows::of(&only.list()?.iter().map(flow).collect::<Result<Vec<_>>>()?)))
+            let flow =
+                |node: &Node| choice(node.at, item_text(node, &only.key)?, "flow", FLOWS, &DataFlow::ALL);
+            Ok(ExceptionBuf::Without(DataFlows::of(
+                &only.list()?.iter().map(flow).collect::<Result<Vec<_>>>()?,
+            )))
         }
         [only] => {
             let pattern = only.text()?.to_owned();
@@ -222,7 +225,7 @@ mod tests {
     fn names_stand_in_the_order_of_their_choices() {
         assert!(Category::ALL.iter().map(|category| category.name()).eq(CATEGORIES.iter().copied()));
         assert!(Region::ALL.iter().map(|region| region.name()).eq(REGIONS.iter().copied()));
-        assert!(Flow::ALL.iter().map(|flow| flow.name()).eq(FLOWS.iter().copied()));
+        assert!(DataFlow::ALL.iter().map(|flow| flow.name()).eq(FLOWS.iter().copied()));
         assert!(Severity::ALL.iter().map(|severity| severity.name()).eq(SEVERITIES.iter().copied()));
     }
 }

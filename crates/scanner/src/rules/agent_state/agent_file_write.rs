@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,9 +10,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "by a shell",
-            regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?>>[ \t]*["\x27]?[~$/.\w]|\btee[ \t]+(?:-a|--append)[ \t]+["\x27]?[~$/.\w]"#,
+            regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?>>[ \t]{0,8}["\x27]?[~$/.\w]|\btee[ \t]{1,8}(?:-a|--append)[ \t]{1,8}["\x27]?[~$/.\w]"#,
             regions: Regions::of(&[Region::Shell, Region::InlineCode]),
-            exceptions: &[Exception::Without(Flows::of(&[Flow::AgentFile]))],
+            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::AgentFile]))],
         },
     ],
     matches: &[

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,7 +10,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "in the body of a request of curl or wget",
-            regex: r#"\bcurl\b[^\n|;]{0,300}?[ \t](?:-[a-zA-Z]{0,6}[dFT]\b|-[a-zA-Z]{0,6}[dFT][@"\x27$]|--data\b|--data-[a-z]+|--form|--json|--upload-file|--url-query)|\bwget\b[^\n|;]{0,300}?--(?:post|body)-(?:data|file)\b"#,
+            regex: r#"\bcurl\b[^\n|;]{0,300}?[ \t](?:-[a-zA-Z]{0,6}[dFT]\b|-[a-zA-Z]{0,6}[dFT][@"\x27$]|--data\b|--data-[a-z]{1,40}|--form|--json|--upload-file|--url-query)|\bwget\b[^\n|;]{0,300}?--(?:post|body)-(?:data|file)\b"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[FOREIGN],
         },
@@ -29,4 +29,4 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// A secret that goes to somebody who did not give it out.
-const FOREIGN: Exception<'static> = Exception::Without(Flows::of(&[Flow::ForeignSecret]));
+const FOREIGN: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::ForeignSecret]));

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,25 +10,25 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a value that is called a credential, piped into a request",
-            regex: r#"(?i)\becho[ \t]+["\x27]?(?:credentials?|secrets?|passwords?)=\$[^\n]{1,80}\|[ \t]*(?:base64[^\n|]{0,20}\|[ \t]*)?(?:curl|nc|wget)\b"#,
+            regex: r#"(?i)\becho[ \t]{1,8}["\x27]?(?:credentials?|secrets?|passwords?)=\$[^\n]{1,80}\|[ \t]{0,8}(?:base64[^\n|]{0,20}\|[ \t]{0,8})?(?:curl|nc|wget)\b"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "a request of curl or wget with a body",
-            regex: r#"\bcurl\b[^\n|;]{0,300}?[ \t](?:-[a-zA-Z]{0,6}[dFT]\b|-[a-zA-Z]{0,6}[dFT][@"\x27$]|--data\b|--data-[a-z]+|--form|--json|--upload-file|--url-query)|\bwget\b[^\n|;]{0,300}?--(?:post|body)-(?:data|file)\b|\bhttps?[ \t]+(?:--form[ \t]+)?POST\b"#,
+            regex: r#"\bcurl\b[^\n|;]{0,300}?[ \t](?:-[a-zA-Z]{0,6}[dFT]\b|-[a-zA-Z]{0,6}[dFT][@"\x27$]|--data\b|--data-[a-z]{1,40}|--form|--json|--upload-file|--url-query)|\bwget\b[^\n|;]{0,300}?--(?:post|body)-(?:data|file)\b|\bhttps?[ \t]{1,8}(?:--form[ \t]{1,8})?POST\b"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Without(SECRETS)],
         },
         Pattern {
             note: "an address that a secret is put into",
-            regex: r"\b(?:curl|wget)\b[^\n|;]{0,200}?https?://[^\s|;]{0,200}[$`{]",
+            regex: r"\b(?:curl|wget)\b[^\n|;]{0,200}?https?://[^\s|;]{0,200}[${]",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Without(SECRETS)],
         },
         Pattern {
             note: "a plain connection",
-            regex: r"\b(?:nc|ncat|netcat|socat|telnet)[ \t]+[^\s|;&]|>[ \t]*/dev/(?:tcp|udp)/|\bopenssl[ \t]+s_client\b",
+            regex: r"\b(?:nc|ncat|netcat|socat|telnet)[ \t]{1,8}[^\s|;&]|>[ \t]{0,8}/dev/(?:tcp|udp)/|\bopenssl[ \t]{1,8}s_client\b",
             regions: Regions::of(&[Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Without(SECRETS), Exception::Before(r"[-.=]$")],
         },
@@ -40,19 +40,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a copy to another machine or a store",
-            regex: r"\b(?:scp|rsync|sftp)[ \t][^\n|;]{0,200}?[\w.-]+@?[\w.-]+:|\baws[ \t]+s3[ \t]+(?:cp|mv|sync)\b|\b(?:gsutil|rclone)[ \t]+(?:cp|copy|sync|mv)\b|\bgh[ \t]+gist[ \t]+create\b|\b(?:mail|mutt|sendmail|mailx)[ \t]+-",
+            regex: r"\b(?:scp|rsync|sftp)[ \t][^\n|;]{0,200}?[\w.-]{1,40}@?[\w.-]{1,40}:|\baws[ \t]{1,8}s3[ \t]{1,8}(?:cp|mv|sync)\b|\b(?:gsutil|rclone)[ \t]{1,8}(?:cp|copy|sync|mv)\b|\bgh[ \t]{1,8}gist[ \t]{1,8}create\b|\b(?:mail|mutt|sendmail|mailx)[ \t]{1,8}-",
             regions: Regions::of(&[Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Without(SECRETS)],
         },
         Pattern {
             note: "a call of Python or of a socket",
-            regex: r"\b(?:requests|httpx|session|aiohttp|client|http|urllib3)\w*\.(?:post|put|patch|request)\(|\burllib\.request\.(?:Request|urlopen)\(|\b(?:sock|socket|s|conn|connection|ws|websocket|server|smtp|client)\w*\.(?:send|sendall|sendto|sendmail|send_message|request|endheaders)\(",
+            regex: r"\b(?:requests|httpx|session|aiohttp|client|http|urllib3)\w{0,40}\.(?:post|put|patch|request)\(|\burllib\.request\.(?:Request|urlopen)\(|\b(?:sock|socket|s|conn|connection|ws|websocket|server|smtp|client)\w{0,40}\.(?:send|sendall|sendto|sendmail|send_message|request|endheaders)\(",
             regions: Regions::of(&[Region::Code, Region::Shell]),
             exceptions: &[Exception::Without(SECRETS)],
         },
         Pattern {
             note: "a call of JavaScript",
-            regex: r"\bfetch\(|\baxios(?:\.(?:post|put|patch|request))?\(|\bgot(?:\.post)?\(|\bnavigator\.sendBeacon\(|\b(?:req|request|socket|client|ws|xhr)\w*\.(?:write|send|end)\(|\bhttps?\.(?:request|get)\(",
+            regex: r"\bfetch\(|\baxios(?:\.(?:post|put|patch|request))?\(|\bgot(?:\.post)?\(|\bnavigator\.sendBeacon\(|\b(?:req|request|socket|client|ws|xhr)\w{0,40}\.(?:write|send|end)\(|\bhttps?\.(?:request|get)\(",
             regions: Regions::of(&[Region::Code, Region::Shell]),
             exceptions: &[Exception::Without(SECRETS)],
         },
@@ -95,4 +95,4 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// What no honest program sends away whole.
-const SECRETS: Flows = Flows::of(&[Flow::SecretFile, Flow::Environment, Flow::EncodedSecret]);
+const SECRETS: DataFlows = DataFlows::of(&[DataFlow::SecretFile, DataFlow::Environment, DataFlow::EncodedSecret]);

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -12,11 +12,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "written as JSON or encoded",
             regex: r"\bjson\.dumps?\(|\bJSON\.stringify\(|\bb64encode\(",
             regions: Regions::of(&[Region::Code]),
-            exceptions: &[Exception::Without(Flows::of(&[Flow::ManySecrets]))],
+            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::ManySecrets]))],
         },
         Pattern {
             note: "a value that is encoded and piped into a request",
-            regex: r#"\becho[ \t]+(?:-n[ \t]+)?["\x27]?\$[^\n|]{1,80}\|[ \t]*base64\b[^\n|]{0,20}\|[ \t]*(?:curl|nc|wget)\b"#,
+            regex: r#"\becho[ \t]{1,8}(?:-n[ \t]{1,8})?["\x27]?\$[^\n|]{1,80}\|[ \t]{0,8}base64\b[^\n|]{0,20}\|[ \t]{0,8}(?:curl|nc|wget)\b"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,13 +10,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "by an interpreter of Python or JavaScript",
-            regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]+Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
+            regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]{1,8}Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
             regions: Regions::of(&[Region::Code]),
             exceptions: &[DECODED, NAMESAKE],
         },
         Pattern {
             note: "by a shell",
-            regex: r#"(?:^|[;&|({][ \t]*|[ \t])eval[ \t]+["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]+-c[ \t]+["\x27]?\$|\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da|k)?sh\b[ \t]*(?:-s?[ \t]*)?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]+-[ce][ \t]+["\x27]?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
+            regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}["\x27]?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^c]")],
         },
@@ -44,7 +44,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// Nothing that was decoded is run.
-const DECODED: Exception<'static> = Exception::Without(Flows::of(&[Flow::Decoded]));
+const DECODED: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::Decoded]));
 
 /// Methods of the same name have nothing to do with it.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,13 +10,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "by an interpreter of Python or JavaScript",
-            regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]+Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
+            regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]{1,8}Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
             regions: Regions::of(&[Region::Code]),
             exceptions: &[DOWNLOADED, NAMESAKE, Exception::After(r"^[ \t]*[\x22\x27]")],
         },
         Pattern {
             note: "by a shell of what a variable holds",
-            regex: r#"(?:^|[;&|({][ \t]*)eval[ \t]+["\x27]?\$\w|\b(?:ba|z|da|k)?sh[ \t]+-c[ \t]+["\x27]?\$\w"#,
+            regex: r#"(?:^|[;&|({][ \t]{0,8})eval[ \t]{1,8}["\x27]?\$\w|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$\w"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DOWNLOADED],
         },
@@ -35,7 +35,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// Nothing that was downloaded is run.
-const DOWNLOADED: Exception<'static> = Exception::Without(Flows::of(&[Flow::Download]));
+const DOWNLOADED: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::Download]));
 
 /// Methods of the same name have nothing to do with it.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

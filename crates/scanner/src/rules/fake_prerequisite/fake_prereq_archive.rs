@@ -9,25 +9,25 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a link to an archive, and the password to unpack it with",
-            regex: r#"(?i)https?://[^\s)>\]]{4,160}\.(?:zip|rar|7z|tar\.gz|tgz|dmg|exe|msi|iso)\b[^\n]{0,120}?\b(?:extract|unzip|unpack|decompress|open|archive|unlock)\w{0,5}[^\n]{0,40}?\b(?:pass(?:word|code|phrase)?|pwd|pw|using|key|code)\b[ \t]*(?:is|with)?[ \t]*[:=`\x27"*]"#,
+            regex: r#"(?i)https?://[^\s)>\]]{4,160}\.(?:zip|rar|7z|tar\.gz|tgz|dmg|exe|msi|iso)\b[^\n]{0,120}?\b(?:extract|unzip|unpack|decompress|open|archive|unlock)\w{0,5}[^\n]{0,40}?\b(?:pass(?:word|code|phrase)?|pwd|pw|using|key|code)\b[ \t]{0,8}(?:is|with)?[ \t]{0,8}[:=`\x27"*]"#,
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "a link to an archive, and a password beside it",
-            regex: r#"(?i)https?://[^\s)>\]]{4,160}\.(?:zip|rar|7z|dmg|exe|msi|iso)\b[^\n]{0,60}?\b(?:pass(?:word|code|phrase)?|pwd|pw)\b[ \t]*(?:is)?[ \t]*[:=`\x27"*]"#,
+            regex: r#"(?i)https?://[^\s)>\]]{4,160}\.(?:zip|rar|7z|dmg|exe|msi|iso)\b[^\n]{0,60}?\b(?:pass(?:word|code|phrase)?|pwd|pw)\b[ \t]{0,8}(?:is)?[ \t]{0,8}[:=`\x27"*]"#,
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "the same without the ending of an archive",
-            regex: r#"(?i)\bdownload\w{0,3}\b[^\n]{0,160}?https?://[^\s)>\]]{4,160}[^\n]{0,80}?\b(?:extract|unzip|unpack|decompress)\w{0,5}[^\n]{0,40}?\bpass(?:word|code)?\b[ \t]*[:=`\x27"*][^\n]{0,100}?\b(?:run|execut|launch|open|start|install)"#,
+            regex: r#"(?i)\bdownload\w{0,3}\b[^\n]{0,160}?https?://[^\s)>\]]{4,160}[^\n]{0,80}?\b(?:extract|unzip|unpack|decompress)\w{0,5}[^\n]{0,40}?\bpass(?:word|code)?\b[ \t]{0,8}[:=`\x27"*][^\n]{0,100}?\b(?:run|execut|launch|open|start|install)"#,
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "a program to be downloaded, with a password",
-            regex: r#"(?i)\bdownload\w{0,3}\b[^\n]{0,80}?\b[\w-]{2,40}\.(?:zip|rar|7z|dmg|exe|msi|iso)\b[^\n]{0,60}?\b(?:pass(?:word|code|phrase)?|pwd)\b[ \t]*(?:is)?[ \t]*[:=`\x27"*]"#,
+            regex: r#"(?i)\bdownload\w{0,3}\b[^\n]{0,80}?\b[\w-]{2,40}\.(?:zip|rar|7z|dmg|exe|msi|iso)\b[^\n]{0,60}?\b(?:pass(?:word|code|phrase)?|pwd)\b[ \t]{0,8}(?:is)?[ \t]{0,8}[:=`\x27"*]"#,
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "download for several systems from the front page of a site",
-            regex: r#"(?i)\bmust[ \t]+be[ \t]+installed[ \t]+before\b[^<>]{0,200}?\bdownload\w{0,3}\b[^\n<>]{0,60}?\b(?:windows|mac(?:os)?)\b[^\n<>]{0,40}?https?://[\w.-]{1,60}/?(?:[\s)\]>"\x27.*`]|\z)"#,
+            regex: r#"(?i)\bmust[ \t]{1,8}be[ \t]{1,8}installed[ \t]{1,8}before\b[^<>]{0,200}?\bdownload\w{0,3}\b[^\n<>]{0,60}?\b(?:windows|mac(?:os)?)\b[^\n<>]{0,40}?https?://[\w.-]{1,60}/?(?:[\s)\]>"\x27.*`]|\z)"#,
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "without it nothing works",
-            regex: r"(?i)\brequires?[ \t]+(?:the[ \t]+)?[\w*`-]{3,40}(?:[ \t]+(?:utility|tool|cli|core|agent|helper))?[ \t]+to[ \t]+(?:function|be[ \t]+installed|work|run)\b[^<>]{0,300}?\b(?:windows|mac(?:os)?)\b\**[ \t]*:[^\n<>]{0,100}?\bdownload",
+            regex: r"(?i)\brequires?[ \t]{1,8}(?:the[ \t]{1,8})?[\w*`-]{3,40}(?:[ \t]{1,8}(?:utility|tool|cli|core|agent|helper))?[ \t]{1,8}to[ \t]{1,8}(?:function|be[ \t]{1,8}installed|work|run)\b[^<>]{0,300}?\b(?:windows|mac(?:os)?)\b\*{0,40}[ \t]{0,8}:[^\n<>]{0,100}?\bdownload",
             regions: Regions::ANY,
             exceptions: &[],
         },

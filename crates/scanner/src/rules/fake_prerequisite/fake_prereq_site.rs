@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a thing must be installed, and stands on free hosting",
-            regex: r"(?i)\b(?:must|needs?[ \t]+to|has[ \t]+to|have[ \t]+to|should|required[ \t]+to)[ \t]+be[ \t]+(?:installed|downloaded|running|present)\b[^<>]{0,260}?\b(?:download|install|get|obtain)\w{0,4}\b[^\n<>]{0,80}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)",
+            regex: r"(?i)\b(?:must|needs?[ \t]{1,8}to|has[ \t]{1,8}to|have[ \t]{1,8}to|should|required[ \t]{1,8}to)[ \t]{1,8}be[ \t]{1,8}(?:installed|downloaded|running|present)\b[^<>]{0,260}?\b(?:download|install|get|obtain)\w{0,4}\b[^\n<>]{0,80}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)",
             regions: Regions::ANY,
             exceptions: &[],
         },
@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a thing must be installed, from an address without a name or a shortened one",
-            regex: r"(?i)\b(?:must|needs?[ \t]+to|has[ \t]+to|have[ \t]+to)[ \t]+be[ \t]+(?:installed|downloaded)\b[^<>]{0,260}?https?://(?:[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|rb\.gy|goo\.gl|shorturl\.at)/)",
+            regex: r"(?i)\b(?:must|needs?[ \t]{1,8}to|has[ \t]{1,8}to|have[ \t]{1,8}to)[ \t]{1,8}be[ \t]{1,8}(?:installed|downloaded)\b[^<>]{0,260}?https?://(?:[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|(?:bit\.ly|tinyurl\.com|t\.co|is\.gd|cutt\.ly|rebrand\.ly|rb\.gy|goo\.gl|shorturl\.at)/)",
             regions: Regions::ANY,
             exceptions: &[],
         },

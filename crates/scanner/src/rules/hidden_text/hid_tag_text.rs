@@ -9,19 +9,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "more tag characters in a row than any flag has",
-            regex: r"(?:\xF3\xA0[\x80\x81][\x80-\xBF]){8,}",
+            regex: r"(?:\xF3\xA0[\x80\x81][\x80-\xBF]){8,96}",
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "bits spelled by characters without width",
-            regex: r"(?:\xE2\x80[\x8B-\x8D]|\xE2\x81[\xA0-\xA4]|\xEF\xBB\xBF){16,}",
+            regex: r"(?:\xE2\x80[\x8B-\x8D]|\xE2\x81[\xA0-\xA4]|\xEF\xBB\xBF){16,96}",
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "bytes spelled by selectors of variants",
-            regex: r"(?:\xF3\xA0[\x84-\x87][\x80-\xBF]|\xEF\xB8[\x80-\x8F]){12,}",
+            regex: r"(?:\xF3\xA0[\x84-\x87][\x80-\xBF]|\xEF\xB8[\x80-\x8F]){12,96}",
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -9,37 +9,37 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "everything is removed",
-            regex: r#"\brm[ \t]+(?:-{1,2}[\w-]+[ \t]+)*?-\w*[rR]\w*[ \t]+(?:-{1,2}[\w-]+[ \t]+)*?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?)["\x27]?[ \t]*(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
+            regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?)["\x27]?[ \t]{0,8}(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "a disk is overwritten",
-            regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)|\bmkfs(?:\.\w+)?[ \t]+(?:-\w+[ \t]+)*/dev/|>[ \t]*/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
+            regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)|\bmkfs(?:\.\w{1,40})?[ \t]{1,8}(?:-\w{1,40}[ \t]{1,8}){0,4}/dev/|>[ \t]{0,8}/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Match(r"\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b")],
         },
         Pattern {
             note: "the machine is choked",
-            regex: r":[ \t]*\(\)[ \t]*\{[ \t]*:[ \t]*\|[ \t]*:[ \t]*&[ \t]*\}[ \t]*;[ \t]*:",
+            regex: r":[ \t]{0,8}\(\)[ \t]{0,8}\{[ \t]{0,8}:[ \t]{0,8}\|[ \t]{0,8}:[ \t]{0,8}&[ \t]{0,8}\}[ \t]{0,8};[ \t]{0,8}:",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "copies are removed that would bring it back",
-            regex: r"(?i)\bvssadmin[ \t]+delete[ \t]+shadows\b|\bwbadmin[ \t]+delete[ \t]+(?:catalog|systemstatebackup)\b|\bbcdedit\b[^\n]{0,60}?recoveryenabled[ \t]+no\b|\bwmic[ \t]+shadowcopy[ \t]+delete\b",
+            regex: r"(?i)\bvssadmin[ \t]{1,8}delete[ \t]{1,8}shadows\b|\bwbadmin[ \t]{1,8}delete[ \t]{1,8}(?:catalog|systemstatebackup)\b|\bbcdedit\b[^\n]{0,60}?recoveryenabled[ \t]{1,8}no\b|\bwmic[ \t]{1,8}shadowcopy[ \t]{1,8}delete\b",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "by a program",
-            regex: r#"\bshutil\.rmtree\([ \t]*(?:["\x27](?:/|~|/home|/etc|/usr)["\x27]|os\.path\.expanduser\([ \t]*["\x27]~/?["\x27][ \t]*\)|Path\.home\(\))|\bfs\.rm(?:Sync)?\([ \t]*(?:os\.homedir\(\)|["\x27]/["\x27])"#,
+            regex: r#"\bshutil\.rmtree\([ \t]{0,8}(?:["\x27](?:/|~|/home|/etc|/usr)["\x27]|os\.path\.expanduser\([ \t]{0,8}["\x27]~/?["\x27][ \t]{0,8}\)|Path\.home\(\))|\bfs\.rm(?:Sync)?\([ \t]{0,8}(?:os\.homedir\(\)|["\x27]/["\x27])"#,
             regions: Regions::of(&[Region::Code]),
             exceptions: &[],
         },
         Pattern {
             note: "a file of the machine is overwritten",
-            regex: r#">[ \t]*["\x27]?/etc/(?:hosts|resolv\.conf|fstab|shells|group)["\x27]?[ \t]*(?:$|[;&|)])|\bopen\([ \t]*["\x27]/etc/[\w./-]{2,40}["\x27][ \t]*,[ \t]*["\x27](?:w|a|r\+)"#,
+            regex: r#">[ \t]{0,8}["\x27]?/etc/(?:hosts|resolv\.conf|fstab|shells|group)["\x27]?[ \t]{0,8}(?:$|[;&|)])|\bopen\([ \t]{0,8}["\x27]/etc/[\w./-]{2,40}["\x27][ \t]{0,8},[ \t]{0,8}["\x27](?:w|a|r\+)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

@@ -9,13 +9,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a command that fetches, connects or starts something",
-            regex: r#"(?i)(?:^|[\s;&|(\x22\x27`])(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|iwr|invoke-\w{3,20}|certutil|mshta|osascript)[ \t]+(?:-[\w-]{1,24}[ \t]+){0,6}["\x27]?(?:https?://|-[ceiEW]|/dev/tcp|[\w.-]+\.(?:sh|ps1)\b|[0-9]{1,3}\.[0-9]{1,3}\.)"#,
+            regex: r#"(?i)(?:^|[\s;&|(\x22\x27`])(?:curl|wget|nc|ncat|bash|sh|zsh|powershell|iwr|invoke-\w{3,20}|certutil|mshta|osascript)[ \t]{1,8}(?:-[\w-]{1,24}[ \t]{1,8}){0,6}["\x27]?(?:https?://|-[ceiEW]|/dev/tcp|[\w.-]{1,40}\.(?:sh|ps1)\b|[0-9]{1,3}\.[0-9]{1,3}\.)"#,
             regions: Regions::of(&[Region::Decoded]),
             exceptions: &[],
         },
         Pattern {
             note: "a program that starts or fetches something",
-            regex: r"\bimport[ \t]+(?:os|subprocess|socket|pty)\b|\bos\.(?:system|popen)\(|\bsubprocess\.\w{2,16}\(|\bchild_process\b|\b(?:exec|eval)\([ \t]*(?:base64|atob|requests|urlopen|__import__)|/dev/tcp/",
+            regex: r"\bimport[ \t]{1,8}(?:os|subprocess|socket|pty)\b|\bos\.(?:system|popen)\(|\bsubprocess\.\w{2,16}\(|\bchild_process\b|\b(?:exec|eval)\([ \t]{0,8}(?:base64|atob|requests|urlopen|__import__)|/dev/tcp/",
             regions: Regions::of(&[Region::Decoded]),
             exceptions: &[],
         },

@@ -1,4 +1,4 @@
-use crate::flow::{Flow, Flows};
+use crate::flow::{DataFlow, DataFlows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -10,19 +10,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "into the table of timed commands",
-            regex: r"\b(?:echo|printf)\b[^\n]{0,200}?(?:\*|@reboot|@hourly|@daily)[^\n]{0,200}?\b(?:curl|wget|nc|base64|bash[ \t]+-[ci]|/dev/tcp|python3?[ \t]+-c)\b[^\n]{0,200}?\|[ \t]*crontab\b",
+            regex: r"\b(?:echo|printf)\b[^\n]{0,200}?(?:\*|@reboot|@hourly|@daily)[^\n]{0,200}?\b(?:curl|wget|nc|base64|bash[ \t]{1,8}-[ci]|/dev/tcp|python3?[ \t]{1,8}-c)\b[^\n]{0,200}?\|[ \t]{0,8}crontab\b",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "into a file that shells or services read",
-            regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?\b(?:curl|wget|nc|ncat|base64|python3?[ \t]+-c|bash[ \t]+-i|/dev/tcp)\b[^\n]{0,200}?>>?[ \t]*["\x27]?[~$/]"#,
+            regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?\b(?:curl|wget|nc|ncat|base64|python3?[ \t]{1,8}-c|bash[ \t]{1,8}-i|/dev/tcp)\b[^\n]{0,200}?>>?[ \t]{0,8}["\x27]?[~$/]"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
-            exceptions: &[Exception::Without(Flows::of(&[Flow::StartupFile]))],
+            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::StartupFile]))],
         },
         Pattern {
             note: "a key of somebody else, among those that may log in",
-            regex: r#"\b(?:echo|printf)[ \t]+["\x27]?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-\S{1,30})[ \t]+[A-Za-z0-9+/=]{8,}[^\n]{0,600}?>>?[ \t]*["\x27]?[~$/]"#,
+            regex: r#"\b(?:echo|printf)[ \t]{1,8}["\x27]?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-\S{1,30})[ \t]{1,8}[A-Za-z0-9+/=]{8,96}[^\n]{0,600}?>>?[ \t]{0,8}["\x27]?[~$/]"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

@@ -9,31 +9,31 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "opened to all, then given to the administrator",
-            regex: r"\bchmod[ \t]+(?:-R[ \t]+)?(?:0?777|a\+rwx|[4-7]7[0-7]{2})[ \t][^\n;|&]{1,100}(?:&&|;)[ \t]*sudo[ \t]+ch(?:own|mod)[ \t]|\bsudo[ \t]+chown[ \t]+root\b[^\n;|&]{1,100}(?:&&|;)[ \t]*(?:sudo[ \t]+)?chmod[ \t]+(?:0?777|u\+s|[4-7][0-7]{3})",
+            regex: r"\bchmod[ \t]{1,8}(?:-R[ \t]{1,8})?(?:0?777|a\+rwx|[4-7]7[0-7]{2})[ \t][^\n;|&]{1,100}(?:&&|;)[ \t]{0,8}sudo[ \t]{1,8}ch(?:own|mod)[ \t]|\bsudo[ \t]{1,8}chown[ \t]{1,8}root\b[^\n;|&]{1,100}(?:&&|;)[ \t]{0,8}(?:sudo[ \t]{1,8})?chmod[ \t]{1,8}(?:0?777|u\+s|[4-7][0-7]{3})",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "a line that lets somebody become the administrator without a password",
-            regex: r#"\bNOPASSWD[ \t]*:[ \t]*ALL\b[^\n]{0,80}?(?:>>?|\|[ \t]*(?:sudo[ \t]+)?tee\b)|(?:>>?|\btee\b[^\n]{0,20}?)[ \t]*["\x27]?/etc/sudoers"#,
+            regex: r#"\bNOPASSWD[ \t]{0,8}:[ \t]{0,8}ALL\b[^\n]{0,80}?(?:>>?|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?tee\b)|(?:>>?|\btee\b[^\n]{0,20}?)[ \t]{0,8}["\x27]?/etc/sudoers"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "a shell that keeps the rights of its owner",
-            regex: r"\bcp[ \t]+/bin/(?:ba|da|z)?sh[ \t]+[^\n;|&]{1,60}(?:&&|;)[ \t]*(?:sudo[ \t]+)?chmod[ \t]+(?:u?\+s|[4-7][0-7]{3})",
+            regex: r"\bcp[ \t]{1,8}/bin/(?:ba|da|z)?sh[ \t]{1,8}[^\n;|&]{1,60}(?:&&|;)[ \t]{0,8}(?:sudo[ \t]{1,8})?chmod[ \t]{1,8}(?:u?\+s|[4-7][0-7]{3})",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "the whole machine given to a container",
-            regex: r"\bdocker[ \t]+run\b[^\n]{0,160}?[ \t](?:-v|--volume)[ \t=]/:/",
+            regex: r"\bdocker[ \t]{1,8}run\b[^\n]{0,160}?[ \t](?:-v|--volume)[ \t=]/:/",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "protection switched off",
-            regex: r"(?i)\bspctl[ \t]+--(?:master|global)-disable\b|\bset-mppreference\b[^\n]{0,80}?-disable(?:realtime|behavior|ioav|script)\w{0,20}[ \t]+(?:\$true|1)\b|\bcsrutil[ \t]+disable\b|\bnetsh[ \t]+advfirewall[ \t]+set[ \t]+\w{1,20}[ \t]+state[ \t]+off\b|\badd-mppreference\b[^\n]{0,40}?-exclusionpath\b",
+            regex: r"(?i)\bspctl[ \t]{1,8}--(?:master|global)-disable\b|\bset-mppreference\b[^\n]{0,80}?-disable(?:realtime|behavior|ioav|script)\w{0,20}[ \t]{1,8}(?:\$true|1)\b|\bcsrutil[ \t]{1,8}disable\b|\bnetsh[ \t]{1,8}advfirewall[ \t]{1,8}set[ \t]{1,8}\w{1,20}[ \t]{1,8}state[ \t]{1,8}off\b|\badd-mppreference\b[^\n]{0,40}?-exclusionpath\b",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },

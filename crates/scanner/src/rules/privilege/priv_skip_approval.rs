@@ -9,19 +9,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "by an option",
-            regex: r"--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)\b|(?:^|[ \t])--yolo\b|--allow-all-tools\b|--permission-mode[ \t=]+bypassPermissions\b",
+            regex: r"--dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)\b|(?:^|[ \t])--yolo\b|--allow-all-tools\b|--permission-mode[ \t=]{1,8}bypassPermissions\b",
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
             note: "by a setting",
-            regex: r#"["\x27]?(?:defaultMode|permissionMode)["\x27]?[ \t]*[:=][ \t]*["\x27]bypassPermissions|["\x27]autoApprove["\x27]?[ \t]*:[ \t]*(?:true|\[[ \t]*["\x27]\*)|"skipDangerousModePermissionPrompt"[ \t]*:[ \t]*true|\bapproval_policy[ \t]*=[ \t]*["\x27]never"#,
+            regex: r#"["\x27]?(?:defaultMode|permissionMode)["\x27]?[ \t]{0,8}[:=][ \t]{0,8}["\x27]bypassPermissions|["\x27]autoApprove["\x27]?[ \t]{0,8}:[ \t]{0,8}(?:true|\[[ \t]{0,8}["\x27]\*)|"skipDangerousModePermissionPrompt"[ \t]{0,8}:[ \t]{0,8}true|\bapproval_policy[ \t]{0,8}=[ \t]{0,8}["\x27]never"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "every tool, in the head",
-            regex: r#"(?m)^allowed-tools:[ \t]*(?:\[?[ \t]*["\x27]\*["\x27][ \t]*\]?|\*)[ \t]*$"#,
+            regex: r#"(?m)^allowed-tools:[ \t]{0,8}(?:\[?[ \t]{0,8}["\x27]\*["\x27][ \t]{0,8}\]?|\*)[ \t]{0,8}$"#,
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -9,19 +9,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a folder of the machine that everybody may write",
-            regex: r#"\bchmod[ \t]+(?:-R[ \t]+)?(?:0?777|a\+rwx|ugo\+rwx)[ \t]+["\x27]?/(?:etc|usr|opt|var|bin|sbin|lib|root|home|boot|srv)\b[^\n;|&]{0,100}"#,
+            regex: r#"\bchmod[ \t]{1,8}(?:-R[ \t]{1,8})?(?:0?777|a\+rwx|ugo\+rwx)[ \t]{1,8}["\x27]?/(?:etc|usr|opt|var|bin|sbin|lib|root|home|boot|srv)\b[^\n;|&]{0,100}"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "a program that runs as its owner",
-            regex: r#"\bchmod[ \t]+(?:u\+s|g\+s|ug\+s|[2467][0-7]{3})[ \t]+["\x27]?[/$~]"#,
+            regex: r#"\bchmod[ \t]{1,8}(?:u\+s|g\+s|ug\+s|[2467][0-7]{3})[ \t]{1,8}["\x27]?[/$~]"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
         Pattern {
             note: "by a program",
-            regex: r"\bos\.chmod\([^\n]{1,120}?0o?(?:777|[2467]7[0-7]{2})\b|\bos\.set[eu]*uid\([ \t]*0[ \t]*\)",
+            regex: r"\bos\.chmod\([^\n]{1,120}?0o?(?:777|[2467]7[0-7]{2})\b|\bos\.set[eu]{0,40}uid\([ \t]{0,8}0[ \t]{0,8}\)",
             regions: Regions::of(&[Region::Code]),
             exceptions: &[],
         },

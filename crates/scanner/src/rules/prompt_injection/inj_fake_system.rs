@@ -9,25 +9,25 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "a mark of the system, and new orders",
-            regex: r"(?i)(?:\[\[?(?:system|admin|developer|root)(?:[ \t]+(?:message|override|prompt|notice|update))?\]\]?|###?[ \t]*system(?:[ \t]+(?:message|override|prompt))?[ \t]*:)[^\n]{0,40}?\b(?:previous|prior|new|updated?|override|ignore|disregard|you[ \t]+(?:are|must|will))\b",
+            regex: r"(?i)(?:\[\[?(?:system|admin|developer|root)(?:[ \t]{1,8}(?:message|override|prompt|notice|update))?\]\]?|###?[ \t]{0,8}system(?:[ \t]{1,8}(?:message|override|prompt))?[ \t]{0,8}:)[^\n]{0,40}?\b(?:previous|prior|new|updated?|override|ignore|disregard|you[ \t]{1,8}(?:are|must|will))\b",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[QUOTED],
         },
         Pattern {
             note: "a mode without rules",
-            regex: r"(?i)\byou[ \t]+are[ \t]+now[ \t]+(?:in[ \t]+)?(?:a[ \t]+|an[ \t]+)?(?:maintenance|developer|debug|admin\w*|god|root|unrestricted|jailbr\w+|dan|do[ \t]+anything[ \t]+now|sudo)\b(?:[ \t]+mode)?",
+            regex: r"(?i)\byou[ \t]{1,8}are[ \t]{1,8}now[ \t]{1,8}(?:in[ \t]{1,8})?(?:a[ \t]{1,8}|an[ \t]{1,8})?(?:maintenance|developer|debug|admin\w{0,40}|god|root|unrestricted|jailbr\w{1,40}|dan|do[ \t]{1,8}anything[ \t]{1,8}now|sudo)\b(?:[ \t]{1,8}mode)?",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[QUOTED],
         },
         Pattern {
             note: "the orders were changed",
-            regex: r"(?i)\b(?:previous|prior|earlier|above)[ \t]+(?:instructions?|rules|directives?)[ \t]+(?:have|has|are|is)[ \t]+(?:been[ \t]+)?(?:updated|replaced|superseded|revoked|overridden|void|cancell?ed)",
+            regex: r"(?i)\b(?:previous|prior|earlier|above)[ \t]{1,8}(?:instructions?|rules|directives?)[ \t]{1,8}(?:have|has|are|is)[ \t]{1,8}(?:been[ \t]{1,8})?(?:updated|replaced|superseded|revoked|overridden|void|cancell?ed)",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[QUOTED],
         },
         Pattern {
             note: "a new order from above",
-            regex: r"(?i)\b(?:new|updated|urgent|priority)[ \t]+(?:system[ \t]+)?(?:directive|instruction|order)s?[ \t]*:[^\n]{0,60}?\b(?:you[ \t]+(?:must|are|will)|ignore|send|read|do[ \t]+not)\b",
+            regex: r"(?i)\b(?:new|updated|urgent|priority)[ \t]{1,8}(?:system[ \t]{1,8})?(?:directive|instruction|order)s?[ \t]{0,8}:[^\n]{0,60}?\b(?:you[ \t]{1,8}(?:must|are|will)|ignore|send|read|do[ \t]{1,8}not)\b",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[QUOTED],
         },

@@ -9,13 +9,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "in English",
-            regex: r"(?i)\b(?:ignore|disregard|forget|override|bypass|discard)[ \t]+(?:all[ \t]+|any[ \t]+|the[ \t]+|your[ \t]+|every[ \t]+){0,3}(?:of[ \t]+)?(?:the[ \t]+|your[ \t]+|my[ \t]+)?(?:previous|prior|above|earlier|preceding|existing|original|system|safety|foregoing|former)[ \t]+(?:instructions?|prompts?|rules?|directives?|guidelines?|guardrails?|constraints?|messages?|context|commands?|orders?)",
+            regex: r"(?i)\b(?:ignore|disregard|forget|override|bypass|discard)[ \t]{1,8}(?:all[ \t]{1,8}|any[ \t]{1,8}|the[ \t]{1,8}|your[ \t]{1,8}|every[ \t]{1,8}){0,3}(?:of[ \t]{1,8})?(?:the[ \t]{1,8}|your[ \t]{1,8}|my[ \t]{1,8})?(?:previous|prior|above|earlier|preceding|existing|original|system|safety|foregoing|former)[ \t]{1,8}(?:instructions?|prompts?|rules?|directives?|guidelines?|guardrails?|constraints?|messages?|context|commands?|orders?)",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[Exception::Before(TALKED_OF)],
         },
         Pattern {
             note: "in German, Spanish, French, Italian or Portuguese",
-            regex: r"(?i)\bignor(?:iere|ieren[ \t]+sie|a|e|er|ez|i|are)[ \t]+(?:alle|todas|todos|toutes|tutte|tutti|todas|as|las|les|le|die|los)[ \t]+(?:(?:las|les|le|as|os|die|der)[ \t]+)?(?:vorherigen|bisherigen|vorigen|fr\S{1,3}heren|anteriores|instrucciones|instructions|istruzioni|instru\S{1,6}es|anweisungen|regeln|consignes|pr\S{1,4}c\S{1,4}dentes|precedenti)",
+            regex: r"(?i)\bignor(?:iere|ieren[ \t]{1,8}sie|a|e|er|ez|i|are)[ \t]{1,8}(?:alle|todas|todos|toutes|tutte|tutti|todas|as|las|les|le|die|los)[ \t]{1,8}(?:(?:las|les|le|as|os|die|der)[ \t]{1,8})?(?:vorherigen|bisherigen|vorigen|fr\S{1,3}heren|anteriores|instrucciones|instructions|istruzioni|instru\S{1,6}es|anweisungen|regeln|consignes|pr\S{1,4}c\S{1,4}dentes|precedenti)",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[Exception::Before(TALKED_OF)],
         },

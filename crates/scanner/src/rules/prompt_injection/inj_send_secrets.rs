@@ -9,13 +9,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "collect and send",
-            regex: r"(?i)\b(?:read|collect|gather|include|copy|extract|dump|take|harvest|capture)\w{0,3}\b[^\n]{0,100}?\b(?:ssh[ \t]+keys?|private[ \t]+keys?|api[ \t]+keys?|credentials?|passwords?|(?:session|access|auth\w*|bearer|api)[ \t]+tokens?|tokens|secrets|environment[ \t]+variables|cookies|seed[ \t]+phrases?|wallets?|session[ \t]+data|~/\.[a-z]+/[\w./-]+)[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}\b[^\n]{0,100}?https?://",
+            regex: r"(?i)\b(?:read|collect|gather|include|copy|extract|dump|take|harvest|capture)\w{0,3}\b[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}\b[^\n]{0,100}?https?://",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[FORBIDDEN],
         },
         Pattern {
             note: "send to an address",
-            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}[ \t]+(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]+keys?|private[ \t]+keys?|api[ \t]+keys?|credentials?|passwords?|(?:session|access|auth\w*|bearer|api)[ \t]+tokens?|tokens|secrets|environment[ \t]+variables|cookies|seed[ \t]+phrases?|wallets?|session[ \t]+data|~/\.[a-z]+/[\w./-]+)[^\n]{0,60}?[ \t](?:to|at|via)[ \t][^\n]{0,60}?https?://",
+            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}[ \t]{1,8}(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^\n]{0,60}?[ \t](?:to|at|via)[ \t][^\n]{0,60}?https?://",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
             exceptions: &[FORBIDDEN],
         },

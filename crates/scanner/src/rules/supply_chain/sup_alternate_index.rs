@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "of Python",
-            regex: r#"\b(?:pip[0-9.]*|uv|pipx)\b[^\n|;&]{0,160}?(?:--(?:extra-)?index-url|--index|[ \t]-i)[ \t=]["\x27]?https?://"#,
+            regex: r#"\b(?:pip[0-9.]{0,40}|uv|pipx)\b[^\n|;&]{0,160}?(?:--(?:extra-)?index-url|--index|[ \t]-i)[ \t=]["\x27]?https?://"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::After(r"^(?:pypi\.org|test\.pypi\.org|download\.pytorch\.org|files\.pythonhosted\.org|localhost|127\.0\.0\.1)[/:\s\x22\x27]")],
         },

@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "install it from an internal index",
-            regex: r"(?i)\binstall(?:ed|s)?[ \t]+(?:it[ \t]+)?from[ \t]+(?:the[ \t]+|our[ \t]+|an?[ \t]+)?(?:internal|private|company|corporate)[ \t]+(?:registry|index|feed|repository|pypi|npm)\b|\bwrapper[ \t]+for[ \t]+internal[ \t]+package\b",
+            regex: r"(?i)\binstall(?:ed|s)?[ \t]{1,8}(?:it[ \t]{1,8})?from[ \t]{1,8}(?:the[ \t]{1,8}|our[ \t]{1,8}|an?[ \t]{1,8})?(?:internal|private|company|corporate)[ \t]{1,8}(?:registry|index|feed|repository|pypi|npm)\b|\bwrapper[ \t]{1,8}for[ \t]{1,8}internal[ \t]{1,8}package\b",
             regions: Regions::ANY,
             exceptions: &[],
         },
