@@ -20,7 +20,7 @@ use statements::statements;
 /// What can flow into a command or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
-pub enum DataFlow {
+pub enum Inflow {
     /// The content of a file that holds secrets, of a keychain, a browser's profile, a wallet or the clipboard.
     SecretFile = 1,
     /// Every variable of the environment, with its value.
@@ -41,7 +41,7 @@ pub enum DataFlow {
     AgentFile = 256,
 }
 
-impl DataFlow {
+impl Inflow {
     /// Everything that can flow.
     pub const ALL: [Self; 9] = [
         Self::SecretFile,
@@ -72,14 +72,14 @@ impl DataFlow {
     }
 }
 
-/// A set of [`DataFlow`]s.
+/// A set of [`Inflow`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct DataFlows(u16);
+pub struct Inflows(u16);
 
-impl DataFlows {
+impl Inflows {
     /// The set of just these.
     #[must_use]
-    pub const fn of(flows: &[DataFlow]) -> Self {
+    pub const fn of(flows: &[Inflow]) -> Self {
         let mut bits = 0;
         let mut rest = flows;
         while let [first, others @ ..] = rest {
@@ -91,7 +91,7 @@ impl DataFlows {
 
     /// Whether `flow` is in the set.
     #[must_use]
-    pub const fn contains(self, flow: DataFlow) -> bool {
+    pub const fn contains(self, flow: Inflow) -> bool {
         self.0 & flow as u16 != 0
     }
 
@@ -108,7 +108,7 @@ impl DataFlows {
         self.0 == 0
     }
 
-    pub(crate) const fn without(self, flow: DataFlow) -> Self {
+    pub(crate) const fn without(self, flow: Inflow) -> Self {
         Self(self.0 & !(flow as u16))
     }
 
@@ -121,9 +121,9 @@ impl DataFlows {
 #[derive(Debug, Default)]
 pub(crate) struct FlowMap {
     /// By where they begin; none overlaps another. Statements that carry nothing are left out.
-    carrying: Vec<(Range<usize>, DataFlows)>,
+    carrying: Vec<(Range<usize>, Inflows)>,
     /// The same, of shells that hand a program to another interpreter, read as that program.
-    inner: Vec<(Range<usize>, DataFlows)>,
+    inner: Vec<(Range<usize>, Inflows)>,
 }
 
 impl FlowMap {
@@ -143,7 +143,7 @@ impl FlowMap {
     }
 
     /// Returns what the statement at `offset` carries.
-    pub(crate) fn at(&self, offset: usize) -> DataFlows {
+    pub(crate) fn at(&self, offset: usize) -> Inflows {
         at(&self.carrying, offset).with(at(&self.inner, offset))
     }
 }
@@ -152,7 +152,7 @@ impl FlowMap {
 const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "python -", "node -", "<<"];
 
 /// Reads a program that stands at `offset`, and adds its statements that carry something.
-fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, DataFlows)>) {
+fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Inflows)>) {
     let mut names = Names::new(region);
     let found = statements(program, region);
     // A function may be called before what it returns was read, so all is read twice.
@@ -168,10 +168,10 @@ fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<
     }
 }
 
-fn at(carrying: &[(Range<usize>, DataFlows)], offset: usize) -> DataFlows {
+fn at(carrying: &[(Range<usize>, Inflows)], offset: usize) -> Inflows {
     let after = carrying.partition_point(|(span, _)| span.start <= offset);
     let last = after.checked_sub(1).and_then(|index| carrying.get(index));
-    last.filter(|(span, _)| offset < span.end).map_or(DataFlows::NONE, |(_, flows)| *flows)
+    last.filter(|(span, _)| offset < span.end).map_or(Inflows::NONE, |(_, flows)| *flows)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
-use crate::flow::DataFlow;
+use crate::flow::Inflow;
 use crate::report::{Finding, ScanReport, TextView};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
@@ -121,8 +121,7 @@ impl Serialize for ExceptionBuf {
             Self::Before(pattern) => exception.serialize_field("before", pattern)?,
             Self::After(pattern) => exception.serialize_field("after", pattern)?,
             Self::Without(flows) => {
-                let named =
-                    DataFlow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
+                let named = Inflow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
                 exception.serialize_field("without", &named.collect::<Vec<_>>())?;
             }
         }

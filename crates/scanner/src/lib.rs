@@ -26,7 +26,7 @@
 //!   as it stands.
 //! - [Decoded](TextView::Decoded): what it spells as base64, in hexadecimal digits, percent signs, escapes, numbers of characters, or as
 //!   texts in quotes that a sign joins, up to three deep. What is decoded is never excused by what stands around it.
-//! - As programs, with [what flows where](DataFlow): a pattern can ask that a secret, something downloaded or something decoded reaches the
+//! - As programs, with [what flows where](Inflow): a pattern can ask that a secret, something downloaded or something decoded reaches the
 //!   command or call that it found, through pipes, variables, functions and files.
 //! - By [`Syntax`]: in Markdown a rule can tell a code span from a table row, and a shell fence from another.
 //!
@@ -68,7 +68,7 @@ mod syntax;
 mod work;
 
 pub use error::{RuleError, RuleProblem};
-pub use flow::{DataFlow, DataFlows};
+pub use flow::{Inflow, Inflows};
 pub use fragments::{FRAGMENTS, Fragment};
 pub use regions::Syntax;
 pub use report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};

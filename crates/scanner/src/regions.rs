@@ -9,7 +9,7 @@ mod spans;
 
 use std::ops::Range;
 
-use crate::flow::{DataFlows, FlowMap};
+use crate::flow::{FlowMap, Inflows};
 use crate::rule::Region;
 use blocks::Blocks;
 
@@ -94,11 +94,11 @@ impl<'t> RegionMap<'t> {
     }
 
     /// Returns what flows into the statement at `offset`. All programs of the text are read for the first answer.
-    pub(crate) fn flows_at(&mut self, offset: usize) -> DataFlows {
+    pub(crate) fn flows_at(&mut self, offset: usize) -> Inflows {
         if self.flows.is_none() {
             self.flows = Some(FlowMap::of(self.text, self.programs().into_iter()));
         }
-        self.flows.as_ref().map_or(DataFlows::default(), |flows| flows.at(offset))
+        self.flows.as_ref().map_or(Inflows::default(), |flows| flows.at(offset))
     }
 
     /// The parts of the text that are programs, or may be.

@@ -4,7 +4,7 @@ mod owned;
 
 use std::fmt;
 
-use crate::flow::DataFlows;
+use crate::flow::Inflows;
 
 pub use owned::{ExceptionBuf, PatternBuf, RuleBuf};
 
@@ -59,7 +59,7 @@ pub enum Exception<'a> {
     /// The pattern occurs in the line where the match ends, after it.
     After(&'a str),
     /// None of these flows into the command or the call that the match begins in.
-    Without(DataFlows),
+    Without(Inflows),
 }
 
 /// The kind of text that a byte of a Markdown document stands in.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::scanner::{DataFlow, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf};
+use stockade_guard::scanner::{ExceptionBuf, Inflow, PatternBuf, Region, Regions, RuleBuf};
 
 use stockade_text::escape;
 
@@ -59,8 +59,7 @@ fn push_pattern(out: &mut String, number: usize, pattern: &PatternBuf) {
             ExceptionBuf::Before(regex) => ("before it on the line", regex),
             ExceptionBuf::After(regex) => ("after it on the line", regex),
             ExceptionBuf::Without(flows) => {
-                let named =
-                    DataFlow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
+                let named = Inflow::ALL.iter().filter(|flow| flows.contains(**flow)).map(|flow| flow.name());
                 writeln!(out, "     unless none of these flows in: {}", named.collect::<Vec<_>>().join(", "))
                     .ok();
                 continue;

@@ -8,7 +8,7 @@ use regex_automata::{Anchored, Input};
 
 use super::ExactWork;
 use super::pattern::{PatternError, compile_any};
-use crate::flow::DataFlows;
+use crate::flow::Inflows;
 use crate::regions::RegionMap;
 use crate::rule::Exception;
 
@@ -23,7 +23,7 @@ pub(super) struct Exceptions {
     /// The row of the table; an exception of the user's own is compiled from the start.
     row: &'static [Exception<'static>],
     /// What must flow into the match, if anything.
-    needed: Option<DataFlows>,
+    needed: Option<Inflows>,
     of_match: Lazy,
     before: Lazy,
     after: Lazy,
@@ -99,7 +99,7 @@ impl Exceptions {
 }
 
 /// What must flow into a match. A `const` function, for the rows of the table.
-const fn needed(exceptions: &[Exception<'_>]) -> Option<DataFlows> {
+const fn needed(exceptions: &[Exception<'_>]) -> Option<Inflows> {
     let mut rest = exceptions;
     while let [first, others @ ..] = rest {
         if let Exception::Without(flows) = first {

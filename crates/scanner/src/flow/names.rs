@@ -11,7 +11,7 @@ use super::set::{function, set_by};
 use super::sources::{
     ADDRESS, ENCODES, FINDER, HASHES, SHOWS_WHO_ASKS, Source, is_secret, source, specific_words,
 };
-use super::{DataFlow, DataFlows};
+use super::{Inflow, Inflows};
 use crate::rule::Region;
 
 /// The most names of a program that are kept.
@@ -26,7 +26,7 @@ const REACH: usize = 120;
 /// What a value holds.
 #[derive(Debug, Clone, Default)]
 struct Held<'p> {
-    flows: DataFlows,
+    flows: Inflows,
     /// The secrets of the environment in it, by the names of their variables.
     secrets: ArrayVec<&'p str, MAX_KEPT>,
     /// The hosts in it.
@@ -45,7 +45,7 @@ impl<'p> Held<'p> {
     }
 
     /// What flows, with what only the hosts tell: whether a secret goes to whom it is for.
-    fn flows_at_sink(&self) -> DataFlows {
+    fn flows_at_sink(&self) -> Inflows {
         let mut flows = self.flows;
         let at_home = |secret: &&str| {
             self.hosts.iter().any(|host| {
@@ -55,14 +55,14 @@ impl<'p> Held<'p> {
         };
         let is_foreign = |secret: &&str| specific_words(secret).next().is_some() && !at_home(secret);
         if !self.hosts.is_empty() && self.secrets.iter().any(is_foreign) {
-            flows = flows.with(DataFlows::of(&[DataFlow::ForeignSecret]));
+            flows = flows.with(Inflows::of(&[Inflow::ForeignSecret]));
         }
-        let is_encoded_only = flows == DataFlows::of(&[DataFlow::EncodedSecret]) && !self.hosts.is_empty();
+        let is_encoded_only = flows == Inflows::of(&[Inflow::EncodedSecret]) && !self.hosts.is_empty();
         if is_encoded_only && !self.secrets.iter().any(is_foreign) {
-            return DataFlows::NONE;
+            return Inflows::NONE;
         }
         if self.has_many_secrets() {
-            flows = flows.with(DataFlows::of(&[DataFlow::ManySecrets]));
+            flows = flows.with(Inflows::of(&[Inflow::ManySecrets]));
         }
         flows
     }
@@ -118,8 +118,8 @@ impl<'p> Names<'p> {
     }
 
     /// Reads a statement: returns what flows in it, and keeps what its names hold from now on.
-    pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> DataFlows {
-        let Some(text) = program.get(statement.clone()) else { return DataFlows::NONE };
+    pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> Inflows {
+        let Some(text) = program.get(statement.clone()) else { return Inflows::NONE };
         self.enter(text);
         let mut held = Held::default();
         self.add_sources(text, &mut held);
@@ -128,11 +128,11 @@ impl<'p> Names<'p> {
         if finds(&HASHES, text) {
             // What is signed or hashed with a secret tells nothing of it.
             held.secrets.clear();
-            held.flows = held.flows.without(DataFlow::EncodedSecret);
+            held.flows = held.flows.without(Inflow::EncodedSecret);
         }
         let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
         if is_secret && finds(&ENCODES, text) {
-            held.flows = held.flows.with(DataFlows::of(&[DataFlow::EncodedSecret]));
+            held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
         for found in all(&ADDRESS, text) {
             let host =
@@ -175,7 +175,7 @@ impl<'p> Names<'p> {
         let Some(finder) = FINDER.as_ref() else { return };
         for found in finder.find_iter(text) {
             match source(found.pattern().as_usize()) {
-                Some(Source::DataFlow(flow)) => held.flows = held.flows.with(DataFlows::of(&[flow])),
+                Some(Source::Inflow(flow)) => held.flows = held.flows.with(Inflows::of(&[flow])),
                 Some(Source::Variable) => {
                     let matched = text.get(found.range()).unwrap_or_default();
                     let name = matched
@@ -197,8 +197,8 @@ impl<'p> Names<'p> {
                 continue;
             }
             let mut flows = named(word, self.region);
-            if flows.contains(DataFlow::SecretFile) && is_only_used(text, at) {
-                flows = flows.without(DataFlow::SecretFile);
+            if flows.contains(Inflow::SecretFile) && is_only_used(text, at) {
+                flows = flows.without(Inflow::SecretFile);
             }
             held.flows = held.flows.with(flows);
             if let Some(known) = self.known(word) {
@@ -263,7 +263,7 @@ impl<'p> Names<'p> {
 fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, name: &'p str, held: &Held<'p>) {
     let mut held = held.clone();
     // The name of a file is of the statement that says it.
-    held.flows = held.flows.without(DataFlow::StartupFile).without(DataFlow::AgentFile);
+    held.flows = held.flows.without(Inflow::StartupFile).without(Inflow::AgentFile);
     // A secret in what is named a header is there to show who asks.
     let lower = name.to_ascii_lowercase();
     if ["header", "auth", "client", "session", "cookie"].iter().any(|word| lower.contains(word)) {
@@ -275,7 +275,7 @@ fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, name: &'p str, held: &Held<'
 }
 
 /// What is secret, whoever gets it.
-const SECRETS: DataFlows = DataFlows::of(&[DataFlow::SecretFile, DataFlow::Environment]);
+const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment]);
 
 fn finds(regex: &Option<Regex>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))

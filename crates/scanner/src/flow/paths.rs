@@ -2,7 +2,7 @@
 
 use stockade_names::{Kind, Root, hits};
 
-use super::{DataFlow, DataFlows};
+use super::{Inflow, Inflows};
 use crate::rule::Region;
 
 /// What stands in a path.
@@ -54,7 +54,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// What a word names: a file that holds secrets or grants access, starts programs, or instructs agents. Settings of the project
 /// itself count as secrets only where a shell hands them on whole.
-pub(super) fn named(word: &str, region: Region) -> DataFlows {
+pub(super) fn named(word: &str, region: Region) -> Inflows {
     let path = word.replace('\\', "/");
     let in_home = HOMES.iter().find_map(|home| path.strip_prefix(home));
     let (root, rest) = match in_home {
@@ -65,19 +65,19 @@ pub(super) fn named(word: &str, region: Region) -> DataFlows {
         },
     };
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).take(16).collect();
-    let Some(last) = parts.last() else { return DataFlows::NONE };
+    let Some(last) = parts.last() else { return Inflows::NONE };
     let is_public = last.ends_with(".pub") || last.starts_with("known_hosts");
     let is_settings =
         last.starts_with(".env") && in_home.is_none() && root == Root::Home && region != Region::Shell;
     let flow = |kind| match kind {
         Kind::HoldsSecrets | Kind::GrantsAccess if is_public || is_settings => None,
-        Kind::HoldsSecrets | Kind::GrantsAccess => Some(DataFlow::SecretFile),
-        Kind::StartsPrograms => Some(DataFlow::StartupFile),
-        Kind::InstructsAgents => Some(DataFlow::AgentFile),
+        Kind::HoldsSecrets | Kind::GrantsAccess => Some(Inflow::SecretFile),
+        Kind::StartsPrograms => Some(Inflow::StartupFile),
+        Kind::InstructsAgents => Some(Inflow::AgentFile),
         Kind::KeepsTraces => None,
     };
     let flows = hits(root, &parts).into_iter().filter_map(|hit| flow(hit.name.kind));
-    flows.fold(DataFlows::NONE, |all, flow| all.with(DataFlows::of(&[flow])))
+    flows.fold(Inflows::NONE, |all, flow| all.with(Inflows::of(&[flow])))
 }
 
 fn below_root(rest: &str) -> (Root, &str) {

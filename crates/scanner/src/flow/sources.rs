@@ -4,50 +4,50 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
-use super::DataFlow;
+use super::Inflow;
 use crate::exact::compile_list;
 
 /// Where something comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
-    DataFlow(DataFlow),
+    Inflow(Inflow),
     /// A variable of the environment, whose name ends the match.
     Variable,
 }
 
-const fn flow(flow: DataFlow) -> Source {
-    Source::DataFlow(flow)
+const fn flow(flow: Inflow) -> Source {
+    Source::Inflow(flow)
 }
 
 /// Expressions for each source.
 const SOURCES: &[(Source, &str)] = &[
     // The whole environment: of a shell, as a command by itself; of a program, as a value and not by one key.
     (
-        flow(DataFlow::Environment),
+        flow(Inflow::Environment),
         r#"(?:^|[|;&(`"'!]|\$\(|\b(?:then|do|exec|sudo)[ \t])[ \t]*(?:env|printenv|set|export[ \t]+-p|declare[ \t]+-x)[ \t]*(?:$|[|)`]|\d?>[^&])"#,
     ),
     (
-        flow(DataFlow::Environment),
+        flow(Inflow::Environment),
         r"\bos\.environ(?:\.(?:items|values|copy)\(\)|[ \t]*(?:[,)}]|$))|\bprocess\.env[ \t]*(?:[,)};]|$)|\bENV\.to_h\b|\bSystem\.getenv\(\)",
     ),
     (
-        flow(DataFlow::Environment),
+        flow(Inflow::Environment),
         r"/proc/(?:self|thread-self|[0-9]+|\*|\$\w+|\$\$)/environ\b|(?i)\b(?:get-childitem|gci|dir|ls)[ \t]+env:|\bgetenvironmentvariables\(",
     ),
     // Keychains, browsers, wallets, clipboards and the address at which clouds hand out keys.
     (
-        flow(DataFlow::SecretFile),
+        flow(Inflow::SecretFile),
         r"\bsecurity[ \t]+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\bsecret-tool[ \t]+(?:lookup|search)\b|\bgpg2?[ \t][^\n|;]{0,80}--export-secret|\bdpapi\b|\bCryptUnprotectData\b",
     ),
     (
-        flow(DataFlow::SecretFile),
+        flow(Inflow::SecretFile),
         r"(?i)\b(?:login data|local extension settings|cookies\.(?:sqlite|binarycookies)|logins\.json|key[34]\.db|wallet\.dat|web data)\b|(?:chrome|brave|edge|firefox|safari|browser)\w*[^\n]{0,80}\bcookies\b|\b(?:metamask|phantom)\b[^\n]{0,80}(?:vault|wallet|extension|leveldb)",
     ),
     (
-        flow(DataFlow::SecretFile),
+        flow(Inflow::SecretFile),
         r"\bpbpaste\b|\b(?:xclip|xsel)\b[^\n|;]{0,60}[ \t]-(?:o|-output)\b|\bwl-paste\b|(?i:\bget-clipboard\b)|\bpyperclip\.paste\(|\bclipboard\.readText\(",
     ),
-    (flow(DataFlow::SecretFile), r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b"),
+    (flow(Inflow::SecretFile), r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b"),
     // One variable of the environment.
     (
         Source::Variable,
@@ -56,12 +56,12 @@ const SOURCES: &[(Source, &str)] = &[
     (Source::Variable, r"\$(?:env:)?[{(]?[A-Z][A-Z0-9_]{3,60}"),
     // What comes from the network.
     (
-        flow(DataFlow::Download),
+        flow(Inflow::Download),
         r"\b(?:requests|httpx|session)\.(?:get|post|request)\(|\burlopen\(|\burlretrieve\(|\bfetch\(|\baxios(?:\.get|\.post)?\(|\bgot\(|\bhttps?\.get\(|\b(?:curl|wget)[ \t]|(?i:\binvoke-(?:webrequest|restmethod)\b|\biwr[ \t]|\birm[ \t]|\bnet\.webclient\b|\bdownload(?:string|file|data)\()|\bfile_get_contents\([ \t]*.https?:",
     ),
     // What is decoded.
     (
-        flow(DataFlow::Decoded),
+        flow(Inflow::Decoded),
         r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)decode\(|\batob\(|\bBuffer\.from\([^\n]{0,400}?,[ \t]*["'`](?:base64|hex)|\b(?:bytes|bytearray)\.fromhex\(|\b(?:un|a2b_)hex(?:lify)?\(|\ba2b_base64\(|\bcodecs\.decode\(|\bzlib\.decompress\(|\bgzip\.decompress\(|\bmarshal\.loads\(|\bfromCharCode\b|\b(?:base64|base32|basenc)[ \t][^\n|;]{0,40}?(?:-[a-z]*[dD]\b|--decode)|\bxxd[ \t][^\n|;]{0,20}-r|\bopenssl[ \t]+(?:enc|base64)[^\n|;]{0,60}[ \t]-d\b|(?i:\bfrombase64string\()|\bchr\([ \t]*\w+[ \t]*\^|\bchr\([ \t]*(?:\w+|int\([^\n)]{1,40}\))[ \t]*\)[ \t]*for\b|\bunescape\(|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bdecode64\(|\brot13\b|["'][ \t]*\)?\[::-1\]|\.reverse\(\)\.join\(|\bmap\([ \t]*chr\b"#,
     ),
 ];

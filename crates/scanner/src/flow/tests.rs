@@ -4,7 +4,7 @@ use super::*;
 fn flows(program: &str, region: Region, mark: &str) -> Vec<&'static str> {
     let map = FlowMap::of(program, [(0..program.len(), region)].into_iter());
     let found = map.at(program.find(mark).unwrap());
-    DataFlow::ALL.iter().filter(|flow| found.contains(**flow)).map(|flow| flow.name()).collect()
+    Inflow::ALL.iter().filter(|flow| found.contains(**flow)).map(|flow| flow.name()).collect()
 }
 
 #[test]

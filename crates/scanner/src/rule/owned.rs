@@ -1,6 +1,6 @@
 //! Rules that own their text: what a rule file yields, and what a scanner lists.
 
-use crate::flow::DataFlows;
+use crate::flow::Inflows;
 
 use super::{Category, Exception, Pattern, Regions, Rule, Severity};
 
@@ -48,7 +48,7 @@ pub enum ExceptionBuf {
     /// The pattern occurs in the line where the match ends, after it.
     After(String),
     /// None of these flows into the command or the call that the match begins in.
-    Without(DataFlows),
+    Without(Inflows),
 }
 
 impl RuleBuf {

@@ -2,7 +2,7 @@
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, Severity};
 
 const FILE_KEYS: &[&str] = &["rule"];
@@ -179,8 +179,8 @@ fn condition(node: &Node) -> Result<ExceptionBuf> {
         [] => Err(table.missing("match", "give one of `match`, `before`, `after` and `without`")),
         [only] if only.key == "without" => {
             let flow =
-                |node: &Node| choice(node.at, item_text(node, &only.key)?, "flow", FLOWS, &DataFlow::ALL);
-            Ok(ExceptionBuf::Without(DataFlows::of(
+                |node: &Node| choice(node.at, item_text(node, &only.key)?, "flow", FLOWS, &Inflow::ALL);
+            Ok(ExceptionBuf::Without(Inflows::of(
                 &only.list()?.iter().map(flow).collect::<Result<Vec<_>>>()?,
             )))
         }
@@ -225,7 +225,7 @@ mod tests {
     fn names_stand_in_the_order_of_their_choices() {
         assert!(Category::ALL.iter().map(|category| category.name()).eq(CATEGORIES.iter().copied()));
         assert!(Region::ALL.iter().map(|region| region.name()).eq(REGIONS.iter().copied()));
-        assert!(DataFlow::ALL.iter().map(|flow| flow.name()).eq(FLOWS.iter().copied()));
+        assert!(Inflow::ALL.iter().map(|flow| flow.name()).eq(FLOWS.iter().copied()));
         assert!(Severity::ALL.iter().map(|severity| severity.name()).eq(SEVERITIES.iter().copied()));
     }
 }

@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "by a shell",
             regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?>>[ \t]{0,8}["\x27]?[~$/.\w]|\btee[ \t]{1,8}(?:-a|--append)[ \t]{1,8}["\x27]?[~$/.\w]"#,
             regions: Regions::of(&[Region::Shell, Region::InlineCode]),
-            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::AgentFile]))],
+            exceptions: &[Exception::Without(Inflows::of(&[Inflow::AgentFile]))],
         },
     ],
     matches: &[

@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -29,4 +29,4 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// A secret that goes to somebody who did not give it out.
-const FOREIGN: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::ForeignSecret]));
+const FOREIGN: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::ForeignSecret]));

@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -95,4 +95,4 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// What no honest program sends away whole.
-const SECRETS: DataFlows = DataFlows::of(&[DataFlow::SecretFile, DataFlow::Environment, DataFlow::EncodedSecret]);
+const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment, Inflow::EncodedSecret]);

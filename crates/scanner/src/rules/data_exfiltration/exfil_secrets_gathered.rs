@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "written as JSON or encoded",
             regex: r"\bjson\.dumps?\(|\bJSON\.stringify\(|\bb64encode\(",
             regions: Regions::of(&[Region::Code]),
-            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::ManySecrets]))],
+            exceptions: &[Exception::Without(Inflows::of(&[Inflow::ManySecrets]))],
         },
         Pattern {
             note: "a value that is encoded and piped into a request",

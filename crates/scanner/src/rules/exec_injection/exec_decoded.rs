@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -44,7 +44,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// Nothing that was decoded is run.
-const DECODED: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::Decoded]));
+const DECODED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Decoded]));
 
 /// Methods of the same name have nothing to do with it.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -35,7 +35,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 };
 
 /// Nothing that was downloaded is run.
-const DOWNLOADED: Exception<'static> = Exception::Without(DataFlows::of(&[DataFlow::Download]));
+const DOWNLOADED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Download]));
 
 /// Methods of the same name have nothing to do with it.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -1,4 +1,4 @@
-use crate::flow::{DataFlow, DataFlows};
+use crate::flow::{Inflow, Inflows};
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "into a file that shells or services read",
             regex: r#"\b(?:echo|printf|cat)\b[^\n]{0,200}?\b(?:curl|wget|nc|ncat|base64|python3?[ \t]{1,8}-c|bash[ \t]{1,8}-i|/dev/tcp)\b[^\n]{0,200}?>>?[ \t]{0,8}["\x27]?[~$/]"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
-            exceptions: &[Exception::Without(DataFlows::of(&[DataFlow::StartupFile]))],
+            exceptions: &[Exception::Without(Inflows::of(&[Inflow::StartupFile]))],
         },
         Pattern {
             note: "a key of somebody else, among those that may log in",
