@@ -23,29 +23,59 @@ pub(crate) struct Decoded {
 /// Hands on every readable text that something in `text` spells.
 pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let end = match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => run(bytes, at, is_base64),
-            b'\\' | b'%' => at + escapes(bytes, at),
-            _ => at + 1,
-        };
-        let end = end.max(at + 1);
-        if end - at >= SHORTEST_RUN {
-            let run = bytes.get(at..end).unwrap_or_default();
-            let decoded = match byte {
-                b'\\' | b'%' => decode_escapes(run),
-                _ => decode_hex(run).or_else(|| decode_base64(run)),
-            };
-            if let Some(text) = decoded.and_then(readable) {
-                found(Decoded { span: at..end, text });
-            }
-        }
-        at = end;
-    }
+    each_long_run(bytes, &mut found);
+    each_row_of_escapes(bytes, &mut found);
     each_list_of_numbers(bytes, &mut found);
     each_text_in_parts(text, &mut found);
 }
+
+/// Long words of base64 or hexadecimal digits. Most bytes are never looked at: a run that is too short ends before its last one would be.
+fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
+    let mut from = 0;
+    while let Some(window) = bytes.get(from..from + SHORTEST_RUN) {
+        if let Some(gap) = window.iter().rposition(|byte| !IS_BASE64[usize::from(*byte)]) {
+            from += gap + 1;
+            continue;
+        }
+        let end = run(bytes, from, is_base64);
+        let begin = from + window.iter().take_while(|byte| matches!(byte, b'-' | b'_' | b'=')).count();
+        let word = bytes.get(begin..end).unwrap_or_default();
+        let decoded =
+            if word.len() < SHORTEST_RUN { None } else { decode_hex(word).or_else(|| decode_base64(word)) };
+        if let Some(text) = decoded.and_then(readable) {
+            found(Decoded { span: begin..end, text });
+        }
+        from = end;
+    }
+}
+
+/// Escapes, one after the other.
+fn each_row_of_escapes(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
+    let mut from = 0;
+    while let Some(next) = memchr::memchr2(b'\\', b'%', bytes.get(from..).unwrap_or_default()) {
+        let at = from + next;
+        let end = at + escapes(bytes, at);
+        if end - at >= SHORTEST_RUN
+            && let Some(text) = decode_escapes(bytes.get(at..end).unwrap_or_default()).and_then(readable)
+        {
+            found(Decoded { span: at..end, text });
+        }
+        from = end.max(at + 1);
+    }
+}
+
+/// [`is_base64`] of every byte.
+const IS_BASE64: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = is_base64(byte);
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
 const fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
@@ -156,10 +186,14 @@ fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
         let is_part = |byte: u8| byte.is_ascii_digit() || matches!(byte, b',' | b' ' | b'\n' | b'\r' | b'\t');
         let near = bytes.get(start.saturating_sub(3)..start).unwrap_or_default();
         let digits = near.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits < 2 {
+            at = start + 1;
+            continue;
+        }
         let end = run(bytes, start, is_part);
         at = end.max(start + 1);
         let begin = start - digits;
-        if digits < 2 || end - begin < SHORTEST_RUN {
+        if end - begin < SHORTEST_RUN {
             continue;
         }
         let list = bytes.get(begin..end).unwrap_or_default();
@@ -177,17 +211,24 @@ fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
 
 /// Texts in quotes that a sign joins: each line that has some, without the joints.
 fn each_text_in_parts(text: &str, found: &mut impl FnMut(Decoded)) {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let end = start + line.len();
+    let bytes = text.as_bytes();
+    let mut from = 0;
+    while let Some(next) = memchr::memchr(b'+', bytes.get(from..).unwrap_or_default()) {
+        let at = from + next;
+        let before = bytes.get(from..at).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', before).map_or(from, |end| from + end + 1);
+        let rest = bytes.get(at..).unwrap_or_default();
+        let end = memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| at + end + 1);
+        let line = text.get(start..end).unwrap_or_default();
+        from = end;
         let may_join = line.matches('+').nth(1).is_some() && line.contains(['"', '\'']);
-        if may_join && line.len() <= 4096 {
-            let joined = without_joints(line);
-            if let Some(text) = joined.map(String::into_bytes).and_then(readable) {
-                found(Decoded { span: start..end, text });
-            }
+        if !may_join || line.len() > 4096 {
+            continue;
         }
-        start = end;
+        let joined = without_joints(line);
+        if let Some(text) = joined.map(String::into_bytes).and_then(readable) {
+            found(Decoded { span: start..end, text });
+        }
     }
 }
 

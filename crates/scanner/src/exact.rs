@@ -15,6 +15,7 @@ use std::sync::OnceLock;
 
 use regex_syntax::hir::Hir;
 
+use crate::flow::{Inflow, Inflows};
 use crate::regions::RegionMap;
 use crate::rule::{Exception, Pattern, Region, Regions, Rule};
 
@@ -132,6 +133,13 @@ impl Compiled {
         let parsed = parse(&[expand(pattern)?])?;
         let long_run = parsed.first().and_then(LongRun::of);
         Ok(Self { pattern: searcher(&parsed)?, long_run, regions, exceptions })
+    }
+
+    /// Whether it matches at `offset` for nothing worse than a setting that flows in.
+    pub(crate) fn is_only_a_setting(&self, regions: &mut RegionMap<'_>, offset: usize) -> bool {
+        let setting = Inflows::of(&[Inflow::Setting]);
+        let needed = self.exceptions.needed().filter(|needed| needed.has_any_of(setting));
+        needed.is_some_and(|needed| regions.flows_at(offset, needed).common(needed) == setting)
     }
 
     /// How much memory its pattern takes.

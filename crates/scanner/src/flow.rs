@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use crate::rule::Region;
 use names::Names;
+use sources::may_hold;
 use statements::statements;
 
 /// What can flow into a command or a call.
@@ -39,11 +40,13 @@ pub enum Inflow {
     StartupFile = 128,
     /// The name of a file that instructs agents.
     AgentFile = 256,
+    /// One value of the settings of a project or a program, which is often for the service that the request goes to.
+    Setting = 512,
 }
 
 impl Inflow {
     /// Everything that can flow.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::SecretFile,
         Self::Environment,
         Self::ForeignSecret,
@@ -53,6 +56,7 @@ impl Inflow {
         Self::ManySecrets,
         Self::StartupFile,
         Self::AgentFile,
+        Self::Setting,
     ];
 
     /// The name used in rule files.
@@ -68,6 +72,7 @@ impl Inflow {
             Self::ManySecrets => "many_secrets",
             Self::StartupFile => "startup_file",
             Self::AgentFile => "agent_file",
+            Self::Setting => "setting",
         }
     }
 }
@@ -112,12 +117,16 @@ impl Inflows {
         Self(self.0 & !(flow as u16))
     }
 
+    pub(crate) const fn common(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     pub(crate) const fn with(self, more: Self) -> Self {
         Self(self.0 | more.0)
     }
 }
 
-/// What every statement of a text carries.
+/// What every statement of a program carries.
 #[derive(Debug, Default)]
 pub(crate) struct FlowMap {
     /// By where they begin; none overlaps another. Statements that carry nothing are left out.
@@ -127,17 +136,20 @@ pub(crate) struct FlowMap {
 }
 
 impl FlowMap {
-    /// Reads the programs of a text: its fences, its code spans, or all of it.
-    pub(crate) fn of(text: &str, programs: impl Iterator<Item = (Range<usize>, Region)>) -> Self {
+    /// Whether any of these can flow in a program.
+    pub(crate) fn may_hold(program: &str, needed: Inflows) -> bool {
+        may_hold(program, needed)
+    }
+
+    /// Reads the program that stands at `span`: a fence, a code span, or all of a text.
+    pub(crate) fn of(text: &str, span: &Range<usize>, region: Region) -> Self {
         let mut map = Self::default();
-        for (span, region) in programs {
-            let Some(program) = text.get(span.clone()) else { continue };
-            read(program, region, span.start, &mut map.carrying);
-            if region == Region::Decoded
-                || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
-            {
-                read(program, Region::Code, span.start, &mut map.inner);
-            }
+        let Some(program) = text.get(span.clone()) else { return map };
+        read(program, region, span.start, &mut map.carrying);
+        if region == Region::Decoded
+            || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
+        {
+            read(program, Region::Code, span.start, &mut map.inner);
         }
         map
     }
@@ -155,16 +167,20 @@ const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "
 fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Inflows)>) {
     let mut names = Names::new(region);
     let found = statements(program, region);
-    // A function may be called before what it returns was read, so all is read twice.
-    found.iter().for_each(|statement| {
-        names.read(program, statement);
-    });
-    names.begin_again();
-    for statement in &found {
-        let flows = names.read(program, statement);
-        if !flows.is_empty() {
-            carrying.push((offset + statement.start..offset + statement.end, flows));
+    let begin = carrying.len();
+    // A function may be called before what it returns was read, so all is read twice, where any name holds something.
+    for _ in 0..2 {
+        carrying.truncate(begin);
+        for statement in &found {
+            let flows = names.read(program, statement);
+            if !flows.is_empty() {
+                carrying.push((offset + statement.start..offset + statement.end, flows));
+            }
         }
+        if names.hold_nothing() {
+            break;
+        }
+        names.begin_again();
     }
 }
 

@@ -38,8 +38,18 @@ pub(crate) struct RegionMap<'t> {
     borders: Vec<Border>,
     /// The last answer, and the bytes for which it holds: whoever asks mostly asks about the next byte then.
     last: (Range<usize>, Region),
-    /// What flows where, once somebody has asked.
+    /// The programs of the text, once somebody has asked what flows, and what flows in each where it was asked.
+    programs: Option<Vec<Program>>,
+}
+
+/// A part of the text that is a program, or may be, and what flows in it, once somebody has asked.
+#[derive(Debug)]
+struct Program {
+    span: Range<usize>,
+    region: Region,
     flows: Option<FlowMap>,
+    /// What is known not to flow in it.
+    absent: Inflows,
 }
 
 /// The beginning of a region.
@@ -64,7 +74,7 @@ impl<'t> RegionMap<'t> {
             blocks: Blocks::new(text),
             borders: Vec::new(),
             last: (0..0, Region::Prose),
-            flows: None,
+            programs: None,
         }
     }
 
@@ -93,24 +103,48 @@ impl<'t> RegionMap<'t> {
         self.last.1
     }
 
-    /// Returns what flows into the statement at `offset`. All programs of the text are read for the first answer.
-    pub(crate) fn flows_at(&mut self, offset: usize) -> Inflows {
-        if self.flows.is_none() {
-            self.flows = Some(FlowMap::of(self.text, self.programs().into_iter()));
+    /// Returns what flows into the statement at `offset`, or nothing if nothing of what is `needed` does. The program that it stands in
+    /// is read for the first answer.
+    pub(crate) fn flows_at(&mut self, offset: usize, needed: Inflows) -> Inflows {
+        if self.programs.is_none() {
+            self.programs = Some(self.programs());
         }
-        self.flows.as_ref().map_or(Inflows::default(), |flows| flows.at(offset))
+        let text = self.text;
+        let programs = self.programs.as_mut().map_or([].as_mut_slice(), Vec::as_mut_slice);
+        let after = programs.partition_point(|program| program.span.start <= offset);
+        let program = after.checked_sub(1).and_then(|index| programs.get_mut(index));
+        program.filter(|program| offset < program.span.end).map_or(Inflows::default(), |program| {
+            let Program { span, region, flows, absent } = program;
+            let is_absent = |absent: Inflows| absent.common(needed) == needed;
+            if flows.is_none()
+                && !is_absent(*absent)
+                && !FlowMap::may_hold(text.get(span.clone()).unwrap_or_default(), needed)
+            {
+                *absent = absent.with(needed);
+            }
+            if is_absent(*absent) {
+                return Inflows::default();
+            }
+            flows.get_or_insert_with(|| FlowMap::of(text, span, *region)).at(offset)
+        })
     }
 
     /// The parts of the text that are programs, or may be.
-    fn programs(&mut self) -> Vec<(Range<usize>, Region)> {
+    fn programs(&mut self) -> Vec<Program> {
         if let Some(region) = self.whole {
-            return vec![(0..self.text.len(), region)];
+            return vec![Program { span: 0..self.text.len(), region, flows: None, absent: Inflows::NONE }];
         }
         while self.blocks.read_block(&mut self.borders) {}
         let ends = self.borders.iter().skip(1).map(|border| border.start).chain([self.text.len()]);
-        let spans = self.borders.iter().zip(ends).map(|(border, end)| (border.start..end, border.region));
+        let spans = self.borders.iter().zip(ends);
         spans
-            .filter(|(_, region)| matches!(region, Region::Shell | Region::Code | Region::InlineCode))
+            .filter(|(border, _)| matches!(border.region, Region::Shell | Region::Code | Region::InlineCode))
+            .map(|(border, end)| Program {
+                span: border.start..end,
+                region: border.region,
+                flows: None,
+                absent: Inflows::NONE,
+            })
             .collect()
     }
 

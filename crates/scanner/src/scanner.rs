@@ -1,5 +1,6 @@
 //! The scanner: a set of rules, and what they say about a text.
 
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
 
 use stockade_text::PositionCursor;
@@ -161,19 +162,28 @@ impl Scanner {
             work.deobfuscated += view.len();
             let patterns = self.candidates(view, method, &mut work);
             run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
+            // What is spelled can be disguised like anything else.
+            self.search_decoded(view, |span| deobfuscated.raw_span(span), &mut run, method, &mut work);
         }
         if options.deobfuscate == Deobfuscate::Suspicious {
-            self.search_decoded(text, &mut run, method, &mut work);
+            self.search_decoded(text, |span| span, &mut run, method, &mut work);
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
     }
 
-    /// Searches what something in the text spells, and what that spells.
-    fn search_decoded(&self, text: &str, run: &mut Run<'_>, method: Method, work: &mut Work) {
+    /// Searches what something in a view of the text spells, and what that spells.
+    fn search_decoded(
+        &self,
+        view: &str,
+        origin: impl Fn(Range<usize>) -> Range<usize>,
+        run: &mut Run<'_>,
+        method: Method,
+        work: &mut Work,
+    ) {
         let mut due: Vec<Decoded> = Vec::new();
-        each_decoded(text, |decoded| due.push(decoded));
+        each_decoded(view, |Decoded { span, text }| due.push(Decoded { span: origin(span), text }));
         for depth in 1..=MAX_DEPTH {
             let mut deeper = Vec::new();
             for Decoded { span, text } in due {

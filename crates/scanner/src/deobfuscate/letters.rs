@@ -37,11 +37,16 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
             Glyph::LookAlike(_) => {}
         }
         after_sign = match reads_as {
-            Glyph::Plain => !letter.is_ascii(),
+            Glyph::Plain => !is_of_a_word(letter),
             Glyph::Invisible => after_sign,
             Glyph::Compatible(_) | Glyph::LookAlike(_) => false,
         };
     }
+}
+
+/// Whether what nobody sees disguises a word behind this: ASCII, or a letter or a mark of an alphabet that the rules know words of.
+fn is_of_a_word(letter: char) -> bool {
+    letter.is_ascii() || matches!(letter, '\u{400}'..='\u{1FFF}' | '\u{3000}'..='\u{D7FF}')
 }
 
 /// Look-alikes are an obfuscation beside ASCII, in a word that also holds ASCII letters, or if all of a word is made of them and

@@ -28,6 +28,11 @@ pub(crate) const TRIGGERS: &[(Obfuscation, &str)] = &[
         Letters,
         r"[\t-\x22$-)+-/:-~]\xEF\xB8[\x80-\x8F]|[0-9#*]\xEF\xB8(?:[\x80-\x8E]|\x8F[^\xE2])|\xEF\xB8[\x80-\x8F][A-Za-z]",
     ),
+    // The same between letters of other alphabets, which the rules know words of.
+    (
+        Letters,
+        r"(?:[\xD0-\xDF][\x80-\xBF]|[\xE0\xE1\xE3-\xED][\x80-\xBF][\x80-\xBF])(?:{invisible}|\xEF\xBB\xBF|\xEF\xB8[\x80-\x8F])",
+    ),
     // Spaces that are not the ASCII space, with no more than such spaces between them and visible ASCII.
     (Letters, r"[!-~][ \t]*{other-space}|[|\\]\s*{other-space}"),
     (Letters, r"{other-space}[ \t]*[!-~]"),

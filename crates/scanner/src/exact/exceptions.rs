@@ -74,6 +74,11 @@ impl Exceptions {
         }
     }
 
+    /// What must flow into a match, if anything.
+    pub(super) const fn needed(&self) -> Option<Inflows> {
+        self.needed
+    }
+
     /// Whether any exception holds for a match. What looks at the match itself comes late, since it can be long.
     pub(super) fn hold(&self, regions: &mut RegionMap<'_>, hit: Range<usize>, work: &mut ExactWork) -> bool {
         let text = regions.text().as_bytes();
@@ -84,7 +89,7 @@ impl Exceptions {
         holds(Subject::After, line_after(text, hit.end))
             || holds(Subject::Match, text.get(hit.clone()).unwrap_or_default())
             || holds(Subject::Before, line_before(text, hit.start))
-            || self.needed.is_some_and(|needed| !regions.flows_at(hit.start).has_any_of(needed))
+            || self.needed.is_some_and(|needed| !regions.flows_at(hit.start, needed).has_any_of(needed))
     }
 
     /// The exceptions of a kind. Those that cannot be compiled excuse nothing: fail closed.

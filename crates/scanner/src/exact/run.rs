@@ -21,6 +21,9 @@ pub(crate) struct Exact {
 /// How many bytes around the matches of a pattern are looked at for what makes them milder. Of those behind, none is made milder.
 const MAX_LOOKED_AROUND: usize = 128 << 10;
 
+/// Why what sends a setting is milder: mostly it goes to the service that gave it out.
+const ONE_SETTING: &str = "what is sent is one value of settings, which may be for whom it is sent to";
+
 /// One place where one rule fires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
@@ -127,6 +130,9 @@ impl Run<'_> {
                     if severity == Severity::Critical && may_lower && looked < MAX_LOOKED_AROUND {
                         let (why, bytes) = context::lowered(view, &span, regions.at(span.start), category);
                         (lowered, looked) = (why, looked + bytes);
+                    }
+                    if lowered.is_none() && severity == Severity::Critical && may_lower {
+                        lowered = compiled.is_only_a_setting(regions, span.start).then_some(ONE_SETTING);
                     }
                     let severity = if lowered.is_some() { Severity::Warn } else { severity };
                     let room = if lowered.is_some() { &mut room_for_lowered } else { &mut room };

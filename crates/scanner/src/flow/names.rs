@@ -91,6 +91,8 @@ pub(super) struct Names<'p> {
     functions: HashMap<&'p str, Function<'p>>,
     /// The function that is being read.
     function: Option<&'p str>,
+    /// Whether any name was given something.
+    has_held: bool,
 }
 
 /// A function, and what its arguments were seen to hold.
@@ -108,6 +110,7 @@ impl<'p> Names<'p> {
             local: HashMap::new(),
             functions: HashMap::new(),
             function: None,
+            has_held: false,
         }
     }
 
@@ -115,6 +118,11 @@ impl<'p> Names<'p> {
     pub(super) fn begin_again(&mut self) {
         self.function = None;
         self.local.clear();
+    }
+
+    /// Whether no name was ever given anything.
+    pub(super) fn hold_nothing(&self) -> bool {
+        !self.has_held
     }
 
     /// Reads a statement: returns what flows in it, and keeps what its names hold from now on.
@@ -130,7 +138,8 @@ impl<'p> Names<'p> {
             held.secrets.clear();
             held.flows = held.flows.without(Inflow::EncodedSecret);
         }
-        let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
+        let is_secret =
+            held.flows.has_any_of(SECRETS.with(Inflows::of(&[Inflow::Setting]))) || !held.secrets.is_empty();
         if is_secret && finds(&ENCODES, text) {
             held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
@@ -140,6 +149,7 @@ impl<'p> Names<'p> {
             keep(&mut held.hosts, host);
         }
         if !held.is_nothing() {
+            self.has_held = true;
             self.assign(text, &held);
         }
         held.flows_at_sink()
@@ -192,11 +202,19 @@ impl<'p> Names<'p> {
     }
 
     fn add_files(&self, text: &'p str, held: &mut Held<'p>) {
+        let is_picked = self.region != Region::Code && picks_a_value(text);
         for (at, word) in words(text) {
-            if self.region == Region::Code && is_said(text, at) {
+            let is_no_path = match self.region {
+                Region::Code => is_said(text, at) || is_member(text, at, word),
+                _ => is_query(text, at, word),
+            };
+            if is_no_path {
                 continue;
             }
             let mut flows = named(word, self.region);
+            if is_picked && flows.contains(Inflow::SecretFile) && is_of_project(word) {
+                flows = flows.without(Inflow::SecretFile).with(Inflows::of(&[Inflow::Setting]));
+            }
             if flows.contains(Inflow::SecretFile) && is_only_used(text, at) {
                 flows = flows.without(Inflow::SecretFile);
             }
@@ -213,7 +231,10 @@ impl<'p> Names<'p> {
         }
         for (at, name, is_meant) in identifiers(text, self.region) {
             let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
-            if known.flows.is_empty() && !known.secrets.is_empty() && shows_who_asks(text, at) {
+            let is_variable = known.flows.is_empty() && !known.secrets.is_empty();
+            let is_setting = known.flows.contains(Inflow::Setting)
+                && known.flows.without(Inflow::Setting).without(Inflow::EncodedSecret).is_empty();
+            if (is_variable || is_setting) && shows_who_asks(text, at) {
                 continue;
             }
             held.add(known);
@@ -339,6 +360,32 @@ fn is_said(text: &str, at: usize) -> bool {
         && !["system(", "popen(", "exec", "spawn", "subprocess", "run("]
             .iter()
             .any(|call| text.contains(call))
+}
+
+/// Whether a word of a program is a member of a value, such as `answer.key`, and no path.
+fn is_member(text: &str, at: usize, word: &str) -> bool {
+    let is_quoted = before(text, at, 1).ends_with(['"', '\'', '`', '@', '=']);
+    let is_file = word.contains('/') || text.get(at..).is_some_and(|rest| rest.starts_with(['@', '~']));
+    !is_quoted && !is_file
+}
+
+/// Whether a word of a shell is what `jq` is asked for, such as `.key`, and no path.
+fn is_query(text: &str, at: usize, word: &str) -> bool {
+    word.starts_with('.')
+        && !word.contains('/')
+        && !word.starts_with(".env")
+        && before(text, at, REACH).rsplit(['|', '(']).next().is_some_and(|command| command.contains("jq "))
+}
+
+/// Whether a statement of a shell takes one value out of a file, and sends it nowhere by itself.
+fn picks_a_value(text: &str) -> bool {
+    ["jq ", "cut ", "awk ", "sed "].iter().any(|tool| text.contains(tool))
+        && !["curl", "wget", "nc ", "/dev/tcp", "base64"].iter().any(|tool| text.contains(tool))
+}
+
+/// Whether a file is of the settings of a project, one value of which a request is there to show.
+fn is_of_project(word: &str) -> bool {
+    word.rsplit('/').next().is_some_and(|last| last.starts_with(".env") || last.ends_with(".json"))
 }
 
 /// Where programs put what they want to find again.

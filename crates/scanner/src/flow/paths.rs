@@ -1,6 +1,6 @@
 //! Which words of a program are files that hold secrets. The table is that of the crate `names`.
 
-use stockade_names::{Kind, Root, hits};
+use stockade_names::{Hit, Kind, Root, hits};
 
 use super::{Inflow, Inflows};
 use crate::rule::Region;
@@ -69,15 +69,26 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     let is_public = last.ends_with(".pub") || last.starts_with("known_hosts");
     let is_settings =
         last.starts_with(".env") && in_home.is_none() && root == Root::Home && region != Region::Shell;
-    let flow = |kind| match kind {
+    let flow = |hit: &Hit| match hit.name.kind {
         Kind::HoldsSecrets | Kind::GrantsAccess if is_public || is_settings => None,
+        Kind::HoldsSecrets | Kind::GrantsAccess if is_broad(hit, &parts) => Some(Inflow::Setting),
         Kind::HoldsSecrets | Kind::GrantsAccess => Some(Inflow::SecretFile),
         Kind::StartsPrograms => Some(Inflow::StartupFile),
         Kind::InstructsAgents => Some(Inflow::AgentFile),
         Kind::KeepsTraces => None,
     };
-    let flows = hits(root, &parts).into_iter().filter_map(|hit| flow(hit.name.kind));
-    flows.fold(Inflows::NONE, |all, flow| all.with(Inflows::of(&[flow])))
+    let flows = hits(root, &parts).into_iter().filter_map(|hit| flow(&hit));
+    let flows = flows.fold(Inflows::NONE, |all, flow| all.with(Inflows::of(&[flow])));
+    if flows.contains(Inflow::SecretFile) { flows.without(Inflow::Setting) } else { flows }
+}
+
+/// Whether a row is a whole folder in which a program keeps its secrets and much else, and the path something in it.
+fn is_broad(hit: &Hit, path: &[&str]) -> bool {
+    let is_folder = matches!(hit.name.id, "home-credentials" | "agent-credentials" | "secrets-folder");
+    // Of these, all is secret.
+    let is_vault =
+        |first: &&str| matches!(*first, ".ssh" | ".aws" | ".gnupg" | ".kube" | ".azure" | ".mozilla");
+    is_folder && hit.length < path.len() && !path.first().is_some_and(is_vault)
 }
 
 fn below_root(rest: &str) -> (Root, &str) {

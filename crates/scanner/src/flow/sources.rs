@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
-use super::Inflow;
+use super::{Inflow, Inflows};
 use crate::exact::compile_list;
 
 /// Where something comes from.
@@ -75,6 +75,30 @@ pub(super) static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The source that an expression of the finder stands for.
 pub(super) fn source(index: usize) -> Option<Source> {
     SOURCES.get(index).map(|(source, _)| *source)
+}
+
+/// The expressions of one source.
+fn expressions_of(wanted: Source) -> Option<Regex> {
+    let patterns: Vec<&str> =
+        SOURCES.iter().filter(|(source, _)| *source == wanted).map(|(_, pattern)| *pattern).collect();
+    compile_list(&patterns).ok()
+}
+
+static DECODES: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(flow(Inflow::Decoded)));
+static DOWNLOADS: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(flow(Inflow::Download)));
+static VARIABLES: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(Source::Variable));
+
+/// Whether any of these can flow in a program at all, as one look at it tells: what cannot is most of what is asked, and costs no
+/// reading of statements.
+pub(super) fn may_hold(program: &str, needed: Inflows) -> bool {
+    let of_variables = Inflows::of(&[Inflow::ForeignSecret, Inflow::ManySecrets]);
+    let told = of_variables.with(Inflows::of(&[Inflow::Decoded, Inflow::Download]));
+    // Expressions that cannot be compiled may be anywhere.
+    let stands = |expressions: &Option<Regex>| expressions.as_ref().is_none_or(|it| it.is_match(program));
+    needed.common(told) != needed
+        || needed.contains(Inflow::Decoded) && stands(&DECODES)
+        || needed.contains(Inflow::Download) && stands(&DOWNLOADS)
+        || needed.has_any_of(of_variables) && stands(&VARIABLES)
 }
 
 /// Encodes what it is given.

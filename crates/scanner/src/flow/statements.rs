@@ -21,6 +21,15 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
         braces: Vec::new(),
         found: Vec::new(),
     };
+    // The line that opens a fence belongs to it.
+    let is_fence = program.trim_start().starts_with("```") || program.trim_start().starts_with("~~~");
+    let body = if is_fence { program.split_once('\n').map_or("", |(_, body)| body) } else { program };
+    let is_data = body.trim_start().strip_prefix(['{', '[']).is_some_and(|rest| {
+        rest.starts_with(['\n', '\r', ' ', '\t', '"']) && rest.trim_start().starts_with(['"', '{'])
+    });
+    if is_data && region == Region::Code {
+        return lines(program);
+    }
     let mut at = 0;
     while at < reader.bytes.len() {
         at = reader.step(at);
@@ -32,6 +41,17 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
         *span = program.floor_char_boundary(span.start)..program.floor_char_boundary(span.end);
     }
     found
+}
+
+/// The lines of a file of data, in which each says something else, such as JSON.
+fn lines(program: &str) -> Vec<Range<usize>> {
+    let mut start = 0;
+    let line = |line: &str| {
+        let span = start..start + line.len();
+        start = span.end;
+        span
+    };
+    program.split_inclusive('\n').map(line).collect()
 }
 
 struct Reader<'p> {

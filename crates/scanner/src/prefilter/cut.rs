@@ -1,7 +1,7 @@
 //! The cheapest set of nodes that every walk through a graph must meet.
 //!
 //! Menger and Ford–Fulkerson: the cheapest cut costs as much as the greatest flow, and lies where that flow uses the
-//! nodes up. Inflows are found by Dinic's way: shortest ways first, all those of one length at a time.
+//! nodes up. Flows are found by Dinic's way: shortest ways first, all those of one length at a time.
 
 use std::collections::VecDeque;
 

@@ -22,6 +22,7 @@ const FLOWS: &[&str] = &[
     "many_secrets",
     "startup_file",
     "agent_file",
+    "setting",
 ];
 const SEVERITIES: &[&str] = &["WARN", "CRITICAL"];
 const REGIONS: &[&str] = &["prose", "table_row", "inline_code", "code", "shell", "decoded"];
