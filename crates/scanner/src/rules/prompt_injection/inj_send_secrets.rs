@@ -1,5 +1,7 @@
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
+// `r\w{1,4}d` stands for `read`, which is in every other text: written out, it would have each of them looked through.
+
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "INJ_SEND_SECRETS",
     category: Category::PromptInjection,
@@ -9,15 +11,15 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "collect and send",
-            regex: r"(?i)\b(?:read|collect|gather|include|copy|extract|dump|take|harvest|capture)\w{0,3}\b[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}\b[^\n]{0,100}?https?://",
+            regex: r"(?i)\b(?:r\w{1,4}d|collect|gather|include|copy|extract|dump|take|harvest|capture)\w{0,3}\b[^\n]{0,100}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^<>]{0,240}?\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}\b",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[FORBIDDEN],
+            exceptions: &[FORBIDDEN, NOWHERE],
         },
         Pattern {
             note: "send to an address",
-            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}[ \t]{1,8}(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^\n]{0,60}?[ \t](?:to|at|via)[ \t][^\n]{0,60}?https?://",
+            regex: r"(?i)\b(?:send|post|upload|forward|transmit|exfiltrate|submit|deliver|leak|email|mail|relay|pass)\w{0,4}[ \t]{1,8}(?:all|the|any|every|your|their|its|it|them|these|user)\b[^\n]{0,80}?\b(?:ssh[ \t]{1,8}keys?|private[ \t]{1,8}keys?|api[ \t]{1,8}keys?|credentials?|passwords?|(?:session|access|auth\w{0,40}|bearer|api)[ \t]{1,8}tokens?|tokens|secrets|environment[ \t]{1,8}variables|cookies|seed[ \t]{1,8}phrases?|wallets?|session[ \t]{1,8}data|~/\.[a-z]{1,40}/[\w./-]{1,40})[^\n]{0,60}?[ \t](?:to|at|via)[ \t]",
             regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[FORBIDDEN],
+            exceptions: &[FORBIDDEN, NOWHERE],
         },
     ],
     matches: &[
@@ -36,3 +38,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
 
 /// The clause forbids it.
 const FORBIDDEN: Exception<'static> = Exception::Before(r"(?i)\b(?:never|not|don\W{1,3}t|only|avoid|without)\b[^.!?]{0,80}$");
+
+/// No address follows in the line. It is asked for here and not in the patterns, for otherwise each text with a link would be looked
+/// through for them.
+const NOWHERE: Exception<'static> = Exception::After(r"^(?:[^/]|/(?:[^/]|$))*$");
