@@ -1,7 +1,6 @@
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
 // `r\w{1,4}d` stands for `read`, which is in every other text: written out, it would have each of them looked through.
-
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "INJ_SEND_SECRETS",
     category: Category::PromptInjection,
