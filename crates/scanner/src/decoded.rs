@@ -33,7 +33,7 @@ pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
 fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     let mut from = 0;
     while let Some(window) = bytes.get(from..from + SHORTEST_RUN) {
-        if let Some(gap) = window.iter().rposition(|byte| !IS_BASE64[usize::from(*byte)]) {
+        if let Some(gap) = window.iter().rposition(|byte| !is_base64(*byte)) {
             from += gap + 1;
             continue;
         }
@@ -63,19 +63,6 @@ fn each_row_of_escapes(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
         from = end.max(at + 1);
     }
 }
-
-/// [`is_base64`] of every byte.
-const IS_BASE64: [bool; 256] = {
-    let mut table = [false; 256];
-    let mut byte = 0_u8;
-    loop {
-        table[byte as usize] = is_base64(byte);
-        if byte == u8::MAX {
-            break table;
-        }
-        byte += 1;
-    }
-};
 
 const fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_' | b'=')
