@@ -95,7 +95,7 @@ pub(super) const ROWS: &[Row] = &[
         .with(CONTAINER),
     row("agents.bot.skills.execSandbox.backendOptions", ["[]", "[\"program=/no/such\"]"], Probe::Run(&["true"]))
         .with(&[("agents.bot.skills.execSandbox.backend", "mine")]),
-    row("agents.bot.skills.execSandbox.review", ["off", "hold"], Probe::Run(&["touch", "made"])),
+    row("agents.bot.skills.execSandbox.review", ["off", "hold"], Probe::Run(&["sh", "-c", "stat -f -c %T . | grep -q overlay"])),
     row("agents.bot.skills.execSandbox.home", ["private", "tools"], Probe::Run(&["test", "-e", "HOME/.cargo/bin/tool"])).at(NO_CRATE),
     row("agents.bot.skills.execSandbox.readOnlyAllowPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])),
     row("agents.bot.skills.execSandbox.network", ["none", "open"], Probe::Run(&["sh", "-c", "ls -l /proc/self/ns/net | grep -qF OURS"])),
