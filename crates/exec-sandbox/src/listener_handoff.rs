@@ -98,8 +98,8 @@ impl HandedListeners {
         Ok(receive(&self.0)?.map(Into::into))
     }
 
-    #[cfg(feature = "egress")]
     /// Waits for the next socket, of whatever kind; nothing when there will be no more.
+    #[cfg(feature = "egress")]
     pub(crate) fn next_socket(&self) -> io::Result<Option<std::os::fd::OwnedFd>> {
         receive(&self.0)
     }
