@@ -1,9 +1,7 @@
 //! The doors, each asked about every row of the table.
-#![expect(clippy::disallowed_methods, reason = "runs the binary and the hook")]
 
-use std::fs;
 use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
 use stockade_guard::policy::{CommandContext, CommandPolicy};
@@ -11,7 +9,6 @@ use stockade_guard::policy::{CommandContext, CommandPolicy};
 use super::super::Serving;
 use super::home::{Home, hook_input};
 use super::{Row, Verdict, differing};
-use crate::support::path_with_stockade;
 
 /// Asks about every row, and returns what differs.
 pub(super) type Door = fn(&[Row]) -> Vec<String>;
