@@ -1,0 +1,157 @@
+//! Does what is written down, as far as it is not done, and says of each change what became of it.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::PathBuf;
+
+use rustix::fs::{AtFlags, Mode, RenameFlags, chmod, renameat_with, unlinkat};
+use rustix::io::Errno;
+
+use super::Merging;
+use super::journal::{JOURNAL, Step, Way};
+use crate::review::about::SLOTS;
+use crate::review::at::{Tree, is_gone, look, own_path_of};
+use crate::review::change::{ChangeKind, FileChange};
+use crate::review::copy::copy_one;
+use crate::review::crash;
+use crate::review::indexes::{Indexes, When, is_index};
+use crate::review::layer::Settled;
+use crate::review::manifest::Manifest;
+
+impl Merging<'_> {
+    /// Does what is written down, as far as it is not done, and forgets it.
+    pub(super) fn finish(&self, way: Way, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        self.open_folders(changes, steps)?;
+        for step in steps {
+            if let Some(change) = changes.get(step.number) {
+                self.take(way, change, *step)?;
+            }
+        }
+        self.workspace.forget();
+        if self.slots.beside && way == Way::Apply {
+            self.keep_copies(changes, steps)?;
+        }
+        self.modes(way, changes, steps)?;
+        let mut status = self.layer.status()?;
+        for step in steps {
+            let Some(change) = changes.get(step.number) else { continue };
+            match way {
+                Way::Apply => {
+                    status.insert(step.number, Settled::Applied(self.workspace.look(&change.path)?));
+                }
+                Way::Undo => drop(status.remove(&step.number)),
+            }
+        }
+        if way == Way::Apply {
+            let mut indexes = Indexes::load(&self.layer.folder, When::Applied)?;
+            let paths = steps.iter().filter_map(|step| Some(changes.get(step.number)?.path.as_path()));
+            paths.filter(|path| is_index(path)).for_each(|path| indexes.note(&self.workspace, path));
+            indexes.save(&self.layer.folder, When::Applied)?;
+        }
+        self.layer.write_status(&status)?;
+        if way == Way::Undo {
+            self.times(changes, steps)?;
+            if self.slots.beside {
+                self.stand_for_the_old(changes, steps)?;
+            }
+        }
+        if way == Way::Undo || self.slots.beside {
+            self.unstage_these(changes, &status.keys().copied().collect())?;
+        }
+        crash::point()?;
+        unlinkat(&self.layer.folder, JOURNAL, AtFlags::empty())?;
+        self.slots.close(self.layer, &self.workspace)
+    }
+
+    /// Lets what lies in the workspace and what lies in the slot change places, unless they have.
+    fn take(&self, way: Way, change: &FileChange, step: Step) -> io::Result<()> {
+        if change.kind == ChangeKind::Mode {
+            return Ok(());
+        }
+        let slot = step.number.to_string();
+        let (to, name) = match self.workspace.parent(&change.path) {
+            // The folder around it went after it, before whoever did that was killed.
+            Err(error) if is_gone(&error) && step.comes.is_none() => return Ok(()),
+            found => found?,
+        };
+        let found = look(to.as_fd(), name)?;
+        let now = found.map(|look| look.identity);
+        // It is done, or somebody put something else there since it was begun: that is left alone.
+        if now == step.comes || now != step.goes {
+            return Ok(());
+        }
+        let slots = self.slots.tree.root();
+        let is_folder = found.is_some_and(|look| look.is_folder());
+        let comes_as_folder = match way {
+            Way::Apply => change.makes_a_folder(),
+            Way::Undo => change.takes_a_folder(),
+        };
+        crash::point()?;
+        if comes_as_folder && way == Way::Undo {
+            // What lay in it comes next.
+            chmod(own_path_of(slots, slot.as_ref()), Mode::RWXU)?;
+        }
+        let moved = || -> rustix::io::Result<()> {
+            match (step.comes, step.goes) {
+                (Some(_), Some(_)) => renameat_with(slots, &slot, &*to, name, RenameFlags::EXCHANGE),
+                (Some(_), None) => renameat_with(slots, &slot, &*to, name, RenameFlags::NOREPLACE),
+                (None, Some(_)) => renameat_with(&*to, name, slots, &slot, RenameFlags::NOREPLACE),
+                (None, None) => Ok(()),
+            }
+        };
+        match moved() {
+            // A folder is moved to another only by who may write it: its `..` changes.
+            Err(Errno::ACCESS) if is_folder || comes_as_folder => {
+                let open =
+                    |folder: BorrowedFd<'_>, name: &OsStr| chmod(own_path_of(folder, name), Mode::RWXU);
+                if is_folder {
+                    open(to.as_fd(), name)?;
+                }
+                if comes_as_folder {
+                    open(slots, slot.as_ref())?;
+                }
+                moved()?;
+            }
+            moved => moved?,
+        }
+        if is_folder || comes_as_folder {
+            self.workspace.forget();
+        }
+        Ok(())
+    }
+
+    /// Copies what was replaced from the workspace's file system to the layer's.
+    fn keep_copies(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        let kept = Tree::open(&self.layer.path.join(SLOTS))?;
+        for step in steps.iter().filter(|step| step.goes.is_some()) {
+            let is_mode = changes.get(step.number).is_none_or(|change| change.kind == ChangeKind::Mode);
+            let slot = PathBuf::from(step.number.to_string());
+            let old = self.slots.tree.look(&slot)?.filter(|old| Some(old.identity) == step.goes);
+            if old.is_some() && !is_mode {
+                // One that was begun is not complete.
+                unlinkat(kept.root(), &slot, AtFlags::empty()).or_else(|error| match error {
+                    Errno::NOENT => Ok(()),
+                    Errno::ISDIR => unlinkat(kept.root(), &slot, AtFlags::REMOVEDIR),
+                    error => Err(error),
+                })?;
+                crash::point()?;
+                copy_one((&self.slots.tree, &slot), (&kept, &slot))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was copied back is what there was from now on.
+    fn stand_for_the_old(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        let Some(mut base) = Manifest::load(&self.layer.folder)? else { return Ok(()) };
+        for change in steps.iter().filter_map(|step| changes.get(step.number)) {
+            if let Some((entry, now)) =
+                base.entries.get_mut(&change.path).zip(self.workspace.look(&change.path)?)
+            {
+                entry.look = now;
+            }
+        }
+        base.save(&self.layer.folder)
+    }
+}

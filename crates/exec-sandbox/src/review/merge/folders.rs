@@ -1,0 +1,134 @@
+//! Modes and times of folders: opened for as long as it takes, and in the end as they are to be.
+
+#![expect(clippy::disallowed_methods, reason = "opens folders of workspaces by descriptors")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags, chmod, fstat, openat};
+
+use super::Merging;
+use super::journal::{Step, Way};
+use crate::review::at::{FOLDER, Look, own_path};
+use crate::review::change::{ChangeKind, FileChange};
+use crate::review::copy::timed;
+use crate::review::crash;
+use crate::review::record::{Rows, bytes_of, look_of, look_text, path_of, read};
+
+const FOLDERS: &str = "folders";
+const FOLDERS_FIELDS: usize = 2;
+
+impl Merging<'_> {
+    /// Lets the owner of folders write to them that change themselves, for as long as it takes. The outermost come first.
+    pub(super) fn open_folders(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        let is_meant = |change: &&FileChange| {
+            [change.before, change.after].into_iter().flatten().any(|look| look.is_folder())
+        };
+        let changed = steps.iter().filter_map(|step| changes.get(step.number)).filter(is_meant);
+        let paths: BTreeSet<&Path> = changed.map(|change| change.path.as_path()).collect();
+        for path in paths {
+            let now = self.workspace.look(path)?;
+            if let Some(now) = now.filter(|now| now.is_folder() && now.mode & 0o700 != 0o700) {
+                self.set_mode(path, now.mode | 0o700)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives folders the modes that they have in the end, the innermost first.
+    pub(super) fn modes(&self, way: Way, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        let mut changed: Vec<&FileChange> =
+            steps.iter().filter_map(|step| changes.get(step.number)).collect();
+        changed.sort_by(|one, other| other.path.cmp(&one.path));
+        for change in changed {
+            let meant = match way {
+                Way::Apply => change.after,
+                Way::Undo => change.before,
+            };
+            let Some(meant) = meant.filter(Look::is_folder) else { continue };
+            let Some(now) = self.workspace.look(&change.path)?.filter(Look::is_folder) else {
+                continue;
+            };
+            if now.mode != meant.mode {
+                self.set_mode(&change.path, meant.mode)?;
+            }
+            if change.kind != ChangeKind::Mode {
+                self.set_time(&change.path, meant.modified)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
+        let (folder, name) = self.workspace.parent(path)?;
+        // By an open descriptor: a link in its place is none of ours.
+        let opened = openat(&*folder, name, FOLDER | OFlags::PATH, Mode::empty())?;
+        crash::point()?;
+        Ok(chmod(own_path(opened.as_fd()), Mode::from_raw_mode(mode))?)
+    }
+
+    fn set_time(&self, path: &Path, modified: (i64, u64)) -> io::Result<()> {
+        let folder;
+        let (at, name): (&OwnedFd, &OsStr) = match path.file_name() {
+            Some(_) => {
+                let (parent, name) = self.workspace.parent(path)?;
+                folder = parent;
+                (&folder, name)
+            }
+            None => {
+                folder = self.workspace.folder(path)?;
+                (&folder, ".".as_ref())
+            }
+        };
+        timed((at.as_fd(), name), modified)
+    }
+
+    /// Writes down when something was last put into the folders that change: undone, they say it again.
+    pub(super) fn remember_folders(&self, changes: &[FileChange], order: &[usize]) -> io::Result<()> {
+        let mut known = self.folders()?;
+        let paths: BTreeSet<&Path> = order
+            .iter()
+            .filter_map(|number| changes.get(*number)?.path.parent())
+            .filter(|path| !known.iter().any(|(known, _)| known == path))
+            .collect();
+        for path in paths {
+            let found = match path.file_name() {
+                Some(_) => self.workspace.look(path)?,
+                None => Some(Look::of(&fstat(self.workspace.root())?)),
+            };
+            known.extend(found.map(|found| (path.to_path_buf(), found)));
+        }
+        let mut rows = Rows::default();
+        known.iter().for_each(|(path, look)| rows.row([bytes_of(path), look_text(look).as_bytes()]));
+        rows.write(&self.layer.folder, FOLDERS)
+    }
+
+    fn folders(&self) -> io::Result<Vec<(PathBuf, Look)>> {
+        let rows = read(&self.layer.folder, FOLDERS, FOLDERS_FIELDS)?.unwrap_or_default();
+        let row = |row: Vec<Vec<u8>>| {
+            let [path, look] = row.as_slice() else { return Err(io::ErrorKind::InvalidData.into()) };
+            Ok((path_of(path), look_of(look)?))
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    /// Gives the folders their times back in which something was undone.
+    pub(super) fn times(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
+        let around: BTreeSet<&Path> =
+            steps.iter().filter_map(|step| changes.get(step.number)?.path.parent()).collect();
+        for (path, then) in self.folders()?.into_iter().filter(|(path, _)| around.contains(path.as_path())) {
+            let now = match path.file_name() {
+                Some(_) => self.workspace.look(&path)?,
+                None => Some(Look::of(&fstat(self.workspace.root())?)),
+            };
+            if now.is_some_and(|now| now.identity == then.identity && now.modified != then.modified) {
+                crash::point()?;
+                self.set_time(&path, then.modified)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What will be done, written down before the first of it: from then on it is done, whoever does it.
+
+use std::io;
+
+use super::Merging;
+use crate::review::at::Identity;
+use crate::review::record::{Rows, identity_of, identity_text, number_of, read};
+
+pub(super) const JOURNAL: &str = "journal";
+const JOURNAL_FIELDS: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Apply,
+    Undo,
+}
+
+impl Way {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Apply => "apply",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+/// One step: the change with this number, and which files change places.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    pub(super) number: usize,
+    /// What comes to lie in the workspace.
+    pub(super) comes: Option<Identity>,
+    /// What lies there before.
+    pub(super) goes: Option<Identity>,
+}
+
+impl Merging<'_> {
+    /// Writes down what will be done. From here on it is done, whoever does it.
+    pub(super) fn commit(&self, way: Way, steps: &[Step]) -> io::Result<()> {
+        let mut rows = Rows::default();
+        for step in steps {
+            let (comes, goes) = (identity_text(step.comes), identity_text(step.goes));
+            rows.row([
+                way.name().as_bytes(),
+                step.number.to_string().as_bytes(),
+                comes.as_bytes(),
+                goes.as_bytes(),
+            ]);
+        }
+        rows.write(&self.layer.folder, JOURNAL)
+    }
+
+    pub(super) fn journal(&self) -> io::Result<Option<(Way, Vec<Step>)>> {
+        let Some(rows) = read(&self.layer.folder, JOURNAL, JOURNAL_FIELDS)? else { return Ok(None) };
+        let mut way = Way::Apply;
+        let mut steps = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let [name, number, comes, goes] = row.as_slice() else { continue };
+            way = if name == b"undo" { Way::Undo } else { Way::Apply };
+            let (comes, goes) = (identity_of(comes), identity_of(goes));
+            steps.push(Step { number: number_of(number)?, comes, goes });
+        }
+        Ok(Some((way, steps)))
+    }
+}

@@ -1,0 +1,85 @@
+//! Where things change places: one slot a change, in the layer, or in a folder of the workspace where the layer lies on another file system.
+
+#![expect(clippy::disallowed_methods, reason = "makes the folders in which things change places")]
+
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+
+use rustix::fs::{AtFlags, Mode, StatxFlags, fstat, mkdirat, openat, statx, unlinkat};
+use rustix::io::Errno;
+
+use crate::review::about::SLOTS;
+use crate::review::at::{FOLDER, Look, Tree};
+use crate::review::copy::timed;
+use crate::review::crash;
+use crate::review::layer::ReviewLayer;
+
+/// How the folder in a workspace is called that stands in for it on another file system.
+const SLOTS_BESIDE: &str = ".stockade-changes-";
+
+/// Where things change places.
+pub(super) struct Slots {
+    pub(super) tree: Tree,
+    /// Whether that is in the workspace, since the layer lies on another file system.
+    pub(super) beside: bool,
+}
+
+impl Slots {
+    pub(super) fn open(layer: &ReviewLayer, workspace: &Tree) -> io::Result<Self> {
+        match mkdirat(&layer.folder, SLOTS, Mode::RWXU) {
+            Err(Errno::EXIST) => {}
+            made => made?,
+        }
+        let own = openat(&layer.folder, SLOTS, FOLDER, Mode::empty())?;
+        if is_same_mount(own.as_fd(), workspace.root())? {
+            return Ok(Self { tree: Tree::of(own), beside: false });
+        }
+        let name = Self::beside(layer);
+        let before = Look::of(&fstat(workspace.root())?).modified;
+        match mkdirat(workspace.root(), &name, Mode::RWXU) {
+            Err(Errno::EXIST) => {}
+            made => {
+                made?;
+                timed((workspace.root(), ".".as_ref()), before)?;
+            }
+        }
+        let beside = openat(workspace.root(), &name, FOLDER, Mode::empty())?;
+        // One that somebody else laid out is none of ours.
+        let found = Look::of(&fstat(&beside)?);
+        if found.owner.0 != rustix::process::geteuid().as_raw() || found.mode != 0o700 {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        Ok(Self { tree: Tree::of(beside), beside: true })
+    }
+
+    fn beside(layer: &ReviewLayer) -> String {
+        format!("{SLOTS_BESIDE}{}", layer.id())
+    }
+
+    /// Removes slots that stood in the workspace.
+    pub(super) fn close(&self, layer: &ReviewLayer, workspace: &Tree) -> io::Result<()> {
+        if !self.beside {
+            return Ok(());
+        }
+        let before = Look::of(&fstat(workspace.root())?).modified;
+        for name in crate::quarantine::names(&openat(self.tree.root(), ".", FOLDER, Mode::empty())?)? {
+            crash::point()?;
+            crate::quarantine::remove_all(&openat(self.tree.root(), ".", FOLDER, Mode::empty())?, &name)?;
+        }
+        let beside = Self::beside(layer);
+        match unlinkat(workspace.root(), &beside, AtFlags::REMOVEDIR) {
+            Err(Errno::NOENT) => {}
+            removed => removed?,
+        }
+        timed((workspace.root(), ".".as_ref()), before)
+    }
+}
+
+/// Whether things may be moved from one folder to the other.
+fn is_same_mount(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<bool> {
+    let mount = |folder| -> io::Result<(u64, u64)> {
+        let found = statx(folder, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
+        Ok((found.stx_mnt_id, rustix::fs::makedev(found.stx_dev_major, found.stx_dev_minor)))
+    };
+    Ok(mount(one)? == mount(other)?)
+}

@@ -1,0 +1,134 @@
+//! Puts what is to come into its slots, and what did not come back into the view. The workspace is as it was meanwhile.
+
+#![expect(clippy::disallowed_methods, reason = "opens the folders of a layer")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Mode, RenameFlags, chownat, linkat, mkdirat, openat, renameat_with, unlinkat};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+
+use super::Merging;
+use super::journal::{Step, Way};
+use crate::review::about::SLOTS;
+use crate::review::at::{FOLDER, Identity, Tree, look, own_path_of};
+use crate::review::change::{ChangeKind, FileChange};
+use crate::review::copy::copy_one;
+use crate::review::{attributes, crash};
+
+impl Merging<'_> {
+    /// Puts what is to come into its slots. The workspace is as it was.
+    pub(super) fn stage(&self, way: Way, changes: &[FileChange], order: &[usize]) -> io::Result<Vec<Step>> {
+        if way == Way::Apply {
+            self.remember_folders(changes, order)?;
+        }
+        let mut order = order.to_vec();
+        if way == Way::Undo {
+            order.reverse();
+        }
+        let view = Tree::open(&self.layer.path.join(self.layer.view().folder()))?;
+        let kept = Tree::open(&self.layer.path.join(SLOTS))?;
+        let mut steps = Vec::with_capacity(order.len());
+        let mut copied = BTreeMap::new();
+        for number in order {
+            let Some(change) = changes.get(number) else { continue };
+            let slot = PathBuf::from(number.to_string());
+            let brings = change.kind != ChangeKind::Mode
+                && match way {
+                    Way::Apply => change.after.is_some(),
+                    Way::Undo => change.before.is_some(),
+                };
+            if brings && self.slots.tree.look(&slot)?.is_none() {
+                match (way, self.slots.beside) {
+                    (Way::Apply, beside) => {
+                        self.bring(change, &view, &slot, beside.then_some(&mut copied))?;
+                    }
+                    (Way::Undo, true) => copy_one((&kept, &slot), (&self.slots.tree, &slot))?,
+                    (Way::Undo, false) => return Err(io::ErrorKind::NotFound.into()),
+                }
+            }
+            let comes = self.slots.tree.look(&slot)?.filter(|_| brings).map(|look| look.identity);
+            let goes = self.workspace.look(&change.path)?.map(|look| look.identity);
+            steps.push(Step { number, comes, goes });
+        }
+        Ok(steps)
+    }
+
+    /// Brings what a command made from its view into a slot. A folder is made anew: what lies in it comes by itself.
+    /// What is copied, and has several names, keeps them.
+    fn bring(
+        &self,
+        change: &FileChange,
+        view: &Tree,
+        slot: &Path,
+        copied: Option<&mut BTreeMap<Identity, PathBuf>>,
+    ) -> io::Result<()> {
+        let Some(after) = change.after else { return Ok(()) };
+        let (from, name) = view.parent(&change.path)?;
+        let (to, slot_name) = self.slots.tree.parent(slot)?;
+        crash::point()?;
+        if after.is_folder() {
+            mkdirat(&*to, slot_name, Mode::RWXU)?;
+            let made = own_path_of(to.as_fd(), slot_name);
+            attributes::copy(&own_path_of(from.as_fd(), name), &made)?;
+            return owned(to.as_fd(), slot_name, after.owner);
+        }
+        attributes::strip(from.as_fd(), name, &after)?;
+        if let Some(copied) = copied {
+            let has_names = after.links > 1;
+            if has_names && let Some(known) = copied.get(&after.identity) {
+                return Ok(linkat(&*to, known, &*to, slot_name, AtFlags::empty())?);
+            }
+            copied.insert(after.identity, slot.to_path_buf());
+            return copy_one((view, &change.path), (&self.slots.tree, slot));
+        }
+        Ok(renameat_with(&*from, name, &*to, slot_name, RenameFlags::NOREPLACE)?)
+    }
+
+    /// Puts everything back into the view that lies in the slot of a change that is not applied.
+    pub(super) fn unstage(&self, changes: &[FileChange]) -> io::Result<()> {
+        let applied = self.layer.status()?.into_keys().collect();
+        self.unstage_these(changes, &applied)?;
+        self.slots.close(self.layer, &self.workspace)
+    }
+
+    pub(super) fn unstage_these(&self, changes: &[FileChange], applied: &BTreeSet<usize>) -> io::Result<()> {
+        let view = Tree::open(&self.layer.path.join(self.layer.view().folder()))?;
+        let kept = openat(&self.layer.folder, SLOTS, FOLDER, Mode::empty())?;
+        for name in crate::quarantine::names(&kept)? {
+            let number = name.to_str().and_then(|name| name.parse::<usize>().ok());
+            let Some(number) = number.filter(|number| !applied.contains(number)) else { continue };
+            let Some((change, found)) = changes.get(number).zip(look(kept.as_fd(), &name)?) else { continue };
+            crash::point()?;
+            // Folders stand in the view still, and of what was replaced on another file system this is a copy.
+            if found.is_folder() {
+                unlinkat(&kept, &name, AtFlags::REMOVEDIR)?;
+                continue;
+            }
+            if change.after.is_none() {
+                unlinkat(&kept, &name, AtFlags::empty())?;
+                continue;
+            }
+            let (to, own) = view.parent(&change.path)?;
+            match renameat_with(&kept, &name, &*to, own, RenameFlags::NOREPLACE) {
+                Err(Errno::EXIST) => unlinkat(&kept, &name, AtFlags::empty())?,
+                moved => moved?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Gives something the owner that it has in the view.
+fn owned(folder: BorrowedFd<'_>, name: &OsStr, (user, group): (u32, u32)) -> io::Result<()> {
+    let now = look(folder, name)?.map(|look| look.owner);
+    if now == Some((user, group)) {
+        return Ok(());
+    }
+    let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
+    Ok(chownat(folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?)
+}
