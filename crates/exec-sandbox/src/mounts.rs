@@ -149,6 +149,9 @@ const GIT_SETTINGS: &str = ".gitconfig";
 /// Why a folder is visible that the command shares with others.
 pub(crate) const SHARED: &str = "shared with other commands";
 
+/// Why the socket of a broker is reached.
+pub(crate) const BROKER: &str = "the broker, the only way out";
+
 /// Returns what the command of `spec` sees, in the order in which it is mounted.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
     let own_names = name_lookup(&spec.network);
@@ -226,7 +229,7 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         "none",
         "they hold secrets, or lead out",
     ));
-    table.push(row("the socket of a broker", "write", "the broker, the only way out"));
+    table.push(row("the socket of a broker", "write", BROKER));
     table.extend(
         NAME_LOOKUP.iter().map(|(path, _)| {
             row(&format!("`{path}`, where single hosts are reached"), "own", WHY_NAME_LOOKUP)
@@ -508,5 +511,5 @@ fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusa
         let fix = "start the broker, and name its socket in full and without links";
         return Err(Refusal::new(What::Write(socket.clone()), SandboxRule::Exists, fix));
     }
-    Ok(Some(user(socket.clone(), MountAccess::ReadWrite, MountPoint::File, "the broker, the only way out")))
+    Ok(Some(user(socket.clone(), MountAccess::ReadWrite, MountPoint::File, BROKER)))
 }

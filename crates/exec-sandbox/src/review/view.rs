@@ -23,7 +23,7 @@ use super::select::ChangeSelection;
 use super::store::ReviewStore;
 use crate::choices::ReviewMode;
 use crate::host::Searched;
-use crate::mounts::{Mount, MountKind, SHARED};
+use crate::mounts::{BROKER, Mount, MountKind, SHARED};
 use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::quarantine::as_text;
@@ -48,7 +48,7 @@ pub(crate) fn is_in_view(mount: &Mount, workspace: &Path) -> bool {
 }
 
 fn is_broker(mount: &Mount) -> bool {
-    mount.reason == "the broker, the only way out"
+    mount.reason == BROKER
 }
 
 /// A command that works on a view.

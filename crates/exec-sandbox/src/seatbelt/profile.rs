@@ -6,6 +6,7 @@ use std::path::Path;
 use super::rules::{Does, View};
 use super::table::{ALWAYS, OPEN_NETWORK};
 use super::text::{anywhere_below, in_repositories_below, quoted};
+use crate::mounts::BROKER;
 use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
 use crate::refusal::Refusal;
 use crate::spec::{Network, Protection, SandboxSpec, Spawn};
@@ -29,7 +30,7 @@ pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result
             say("(allow system-socket)", "sockets");
             say(
                 &format!("(allow network-outbound (literal {}))", quoted(socket)?),
-                "the broker, the only way out",
+                BROKER,
             );
         }
     }
