@@ -97,6 +97,7 @@ mod tests {
         std::fs::write(&one, "").unwrap();
         std::fs::write(&other, "").unwrap();
         if lsetxattr(&one, "user.own", b"yes", XattrFlags::empty()).is_err() {
+            println!("skipped: files have no attributes of users here");
             return;
         }
         lsetxattr(&one, "user.overlay.opaque", b"y", XattrFlags::empty()).unwrap();
