@@ -136,6 +136,16 @@ pub enum RunError {
     /// What the command did could not be watched any longer; it was ended.
     #[error("cannot watch the command: {0}")]
     Watch(#[source] io::Error),
+    /// The same, of a command that worked on a view of its workspace. Nothing of what it changed there was applied.
+    #[error(
+        "{source}; what it changed until then is not applied and waits as `{id}`: look at it with `stockade changes show {id}`"
+    )]
+    Held {
+        /// What the changes are called.
+        id: String,
+        /// What happened.
+        source: Box<RunError>,
+    },
 }
 
 impl RunError {
@@ -177,13 +187,18 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
                 return Err(refusal.into());
             }
             // Nobody watched what came after, but it is over.
-            Err(error) => {
-                viewed.end();
-                return Err(error);
-            }
+            Err(error) => return Err(held(error, viewed)),
         }
     }
     result.unwrap_or_else(|| run_in(plan, streams, control, None))
+}
+
+/// Leaves what a command changed in its view to a person, whatever was to be done with it: how it went on, nobody knows.
+fn held(error: RunError, viewed: ViewedRun) -> RunError {
+    match viewed.hold() {
+        reviewed if reviewed.changed == 0 && reviewed.failed.is_none() => error,
+        reviewed => RunError::Held { id: reviewed.id, source: Box::new(error) },
+    }
 }
 
 fn run_in(
@@ -217,8 +232,12 @@ fn run_in(
         let (pump, ends) =
             Pump::new(streams, &plan.provider).map_err(RunError::setup("making pipes or a terminal"))?;
         let running = begin(begun, ends, &groups, number, private.as_ref(), observer.as_ref())?;
-        if let (Some(viewed), Some(running)) = (viewed, &running) {
-            viewed.started(running.last()).map_err(RunError::setup("writing down what runs"))?;
+        if let (Some(viewed), Some(running)) = (viewed, &running)
+            && let Err(error) = viewed.started(running.last())
+        {
+            // It has begun, so it is ended, and is begun in no other view.
+            running.end(None)?;
+            return Err(RunError::Watch(error));
         }
         Ok(running.map(|running| (running, pump)))
     })?;
@@ -375,4 +394,75 @@ fn is_bound_by_no_number() -> bool {
     let held = crate::capabilities::held();
     let frees = ["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"].iter().any(|one| held.contains(*one));
     frees || rustix::process::geteuid().is_root()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::SandboxSpec;
+    use crate::choices::ReviewMode;
+    use crate::review::ReviewView;
+
+    struct Ground {
+        state: TempDir,
+        _workspace: TempDir,
+        plan: Plan,
+    }
+
+    impl Ground {
+        /// Nothing where this machine makes no sandbox.
+        fn new(command: &[&str]) -> Option<Self> {
+            let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+            let planned = |command: &[&str], review| {
+                let mut spec = SandboxSpec::new(workspace.path().canonicalize().unwrap(), command);
+                spec.review = review;
+                crate::plan(&spec, &crate::probe(&spec)).ok()
+            };
+            let tried =
+                planned(&["/bin/true"], ReviewMode::Off).and_then(|plan| run(&plan, Streams::default()).ok());
+            let plan = tried.and_then(|_| planned(command, ReviewMode::Undoable));
+            if plan.is_none() {
+                println!("skipped: no sandbox with a view can be made here");
+            }
+            Some(Self { state, _workspace: workspace, plan: plan? })
+        }
+
+        fn view(&self) -> (ViewedRun, PathBuf) {
+            let viewed = ViewedRun::begin_in(self.state.path(), &self.plan, ReviewView::Copy).unwrap();
+            let layers = std::fs::read_dir(self.state.path().join("reviews")).unwrap();
+            let layer = layers.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+            (viewed, layer)
+        }
+    }
+
+    #[test]
+    fn what_has_begun_and_cannot_be_written_down_is_ended_and_not_begun_again() {
+        let Some(ground) = Ground::new(&["/bin/sleep", "600"]) else { return };
+        let (viewed, layer) = ground.view();
+        // Where it is to be written down which process runs, there is a folder.
+        std::fs::create_dir(layer.join("process")).unwrap();
+        let ended = run_in(&ground.plan, Streams::default(), &RunControl::default(), Some(&viewed));
+        assert!(matches!(ended, Err(RunError::Watch(_))), "{ended:?}");
+    }
+
+    #[test]
+    fn what_a_command_changed_that_nobody_could_watch_waits_and_is_named() {
+        let Some(ground) = Ground::new(&["/bin/true"]) else { return };
+        let gone = || RunError::Watch(io::Error::other("it is gone"));
+        let (viewed, layer) = ground.view();
+        std::fs::write(layer.join("copy/f"), "x").unwrap();
+        let error = held(gone(), viewed);
+        let RunError::Held { id, .. } = &error else { panic!("{error}") };
+        assert_eq!(layer.file_name(), Some(id.as_ref()));
+        assert!(error.to_string().contains(&format!("stockade changes show {id}")), "{error}");
+        assert!(layer.exists() && !Path::new(&ground.plan.workspace).join("f").exists());
+        std::fs::remove_dir_all(&layer).unwrap();
+        let (viewed, layer) = ground.view();
+        assert!(matches!(held(gone(), viewed), RunError::Watch(_)), "nothing was changed");
+        assert!(!layer.exists());
+    }
 }

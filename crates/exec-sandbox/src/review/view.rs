@@ -80,8 +80,13 @@ impl ViewedRun {
             Refusal::new(What::Write(plan.workspace.clone()), SandboxRule::CannotEnforce(why), fix)
         };
         let state = crate::state::folder(&plan.mounts).ok_or_else(nowhere)?;
+        Self::begin_in(&state, plan, view)
+    }
+
+    /// The same, where the layer lies in this folder of state.
+    pub(crate) fn begin_in(state: &Path, plan: &Plan, view: ReviewView) -> Result<Self, RunError> {
         let setup = |source| RunError::Setup { doing: "making a view of the workspace".to_owned(), source };
-        let store = ReviewStore::make(&state).map_err(setup)?;
+        let store = ReviewStore::make(state).map_err(setup)?;
         let (id, path, folder, lock) = store.new_layer().map_err(setup)?;
         let begun = Self::made(plan, view, (&id, &path, &folder)).map_err(setup);
         let (about, base) = begun.inspect_err(|_| {
@@ -163,6 +168,16 @@ impl ViewedRun {
 
     /// Looks at what was changed, and applies it where that was wanted. All that the command started is gone.
     pub(crate) fn end(self) -> Reviewed {
+        let mode = self.mode;
+        self.over(mode)
+    }
+
+    /// The same, where nothing is applied, whatever was wanted.
+    pub(crate) fn hold(self) -> Reviewed {
+        self.over(ReviewMode::Hold)
+    }
+
+    fn over(self, mode: ReviewMode) -> Reviewed {
         let mut reviewed = Reviewed {
             id: self.layer.id().to_owned(),
             view: self.layer.view().name(),
@@ -181,7 +196,7 @@ impl ViewedRun {
             Ok(changes) => {
                 reviewed.changed = changes.len();
                 reviewed.refused = refused(&changes);
-                if self.mode == ReviewMode::Undoable {
+                if mode == ReviewMode::Undoable {
                     apply(&self.store, &self.layer, &mut reviewed);
                 }
             }

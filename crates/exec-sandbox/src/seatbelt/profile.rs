@@ -28,10 +28,7 @@ pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result
         Network::Open => OPEN_NETWORK.iter().for_each(|(rule, reason)| say(rule, reason)),
         Network::Broker { socket } => {
             say("(allow system-socket)", "sockets");
-            say(
-                &format!("(allow network-outbound (literal {}))", quoted(socket)?),
-                BROKER,
-            );
+            say(&format!("(allow network-outbound (literal {}))", quoted(socket)?), BROKER);
         }
     }
     for folder in view.ancestors() {
