@@ -23,7 +23,7 @@ fn pieces() -> impl Strategy<Value = String> {
             "---\n", "---", "\n", "\r\n", "\r", "name: a\n", "description: d\n", "name: [a\n", "metadata: {\"openclaw\":", "}",
             "allowed-tools:", " Read", "hooks:\n", "  - command: ", "!`", "`", "```!\n", "```\n", "&a [", "*a", "]", "\t", "\u{feff}",
             "$ARGUMENTS", "$1", "${@:2}", "{a}", "</skill_content>", "<skill", "<!--", "-->", "\u{200b}", "\u{e0041}", "ｃ",
-            "[agents.bot]\n", "maxSteps = 5\n", "agents:\n", "  bot:\n", "    maxSteps: 5\n", "{\"agents\": {\"*\": {\"maxSteps\": 5}}}",
+            "[agents.bot]\n", "maxSteps = 5\n", "agents:\n", "  bot:\n", "  other:\n", "    maxSteps: 5\n", "{\"agents\": {\"*\": {\"maxSteps\": 5}}}",
             "\"", "'", "|\n", ">\n", "? ", ": ", "# ", "%YAML", "!!binary ", "<<: *a\n", "1e999", "0x1F", "~", "= [", "\\",
         ]).prop_map(str::to_owned),
         1 => any::<String>(),
