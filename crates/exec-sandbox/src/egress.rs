@@ -37,6 +37,7 @@ mod path_glob;
 mod policy;
 mod proxy_request;
 mod punycode;
+mod query_names;
 #[cfg(target_os = "linux")]
 mod socks;
 mod special_domains;

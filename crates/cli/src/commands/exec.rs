@@ -106,9 +106,10 @@ pub(crate) struct ExecArgs {
     /// unchanged: they find the host at an address of the sandbox's own, and a proxy that HTTPS_PROXY and its kin tell of. What
     /// goes through must be TLS or HTTP that names the same host, or SSH at port 22; with `/tcp` behind the port, it is anything.
     ///
-    /// Behind it, in the same argument, may stand how much is let through (`requests=100 rate=10/s upload=1M download=10M for=10m`),
-    /// and at ports of plain HTTP which requests: methods, a path, and names in its query (`GET|HEAD /v1/** ?page|q`). `!HOST` keeps
-    /// out, whatever other entries say.
+    /// Behind it, in the same argument, may stand how much is let through (`requests=100 rate=10/s upload=1M download=10M for=10m`; the
+    /// head of a plain request counts as uploaded, and `for` is `8760h` at most), and at ports of plain HTTP which requests: methods,
+    /// a path, and the only names in its query (`GET|HEAD /v1/** ?page|q`). `!HOST` keeps out, whatever other entries say; behind it,
+    /// `?token|key` is about requests with any of these names.
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
     allow_host: Vec<String>,
 

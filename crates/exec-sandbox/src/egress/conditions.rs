@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::path_glob::PathGlob;
+use super::query_names::QueryNames;
 
 /// What stands behind the host of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -10,8 +11,8 @@ pub(super) struct Conditions {
     /// The methods that it is about; all, if none is named.
     methods: Vec<String>,
     path: Option<PathGlob>,
-    /// The names of what may stand in the query; anything, if nothing is said.
-    query: Option<Vec<String>>,
+    /// The names of what may stand in the query, or of what keeps a request out; anything, if nothing is said.
+    query: Option<QueryNames>,
     pub(super) bounds: EntryBounds,
 }
 
@@ -42,12 +43,23 @@ pub(super) struct Asked<'r> {
 pub(super) enum Holds {
     Yes,
     No,
-    /// Servers could read the path in more than one way.
-    Ambiguous,
+    /// Servers could read this part in more than one way.
+    Ambiguous(Part),
 }
 
+/// What conditions look at besides the method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Path,
+    Query,
+}
+
+/// The longest time that `for=` gives, in seconds. A clock cannot count as far as a number can be written.
+const MAX_SECONDS: u64 = 8_760 * 3_600;
+
 /// The words that give a bound, and how to write them.
-const BOUNDS: &str = "`requests=100`, `rate=10/s`, `upload=1M`, `download=10M` or `for=10m`";
+const BOUNDS: &str =
+    "`requests=100`, `rate=10/s`, `upload=1M`, `download=10M` or `for=10m` (`for=8760h` at most)";
 
 impl Conditions {
     /// Reads one more word.
@@ -65,8 +77,7 @@ impl Conditions {
             }
             Some('?') if self.query.is_some() => twice(),
             Some('?') => {
-                let names = word.trim_start_matches('?').split('|').filter(|name| !name.is_empty());
-                self.query = Some(names.map(str::to_owned).collect());
+                self.query = Some(QueryNames::read(word).map_err(|(why, fix)| (why, fix.to_owned()))?);
                 Ok(())
             }
             Some(first) if first.is_ascii_uppercase() => self.add_methods(word),
@@ -90,28 +101,39 @@ impl Conditions {
         !self.methods.is_empty() || self.path.is_some() || self.query.is_some()
     }
 
-    /// Returns whether they hold for a request.
-    pub(super) fn hold(&self, asked: Asked<'_>) -> Holds {
-        if !self.methods.is_empty() && !self.methods.iter().any(|method| method == asked.method) {
+    /// Returns whether they want that nothing stands in the query.
+    pub(super) fn want_no_query(&self) -> bool {
+        self.query.as_ref().is_some_and(QueryNames::is_empty)
+    }
+
+    /// Returns whether a request is one that they let through.
+    pub(super) fn let_through(&self, asked: Asked<'_>) -> Holds {
+        let is_method = self.methods.is_empty() || self.methods.iter().any(|method| method == asked.method);
+        self.hold(is_method, asked.path, QueryNames::are_all_of)
+    }
+
+    /// Returns whether a request is one that they keep out, as any server might read it.
+    pub(super) fn keep_out(&self, asked: Asked<'_>) -> Holds {
+        let is_asked = |method: &String| method.eq_ignore_ascii_case(asked.method);
+        let is_method = self.methods.is_empty() || self.methods.iter().any(is_asked);
+        self.hold(is_method, asked.path, QueryNames::are_any_of)
+    }
+
+    fn hold(&self, is_method: bool, path: &str, of_query: fn(&QueryNames, &str) -> Holds) -> Holds {
+        if !is_method {
             return Holds::No;
         }
-        let (path, query) = asked.path.split_once('?').unwrap_or((asked.path, ""));
-        if let Some(names) = &self.query {
-            let is_listed = |part: &str| {
-                let name = part.split('=').next().unwrap_or_default();
-                names.iter().any(|listed| listed == name)
-            };
-            if !query.split('&').filter(|part| !part.is_empty()).all(is_listed) {
-                return Holds::No;
-            }
-        }
-        match &self.path {
-            None => Holds::Yes,
-            Some(glob) => match super::path_glob::plain(path) {
-                None => Holds::Ambiguous,
+        let query = self.query.as_ref().map_or(Holds::Yes, |names| of_query(names, path));
+        let path = self.path.as_ref().map_or(Holds::Yes, |glob| {
+            match super::path_glob::plain(path.split('?').next().unwrap_or_default()) {
+                None => Holds::Ambiguous(Part::Path),
                 Some(plain) if glob.matches(&plain) => Holds::Yes,
                 Some(_) => Holds::No,
-            },
+            }
+        });
+        match (query, path) {
+            (Holds::No, _) | (_, Holds::No) => Holds::No,
+            (Holds::Yes, other) | (other, _) => other,
         }
     }
 }
@@ -160,7 +182,8 @@ fn duration(text: &str) -> Option<Duration> {
         _ => return None,
     };
     let number: u64 = number.parse().ok().filter(|number| *number > 0)?;
-    Some(Duration::from_secs(number.checked_mul(seconds)?))
+    let seconds = number.checked_mul(seconds).filter(|seconds| *seconds <= MAX_SECONDS)?;
+    Some(Duration::from_secs(seconds))
 }
 
 fn bytes(text: &str) -> Option<u64> {
@@ -183,8 +206,11 @@ mod tests {
         conditions
     }
 
+    const HOW_PATH: Holds = Holds::Ambiguous(Part::Path);
+    const HOW_QUERY: Holds = Holds::Ambiguous(Part::Query);
+
     #[test]
-    fn conditions_hold_for_what_they_say() {
+    fn conditions_let_through_what_they_say() {
         for (words, method, path, expected) in [
             ("GET", "GET", "/x", Holds::Yes),
             ("GET|HEAD", "HEAD", "/x", Holds::Yes),
@@ -192,15 +218,43 @@ mod tests {
             ("GET", "get", "/x", Holds::No),
             ("GET /v1/**", "GET", "/v1/a/b", Holds::Yes),
             ("GET /v1/**", "GET", "/v2/a", Holds::No),
-            ("/v1/**", "POST", "/v1/../v2", Holds::Ambiguous),
+            ("/v1/**", "POST", "/v1/../v2", HOW_PATH),
             ("/v1/*", "GET", "/v1/a?x=/v1/b", Holds::Yes),
             ("/ ?", "GET", "/?x=1", Holds::No),
             ("/ ?", "GET", "/", Holds::Yes),
             ("?page|q", "GET", "/?page=2&q=x", Holds::Yes),
             ("?page|q", "GET", "/?page=2&token=x", Holds::No),
+            ("?page|q", "GET", "/?page=2;token=x", HOW_QUERY),
+            ("?page|q", "GET", "/?p%61ge=2", HOW_QUERY),
+            ("POST ?page|q", "GET", "/?page=2;token=x", Holds::No),
+            ("/v1 ?page|q", "GET", "/v2?page=2;token=x", Holds::No),
             ("requests=1", "GET", "/", Holds::Yes),
         ] {
-            assert_eq!(of(words).hold(Asked { method, path }), expected, "{words} {method} {path}");
+            assert_eq!(of(words).let_through(Asked { method, path }), expected, "{words} {method} {path}");
+        }
+    }
+
+    /// What is kept out is so however it is spelled.
+    #[test]
+    fn conditions_keep_out_what_they_say() {
+        for (words, method, path, expected) in [
+            ("DELETE", "DELETE", "/", Holds::Yes),
+            ("DELETE", "delete", "/", Holds::Yes),
+            ("PUT|DELETE", "DeLeTe", "/", Holds::Yes),
+            ("DELETE", "GET", "/", Holds::No),
+            ("?q", "GET", "/", Holds::No),
+            ("?q", "GET", "/?x=1", Holds::No),
+            ("?q", "GET", "/?q=1", Holds::Yes),
+            ("?q", "GET", "/?q=1&x=1", Holds::Yes),
+            ("?q", "GET", "/?x=1&Q[]=1", Holds::Yes),
+            ("?q", "GET", "/?%71=1", HOW_QUERY),
+            ("?q", "GET", "/?x=1;q=1", HOW_QUERY),
+            ("/v1/* ?q", "GET", "/v1/a/../b?q=1", HOW_PATH),
+            ("/v1/* ?q", "GET", "/v2?%71=1", Holds::No),
+            ("/v1/* ?q", "GET", "/v1/a?%71=1", HOW_QUERY),
+            ("DELETE ?q", "GET", "/?q=1", Holds::No),
+        ] {
+            assert_eq!(of(words).keep_out(Asked { method, path }), expected, "{words} {method} {path}");
         }
     }
 
@@ -230,6 +284,8 @@ mod tests {
             "for=10",
             "for=0s",
             "for=m",
+            "for=8761h",
+            "for=18446744073709551615s",
             "upload=1T",
             "upload=K",
             "upload=99999999999999999999",
@@ -240,6 +296,8 @@ mod tests {
             "/a/../b",
             "/%2e",
             "paths=/x",
+            "?page=1",
+            "?%71",
         ] {
             let (why, fix) = Conditions::default().add(word).unwrap_err();
             assert!(!why.is_empty() && !fix.is_empty(), "{word}");

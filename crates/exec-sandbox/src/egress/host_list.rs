@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::address_book::AddressBook;
-use super::conditions::{Asked, Conditions, EntryBounds, Holds};
+use super::conditions::{Asked, Conditions, EntryBounds, Holds, Part};
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
@@ -141,12 +141,13 @@ impl HostList {
     /// Decides about a request, or about a connection in which nobody sees any.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         let mut allowed = Vec::new();
-        let (mut is_ambiguous, mut is_unseen) = (false, false);
+        let (mut ambiguous_part, mut is_unseen) = (None, false);
         for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
             let holds = match asked {
                 None if entry.conditions.look_inside() => None,
                 None => Some(Holds::Yes),
-                Some(asked) => Some(entry.conditions.hold(asked)),
+                Some(asked) if entry.denies => Some(entry.conditions.keep_out(asked)),
+                Some(asked) => Some(entry.conditions.let_through(asked)),
             };
             match (entry.denies, holds) {
                 (_, Some(Holds::No)) => {}
@@ -155,18 +156,22 @@ impl HostList {
                     return Ruling::Denied("denied", reason, None);
                 }
                 // What cannot be seen might be what is kept out.
-                (true, Some(Holds::Ambiguous)) => return ambiguous(),
+                (true, Some(Holds::Ambiguous(part))) => return ambiguous(part),
                 (true, None) => return unseen(),
                 (false, Some(Holds::Yes)) => {
                     allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
                 }
-                (false, Some(Holds::Ambiguous)) => is_ambiguous = true,
+                (false, Some(Holds::Ambiguous(part))) => ambiguous_part = Some(part),
                 (false, None) => is_unseen = true,
             }
         }
+        if !allowed.is_empty() {
+            return Ruling::Allowed(allowed);
+        }
+        if let Some(part) = ambiguous_part {
+            return ambiguous(part);
+        }
         match asked {
-            _ if !allowed.is_empty() => Ruling::Allowed(allowed),
-            _ if is_ambiguous => ambiguous(),
             _ if is_unseen => unseen(),
             Some(Asked { method, path }) => {
                 let path = path.split('?').next().unwrap_or_default();
@@ -239,9 +244,17 @@ impl HostList {
     }
 }
 
-fn ambiguous<'l>() -> Ruling<'l> {
-    let reason = "servers read its path in more than one way, and an entry looks at paths".to_owned();
-    Ruling::Denied("ambiguous-path", reason, None)
+fn ambiguous<'l>(part: Part) -> Ruling<'l> {
+    let (rule, reason) = match part {
+        Part::Path => {
+            ("ambiguous-path", "servers read its path in more than one way, and an entry looks at paths")
+        }
+        Part::Query => (
+            "ambiguous-query",
+            "servers read the names in its query in more than one way, and an entry looks at them",
+        ),
+    };
+    Ruling::Denied(rule, reason.to_owned(), None)
 }
 
 fn unseen<'l>() -> Ruling<'l> {
@@ -326,6 +339,12 @@ impl Entry {
             return Some((
                 "what is kept out has no bounds",
                 "write `!host`, `!host:port` or `!host:80 POST /path`",
+            ));
+        }
+        if self.denies && self.conditions.want_no_query() {
+            return Some((
+                "a `?` alone names nothing that could be kept out",
+                "name it: `!api.example.com:80 ?token`",
             ));
         }
         if looks_inside && self.carries_anything {
@@ -424,6 +443,9 @@ mod tests {
             ("example.com:80/tcp GET", "leave `/tcp` out"),
             ("!example.com:80/tcp", "`!host`"),
             ("!example.com requests=1", "`!host`"),
+            ("!example.com:80 ?", "`!api.example.com:80 ?token`"),
+            ("example.com:80 ?page=1", "`?page|q`"),
+            ("example.com for=999999999999h", "`for=8760h` at most"),
             ("example.com:80 GET GET! ", "`GET|HEAD`"),
             ("example.com:80 speed=1", "`rate=10/s`"),
             ("!", "a name"),
@@ -446,6 +468,7 @@ mod tests {
             "!a.example:80 GET /v1/secret/**",
             "b.example",
             "!b.example:80 DELETE",
+            "!b.example:80 ?token",
             "*.c.example:8080",
             "!x.c.example",
         ];
@@ -457,11 +480,17 @@ mod tests {
             ("a.example:80", "GET", "/v2", "not-listed"),
             ("a.example:80", "POST", "/v1/models?q=1", "ok"),
             ("a.example:80", "POST", "/v1/models?q=1&token=x", "not-listed"),
+            ("a.example:80", "POST", "/v1/models?q=1;token=x", "ambiguous-query"),
             ("a.example:80", "PUT", "/v1/models", "not-listed"),
             ("a.example:80", "", "", "unseen"),
             ("a.example:81", "GET", "/v1/a", "not-listed"),
             ("b.example:80", "GET", "/", "ok"),
+            ("b.example:80", "GET", "/?x=1", "ok"),
             ("b.example:80", "DELETE", "/", "denied"),
+            ("b.example:80", "delete", "/", "denied"),
+            ("b.example:80", "GET", "/?token=1", "denied"),
+            ("b.example:80", "GET", "/?token=1&x=1", "denied"),
+            ("b.example:80", "GET", "/?%74oken=1", "ambiguous-query"),
             ("b.example:80", "", "", "unseen"),
             ("b.example:443", "", "", "ok"),
             ("y.c.example:8080", "", "", "ok"),
@@ -478,31 +507,37 @@ mod tests {
         assert_eq!(list.entry_for(&NetTarget::parse("x.c.example:8080").unwrap()), None);
     }
 
-    /// What one more entry that keeps out can do is keep out.
+    /// What one more entry that keeps out can do is keep out: of what is let through, this and nothing else.
     #[test]
     fn an_entry_that_keeps_out_makes_nothing_milder() {
         let without = ["a.example", "*.b.example:8080", "c.example:80 GET /v1/**"];
-        for more in [
-            "!a.example",
-            "!a.example:80",
-            "!*.b.example",
-            "!c.example:80 GET /v1/x",
-            "!c.example:80 ?q",
-            "!d.example",
+        let targets = ["a.example:80", "a.example:443", "x.b.example:8080", "c.example:80", "d.example:80"];
+        // What nobody sees has no path.
+        let (unseen, x, y) = ("", "/v1/x?q=1", "/v1/y");
+        let is_let = |list: &HostList, target: &str, path| {
+            let asked = Some(Asked { method: "GET", path }).filter(|asked| asked.path != unseen);
+            matches!(list.rule_on(&NetTarget::parse(target).unwrap(), asked), Ruling::Allowed(_))
+        };
+        for (more, about, kept_out) in [
+            ("!a.example", "a.example:80 a.example:443", &[unseen, x, y][..]),
+            ("!a.example:80", "a.example:80", &[unseen, x, y]),
+            ("!a.example:80 ?q", "a.example:80", &[unseen, x]),
+            ("!*.b.example", "x.b.example:8080", &[unseen, x, y]),
+            ("!c.example:80 GET", "c.example:80", &[x, y]),
+            ("!c.example:80 GET /v1/x", "c.example:80", &[x]),
+            ("!c.example:80 ?q", "c.example:80", &[x]),
+            ("!d.example", "", &[]),
         ] {
-            let with = [&without[..], &[more]].concat();
-            for target in
-                ["a.example:80", "a.example:443", "x.b.example:8080", "c.example:80", "d.example:80"]
+            let (before, after) = (list(&without), list(&[&without[..], &[more]].concat()));
+            for (target, path) in targets.iter().flat_map(|target| [unseen, x, y].map(|path| (*target, path)))
             {
-                let target = NetTarget::parse(target).unwrap();
-                for asked in [
-                    None,
-                    Some(Asked { method: "GET", path: "/v1/x?q=1" }),
-                    Some(Asked { method: "GET", path: "/v1/y" }),
-                ] {
-                    let is_let = |list: &HostList| matches!(list.rule_on(&target, asked), Ruling::Allowed(_));
-                    assert!(is_let(&list(&without)) || !is_let(&list(&with)), "{more} {target} {asked:?}");
-                }
+                let was_let = is_let(&before, target, path);
+                let is_kept_out = about.split(' ').any(|one| one == target) && kept_out.contains(&path);
+                assert!(
+                    was_let || !is_kept_out,
+                    "a row says what nothing lets through: {more} {target} {path}"
+                );
+                assert_eq!(is_let(&after, target, path), was_let && !is_kept_out, "{more} {target} {path}");
             }
         }
     }

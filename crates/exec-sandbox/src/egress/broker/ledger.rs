@@ -104,6 +104,7 @@ impl Used {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::conditions::Conditions;
     use super::*;
 
     fn taken(ledger: &mut Ledger, bounds: EntryBounds, now: Instant) -> Result<Granted, &'static str> {
@@ -139,5 +140,14 @@ mod tests {
         assert_eq!(taken(&mut ledger, short, after(9)).unwrap().until, Some(after(10)));
         assert_eq!(taken(&mut ledger, short, after(10)), Err("expired"));
         assert_eq!(ledger.take(&[], began).unwrap_err().rule, "not-listed");
+    }
+
+    #[test]
+    fn the_longest_time_that_can_be_written_has_an_end() {
+        let mut conditions = Conditions::default();
+        conditions.add("for=8760h").unwrap();
+        let began = Instant::now();
+        let granted = taken(&mut Ledger::new(began), conditions.bounds, began).unwrap();
+        assert_eq!(granted.until, Some(began + Duration::from_secs(365 * 24 * 3_600)));
     }
 }

@@ -364,6 +364,11 @@ fn an_honest_request_waits_for_no_silent_one() {
     assert!(began.elapsed() < site.broker.shared.options.patience / 2);
 }
 
+/// What a host hears of a request before its body of one digit's length.
+fn head_of_a_post(host: &str) -> String {
+    format!("POST / HTTP/1.1\r\nHost: {host}\r\nContent-Length: 4\r\nConnection: close\r\n\r\n")
+}
+
 #[test]
 fn requests_are_judged_one_by_one() {
     let (port, hears) = server();
@@ -371,7 +376,7 @@ fn requests_are_judged_one_by_one() {
     let list = [
         format!("{} GET|POST /v1/**", at("web")),
         format!("!{} GET /v1/secret", at("web")),
-        format!("{} requests=2 upload=4", at("few")),
+        format!("{} requests=2 upload={}", at("few"), head_of_a_post(&at("few")).len() + 4),
     ];
     let site = site(&list.each_ref().map(String::as_str), BrokerOptions::default());
     let proxied = |method: &str, host: &str, path: &str, body: &str| {
@@ -451,4 +456,33 @@ fn what_an_entry_bounds_is_cut() {
     let answer = ask(at("short"), "x");
     assert!(!answer.contains("ok"), "{answer}");
     drop(hears);
+}
+
+/// A path, a query and headers tell as much as a body does.
+#[test]
+fn the_head_of_a_request_is_uploaded_too() {
+    let (port, hears) = server();
+    let host = format!("web.localhost:{port}");
+    let most = head_of_a_post(&host).len() + 4;
+    let site = site(&[&format!("{host} upload={most}")], BrokerOptions::default());
+    let ask =
+        |path: &str, more: &str| site.ask(format!("POST http://{host}{path} HTTP/1.1\r\n{more}").as_bytes());
+    for (path, more, expected) in [
+        ("/", "Content-Length: 4\r\n\r\n1234", "200"),
+        ("/?abc", "Content-Length: 0\r\n\r\n", "200"),
+        ("/", "Content-Length: 5\r\n\r\n12345", "413"),
+        ("/?", "Content-Length: 4\r\n\r\n1234", "413"),
+        ("/?abcd", "Content-Length: 0\r\n\r\n", "413"),
+        ("/", "Content-Length: 0\r\nA: b\r\n\r\n", "413"),
+        (&format!("/{}", "x".repeat(9_000)), "\r\n", "413"),
+        ("/", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "413"),
+    ] {
+        let before = site.record().len();
+        assert_eq!(status(&ask(path, more)), expected, "{path} {more}");
+        let is_told = site.record()[before..].contains(&format!("{host} too-much"));
+        assert_eq!(is_told, expected == "413", "{path} {more}");
+    }
+    let heard: Vec<String> = (0..8).filter_map(|_| hears.recv_timeout(Duration::from_secs(2)).ok()).collect();
+    let said: Vec<&String> = heard.iter().filter(|said| !said.is_empty()).collect();
+    assert!(said.len() == 2 && said.iter().all(|said| said.len() <= most), "{heard:?}");
 }

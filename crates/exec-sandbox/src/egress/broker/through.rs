@@ -241,25 +241,26 @@ fn one_request(
 ) -> io::Result<()> {
     let ProxyRequest::Plain { target, head, body } = request else { return Ok(()) };
     let asked = request.asked().map(|(method, path)| Asked { method, path });
-    let granted = match granted(shared, target, asked) {
+    let mut granted = match granted(shared, target, asked) {
         Ok(granted) => granted,
         Err(refused) => {
             refuse(client, shared, &refused, None);
             return Ok(());
         }
     };
-    let idle = shared.options.idle;
-    if let (RequestBody::Length(length), Some(most)) = (body, granted.upload)
-        && *length > most
-    {
+    let mut most = Most { bytes: granted.upload, bound: Over::Upload };
+    let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if *length > most);
+    // The head says what the command wants said as well as the body does.
+    if !most.take(head.len()) || most.bytes.is_some_and(is_longer) {
         refuse(client, shared, &too_much(target, Over::Upload), None);
         return Ok(());
     }
+    granted.upload = most.bytes;
     let upload = match body {
         RequestBody::Length(length) => Upload::Length(*length),
         RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
     };
-    server.set_write_timeout(Some(idle))?;
+    server.set_write_timeout(Some(shared.options.idle))?;
     server.write_all(head.as_bytes())?;
     both_ways(client, server, rest, Talk { target, upload, at_end: AtEnd::Keep, granted }, shared)
 }

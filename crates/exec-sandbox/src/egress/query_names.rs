@@ -1,0 +1,177 @@
+//! Names of what may stand in the query of a request, or what may not.
+//!
+//! Servers part a query at `&`, and some at `;`; some know `Q`, `q[]` or `q[a]` for `q`, and `a.b` for `a_b`. So a name that
+//! could be read in more than one way is in no list of what may stand there, and might be in any list of what may not.
+
+use super::conditions::{Holds, Part};
+
+/// Names, as a server reads them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct QueryNames(Vec<String>);
+
+impl QueryNames {
+    /// Reads `?page|q`.
+    ///
+    /// # Errors
+    /// When no query could have such a name in one way only; what to write instead.
+    pub(super) fn read(word: &str) -> Result<Self, (String, &'static str)> {
+        let written = word.trim_start_matches('?').split('|').filter(|name| !name.is_empty());
+        let names = written.map(|written| {
+            plain(written).ok_or_else(|| {
+                let why = format!("`{}` is no name that servers read in one way", written.escape_debug());
+                (why, "write names alone, without values, `;`, spaces and needless escapes: `?page|q`")
+            })
+        });
+        Ok(Self(names.collect::<Result<_, _>>()?))
+    }
+
+    /// Returns whether there are none.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether a path has no other names in its query.
+    pub(super) fn are_all_of(&self, path: &str) -> Holds {
+        let mut all = Holds::Yes;
+        for name in names(path) {
+            match name {
+                None => all = Holds::Ambiguous(Part::Query),
+                Some(name) if self.0.contains(&name) => {}
+                Some(_) => return Holds::No,
+            }
+        }
+        all
+    }
+
+    /// Returns whether a path has one of these names in its query, as any server might read it.
+    pub(super) fn are_any_of(&self, path: &str) -> Holds {
+        let mut any = Holds::No;
+        for name in names(path) {
+            match name {
+                None => any = Holds::Ambiguous(Part::Query),
+                Some(name) if self.0.iter().any(|listed| might_be(&name, listed)) => return Holds::Yes,
+                Some(_) => {}
+            }
+        }
+        any
+    }
+}
+
+/// The names in the query of a path; nothing for what servers could read in more than one way.
+fn names(whole: &str) -> impl Iterator<Item = Option<String>> + '_ {
+    let (path, query) = whole.split_once('?').unwrap_or((whole, ""));
+    // For a server that decodes first, the query begins there.
+    let begins_earlier = path.to_ascii_lowercase().contains("%3f");
+    let parts = query.split('&').filter(|part| !part.is_empty());
+    let named = parts.map(|part| match part.contains(';') {
+        true => None,
+        false => plain(part.split('=').next().unwrap_or_default()),
+    });
+    std::iter::once(None).filter(move |_: &Option<String>| begins_earlier).chain(named)
+}
+
+/// Returns the plain form of a name; nothing if servers could read it in more than one way.
+fn plain(name: &str) -> Option<String> {
+    let mut bytes = name.bytes();
+    let mut plain = String::with_capacity(name.len());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'%' => match escaped(bytes.next()?, bytes.next()?)? {
+                byte if byte.is_ascii() => plain.push(char::from(byte)),
+                byte => plain.push_str(&format!("%{byte:02X}")),
+            },
+            byte if byte.is_ascii_graphic() && !SEPARATORS.contains(&byte) => plain.push(char::from(byte)),
+            _ => return None,
+        }
+    }
+    Some(plain)
+}
+
+/// What parts a query or its names, begins an escape, or is a blank that some servers leave out.
+const SEPARATORS: &[u8] = b"&=;?#%+ ";
+
+/// What an escape stands for; nothing for one that hides something. Nobody has to escape a letter.
+fn escaped(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let decoded = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
+    let is_needless = decoded.is_ascii_alphanumeric() || b"-._~".contains(&decoded);
+    let is_hiding = is_needless || decoded.is_ascii_control() || SEPARATORS.contains(&decoded);
+    Some(decoded).filter(|_| !is_hiding)
+}
+
+/// Whether some server reads a name as the listed one, or as a part of what that one holds.
+fn might_be(name: &str, listed: &str) -> bool {
+    let folded = |name: &str| name.trim_start_matches('[').replace('.', "_").to_ascii_lowercase();
+    let rest = folded(name).strip_prefix(&folded(listed)).map(str::to_owned);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', ']']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AMBIGUOUS: Holds = Holds::Ambiguous(Part::Query);
+
+    #[test]
+    fn names_are_all_or_any_of_a_query() {
+        for (words, path, all, any) in [
+            ("?page|q", "/", Holds::Yes, Holds::No),
+            ("?page|q", "/?", Holds::Yes, Holds::No),
+            ("?page|q", "/?page=2&q", Holds::Yes, Holds::Yes),
+            ("?page|q", "/?page=2&&x=1", Holds::No, Holds::Yes),
+            ("?page|q", "/?x=q&y=?q", Holds::No, Holds::No),
+            ("?page|q", "/?pages=1&qq", Holds::No, Holds::No),
+            ("?", "/", Holds::Yes, Holds::No),
+            ("?", "/?x", Holds::No, Holds::No),
+            ("?filter[a]", "/?filter%5Ba%5d=1", Holds::Yes, Holds::Yes),
+            ("?filter%5ba%5d", "/?filter[a]=1", Holds::Yes, Holds::Yes),
+            ("?filter[a]", "/?filter[b]=1", Holds::No, Holds::No),
+            ("?%c3%a4", "/?%C3%A4=1", Holds::Yes, Holds::Yes),
+            // Values are nobody's concern, unless a server might end them earlier.
+            ("?page", "/?page=%3bx%26q%3D1", Holds::Yes, Holds::Yes),
+        ] {
+            let names = QueryNames::read(words).unwrap();
+            assert_eq!((names.are_all_of(path), names.are_any_of(path)), (all, any), "{words} {path}");
+        }
+    }
+
+    /// Each way to write `q` so that a server still reads it.
+    #[test]
+    fn a_name_is_not_hidden_by_its_spelling() {
+        let (q, page) = (QueryNames::read("?q").unwrap(), QueryNames::read("?page").unwrap());
+        for query in ["q", "q=1&x=1", "x=1&q=1", "Q=1", "q[]=1", "q[a][b]=1", "q%5B%5D=1", "[q]=1", "q["] {
+            let path = format!("/?{query}");
+            assert_eq!((q.are_any_of(&path), page.are_all_of(&path)), (Holds::Yes, Holds::No), "{query}");
+        }
+        for query in [
+            "%71=1",
+            "%2571=1",
+            "page=1;q=1",
+            "page;q",
+            ";q",
+            "page%3b=1",
+            "+q=1",
+            "%20q",
+            "?q=1",
+            "%3Fq=1",
+            "page%26q",
+            "page%3dq",
+            "q%00x=1",
+            "q%",
+            "q%7",
+            "%zz",
+        ] {
+            let path = format!("/?{query}");
+            assert_eq!((q.are_any_of(&path), page.are_all_of(&path)), (AMBIGUOUS, AMBIGUOUS), "{query}");
+        }
+        assert_eq!((q.are_any_of("/%3fq=1"), page.are_all_of("/x%3Fq=1")), (AMBIGUOUS, AMBIGUOUS));
+        assert_eq!(QueryNames::read("?a_b").unwrap().are_any_of("/?A.b=1"), Holds::Yes);
+    }
+
+    #[test]
+    fn names_that_no_query_has_are_refused() {
+        for word in ["?page=1", "?a&b", "?a;b", "?%71", "?a+b", "?a%", "?a#b", "?a|b%26c", "?ä"] {
+            assert!(QueryNames::read(word).is_err(), "{word}");
+        }
+    }
+}
