@@ -1,6 +1,7 @@
 //! The programs that run agents and call hooks: what each hands to a hook, which answers it understands, where its hooks are
 //! registered. One table, which `stockade hook`, `install`, `status` and `doctor` read.
 
+mod addresses;
 pub(crate) mod answer;
 pub(crate) mod beat;
 pub(crate) mod call;

@@ -15,7 +15,7 @@ use crate::bug;
 use crate::harness::answer::{NOTHING, REFUSED, Said, Verdict, before, deny, silent};
 use crate::harness::call::{MAX_PAYLOAD, Told, read};
 use crate::harness::judge::Agent;
-use crate::harness::{Answers, Harness, beat, results};
+use crate::harness::{Answers, Harness, Moment, beat, results};
 
 /// How long an answer may take: far less than any harness waits, since those that are tired of waiting use the tool.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -48,6 +48,10 @@ pub(crate) struct HookArgs {
     #[arg(long, value_name = "ID", value_parser = crate::args::agent)]
     agent: Option<String>,
 
+    /// What is told is that a tool is about to be used; everything else is refused
+    #[arg(long, conflicts_with = "after")]
+    before: bool,
+
     /// What is told is what a tool has brought back, so that a failure hides that
     #[arg(long)]
     after: bool,
@@ -66,11 +70,16 @@ pub(crate) fn harness(text: &str) -> Result<&'static Harness, String> {
 
 /// Answers, whatever happens.
 pub(crate) fn run(args: &HookArgs) -> ExitCode {
-    let (harness, agent, is_after) = (args.harness, args.agent.clone(), args.after);
-    let failed = move |why: &str| failed(harness, is_after, why);
+    let (harness, agent) = (args.harness, args.agent.clone());
+    let moment = match (args.before, args.after) {
+        (true, _) => Some(Moment::Before),
+        (false, true) => Some(Moment::After),
+        (false, false) => None,
+    };
+    let failed = move |why: &str| failed(harness, moment, why);
     let (send, receive) = mpsc::sync_channel(1);
     let decide = move || {
-        let answer = bug::caught(|| answer(harness, agent.as_deref()));
+        let answer = bug::caught(|| answer(harness, agent.as_deref(), moment));
         let answer = answer.unwrap_or_else(|| Err("it has a bug, which standard error names".to_owned()));
         send.send(answer.unwrap_or_else(|why| failed(&why))).ok();
     };
@@ -98,8 +107,8 @@ fn print(said: &Said, says_nothing: bool) -> ExitCode {
 }
 
 /// A refusal where nothing could be decided.
-fn failed(harness: &Harness, is_after: bool, why: &str) -> Said {
-    if is_after {
+fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> Said {
+    if moment == Some(Moment::After) {
         return results::unseen(harness, why);
     }
     deny(
@@ -110,12 +119,18 @@ fn failed(harness: &Harness, is_after: bool, why: &str) -> Said {
     )
 }
 
-fn answer(harness: &Harness, agent: Option<&str>) -> Result<Said, String> {
+fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Result<Said, String> {
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
     let got = io::stdin().lock().take(limit).read_to_end(&mut bytes);
     got.map_err(|error| format!("what it is asked cannot be read: {error}"))?;
     let told = read(harness, &bytes).map_err(|why| format!("what it is asked is not understood: {why}"))?;
+    match (moment, &told) {
+        (None, _) | (Some(Moment::Before), Told::Before(_)) | (Some(Moment::After), Told::After(..)) => {}
+        _ => {
+            return Err("what it is asked is about another moment than its hook is registered for".to_owned());
+        }
+    }
     let said = decided(harness, agent.unwrap_or(harness.name), told);
     // A plugin of ours takes silence for a failure.
     Ok(if said == Said::nothing() && harness.answers == Answers::Plugin { silent(harness) } else { said })

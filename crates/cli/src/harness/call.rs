@@ -1,11 +1,15 @@
 //! What a hook is given, read strictly: whatever is not understood is an error, and an error is refused.
-#![expect(clippy::disallowed_methods, reason = "asks the environment which folder is that of the project")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "asks which folder is that of the project, and where it really is"
+)]
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_text::{Format, parse};
+use stockade_text::{Format, escape_path, parse};
 
 use super::{Harness, Moment, Payload};
 
@@ -41,7 +45,7 @@ pub(crate) struct Call {
     pub(crate) event: String,
     /// What the harness calls the tool.
     pub(crate) tool: String,
-    /// The server that the tool comes from and its name there, where the harness says so.
+    /// The server that the tool comes from and its name there, where the harness says that it comes from one.
     pub(crate) server: Option<(String, String)>,
     /// Its arguments: a table.
     pub(crate) input: Value,
@@ -64,7 +68,7 @@ pub(crate) fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
         return Ok(Told::Start(origin));
     }
     let (tool, input) = tool(harness, &payload, &event)?;
-    let server = server(&payload);
+    let server = server(harness, &payload, &event, &tool)?;
     let call = Call { event, tool, server, input, origin };
     Ok(match moment {
         Moment::After => Told::After(call, result(&payload)),
@@ -92,7 +96,8 @@ fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>)
 }
 
 /// What says that it is about a tool.
-const TOOL_MEMBERS: &[&str] = &["tool_name", "toolName", "tool_input", "toolArgs", "tool_call", "preToolUse"];
+const TOOL_MEMBERS: &[&str] =
+    &["tool_name", "toolName", "tool_input", "toolArgs", "tool_call", "preToolUse", "tool_info"];
 /// Where the result of a tool is.
 const RESULTS: &[&str] = &["tool_response", "toolResult", "tool_output", "result_json"];
 
@@ -144,38 +149,59 @@ fn table(input: Option<&Value>) -> Result<Value, String> {
     if read.is_object() { Ok(read) } else { Err(no()) }
 }
 
-/// The server of a tool and the name that it has there.
-fn server(payload: &Value) -> Option<(String, String)> {
-    let context = payload.get("mcp_context")?;
-    let (server, tool) = (context.get("server_name")?.as_str()?, context.get("tool_name")?.as_str()?);
-    Some((server.to_owned(), tool.to_owned()))
+/// The events that are about tools of servers alone. Such a tool may be called as one of the harness itself is.
+const OF_SERVERS: &[&str] = &["beforeMCPExecution", "pre_mcp_tool_use"];
+
+/// The server of a tool and the name that it has there. Where it is not said which server, it stands as one that is called as the
+/// harness is.
+fn server(
+    harness: &Harness,
+    payload: &Value,
+    event: &str,
+    tool: &str,
+) -> Result<Option<(String, String)>, String> {
+    let said = |table: &str, name: &str| {
+        let found = payload.get(table).map_or(Ok(None), |table| text(table, &[name]))?;
+        Ok::<_, String>(found.filter(|said| !said.is_empty()))
+    };
+    if OF_SERVERS.contains(&event) {
+        let server = said("tool_info", "mcp_server_name")?;
+        return Ok(Some((server.unwrap_or_else(|| harness.name.to_owned()), tool.to_owned())));
+    }
+    Ok(said("mcp_context", "server_name")?.zip(said("mcp_context", "tool_name")?))
 }
 
 fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
     let session = text(payload, &["session_id", "sessionId", "taskId", "conversation_id", "trajectory_id"])?;
     let roots = payload.get("workspaceRoots").or_else(|| payload.get("workspace_roots"));
-    let root = match roots {
-        Some(Value::Array(roots)) => roots.first().and_then(Value::as_str).filter(|root| !root.is_empty()),
-        _ => None,
-    };
-    let beside = if harness.payload == Payload::Windsurf { payload.get("tool_info") } else { None };
-    let told = text(beside.unwrap_or(payload), &["cwd"])?.filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
-    let here = || env::current_dir().map_err(|error| format!("the folder it runs in is gone: {error}"));
-    let cwd = match (told, root) {
-        (Some(cwd), _) => cwd,
-        (None, Some(root)) => root.into(),
-        (None, None) => here()?,
-    };
-    let cwd = if cwd.is_absolute() { cwd } else { here()?.join(cwd) };
+    let roots = roots.and_then(Value::as_array).into_iter().flatten();
+    let roots = roots.filter_map(Value::as_str).filter(|root| !root.is_empty()).map(PathBuf::from);
     let variables = harness.project_variables.iter().filter_map(env::var_os).map(PathBuf::from);
-    let project = variables.chain(root.map(PathBuf::from)).find(|project| contains(project, &cwd));
-    let workspace = project.unwrap_or_else(|| cwd.clone());
+    let project = variables.chain(roots).find(|project| is_project(project));
+    let here = || env::current_dir().map_err(|error| format!("the folder it runs in is gone: {error}"));
+    // Where the arguments of the tool stand beside the event or in its place, the folder among them is one that the model wrote.
+    let (told, is_argument) = match harness.payload {
+        Payload::Windsurf => (payload.get("tool_info"), true),
+        Payload::Cursor => (Some(payload), true),
+        _ => (Some(payload), false),
+    };
+    let told = text(told.unwrap_or(&Value::Null), &["cwd"])?.filter(|cwd| !cwd.is_empty()).map(PathBuf::from);
+    let workspace = match (project, &told) {
+        (Some(project), _) => project,
+        (None, Some(cwd)) if !is_argument => here()?.join(cwd),
+        (None, _) => here()?,
+    };
+    if !is_project(&workspace) {
+        return Err(format!("{} is no folder of a project", escape_path(&workspace)));
+    }
+    let cwd = told.map_or_else(|| workspace.clone(), |cwd| workspace.join(cwd));
     Ok(Origin { session: session.unwrap_or_default(), cwd, workspace })
 }
 
-/// Whether a folder is the project that another one lies in. A project of `/` would be everything.
-fn contains(project: &Path, cwd: &Path) -> bool {
-    project.is_absolute() && project.parent().is_some() && cwd.starts_with(project)
+/// Whether a folder may be that of a project. One of `/` would be everything, whatever link or `..` leads there.
+fn is_project(folder: &Path) -> bool {
+    let real = fs::canonicalize(folder);
+    folder.is_absolute() && real.as_deref().unwrap_or(folder).parent().is_some()
 }
 
 /// The text of the first of these members that there is. Something else in its place is an error.

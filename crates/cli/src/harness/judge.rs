@@ -18,16 +18,15 @@ use super::answer::Verdict;
 use super::call::{Call, Origin};
 use super::rewrite::Contained;
 use super::tools::{Kind, known, own_tools};
-use super::{Harness, patch, paths};
+use super::{Harness, addresses, patch, paths};
 use crate::{guarded, kept_answers, trail};
 
 /// What tools call a command among their arguments, and the folder that it runs in.
 const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
 const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_directory", "Cwd"];
 
-/// The most commands of one call, and the most hosts of one text.
+/// The most commands of one call.
 const MAX_COMMANDS: usize = 64;
-const MAX_HOSTS: usize = 64;
 
 /// An agent in the project that its harness works in.
 #[derive(Debug)]
@@ -59,7 +58,8 @@ impl<'a> Agent<'a> {
     /// Decides on a use of a tool, and puts that on record.
     pub(crate) fn before(&self, call: &Call) -> Result<Verdict, String> {
         let name = self.name_of(call);
-        let (tool, kind) = known(&name);
+        // A server may call its tools as it likes, also as those of the harness are called.
+        let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
         let commands = match kind {
             Kind::Shell => commands(&call.input)?,
             _ => Vec::new(),
@@ -85,7 +85,7 @@ impl<'a> Agent<'a> {
             }
             Kind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
             Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
-            Kind::Web => self.hosts(&hosts(&call.input)?),
+            Kind::Web => self.hosts(&addresses::among(&call.input)?),
             Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Agent<'a> {
         Ok(worst)
     }
 
-    fn hosts(&self, hosts: &[String]) -> Result<Verdict, String> {
+    fn hosts(&self, hosts: &[&str]) -> Result<Verdict, String> {
         for host in hosts {
             let decision = self.session.host(host).map_err(|error| error.to_string())?;
             if !decision.is_allowed() {
@@ -303,39 +303,4 @@ fn patched(input: &Value) -> Result<Vec<String>, String> {
         files.extend(named.into_iter().map(str::to_owned));
     }
     if files.is_empty() { Err("it names no file".to_owned()) } else { Ok(files) }
-}
-
-/// The addresses among the arguments of a tool that loads pages: those that have a member of their own, and those within texts.
-fn hosts(input: &Value) -> Result<Vec<String>, String> {
-    let members = input.as_object().ok_or("the arguments of the tool are no table")?;
-    let mut found = Vec::new();
-    for (name, value) in members {
-        let texts: Vec<&str> = match value {
-            Value::String(text) => vec![text],
-            Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-            _ if ["url", "urls"].contains(&name.as_str()) => return Err(format!("`{name}` is no address")),
-            _ => Vec::new(),
-        };
-        for text in texts {
-            match ["url", "urls", "Url", "uri"].contains(&name.as_str()) {
-                true => found.push(text.to_owned()),
-                false => found.extend(addresses(text).map(str::to_owned)),
-            }
-        }
-    }
-    match found.len() {
-        0 => Err("it names no address".to_owned()),
-        many if many > MAX_HOSTS => Err(format!("it names more than {MAX_HOSTS} addresses")),
-        _ => Ok(found),
-    }
-}
-
-/// The addresses within a text.
-fn addresses(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |c: char| c.is_whitespace() || "\"'<>`)]}".contains(c);
-    text.split(is_end).filter_map(|word| {
-        let lower = word.to_ascii_lowercase();
-        let at = ["http://", "https://"].iter().filter_map(|scheme| lower.find(scheme)).min()?;
-        word.get(at..)
-    })
 }

@@ -21,7 +21,7 @@ pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
         Moment::Before => deny(harness, BROKEN),
         Moment::After => results::unseen(harness, "its program is missing or has failed"),
     };
-    let asks = if moment == Moment::After { asks(&["--after", "--said"]) } else { asks(&["--said"]) };
+    let asks = asks(&[if moment == Moment::After { "--after" } else { "--before" }, "--said"]);
     match otherwise {
         said if said == Said::nothing() => asks,
         Said { code: 0, stdout, .. } => {
@@ -38,6 +38,11 @@ pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
             )
         }
     }
+}
+
+/// The line for a moment as it was before it said that it is about a tool that is about to be used.
+pub(crate) fn older(line: &str) -> String {
+    line.replacen(" --before --said", " --said", 1)
 }
 
 /// What begins every file of ours.
@@ -62,9 +67,9 @@ import { spawnSync } from "node:child_process"
 
 const PROGRAM = PROGRAM_PATH
 
-const ask = (told) => {
+const ask = (moment, told) => {
   const options = { input: JSON.stringify(told), encoding: "utf8", timeout: 15000, maxBuffer: 64 << 20 }
-  const ran = spawnSync(PROGRAM, ["hook", "--harness", "NAME"], options)
+  const ran = spawnSync(PROGRAM, ["hook", "--harness", "NAME", moment], options)
   if (ran.error || ran.status !== 0) {
     throw new Error(`stockade could not decide, so this is refused: ${ran.error ?? ran.stderr ?? "it has failed"}`)
   }
@@ -81,7 +86,7 @@ export const Stockade = async ({ directory }) => {
   })
   return {
     "tool.execute.before": async (input, output) => {
-      const said = ask(about("PreToolUse", input, output.args))
+      const said = ask("--before", about("PreToolUse", input, output.args))
       if (said.decision === "allow") return
       if (said.decision === "rewrite") {
         Object.assign(output.args, said.input)
@@ -92,7 +97,7 @@ export const Stockade = async ({ directory }) => {
     "tool.execute.after": async (input, output) => {
       if (typeof output?.output !== "string") return
       try {
-        const said = ask({ ...about("PostToolUse", input, input.args), tool_response: output.output })
+        const said = ask("--after", { ...about("PostToolUse", input, input.args), tool_response: output.output })
         if (said.decision === "allow") return
         output.output = [said.reason, said.output].filter(Boolean).join("\n")
       } catch (error) {

@@ -50,6 +50,10 @@ enableNodePermissions = true
 allowedNetHosts = [\"docs.rs:443\"]
 ```
 
+The project is the folder that the harness names; where it names none, the one that it works in. Where a command runs is another
+matter: nothing outside of the project becomes part of it so, and what belongs into the sandbox is refused there. The rules call a tool of a server
+`mcp__SERVER__TOOL`, whatever it calls itself; Cursor does not say which server it is, so there it is `mcp__cursor__TOOL`.
+
 What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. Claude Code is handed the cleaned
 result and Gemini CLI the cleaned text in the place of the result, others a note where they have a place for one. That is said as their
 documentation has it; what they make of it was not tried with the programs themselves.

@@ -13,7 +13,7 @@ use stockade_files::{KeptFile, KeptFileError};
 use stockade_text::escape_path;
 
 use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
-use super::line::{MARK, line, plugin, script};
+use super::line::{MARK, line, older, plugin, script};
 use super::table::TIMEOUT;
 use super::{Harness, Moment, OwnFile, OwnForm, Registered, SettingsFile, beat};
 
@@ -193,7 +193,11 @@ pub(crate) fn apply(harness: &Harness, change: &Change) -> Result<(), Refused> {
 fn note(change: &Change, folders: Vec<PathBuf>) -> Result<(), String> {
     let Change { path, before, insertions, .. } = change;
     let insertions = insertions.iter().map(|one| (one.at, one.text.clone())).collect();
-    let account = Kept { path: path.clone(), made: before.is_none(), folders, insertions };
+    // What was made for an older registration of ours is there for this one.
+    let older = account_of(path).filter(|_| before.is_some());
+    let made = before.is_none() || older.as_ref().is_some_and(|older| older.made);
+    let folders = older.map(|older| older.folders).into_iter().flatten().chain(folders).collect();
+    let account = Kept { path: path.clone(), made, folders, insertions };
     let account = serde_json::to_string(&account).map_err(|error| error.to_string())?;
     let kept = kept_file(path).ok_or("there is no home to keep account in")?;
     replace(&kept, |_| Ok(Some(account)))
@@ -342,7 +346,7 @@ fn only_one(
     Ok(())
 }
 
-/// The settings with our hooks in them.
+/// The settings with our hooks in them, in the place of older ones of ours.
 fn with_hooks(
     harness: &Harness,
     settings: &SettingsFile,
@@ -363,12 +367,16 @@ fn with_hooks(
         edited.set(&["version"], &json!(1)).map_err(wrong)?;
     }
     for event in harness.events {
-        let element = element(harness, settings, event.moment, program);
+        let element = element(settings, &line(harness, event.moment, program), event.moment);
         let list = found.get("hooks").and_then(|hooks| hooks.get(event.name));
         let ours = list.and_then(Value::as_array).into_iter().flatten();
         match ours.filter(|one| names_stockade(&one.to_string())).collect::<Vec<_>>().as_slice() {
             [] => edited.push(&["hooks", event.name], &element).map_err(wrong)?,
             [known] if **known == element => {}
+            [known] if is_older(harness, settings, known, event.moment, program) => {
+                let left = without_hooks(harness, path, text)?.unwrap_or_default();
+                return with_hooks(harness, settings, path, Some(&left), program);
+            }
             _ => {
                 let fix = format!("stockade uninstall {}", harness.name);
                 return Err(refused(path, format!("`hooks.{}` calls stockade otherwise", event.name), fix));
@@ -378,11 +386,28 @@ fn with_hooks(
     Ok(edited)
 }
 
+/// Whether an entry is what this program wrote before.
+fn is_older(
+    harness: &Harness,
+    settings: &SettingsFile,
+    known: &Value,
+    moment: Moment,
+    program: &str,
+) -> bool {
+    let line = line(harness, moment, program);
+    older(&line) != line && *known == element(settings, &older(&line), moment)
+}
+
 fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
     let hooks: Map<String, Value> = harness
         .events
         .iter()
-        .map(|event| (event.name.to_owned(), json!([element(harness, settings, event.moment, program)])))
+        .map(|event| {
+            (event.name.to_owned(), {
+                let line = line(harness, event.moment, program);
+                json!([element(settings, &line, event.moment)])
+            })
+        })
         .collect();
     match settings.version {
         true => json!({"version": 1, "hooks": hooks}),
@@ -391,7 +416,7 @@ fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
 }
 
 /// What a list of hooks has of ours.
-fn element(harness: &Harness, settings: &SettingsFile, moment: Moment, program: &str) -> Value {
+fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Value {
     let mut hook = Map::new();
     for (name, value) in settings.more {
         // A session that begins is not to be ended by us.
@@ -399,7 +424,7 @@ fn element(harness: &Harness, settings: &SettingsFile, moment: Moment, program: 
             hook.insert((*name).to_owned(), json!(value));
         }
     }
-    hook.insert("command".to_owned(), json!(line(harness, moment, program)));
+    hook.insert("command".to_owned(), json!(line));
     if let Some(unit) = settings.timeout {
         hook.insert("timeout".to_owned(), json!(TIMEOUT * unit));
     }

@@ -1,10 +1,12 @@
 //! A command in the words that have it run in the sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks where this program lies")]
+#![expect(clippy::disallowed_methods, reason = "asks where this program lies, and where a folder really is")]
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use stockade_guard::policy::shell::quote_argv;
+use stockade_text::escape_path;
 
 use super::call::Origin;
 
@@ -31,8 +33,11 @@ impl Contained {
         let workspace = origin.workspace.to_str().ok_or("the name of the workspace is no text")?;
         let words =
             [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
-        let folder = origin.cwd.strip_prefix(&origin.workspace).ok().map(Path::to_owned);
-        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        let folder = below(&origin.workspace, &origin.cwd).ok_or_else(|| {
+            let (cwd, workspace) = (escape_path(&origin.cwd), escape_path(&origin.workspace));
+            format!("it would run in {cwd}, and the sandbox shows {workspace} alone; run it from there")
+        })?;
+        let folder = Some(folder).filter(|folder| !folder.as_os_str().is_empty());
         Ok(Self { head: quote_argv(words), folder })
     }
 
@@ -55,6 +60,16 @@ impl Contained {
         // It is one word, written as this program writes words, or it may be more than that.
         (self.folder.is_none() && quote_argv([command.as_str()]) == quoted).then_some(command)
     }
+}
+
+/// A folder as it is called from another one that it lies below, whatever links lead to either.
+fn below(workspace: &Path, folder: &Path) -> Option<PathBuf> {
+    let is_plain = |rest: &&Path| !rest.components().any(|part| part == Component::ParentDir);
+    if let Some(rest) = folder.strip_prefix(workspace).ok().filter(is_plain) {
+        return Some(rest.to_owned());
+    }
+    let (workspace, folder) = (fs::canonicalize(workspace).ok()?, fs::canonicalize(folder).ok()?);
+    Some(folder.strip_prefix(workspace).ok()?.to_owned())
 }
 
 /// The word that stands in quotes.
@@ -90,6 +105,15 @@ mod tests {
         }
         assert_eq!(ours.command_of(&format!("{} npm;evil", ours.head)), None);
         assert_eq!(ours.command_of(&format!("{} npm evil", ours.head)), None);
+    }
+
+    /// What was judged in one folder does not run in another one.
+    #[test]
+    fn nothing_outside_of_the_workspace_is_contained() {
+        for cwd in ["/", "/etc", "/w", "/w sub", "/w s/../etc"] {
+            let origin = Origin { cwd: cwd.into(), workspace: "/w s".into(), session: String::new() };
+            assert!(Contained::of("claude", &origin).is_err_and(|why| why.contains(cwd)), "{cwd}");
+        }
     }
 
     #[test]

@@ -277,6 +277,28 @@ fn whatever_is_not_understood_is_refused() {
         }
         let answer = Answer::of(harness, &home.run(STOCKADE, &["hook", "--harness", harness], b"\xff\xfe{}"));
         assert!(matches!(answer, Answer::Deny(_)), "{harness}: {answer:?}");
+        // A hook that is called before a tool is used is told of nothing else, whatever that may be.
+        for text in [
+            "{}",
+            "{\"hook_event_name\":\"X\"}",
+            "{\"hook_event_name\":\"SessionStart\"}",
+            "{\"agent_action_name\":\"X\"}",
+            "{\"agent_action_name\":\"pre_x\",\"tool_info\":{\"command_line\":\"ls\"}}",
+            "{\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{},\"tool_response\":\"x\"}",
+            "{\"toolName\":\"bash\",\"toolArgs\":{\"command\":\"ls\"},\"toolResult\":{}}",
+        ] {
+            let output =
+                home.run(STOCKADE, &["hook", "--harness", harness, "--before", "--said"], text.as_bytes());
+            let answer = match harness {
+                &"windsurf" | &"kiro" if output.stdout == b"deny\n" => {
+                    Answer::of(harness, &Output { stdout: Vec::new(), ..output })
+                }
+                _ => Answer::of(harness, &output),
+            };
+            assert!(matches!(answer, Answer::Deny(_)), "{harness}: {text}: {answer:?}");
+        }
+        let output = home.run(STOCKADE, &["hook", "--harness", harness, "--before"], whole.as_bytes());
+        assert_eq!(Answer::of(harness, &output), Answer::Silent, "{harness}");
     }
 }
 
@@ -293,7 +315,9 @@ fn what_cannot_be_decided_or_recorded_is_refused() {
         assert!(matches!(ask(), Answer::Deny(_)), "{harness}");
         home.configure("");
         assert_eq!(ask(), Answer::Silent, "{harness}");
-        let gone = shell(harness, &home.path().join("gone"), &json!("ls"));
+        // Windsurf says no more than where a command runs.
+        let command = if *harness == "windsurf" { "make" } else { "ls" };
+        let gone = shell(harness, &home.path().join("gone"), &json!(command));
         assert!(matches!(home.answer(harness, &gone), Answer::Deny(_)), "{harness}");
     }
 }
@@ -482,6 +506,77 @@ fn files_are_asked_about_where_they_really_are() {
     }
 }
 
+/// The project is what the harness says, and not the folder that a command happens to run in.
+#[test]
+fn where_a_command_runs_makes_no_project() {
+    let home = Home::new();
+    let project = home.project();
+    let told = |harness: &str, variable: Option<&str>, payload: &Value| {
+        let mut hook = Command::new(STOCKADE);
+        hook.args(["hook", "--harness", harness, "--before"]).env_clear().env("HOME", home.path());
+        hook.envs(variable.map(|name| (name, &project))).current_dir(&project);
+        let mut child =
+            hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        Answer::of(harness, &child.wait_with_output().unwrap())
+    };
+    let claude = |cwd: &Path, tool: &str, input: Value| {
+        let payload = json!({"session_id": "s", "cwd": cwd, "hook_event_name": "PreToolUse", "tool_name": tool,
+            "tool_input": input});
+        told("claude", Some("CLAUDE_PROJECT_DIR"), &payload)
+    };
+    let (etc, own) = (Path::new("/etc"), project.join("a.txt"));
+    for path in ["/etc/hosts", "hosts"] {
+        let answer = claude(etc, "Write", json!({"file_path": path, "content": "x"}));
+        assert!(answer.is_no(), "{path}: {answer:?}");
+    }
+    assert_eq!(claude(etc, "Write", json!({"file_path": own, "content": "x"})), Answer::Silent);
+    // What was judged in one folder does not run in another.
+    let answer = claude(etc, "Bash", json!({"command": "make all"}));
+    assert!(matches!(&answer, Answer::Deny(why) if why.contains("/etc")), "{answer:?}");
+    // Among the arguments of a tool stands what the model wrote.
+    let windsurf = |event: &str, input: Value| {
+        told("windsurf", None, &json!({"agent_action_name": event, "trajectory_id": "t", "tool_info": input}))
+    };
+    let answer = windsurf("pre_write_code", json!({"cwd": "/etc", "file_path": "/etc/hosts", "edits": []}));
+    assert!(answer.is_no(), "{answer:?}");
+    assert_eq!(windsurf("pre_write_code", json!({"file_path": own, "edits": []})), Answer::Silent);
+    let rooted = json!({"conversation_id": "c", "hook_event_name": "preToolUse", "workspace_roots": [project], "cwd": "/etc",
+        "tool_name": "Write", "tool_input": {"file_path": "/etc/hosts"}});
+    assert!(told("cursor", None, &rooted).is_no());
+    // A project of everything is none.
+    let payload = json!({"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Read",
+        "tool_input": {"file_path": "/etc/passwd"}});
+    let answer = told("claude", None, &payload);
+    assert!(matches!(&answer, Answer::Deny(why) if why.contains("no folder of a project")), "{answer:?}");
+}
+
+/// A server calls its tools as it likes, also as those of the harness are called, or as those that the rules grant.
+#[test]
+fn tools_of_servers_are_asked_about_whatever_they_are_called() {
+    let home = Home::new();
+    let tool = |harness: &str, name: &str| match harness {
+        "windsurf" => json!({"agent_action_name": "pre_mcp_tool_use", "trajectory_id": "t",
+            "tool_info": {"mcp_server_name": "fake", "mcp_tool_name": name, "mcp_tool_arguments": {}}}),
+        _ => {
+            json!({"conversation_id": "c", "hook_event_name": "beforeMCPExecution", "workspace_roots": [home.project()],
+            "tool_name": name, "tool_input": {}, "command": "x"})
+        }
+    };
+    let names = ["task", "question", "TodoWrite", "read", "process", "exec", "web_search", "other"];
+    for (harness, server) in [("windsurf", "fake"), ("cursor", "cursor")] {
+        home.configure("");
+        for name in names {
+            let answer = home.answer(harness, &tool(harness, name));
+            assert!(matches!(answer, Answer::Deny(_)), "{harness}, {name}: {answer:?}");
+        }
+        home.configure(&format!("[agents.{harness}.toolPolicy]\nallow = [\"mcp__{server}__*\"]\n"));
+        for name in names {
+            assert_eq!(home.answer(harness, &tool(harness, name)), Answer::Silent, "{harness}, {name}");
+        }
+    }
+}
+
 #[test]
 fn the_configuration_of_the_agent_decides() {
     let home = Home::new();
@@ -497,6 +592,21 @@ fn the_configuration_of_the_agent_decides() {
             json!({"url": "https://docs.example/a", "prompt": "and http://evil.example/x too"}),
             false,
         ),
+        ("WebFetch", json!({"prompt": "(see https://docs.example/a), and \"https://docs.example\"."}), true),
+        // Where a word ends harnesses see differently, and what is before an `@` is no host.
+        ("WebFetch", json!({"prompt": "see https://docs.example`@evil.example/x"}), false),
+        ("WebFetch", json!({"prompt": "https://docs.example/a https:evil.example/?://docs.example"}), false),
+        ("WebFetch", json!({"url": "https:evil.example/?://docs.example", "prompt": "p"}), false),
+        ("WebFetch", json!({"prompt": "https://docs.example\",\"https://evil.example"}), false),
+        (
+            "WebFetch",
+            json!({"url": "https://docs.example", "requests": [{"url": "https://evil.example"}]}),
+            false,
+        ),
+        ("WebFetch", json!({"url": "https:evil.example"}), false),
+        ("WebFetch", json!({"url": "https:/evil.example"}), false),
+        ("WebFetch", json!({"url": "https:\\\\evil.example\\@docs.example"}), false),
+        ("WebFetch", json!({"prompt": "https:evil.example https:/evil.example"}), false),
         ("WebFetch", json!({"url": 1, "prompt": "p"}), false),
         ("WebFetch", json!({"prompt": "p"}), false),
         ("mcp__fake__echo", json!({"text": "hi"}), true),

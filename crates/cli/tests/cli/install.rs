@@ -154,6 +154,49 @@ fn what_was_changed_since_stays() {
     );
 }
 
+/// What this program wrote before is replaced by what it writes now, and taken out as well as that.
+#[test]
+fn an_older_registration_is_replaced() {
+    for (harness, user, _) in WRITTEN {
+        for text in [None, Some(TEXTS[1])] {
+            let is_settings = !["copilot", "cline", "opencode"].contains(harness);
+            let home = Home::new();
+            fs::create_dir_all(home.path().join(".local/state")).unwrap();
+            let file = home.path().join(user);
+            if let Some(text) = text.filter(|_| is_settings) {
+                write(&file, text);
+            }
+            let before = tree(home.path());
+            assert!(run(&home, &["install", harness]).status.success());
+            let new = fs::read_to_string(&file).unwrap();
+            let older = new.replace(" --before --said", " --said").replace("moment]", "]");
+            assert_ne!(new, older, "{harness}");
+            fs::write(&file, &older).unwrap();
+            // What the account says of it is older, too.
+            for account in fs::read_dir(home.path().join(".local/state/stockade/harnesses")).unwrap() {
+                let account = account.unwrap().path();
+                let Ok(mut kept) = serde_json::from_slice::<Value>(&fs::read(&account).unwrap()) else {
+                    continue;
+                };
+                let mut shorter = 0;
+                for one in kept["insertions"].as_array_mut().unwrap() {
+                    let (at, text) = (one[0].as_u64().unwrap(), one[1].as_str().unwrap());
+                    let older = text.replace(" --before --said", " --said");
+                    let removed = text.len() - older.len();
+                    *one = json!([at - shorter, older]);
+                    shorter += u64::try_from(removed).unwrap();
+                }
+                fs::write(account, kept.to_string()).unwrap();
+            }
+            let again = run(&home, &["install", harness]);
+            assert!(again.status.success(), "{harness}: {again:?}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), new, "{harness}");
+            assert!(run(&home, &["uninstall", harness]).status.success());
+            assert_eq!(tree(home.path()), before, "{harness}");
+        }
+    }
+}
+
 #[test]
 fn settings_that_must_not_be_written_are_left_as_they_are() {
     let is_root = rustix::process::geteuid().is_root();
