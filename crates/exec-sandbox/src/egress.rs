@@ -25,6 +25,7 @@ mod broker;
 mod chunked;
 mod client_hello;
 mod conditions;
+mod holds;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod host_list;
 mod ipv4_spelling;

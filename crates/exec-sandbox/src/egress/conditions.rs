@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::holds::{Holds, Part};
 use super::path_glob::PathGlob;
 use super::query_names::QueryNames;
 
@@ -36,22 +37,6 @@ pub(super) struct Asked<'r> {
     pub(super) method: &'r str,
     /// The path and the query, as they were sent.
     pub(super) path: &'r str,
-}
-
-/// Whether conditions hold for a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
-    Yes,
-    No,
-    /// Servers could read this part in more than one way.
-    Ambiguous(Part),
-}
-
-/// What conditions look at besides the method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
-    Path,
-    Query,
 }
 
 /// The longest time that `for=` gives, in seconds. A clock cannot count as far as a number can be written.

@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 use super::address_book::AddressBook;
-use super::conditions::{Asked, Conditions, EntryBounds, Holds, Part};
+use super::conditions::{Asked, Conditions, EntryBounds};
+use super::holds::{Holds, Part};
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
