@@ -151,7 +151,8 @@ pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use review::{
     ChangeKind, ChangeSelection, ChangeState, Conflict, Content, DroppedLayer, FileChange, LayerState,
-    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ReviewError, ReviewLayer, ReviewStore, ReviewView,
+    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
+    ReviewView,
 };
 pub use reviewed::Reviewed;
 #[cfg(target_os = "linux")]

@@ -36,7 +36,7 @@ pub use about::ReviewView;
 pub use change::{ChangeKind, ChangeState, FileChange};
 pub use error::ReviewError;
 pub use layer::{Content, LayerState, ReviewLayer};
-pub use merge::Merged;
+pub use merge::{Merged, ResumedLayer};
 pub use select::{ChangeSelection, Conflict};
 pub use store::{DroppedLayer, MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, ReviewStore};
 pub(crate) use view::{ViewedRun, is_in_view};

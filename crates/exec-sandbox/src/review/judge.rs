@@ -1,7 +1,7 @@
 //! Which changes are never applied: what comes to lie under a protected name, and what runs with the rights of somebody else. The
 //! rules are those of the sweep after a command that wrote to the workspace itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -34,8 +34,35 @@ const FOREIGN_RIGHTS: &str = "it would run with the rights of its owner or group
 const BECOMES: &str = "the folder would become a repository, and git would run what lies in it already";
 const UNREADABLE: &str = "not everything in the view could be looked at, so nothing of it is trusted";
 
-/// Refuses what is never applied. `view` is the whole view of the command, open.
-pub(super) fn refuse(changes: &mut [FileChange], guarded: &Guarded, workspace: &Path, view: OwnedFd) {
+/// Where something lies that others obey.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    /// When the command began.
+    pub(super) was: BTreeSet<PathBuf>,
+    /// In its view, when it was over.
+    pub(super) is: BTreeSet<PathBuf>,
+}
+
+impl Judged {
+    /// Whether changes at a path were judged as of something that others obey.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.was.contains(path) || self.is.contains(path)
+    }
+
+    pub(super) fn was_there(&self, path: &Path) -> bool {
+        self.was.contains(path)
+    }
+}
+
+/// Refuses what is never applied, and returns what was judged as what others obey. `view` is the whole view of the command, open.
+pub(super) fn refuse(
+    changes: &mut [FileChange],
+    guarded: &Guarded,
+    workspace: &Path,
+    view: OwnedFd,
+) -> Judged {
+    let was = guarded.protected.iter().map(|entry| &entry.path).chain(&guarded.led_to);
+    let mut judged = Judged { was: was.cloned().collect(), is: BTreeSet::new() };
     changes.iter_mut().for_each(|change| change.refused = by_kind(change).map(str::to_owned));
     let kept = guarded.protected.iter().filter(|entry| entry.mode != ProtectionMode::Check);
     for entry in kept.filter(|entry| entry.mode != ProtectionMode::Hide) {
@@ -49,12 +76,15 @@ pub(super) fn refuse(changes: &mut [FileChange], guarded: &Guarded, workspace: &
     let root = Root { path: workspace.to_path_buf(), name: PathBuf::new() };
     let before = Before::new(&guarded.protected, &guarded.led_to, &guarded.plans, Company::Alone);
     let Ok(workspace) = Tree::open(workspace) else {
-        return refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
+        refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
+        return judged;
     };
-    let sink = Judging { changes, before: &before, root: &root, workspace: &workspace };
+    let sink =
+        Judging { changes, before: &before, root: &root, workspace: &workspace, judged: &mut judged.is };
     if search_open(&root, view, sink) == Searched::InPart {
         refuse_if(changes, Path::new(""), UNREADABLE, |_| true);
     }
+    judged
 }
 
 /// Whether a change takes something away that was protected, or puts something of another kind in its place.
@@ -78,7 +108,12 @@ fn by_kind(change: &FileChange) -> Option<&'static str> {
 }
 
 /// Refuses the changes at a path and below it that are meant.
-fn refuse_if(changes: &mut [FileChange], path: &Path, why: &str, is_meant: impl Fn(&FileChange) -> bool) {
+pub(super) fn refuse_if(
+    changes: &mut [FileChange],
+    path: &Path,
+    why: &str,
+    is_meant: impl Fn(&FileChange) -> bool,
+) {
     let from = changes.partition_point(|change| change.path.as_path() < path);
     let below = changes.iter_mut().skip(from).take_while(|change| change.path.starts_with(path));
     for change in below.filter(|change| change.refused.is_none()) {
@@ -96,6 +131,7 @@ struct Judging<'j> {
     before: &'j Before<'j>,
     root: &'j Root,
     workspace: &'j Tree,
+    judged: &'j mut BTreeSet<PathBuf>,
 }
 
 impl Judging<'_> {
@@ -166,6 +202,7 @@ impl Judging<'_> {
 
 impl Sink for Judging<'_> {
     fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry) {
+        self.judged.insert(entry.path.clone());
         if self.is_touched(&entry.path) {
             if let Some(why) = self.why(here, below, &entry) {
                 refuse_if(self.changes, &entry.path, &why, |change| change.kind != ChangeKind::Deleted);

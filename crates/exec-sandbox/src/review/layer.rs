@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads the files of a layer")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -17,7 +17,7 @@ use super::attributes;
 use super::change::{ChangeKind, ChangeState, FileChange, changes};
 use super::crash;
 use super::error::ReviewError;
-use super::judge::{self, Guarded};
+use super::judge::{self, Guarded, Judged};
 use super::manifest::Manifest;
 use super::record::{Rows, bytes_of, look_of, look_text, number_of, path_of, read, text_of};
 use crate::native::c_string;
@@ -83,6 +83,10 @@ const CHANGE_FIELDS: usize = 5;
 const STATUS: &str = "status";
 const STATUS_FIELDS: usize = 3;
 const SIZE: &str = "size";
+const JUDGED: &str = "judged";
+const JUDGED_FIELDS: usize = 2;
+const WAS: &[u8] = b"was";
+const IS: &[u8] = b"is";
 const SETTLED: &str = "settled";
 
 /// How a change looks in the workspace since it was applied, or that nobody wants it.
@@ -194,7 +198,7 @@ impl ReviewLayer {
     }
 
     /// What is protected in the workspace now.
-    fn guarded_now(&self) -> Guarded {
+    pub(super) fn guarded_now(&self) -> Guarded {
         let found = crate::workspace::look(&crate::workspace::roots::roots(Some(self.workspace()), &[]));
         Guarded { protected: found.protected, led_to: found.led_to, plans: found.plans }
     }
@@ -209,12 +213,32 @@ impl ReviewLayer {
         let mut found = changes(self.view(), &view, &workspace, &base).map_err(ReviewError::Unjudged)?;
         if !found.is_empty() {
             let seen = whole(self).map_err(ReviewError::Unjudged)?;
-            judge::refuse(&mut found, guarded, self.workspace(), seen);
+            let judged = judge::refuse(&mut found, guarded, self.workspace(), seen);
+            self.write_judged(&judged).map_err(ReviewError::Store)?;
         }
         self.write_changes(&found, &base).map_err(ReviewError::Store)?;
         // Only now: until then, what the kernel keeps in there says what is different.
         self.settle_view().map_err(ReviewError::Store)?;
         Ok(found)
+    }
+
+    fn write_judged(&self, judged: &Judged) -> io::Result<()> {
+        let mut rows = Rows::default();
+        for (paths, when) in [(&judged.was, WAS), (&judged.is, IS)] {
+            paths.iter().for_each(|path| rows.row([bytes_of(path), when]));
+        }
+        rows.write(&self.folder, JUDGED)
+    }
+
+    /// What was judged as what others obey when the command was over.
+    pub(super) fn judged(&self) -> io::Result<Judged> {
+        let mut judged = Judged::default();
+        for row in read(&self.folder, JUDGED, JUDGED_FIELDS)?.unwrap_or_default() {
+            let [path, when] = row.as_slice() else { return Err(io::ErrorKind::InvalidData.into()) };
+            let paths = if when == WAS { &mut judged.was } else { &mut judged.is };
+            paths.insert(path_of(path));
+        }
+        Ok(judged)
     }
 
     /// Readies what the command wrote for being moved, unless that is done.
@@ -368,7 +392,7 @@ struct Settling {
 }
 
 impl Visit for Settling {
-    fn folder(&mut self, here: &Here<'_>) -> std::collections::BTreeSet<usize> {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
         for listed in here.names.unwrap_or_default() {
             let done = (|| {
                 crash::point()?;
@@ -387,7 +411,7 @@ impl Visit for Settling {
                 self.error.get_or_insert(error);
             }
         }
-        std::collections::BTreeSet::new()
+        BTreeSet::new()
     }
 }
 

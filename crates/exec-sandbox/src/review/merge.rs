@@ -3,19 +3,22 @@
 //! the next one goes on from it.
 //!
 //! What is replaced or deleted goes into the slot of its change and is kept there as it was, with its mode, times, attributes and
-//! other names. Where the layer lies on another file system than the workspace, slots are made in a folder of the workspace for as
-//! long as it takes, and what was in them is copied.
+//! other names. What others would run by it, together with what is there already, is swept up. Where the layer lies on another
+//! file system than the workspace, slots are made in a folder of the workspace for as long as it takes, and what was in them is
+//! copied.
 
 mod finish;
 mod folders;
+mod guard;
 mod journal;
 mod slots;
 mod stage;
 
 use std::io;
 use std::os::fd::AsFd as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use self::guard::{Guard, why_taken};
 use self::journal::{JOURNAL, Way};
 use self::slots::Slots;
 use super::about::identity_at;
@@ -27,6 +30,7 @@ use super::layer::{ReviewLayer, Settled};
 use super::manifest::Manifest;
 use super::select::{ChangeSelection, Changes, Chosen, Conflict, to_apply, to_undo};
 use super::store::ReviewStore;
+use crate::Quarantined;
 
 /// What came of applying or undoing changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -40,6 +44,16 @@ pub struct Merged {
     pub refused: Vec<(PathBuf, String)>,
 }
 
+/// A layer that somebody was killed in, and that was gone on with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ResumedLayer {
+    /// What it is called.
+    pub id: String,
+    /// What of it was taken away again, and why; or what stands in the way still.
+    pub swept: Result<Vec<(PathBuf, String)>, ReviewError>,
+}
+
 impl ReviewStore {
     /// Applies changes of a layer to its workspace. What is in conflict with what the user did meanwhile is not, and with it
     /// nothing in the same repository.
@@ -48,15 +62,17 @@ impl ReviewStore {
     /// When the command is not over, the workspace is another one, or something stopped it on the way.
     pub fn apply(&self, layer: &ReviewLayer, selection: &ChangeSelection) -> Result<Merged, ReviewError> {
         let _lock = self.lock()?;
-        let merging = Merging::begin(layer)?;
-        let changes = layer.changes()?;
+        let merging = Merging::begin(self, layer)?;
+        let mut changes = layer.changes()?;
         layer.settle_view().map_err(ReviewError::Stopped)?;
+        let guard = Guard::begin(self.state(), layer, Way::Apply).map_err(ReviewError::Store)?;
+        guard.refuse(&mut changes);
         let by_path = Changes::new(&changes);
         let meant = by_path.meant(selection, ChangeState::Waiting)?;
         let indexes = Indexes::load(&layer.folder, When::Base).map_err(|source| layer.unreadable(source))?;
         let chosen = to_apply(&by_path, &meant, (&merging.base, &indexes), &merging.workspace);
         let chosen = chosen.map_err(ReviewError::Stopped)?;
-        merging.carry_out(Way::Apply, &changes, chosen)
+        merging.carry_out(Way::Apply, &changes, chosen, guard)
     }
 
     /// Takes changes of a layer back that were applied. They wait again then.
@@ -65,8 +81,10 @@ impl ReviewStore {
     /// As [`apply`](Self::apply).
     pub fn undo(&self, layer: &ReviewLayer, selection: &ChangeSelection) -> Result<Merged, ReviewError> {
         let _lock = self.lock()?;
-        let merging = Merging::begin(layer)?;
-        let changes = layer.changes()?;
+        let merging = Merging::begin(self, layer)?;
+        let mut changes = layer.changes()?;
+        let guard = Guard::begin(self.state(), layer, Way::Undo).map_err(ReviewError::Store)?;
+        guard.refuse(&mut changes);
         let status = layer.status().map_err(|source| layer.unreadable(source))?;
         let by_path = Changes::new(&changes);
         let meant = by_path.meant(selection, ChangeState::Applied)?;
@@ -74,7 +92,7 @@ impl ReviewStore {
             Indexes::load(&layer.folder, When::Applied).map_err(|source| layer.unreadable(source))?;
         let chosen = to_undo(&by_path, &meant, (&merging.base, &indexes), &status, &merging.workspace);
         let chosen = chosen.map_err(ReviewError::Stopped)?;
-        merging.carry_out(Way::Undo, &changes, chosen)
+        merging.carry_out(Way::Undo, &changes, chosen, guard)
     }
 
     /// Gives changes up that wait, and returns how many. A layer in which nothing is left is removed.
@@ -87,7 +105,7 @@ impl ReviewStore {
             return Err(ReviewError::Running(layer.id().to_owned()));
         }
         // What was begun is completed first, where that is possible. Nobody needs the workspace to give the rest up.
-        if let Ok(merging) = Merging::begin(layer) {
+        if let Ok(merging) = Merging::begin(self, layer) {
             drop(merging);
         }
         let changes = layer.read_changes().map_err(|source| layer.unreadable(source))?;
@@ -107,16 +125,21 @@ impl ReviewStore {
         Ok(meant.len())
     }
 
-    /// Goes on with what somebody was killed in.
+    /// Goes on with what somebody was killed in, and returns how each of it went.
     ///
     /// # Errors
-    /// When something stands in the way still.
-    pub fn resume(&self) -> Result<(), ReviewError> {
-        let _lock = self.lock()?;
-        for layer in self.layers()?.iter().filter(|layer| is_unfinished(layer)) {
-            Merging::begin(layer)?;
+    /// When the layers cannot be read, or somebody else is at work on one.
+    pub fn resume(&self) -> Result<Vec<ResumedLayer>, ReviewError> {
+        if !self.layers()?.iter().any(is_unfinished) {
+            return Ok(Vec::new());
         }
-        Ok(())
+        let _lock = self.lock()?;
+        let unfinished = self.layers()?.into_iter().filter(is_unfinished);
+        let resumed = |layer: ReviewLayer| ResumedLayer {
+            id: layer.id().to_owned(),
+            swept: Merging::begin(self, &layer).map(|merging| merging.swept),
+        };
+        Ok(unfinished.map(resumed).collect())
     }
 }
 
@@ -130,11 +153,13 @@ struct Merging<'m> {
     workspace: Tree,
     base: Manifest,
     slots: Slots,
+    /// What was swept up of what somebody was killed in, and why.
+    swept: Vec<(PathBuf, String)>,
 }
 
 impl<'m> Merging<'m> {
     /// Opens a workspace and its layer, and goes on with what somebody was killed in.
-    fn begin(layer: &'m ReviewLayer) -> Result<Self, ReviewError> {
+    fn begin(store: &ReviewStore, layer: &'m ReviewLayer) -> Result<Self, ReviewError> {
         if !layer.is_over() {
             return Err(ReviewError::Running(layer.id().to_owned()));
         }
@@ -147,24 +172,41 @@ impl<'m> Merging<'m> {
         let base = Manifest::load(&layer.folder).map_err(|source| layer.unreadable(source))?;
         let base = base.ok_or_else(|| layer.unreadable(io::ErrorKind::NotFound.into()))?;
         let slots = Slots::open(layer, &workspace).map_err(ReviewError::Stopped)?;
-        let merging = Self { layer, workspace, base, slots };
-        merging.recover().map_err(ReviewError::Stopped)?;
+        let mut merging = Self { layer, workspace, base, slots, swept: Vec::new() };
+        merging.swept = merging.recover(store).map_err(ReviewError::Stopped)?;
         Ok(merging)
     }
 
     /// Completes what was begun; where it was not written down to its end, nothing was changed, and what was made ready goes back.
-    fn recover(&self) -> io::Result<()> {
-        let Some(changes) = self.layer.read_changes()? else { return Ok(()) };
-        match self.journal()? {
-            Some((way, steps)) => self.finish(way, &changes, &steps),
-            None => self.unstage(&changes),
-        }
+    fn recover(&self, store: &ReviewStore) -> io::Result<Vec<(PathBuf, String)>> {
+        let Some(changes) = self.layer.read_changes()? else { return Ok(Vec::new()) };
+        let Some((way, steps)) = self.journal()? else {
+            self.unstage(&changes)?;
+            return Ok(Vec::new());
+        };
+        let guard = Guard::go_on(store.state(), self.layer, (way, &steps), &changes)?;
+        let finished = self.finish(way, &changes, &steps);
+        let taken = guard.end();
+        // One of the folders may be among it.
+        self.workspace.forget();
+        finished?;
+        self.give_up(&changes, &taken)?;
+        Ok(told(taken))
     }
 
-    fn carry_out(mut self, way: Way, changes: &[FileChange], chosen: Chosen) -> Result<Merged, ReviewError> {
+    fn carry_out(
+        mut self,
+        way: Way,
+        changes: &[FileChange],
+        chosen: Chosen,
+        guard: Guard<'_>,
+    ) -> Result<Merged, ReviewError> {
         let done = chosen.order.iter().filter_map(|number| changes.get(*number));
         let done = done.map(|change| change.path.clone()).collect();
-        if !chosen.order.is_empty() {
+        let mut merged = Merged { done, conflicts: chosen.conflicts, refused: chosen.refused };
+        let taken = if chosen.order.is_empty() {
+            guard.leave()
+        } else {
             // Where slots lie in the workspace, those that something was completed in are gone.
             self.slots = Slots::open(self.layer, &self.workspace).map_err(ReviewError::Stopped)?;
             let carried = || -> io::Result<()> {
@@ -172,8 +214,38 @@ impl<'m> Merging<'m> {
                 self.commit(way, &steps)?;
                 self.finish(way, changes, &steps)
             };
-            carried().map_err(ReviewError::Stopped)?;
-        }
-        Ok(Merged { done, conflicts: chosen.conflicts, refused: chosen.refused })
+            let carried = carried();
+            // Wherever it stopped.
+            let taken = guard.end();
+            carried.and_then(|()| self.give_up(changes, &taken)).map_err(ReviewError::Stopped)?;
+            taken
+        };
+        merged.done.retain(|path| !is_taken(&taken, path));
+        merged.refused.extend(self.swept.into_iter().chain(told(taken)));
+        Ok(merged)
     }
+
+    /// What was swept up waits no more, and nothing is left of it that could be undone, but what it had replaced.
+    fn give_up(&self, changes: &[FileChange], taken: &[Quarantined]) -> io::Result<()> {
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let mut status = self.layer.status()?;
+        for (number, settled) in &mut status {
+            let change = changes.get(*number).filter(|change| is_taken(taken, &change.path));
+            if let (Some(change), Settled::Applied(_)) = (change, *settled) {
+                *settled = if change.before.is_some() { Settled::Applied(None) } else { Settled::Discarded };
+            }
+        }
+        self.layer.write_status(&status)
+    }
+}
+
+/// Whether a path was swept up, or what lies around it.
+fn is_taken(taken: &[Quarantined], path: &Path) -> bool {
+    taken.iter().any(|taken| taken.moved_to.is_some() && path.starts_with(&taken.path))
+}
+
+fn told(taken: Vec<Quarantined>) -> Vec<(PathBuf, String)> {
+    taken.into_iter().map(|taken| (taken.path.clone(), why_taken(&taken))).collect()
 }

@@ -122,15 +122,8 @@ pub(super) fn to_apply(
     (base, indexes): (&Manifest, &Indexes),
     workspace: &Tree,
 ) -> io::Result<Chosen> {
-    let mut chosen = Chosen::default();
-    let mut kept = BTreeSet::new();
-    for &number in meant {
-        let Some(change) = changes.all.get(number) else { continue };
-        match &change.refused {
-            Some(why) => chosen.refused.push((change.path.clone(), why.clone())),
-            None => drop(kept.insert(number)),
-        }
-    }
+    let (mut kept, refused) = unless_refused(changes, meant);
+    let mut chosen = Chosen { refused, ..Chosen::default() };
     leave_what_is_held(changes, &mut kept, base, &mut chosen.refused);
     let groups = Groups::of(changes, base);
     let mut against = Vec::new();
@@ -150,6 +143,22 @@ pub(super) fn to_apply(
     Ok(chosen)
 }
 
+/// What is left of what is meant, and what is refused of it, and why.
+fn unless_refused(
+    changes: &Changes<'_>,
+    meant: &BTreeSet<usize>,
+) -> (BTreeSet<usize>, Vec<(PathBuf, String)>) {
+    let (mut kept, mut refused) = (BTreeSet::new(), Vec::new());
+    for &number in meant {
+        let Some(change) = changes.all.get(number) else { continue };
+        match &change.refused {
+            Some(why) => refused.push((change.path.clone(), why.clone())),
+            None => drop(kept.insert(number)),
+        }
+    }
+    (kept, refused)
+}
+
 /// Decides which changes are undone; they are in the order in which they were made.
 pub(super) fn to_undo(
     changes: &Changes<'_>,
@@ -158,7 +167,7 @@ pub(super) fn to_undo(
     status: &Status,
     workspace: &Tree,
 ) -> io::Result<Chosen> {
-    let mut kept = meant.clone();
+    let (mut kept, refused) = unless_refused(changes, meant);
     let groups = Groups::of(changes, base);
     let mut against = Vec::new();
     for &number in &kept {
@@ -175,7 +184,7 @@ pub(super) fn to_undo(
         }
     }
     without_groups(changes, &mut kept, &groups, &against);
-    Ok(Chosen { order: in_order(changes, &kept), conflicts: against, refused: Vec::new() })
+    Ok(Chosen { order: in_order(changes, &kept), conflicts: against, refused })
 }
 
 /// What is deleted first: the innermost. Then what is made: the outermost.

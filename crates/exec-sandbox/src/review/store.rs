@@ -10,6 +10,7 @@
 //!      upper/ work/         what an overlay keeps, or
 //!      copy/                the workspace once more
 //!      changes              what is different, judged; written when the command is over
+//!      judged               where something lies that others obey, when the command began and when it was over
 //!      status               which changes are applied or discarded, and how they looked then
 //!      slots/               what was replaced or deleted, by the number of the change
 //!      journal              what is being done right now
@@ -118,6 +119,11 @@ impl ReviewStore {
             std::thread::sleep(BETWEEN);
         }
         Err(ReviewError::Busy)
+    }
+
+    /// The folder of state that it lies in.
+    pub(super) fn state(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     fn names(&self) -> io::Result<Vec<String>> {

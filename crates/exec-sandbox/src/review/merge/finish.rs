@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, RenameFlags, chmod, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -34,12 +34,23 @@ impl Merging<'_> {
         }
         self.modes(way, changes, steps)?;
         let mut status = self.layer.status()?;
+        let mut has_left = false;
         for step in steps {
             let Some(change) = changes.get(step.number) else { continue };
+            let now = self.workspace.look(&change.path)?;
+            let slot = self.slots.tree.look(Path::new(&step.number.to_string()))?.map(|look| look.identity);
+            // Something else lies in its place, or the folder around it is gone.
+            if step.comes.is_some() && slot == step.comes {
+                has_left = true;
+                continue;
+            }
+            let is_swept = step.comes.is_some() && now.map(|look| look.identity) != step.comes;
             match way {
-                Way::Apply => {
-                    status.insert(step.number, Settled::Applied(self.workspace.look(&change.path)?));
+                // What it replaced can be had back.
+                Way::Apply if is_swept && (step.goes.is_none() || slot != step.goes) => {
+                    status.insert(step.number, Settled::Discarded);
                 }
+                Way::Apply => drop(status.insert(step.number, Settled::Applied(now))),
                 Way::Undo => drop(status.remove(&step.number)),
             }
         }
@@ -56,7 +67,7 @@ impl Merging<'_> {
                 self.stand_for_the_old(changes, steps)?;
             }
         }
-        if way == Way::Undo || self.slots.beside {
+        if way == Way::Undo || self.slots.beside || has_left {
             self.unstage_these(changes, &status.keys().copied().collect())?;
         }
         crash::point()?;
@@ -71,8 +82,8 @@ impl Merging<'_> {
         }
         let slot = step.number.to_string();
         let (to, name) = match self.workspace.parent(&change.path) {
-            // The folder around it went after it, before whoever did that was killed.
-            Err(error) if is_gone(&error) && step.comes.is_none() => return Ok(()),
+            // The folder around it went after it, before whoever did that was killed, or was swept up since.
+            Err(error) if is_gone(&error) => return Ok(()),
             found => found?,
         };
         let found = look(to.as_fd(), name)?;
@@ -82,6 +93,10 @@ impl Merging<'_> {
             return Ok(());
         }
         let slots = self.slots.tree.root();
+        // It was swept up since.
+        if step.comes.is_some() && look(slots, slot.as_ref())?.map(|look| look.identity) != step.comes {
+            return Ok(());
+        }
         let is_folder = found.is_some_and(|look| look.is_folder());
         let comes_as_folder = match way {
             Way::Apply => change.makes_a_folder(),

@@ -1,0 +1,149 @@
+//! Sweeps after a merge, as after a command. What one layer brings, and another one too, may do no harm alone, and be a program that
+//! others run where they meet: one makes a repository of a folder, and the other put settings there. Each was judged beside what
+//! there was when its command was over.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::Path;
+
+use super::journal::{Step, Way};
+use crate::host::{ProtectedEntry, ProtectionMode};
+use crate::journal::{self, Journal, Kept};
+use crate::review::change::{ChangeKind, FileChange};
+use crate::review::judge::{Judged, refuse_if};
+use crate::review::layer::ReviewLayer;
+use crate::sweep::{Before, Company, Maker, sweep};
+use crate::workspace::look;
+use crate::workspace::roots::roots;
+use crate::{LeftBy, Quarantined};
+
+const SINCE: &str = "other programs obey it now, and did not when the command was over";
+const SINCE_BEGUN: &str = "other programs obey it now, and did not when the command began";
+
+/// What was obeyed in a workspace before a merge. Where this program is killed on the way, the next one sweeps.
+pub(super) struct Guard<'g> {
+    state: &'g Path,
+    way: Way,
+    judged: Judged,
+    kept: Kept,
+    journal: Journal,
+    recovered: Vec<Quarantined>,
+}
+
+impl<'g> Guard<'g> {
+    pub(super) fn begin(state: &'g Path, layer: &ReviewLayer, way: Way) -> io::Result<Self> {
+        Self::knowing(state, layer, way, |_, _| true)
+    }
+
+    /// The same, of a merge that somebody was killed in: what it brought already is not to be taken for what was there.
+    pub(super) fn go_on(
+        state: &'g Path,
+        layer: &ReviewLayer,
+        (way, steps): (Way, &[Step]),
+        changes: &[FileChange],
+    ) -> io::Result<Self> {
+        let brings = steps.iter().filter(|step| step.comes.is_some());
+        let brought: BTreeMap<&Path, ChangeKind> = brings
+            .filter_map(|step| changes.get(step.number))
+            .map(|change| (change.path.as_path(), change.kind))
+            .collect();
+        Self::knowing(state, layer, way, |path, judged| {
+            brought.get(path).is_none_or(|kind| match way {
+                Way::Apply => *kind != ChangeKind::Created && judged.has(path),
+                Way::Undo => judged.was_there(path),
+            })
+        })
+    }
+
+    fn knowing(
+        state: &'g Path,
+        layer: &ReviewLayer,
+        way: Way,
+        is_known: impl Fn(&Path, &Judged) -> bool,
+    ) -> io::Result<Self> {
+        // What somebody left who was killed is not to be taken for what was there.
+        let recovered = journal::recover(state);
+        let judged = layer.judged()?;
+        let roots = roots(Some(layer.workspace()), &[]);
+        let found = look(&roots);
+        let entries = found.protected.into_iter().filter(|entry| is_known(&entry.path, &judged));
+        let kept = Kept {
+            roots,
+            command: layer.command().to_owned(),
+            entries: entries.map(as_judged).collect(),
+            led_to: found.led_to,
+            plans: found.plans,
+            is_decided: true,
+        };
+        let journal = Journal::write(state, &kept)?;
+        Ok(Self { state, way, judged, kept, journal, recovered })
+    }
+
+    /// Refuses what would come to lie where something is obeyed now, and was not judged as that.
+    pub(super) fn refuse(&self, changes: &mut [FileChange]) {
+        let is_obeyed =
+            |entry: &&ProtectedEntry| !matches!(entry.mode, ProtectionMode::Hide | ProtectionMode::Pin);
+        let obeyed = self.kept.entries.iter().filter(is_obeyed).map(|entry| &entry.path);
+        for path in obeyed.chain(&self.kept.led_to) {
+            match self.way {
+                Way::Apply if !self.judged.has(path) => {
+                    refuse_if(changes, path, SINCE, |change| change.kind != ChangeKind::Deleted);
+                }
+                Way::Undo if !self.judged.was_there(path) => {
+                    refuse_if(changes, path, SINCE_BEGUN, |change| change.kind != ChangeKind::Created);
+                }
+                Way::Apply | Way::Undo => {}
+            }
+        }
+    }
+
+    /// Takes away what is obeyed now, does harm, and was not there before. With it comes what programs left that were killed.
+    pub(super) fn end(mut self) -> Vec<Quarantined> {
+        if self.way == Way::Undo {
+            self.know_what_came_back();
+        }
+        let Kept { roots, command, entries, led_to, plans, .. } = &self.kept;
+        let before = Before::new(entries, led_to, plans, Company::Alone);
+        let mut taken = sweep(roots, &before, Maker::Unknown, Some(self.state), command).taken;
+        if taken.iter().any(|one| one.moved_to.is_none()) {
+            self.journal.keep();
+        }
+        taken.append(&mut self.recovered);
+        taken
+    }
+
+    /// Nothing was done. Returns what programs left that were killed.
+    pub(super) fn leave(self) -> Vec<Quarantined> {
+        self.recovered
+    }
+
+    /// What was obeyed already when the command began is the user's.
+    fn know_what_came_back(&mut self) {
+        let known: BTreeSet<&Path> = self.kept.entries.iter().map(|entry| entry.path.as_path()).collect();
+        let is_back =
+            |entry: &ProtectedEntry| self.judged.was_there(&entry.path) && !known.contains(&*entry.path);
+        let back: Vec<_> = look(&self.kept.roots).protected.into_iter().filter(is_back).collect();
+        self.kept.entries.extend(back);
+    }
+}
+
+/// What is put in the place of something that was there was judged beside it, and that stands.
+fn as_judged(entry: ProtectedEntry) -> ProtectedEntry {
+    match entry.mode {
+        ProtectionMode::Check => ProtectedEntry { mode: ProtectionMode::ReadOnly, ..entry },
+        _ => entry,
+    }
+}
+
+/// Why something was taken away.
+pub(super) fn why_taken(taken: &Quarantined) -> String {
+    let why = match taken.left_by {
+        LeftBy::EarlierCommand => "who made it was killed, and other programs would run something by it",
+        LeftBy::ThisCommand => "with what is there otherwise, other programs would run something by it",
+    };
+    match (&taken.id, &taken.moved_to) {
+        (Some(id), _) => format!("{why}; it is in quarantine as `{id}`"),
+        (None, Some(place)) => format!("{why}; it is at {} now", place.display()),
+        (None, None) => format!("{why}, and it could not be moved away: look at it, and remove it"),
+    }
+}
