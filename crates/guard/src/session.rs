@@ -8,6 +8,7 @@ mod bounds;
 mod graph;
 mod hosts;
 mod narrow;
+mod own_tools;
 #[cfg(feature = "extract")]
 mod result;
 #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -120,6 +120,11 @@ fn specific(event: &str, decision: &str, reason: &str) -> Value {
     }})
 }
 
+/// Whether a reason is shown as it is, and to its end.
+pub(super) fn is_shown_whole(reason: &str) -> bool {
+    bounded(reason) == reason
+}
+
 /// A reason that is there, safe to show and not too long.
 fn bounded(reason: &str) -> String {
     let shown = escape_lines(reason.trim());

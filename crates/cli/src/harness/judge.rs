@@ -10,11 +10,10 @@ use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::shell::{ReadOptions, Shell, quote_argv};
-use stockade_guard::policy::tools::Removal;
-use stockade_guard::policy::{Access, CommandContext, Effect, ToolCatalog, ToolPolicyConfig, ToolVerdict};
+use stockade_guard::policy::{Access, CommandContext, Effect, ToolCatalog, ToolPolicyConfig};
 use stockade_guard::{AskedCommand, Decision, Guard, GuardOptions, Session, decide_on_disk};
 
-use super::answer::Verdict;
+use super::answer::{Verdict, is_shown_whole};
 use super::call::{Call, Origin};
 use super::rewrite::Contained;
 use super::tools::{Kind, known, own_tools};
@@ -24,6 +23,10 @@ use crate::{guarded, kept_answers, trail};
 /// What tools call a command among their arguments, and the folder that it runs in.
 const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
 const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_directory", "Cwd"];
+
+/// What is said where the line for the sandbox cannot be.
+const TOO_LONG: &str = "stockade: this may run in the sandbox only, and the line that runs it there is too long to be named here, or \
+                        has characters that cannot be shown. Write the command to a file of the project and run that file";
 
 /// The most commands of one call.
 const MAX_COMMANDS: usize = 64;
@@ -60,13 +63,18 @@ impl<'a> Agent<'a> {
         let name = self.name_of(call);
         // A server may call its tools as it likes, also as those of the harness are called.
         let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
+        if kind == Kind::Own {
+            let decision = self.session.own_tool(tool).map_err(|error| error.to_string())?;
+            return Ok(self.stopped(&decision, None));
+        }
+        let limits = self.session.check_limits().map_err(|error| error.to_string())?;
+        if !limits.is_allowed() {
+            return Ok(self.stopped(&limits, None));
+        }
         let commands = match kind {
             Kind::Shell => commands(&call.input)?,
             _ => Vec::new(),
         };
-        if kind == Kind::Own && !self.is_taken_away(tool) {
-            return Ok(Verdict::Silent);
-        }
         let arguments = commands.first().filter(|_| commands.len() == 1).map(String::as_str);
         let decision = self.session.tool(tool, arguments).map_err(|error| error.to_string())?;
         if !decision.is_allowed() {
@@ -96,13 +104,6 @@ impl<'a> Agent<'a> {
             Some((server, tool)) => format!("mcp__{server}__{tool}"),
             None => call.tool.clone(),
         }
-    }
-
-    /// Whether somebody took a tool of the harness itself away by name. That it is in no profile says nothing: profiles are lists
-    /// of tools that touch something.
-    fn is_taken_away(&self, tool: &str) -> bool {
-        let verdict = self.session.tools().decide(tool);
-        matches!(verdict, ToolVerdict::Removed(Removal::ExplicitDeny { .. } | Removal::NotInSkill { .. }))
     }
 
     fn paths(&self, call: &Call, tool: &str, access: Access, paths: &[String]) -> Result<Verdict, String> {
@@ -195,9 +196,11 @@ impl<'a> Agent<'a> {
             commands.iter().map(|command| contained.line(command)).collect::<Result<_, _>>()?;
         if !self.harness.rewrites {
             let line = lines.join("\n");
-            return Ok(Verdict::Deny(format!(
-                "stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}"
-            )));
+            let named =
+                format!("stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}");
+            // A line that is cut, or shown otherwise than it is, is another line.
+            let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
+            return Ok(Verdict::Deny(reason));
         }
         let mut input = call.input.clone();
         let members = input.as_object_mut().ok_or("the arguments of the tool are no table")?;

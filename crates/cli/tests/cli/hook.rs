@@ -8,6 +8,11 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use stockade_guard::SqliteStore;
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::budget::Settled;
+use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
 
 use crate::support::STOCKADE;
 
@@ -57,6 +62,19 @@ impl Home {
 
     fn hook(&self, harness: &str, payload: &str) -> Output {
         self.run(STOCKADE, &["hook", "--harness", harness], payload.as_bytes())
+    }
+
+    /// Runs the hook as a harness does that names this project, whatever variable it does that by.
+    fn answer_in_project(&self, harness: &str, payload: &Value) -> Answer {
+        let mut hook = Command::new(STOCKADE);
+        hook.args(["hook", "--harness", harness, "--before"]).env_clear().env("HOME", self.path());
+        for name in ["CLAUDE", "GEMINI", "QWEN", "CURSOR", "FACTORY"] {
+            hook.env(format!("{name}_PROJECT_DIR"), self.project());
+        }
+        hook.current_dir(self.project()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = hook.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(payload.to_string().as_bytes()).unwrap();
+        Answer::of(harness, &child.wait_with_output().unwrap())
     }
 
     fn answer(&self, harness: &str, payload: &Value) -> Answer {
@@ -208,6 +226,20 @@ pub(crate) fn shell(harness: &str, cwd: &Path, command: &Value) -> Value {
             "tool_input": {"command": command}
         }),
     }
+}
+
+/// What a harness hands to its hook before another tool is used; nothing where it asks about commands, files and servers alone.
+fn used(harness: &str, cwd: &Path, tool: &str, input: &Value) -> Option<Value> {
+    let mut payload = shell(harness, cwd, &json!("ls"));
+    let members = match harness {
+        "windsurf" => return None,
+        "copilot" => json!({"toolName": tool, "toolArgs": input}),
+        "cline" => json!({"tool_call": {"id": "call_1", "name": tool, "input": input}}),
+        "cursor" => json!({"hook_event_name": "preToolUse", "tool_name": tool, "tool_input": input}),
+        _ => json!({"tool_name": tool, "tool_input": input}),
+    };
+    payload.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+    Some(payload)
 }
 
 #[test]
@@ -676,6 +708,98 @@ fn what_is_rewritten_runs_in_the_sandbox() {
     assert!(out.contains("project/sub\n") && out.contains("it's"), "{line}\n{out}{err}");
     assert!(err.contains("secret: No such file"), "{out}{err}");
     assert_eq!(fs::read_to_string(home.project().join("sub/made")).unwrap(), "made\n");
+}
+
+/// What is handed back is what was named, also from a folder of the project, and nothing else is.
+#[test]
+fn a_line_for_the_sandbox_is_known_again_where_it_was_named() {
+    let home = Home::new();
+    let sub = home.project().join("sub");
+    for (harness, _, rewrites) in ALL {
+        let ask = |command: &str| home.answer_in_project(harness, &shell(harness, &sub, &json!(command)));
+        let line_of = |command: &str| match ask(command) {
+            Answer::Rewrite(input) if *rewrites => {
+                input.get("command").unwrap_or(&input["commands"][0]).as_str().unwrap().to_owned()
+            }
+            Answer::Deny(why) if !rewrites => why.split_once(" in its place:\n").unwrap().1.to_owned(),
+            other => panic!("{harness}: {other:?}"),
+        };
+        let line = line_of("make all");
+        assert_eq!(ask(&line), Answer::Silent, "{harness}: {line}");
+        assert!(ask(&format!("{line}; ls ~/.ssh")) != Answer::Silent, "{harness}");
+        // A line that would be cut on its way is not named at all.
+        let long = format!("make {}", "a".repeat(5000));
+        match ask(&long) {
+            Answer::Rewrite(_) if *rewrites => assert_eq!(ask(&line_of(&long)), Answer::Silent, "{harness}"),
+            Answer::Deny(why) if !rewrites => {
+                assert!(
+                    why.contains("too long") && !why.contains("aaa") && why.len() < 1000,
+                    "{harness}: {why}"
+                );
+            }
+            other => panic!("{harness}: {other:?}"),
+        }
+    }
+}
+
+/// A tool of the harness itself is used unless somebody took it away, and is on record like any other.
+#[test]
+fn tools_of_the_harness_itself_are_on_record() {
+    let home = Home::new();
+    let asked: Vec<&str> = ALL
+        .iter()
+        .filter_map(|(harness, ..)| {
+            let payload = used(harness, &home.project(), "Task", &json!({"prompt": "p"}))?;
+            assert_eq!(home.answer(harness, &payload), Answer::Silent, "{harness}");
+            Some(*harness)
+        })
+        .collect();
+    assert_eq!(asked.len(), ALL.len() - 1);
+    let records = home.run(STOCKADE, &["audit", "query", "--limit", "500", "--format", "json"], b"");
+    let records: Value = serde_json::from_slice(&records.stdout).unwrap();
+    for harness in asked {
+        let is_it = |event: &&Value| {
+            event["event"] == "tool_allowed"
+                && event["agent"] == harness
+                && event.to_string().contains("Task")
+        };
+        assert!(
+            records["events"].as_array().unwrap().iter().any(|event| is_it(&event)),
+            "{harness}: {records}"
+        );
+        home.configure(&format!("[agents.{harness}.toolPolicy]\ndeny = [\"Task\"]\n"));
+        let payload = used(harness, &home.project(), "Task", &json!({"prompt": "p"})).unwrap();
+        assert!(matches!(home.answer(harness, &payload), Answer::Deny(_)), "{harness}");
+        home.configure("");
+    }
+}
+
+/// Who has used up what it may use does nothing more, at this door as at `stockade exec --agent`.
+#[test]
+fn a_spent_budget_ends_the_use_of_tools() {
+    let home = Home::new();
+    let budgets: String = ALL
+        .iter()
+        .map(|(harness, ..)| format!("[agents.{harness}.budget]\nmaxTokensPerHour = 100\n"))
+        .collect();
+    home.configure(&budgets);
+    let ask = |harness: &str| home.answer(harness, &shell(harness, &home.project(), &json!("ls")));
+    for (harness, ..) in ALL {
+        assert_eq!(ask(harness), Answer::Silent, "{harness}");
+    }
+    let limits = SqliteStore::open(&home.path().join(".local/state/stockade/limits.db")).unwrap();
+    let limits = SharedLimits::new(AgentLimits::default(), limits);
+    for (harness, ..) in ALL {
+        let CallVerdict::Granted(permit) = limits.admit(harness, "task", Usage::tokens(100)) else {
+            panic!("{harness}")
+        };
+        let _: Settled = limits.settle(permit, Usage::tokens(100), CallOutcome::Success).unwrap();
+        let answer = ask(harness);
+        assert!(matches!(&answer, Answer::Deny(why) if why.contains("budget")), "{harness}: {answer:?}");
+        if let Some(payload) = used(harness, &home.project(), "TodoWrite", &json!({"todos": []})) {
+            assert_eq!(home.answer(harness, &payload), Answer::Silent, "{harness}");
+        }
+    }
 }
 
 #[test]
