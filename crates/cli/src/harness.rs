@@ -8,6 +8,7 @@ pub(crate) mod call;
 mod json_edit;
 pub(crate) mod judge;
 pub(crate) mod line;
+mod ours;
 #[cfg(test)]
 mod page;
 mod patch;

@@ -165,8 +165,14 @@ pub(crate) fn taken_out(text: &str, insertions: &[Insertion]) -> Option<String> 
     (left.trim().is_empty() || read(&left).is_ok()).then_some(left)
 }
 
-/// Takes the items of a list out that `is_out` says, and leaves everything else as it is.
-pub(crate) fn without(text: &str, path: &[&str], is_out: &dyn Fn(&Value) -> bool) -> Result<String, String> {
+/// Takes the items of a list out that `is_out` says, and leaves everything else as it is. An item that has a list `inner` is a
+/// group: it goes where all of its own go, and otherwise they go by themselves.
+pub(crate) fn without(
+    text: &str,
+    path: &[&str],
+    inner: &str,
+    is_out: &dyn Fn(&Value) -> bool,
+) -> Result<String, String> {
     let mut text = text.to_owned();
     loop {
         let plain = blanked(&text);
@@ -174,11 +180,7 @@ pub(crate) fn without(text: &str, path: &[&str], is_out: &dyn Fn(&Value) -> bool
         if !missing.is_empty() {
             return Ok(text);
         }
-        let items = items(&plain, span)?;
-        let value =
-            |span: &Range<usize>| plain.get(span.clone()).and_then(|item| serde_json::from_str(item).ok());
-        let Some(index) = items.iter().position(|item| value(item).is_some_and(|value| is_out(&value)))
-        else {
+        let Some((items, index)) = first_out(&plain, items(&plain, span)?, inner, is_out)? else {
             return Ok(text);
         };
         let own = items.get(index).cloned().unwrap_or_default();
@@ -193,6 +195,37 @@ pub(crate) fn without(text: &str, path: &[&str], is_out: &dyn Fn(&Value) -> bool
         text.replace_range(range, "");
         read(&text)?;
     }
+}
+
+/// Where the items of a list stand.
+type Spans = Vec<Range<usize>>;
+
+/// The first item that goes: its list, and its number there.
+fn first_out(
+    plain: &str,
+    groups: Spans,
+    inner: &str,
+    is_out: &dyn Fn(&Value) -> bool,
+) -> Result<Option<(Spans, usize)>, String> {
+    for (index, span) in groups.iter().enumerate() {
+        let Some(item) = plain.get(span.clone()) else { continue };
+        let Ok(value) = serde_json::from_str::<Value>(item) else { continue };
+        let outs = value.get(inner).and_then(Value::as_array);
+        let outs: Option<Vec<bool>> = outs.map(|list| list.iter().map(is_out).collect());
+        let Some(outs) = outs.filter(|outs| !outs.is_empty()) else {
+            if is_out(&value) {
+                return Ok(Some((groups, index)));
+            }
+            continue;
+        };
+        let Some(first) = outs.iter().position(|is_out| *is_out) else { continue };
+        if outs.iter().all(|is_out| *is_out) {
+            return Ok(Some((groups, index)));
+        }
+        let (list, _) = find(item, &[inner])?;
+        return Ok(Some((items(plain, span.start + list.start..span.start + list.end)?, first)));
+    }
+    Ok(None)
 }
 
 /// Where the value at a path stands, and which of its names are missing there.
@@ -210,7 +243,7 @@ fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>
     Ok((span, Vec::new()))
 }
 
-fn items(plain: &str, span: Range<usize>) -> Result<Vec<Range<usize>>, String> {
+fn items(plain: &str, span: Range<usize>) -> Result<Spans, String> {
     let items: Vec<&RawValue> = serde_json::from_str(plain.get(span).unwrap_or_default())
         .map_err(|_| "hooks are in no list".to_owned())?;
     Ok(items.into_iter().map(|item| place(plain, item.get())).collect())
@@ -379,7 +412,7 @@ mod tests {
                 edited.text
             );
             let is_ours = |value: &Value| value.get("ours").is_some();
-            let left = without(&edited.text, &["hooks", "E"], &is_ours).unwrap();
+            let left = without(&edited.text, &["hooks", "E"], "hooks", &is_ours).unwrap();
             assert_eq!(read(&left).unwrap()["hooks"]["E"].as_array().unwrap().len(), had, "{left}");
         }
     }
@@ -390,6 +423,29 @@ mod tests {
         edited.push(&["hooks", "E"], &json!(1)).unwrap();
         assert_eq!(taken_out(&edited.text.replace('1', "2"), &edited.insertions), None);
         assert_eq!(taken_out("{}", &edited.insertions), None);
+    }
+
+    /// A group that holds others too keeps them, with their comments.
+    #[test]
+    fn what_stands_in_one_group_with_others_goes_by_itself() {
+        let is_ours = |value: &Value| value.get("ours").is_some();
+        for (text, wanted) in [
+            (
+                "{\"E\":[{\"m\":1,\"hooks\":[{\"a\":1},{\"ours\":1}]}]}",
+                "{\"E\":[{\"m\":1,\"hooks\":[{\"a\":1}]}]}",
+            ),
+            (
+                "{\"E\":[{\"hooks\":[{\"ours\":1}, /* x */ {\"a\":1},{\"ours\":2}, ]}]}",
+                "{\"E\":[{\"hooks\":[{\"a\":1}, ]}]}",
+            ),
+            ("{\"E\":[{\"hooks\":[{\"ours\":1},{\"ours\":2}]},{\"b\":1}]}", "{\"E\":[{\"b\":1}]}"),
+            (
+                "{\"E\":[{\"hooks\":[]},{\"hooks\":{}},{\"ours\":1}]}",
+                "{\"E\":[{\"hooks\":[]},{\"hooks\":{}}]}",
+            ),
+        ] {
+            assert_eq!(without(text, &["E"], "hooks", &is_ours).unwrap(), wanted, "{text}");
+        }
     }
 
     #[test]

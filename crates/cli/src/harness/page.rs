@@ -26,7 +26,7 @@ $ stockade uninstall claude       # takes exactly that out again
 ## What is asked
 
 The same as at every other door, by the configuration of the agent that is called as the harness is (`agents.claude…`, or what
-`--agent` says): whether it has the tool (`toolPolicy`), whether the path may be read or written (`files`), what becomes of the
+`--agent` says): whether anything is left of its budget (`budget`), whether it has the tool (`toolPolicy`), whether the path may be read or written (`files`), what becomes of the
 command (`commands`), whether the host is in reach (`execSandbox.network`, `security.permission.allowedNetHosts`). Each decision is on record:
 `stockade audit query --agent claude`.
 
@@ -86,7 +86,12 @@ left as they are.
 
 `stockade status` and `stockade doctor` start each registered hook as the harness would and hand it a command that no rule allows, and for every other kind of
 tool arguments that are none. Only where all of them are refused, hooks are not turned off (by settings of the user, the project or the machine)
-and the harness is known to call them, it says `ok`. Hooks of a project are started only if they are, byte for byte, what this program writes.
+and the harness is known to call them, it says `ok`. A hook is started only if it stands there as this program writes it, with whichever copy of the
+program it calls, and a hook of a project only if that is this one: what another member does (`async`, `if`, a shorter `timeout`), or a line that does more, was
+tried by nobody, and is named.
+
+What others wrote stays, though it calls `stockade hook`: a hook whose line does more than that, one that stands in the same group as ours, a script, plugin
+or file of hooks that does not say at its top that this program wrote it or holds anything else. `install` says what is in its way.
 ";
 
 #[test]

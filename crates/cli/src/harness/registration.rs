@@ -13,8 +13,8 @@ use stockade_files::{KeptFile, KeptFileError};
 use stockade_text::escape_path;
 
 use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
-use super::line::{MARK, line, older, plugin, script};
-use super::table::TIMEOUT;
+use super::line::line;
+use super::ours::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
 use super::{Harness, Moment, OwnFile, OwnForm, Registered, SettingsFile, beat};
 
 /// Who the settings are for: a user in all projects, or all users of a project.
@@ -90,6 +90,12 @@ struct Kept {
     insertions: Vec<(usize, String)>,
 }
 
+impl Kept {
+    fn insertions(&self) -> impl Iterator<Item = Insertion> {
+        self.insertions.iter().map(|(at, text)| Insertion { at: *at, text: text.clone() })
+    }
+}
+
 /// Where the file is that hooks are registered in.
 pub(crate) fn file(harness: &Harness, places: &SettingsFolders, scope: Scope) -> Result<PathBuf, Refused> {
     let name = match (harness.registered, scope) {
@@ -128,7 +134,7 @@ pub(crate) fn install(
             with_hooks(harness, &settings, &path, before.as_deref(), program)?
         }
         Registered::Own(own) => {
-            if let Some(text) = before.as_deref().filter(|text| !text.contains(MARK) && !is_ours(text)) {
+            if let Some(text) = before.as_deref().filter(|text| !is_own_file(harness, own, text)) {
                 let first: String = text.lines().next().unwrap_or_default().chars().take(80).collect();
                 let why = format!("it is somebody else's, and begins with `{first}`");
                 return Err(refused(&path, why, "move it away, or have it call `stockade hook` itself"));
@@ -153,7 +159,7 @@ pub(crate) fn uninstall(
     let after = match (&before, harness.registered) {
         (None, _) => None,
         (Some(text), Registered::Settings(_)) => without_hooks(harness, &path, text)?,
-        (Some(text), _) if text.contains(MARK) || is_ours(text) => None,
+        (Some(text), Registered::Own(own)) if is_own_file(harness, own, text) => None,
         (Some(text), _) => Some(text.clone()),
     };
     Ok(Change { path, before, after, insertions: Vec::new() })
@@ -368,34 +374,24 @@ fn with_hooks(
     }
     for event in harness.events {
         let element = element(settings, &line(harness, event.moment, program), event.moment);
-        let list = found.get("hooks").and_then(|hooks| hooks.get(event.name));
-        let ours = list.and_then(Value::as_array).into_iter().flatten();
-        match ours.filter(|one| names_stockade(&one.to_string())).collect::<Vec<_>>().as_slice() {
+        let known = entries(found.get("hooks").and_then(|hooks| hooks.get(event.name)));
+        match known.as_slice() {
             [] => edited.push(&["hooks", event.name], &element).map_err(wrong)?,
-            [known] if **known == element => {}
-            [known] if is_older(harness, settings, known, event.moment, program) => {
+            [known] if *known == element => {}
+            [known] if ours::entry(harness, settings, event.moment, known) == Entry::Older => {
                 let left = without_hooks(harness, path, text)?.unwrap_or_default();
                 return with_hooks(harness, settings, path, Some(&left), program);
             }
             _ => {
-                let fix = format!("stockade uninstall {}", harness.name);
+                let fix = match known.iter().all(|entry| ours::is_ours(harness, hook_of(entry))) {
+                    true => format!("stockade uninstall {}", harness.name),
+                    false => "take that hook out of it: it is somebody's own, and is left alone".to_owned(),
+                };
                 return Err(refused(path, format!("`hooks.{}` calls stockade otherwise", event.name), fix));
             }
         }
     }
     Ok(edited)
-}
-
-/// Whether an entry is what this program wrote before.
-fn is_older(
-    harness: &Harness,
-    settings: &SettingsFile,
-    known: &Value,
-    moment: Moment,
-    program: &str,
-) -> bool {
-    let line = line(harness, moment, program);
-    older(&line) != line && *known == element(settings, &older(&line), moment)
 }
 
 fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
@@ -415,75 +411,23 @@ fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
     }
 }
 
-/// What a list of hooks has of ours.
-fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Value {
-    let mut hook = Map::new();
-    for (name, value) in settings.more {
-        // A session that begins is not to be ended by us.
-        if *name != "onFailure" || moment != Moment::Start {
-            hook.insert((*name).to_owned(), json!(value));
-        }
-    }
-    hook.insert("command".to_owned(), json!(line));
-    if let Some(unit) = settings.timeout {
-        hook.insert("timeout".to_owned(), json!(TIMEOUT * unit));
-    }
-    for flag in settings.flags {
-        hook.insert((*flag).to_owned(), json!(true));
-    }
-    match (settings.groups, moment) {
-        (true, Moment::Start) => json!({"hooks": [hook]}),
-        (true, _) => json!({"matcher": "*", "hooks": [hook]}),
-        (false, _) => Value::Object(hook),
-    }
-}
-
 /// The settings without our hooks: byte for byte what was there, where nobody has touched it since.
 fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<String>, Refused> {
     let wrong = |why: String| refused(path, why, "mend it, or take our hooks out by hand");
-    if let Some(kept) = account_of(path) {
-        let insertions: Vec<Insertion> =
-            kept.insertions.into_iter().map(|(at, text)| Insertion { at, text }).collect();
-        let left = json_edit::taken_out(text, &insertions).filter(|left| !is_ours(left));
-        if let Some(left) = left.filter(|_| !insertions.is_empty()) {
-            return Ok((!kept.made || !left.is_empty()).then_some(left));
-        }
+    let account = account_of(path).filter(|kept| !kept.insertions.is_empty());
+    let put_in: Vec<Insertion> = account.iter().flat_map(Kept::insertions).collect();
+    let mut left = match account {
+        Some(_) => json_edit::taken_out(text, &put_in).unwrap_or_else(|| text.to_owned()),
+        None => text.to_owned(),
+    };
+    if left.trim().is_empty() {
+        let is_made = left.is_empty() && account.is_some_and(|kept| kept.made);
+        return Ok((!is_made).then_some(left));
     }
-    let mut left = text.to_owned();
+    // What the account does not know, or what was changed since.
     for event in harness.events {
-        let is_out = |value: &Value| is_ours(&value.to_string());
-        left = json_edit::without(&left, &["hooks", event.name], &is_out).map_err(wrong)?;
+        let is_out = |hook: &Value| ours::is_ours(harness, hook);
+        left = json_edit::without(&left, &["hooks", event.name], "hooks", &is_out).map_err(wrong)?;
     }
     Ok(Some(left))
-}
-
-/// The whole of a file that is ours.
-pub(crate) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String {
-    match own.form {
-        OwnForm::Script => script(harness, program),
-        OwnForm::Plugin => plugin(harness, program),
-        OwnForm::Json => {
-            let hooks: Map<String, Value> = harness
-                .events
-                .iter()
-                .map(|event| {
-                    let line = line(harness, event.moment, program);
-                    let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT});
-                    (event.name.to_owned(), json!([hook]))
-                })
-                .collect();
-            json_edit::new_text(&json!({"version": 1, "hooks": hooks}))
-        }
-    }
-}
-
-/// Whether a text has a line that we write.
-fn is_ours(text: &str) -> bool {
-    text.contains(" hook --harness ")
-}
-
-/// Whether a word of a text is the program, wherever it lies.
-pub(crate) fn names_stockade(text: &str) -> bool {
-    let is_end = |c: char| c.is_whitespace() || "\"'`;|&()\\".contains(c);
-    text.split(is_end).any(|word| Path::new(word).file_name().is_some_and(|name| name == "stockade"))
 }

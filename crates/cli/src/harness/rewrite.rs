@@ -43,24 +43,35 @@ impl Contained {
 
     /// Returns the line that runs a command in the sandbox.
     pub(crate) fn line(&self, command: &str) -> Result<String, String> {
-        let command = match &self.folder {
-            Some(folder) => {
-                let folder = folder.to_str().ok_or("the name of the folder is no text")?;
-                format!("cd -- {} && {{\n{command}\n}}", quote_argv([folder]))
-            }
+        let command = match self.gone_to()? {
+            Some(head) => format!("{head}{command}{TAIL}"),
             None => command.to_owned(),
         };
         Ok(format!("{} {}", self.head, quote_argv([command.as_str()])))
     }
 
     /// Returns the command of a line that could be one of these, and so runs in the sandbox: the one that is written exactly so.
-    pub(crate) fn command_of<'l>(&self, line: &'l str) -> Option<String> {
-        let quoted: &'l str = line.strip_prefix(self.head.as_str())?.strip_prefix(' ')?;
-        let command = unquoted(quoted)?;
+    pub(crate) fn command_of(&self, line: &str) -> Option<String> {
+        let quoted = line.strip_prefix(self.head.as_str())?.strip_prefix(' ')?;
+        let whole = unquoted(quoted)?;
+        let command = match self.gone_to().ok()? {
+            Some(head) => whole.strip_prefix(head.as_str())?.strip_suffix(TAIL)?.to_owned(),
+            None => whole,
+        };
         // It is one word, written as this program writes words, or it may be more than that.
-        (self.folder.is_none() && quote_argv([command.as_str()]) == quoted).then_some(command)
+        (self.line(&command).ok()? == line).then_some(command)
+    }
+
+    /// What stands before a command that runs in a folder below the workspace.
+    fn gone_to(&self) -> Result<Option<String>, String> {
+        let Some(folder) = &self.folder else { return Ok(None) };
+        let folder = folder.to_str().ok_or("the name of the folder is no text")?;
+        Ok(Some(format!("cd -- {} && {{\n", quote_argv([folder]))))
     }
 }
+
+/// What stands behind it.
+const TAIL: &str = "\n}";
 
 /// A folder as it is called from another one that it lies below, whatever links lead to either.
 fn below(workspace: &Path, folder: &Path) -> Option<PathBuf> {
@@ -73,7 +84,7 @@ fn below(workspace: &Path, folder: &Path) -> Option<PathBuf> {
 }
 
 /// The word that stands in quotes.
-fn unquoted(quoted: &str) -> Option<String> {
+pub(super) fn unquoted(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     Some(inner.map_or_else(|| quoted.to_owned(), |inner| inner.replace("'\\''", "'")))
 }
@@ -89,8 +100,10 @@ mod tests {
 
     #[test]
     fn a_line_of_ours_is_known_again_and_no_other_is() {
-        let ours = contained("/w s");
-        for command in ["npm test", "echo 'a b'; rm x", "'", "a\nb", "x", "$(x)", "it's '\\'' so"] {
+        let commands = ["npm test", "echo 'a b'; rm x", "'", "a\nb", "x", "$(x)", "it's '\\'' so", "a\n}"];
+        let folders = ["/w s", "/w s/sub", "/w s/a 'b"];
+        for (folder, command) in folders.into_iter().flat_map(|folder| commands.map(|one| (folder, one))) {
+            let ours = contained(folder);
             let line = ours.line(command).unwrap();
             assert_eq!(ours.command_of(&line).as_deref(), Some(command), "{line}");
             for other in [
@@ -103,6 +116,10 @@ mod tests {
                 assert_eq!(ours.command_of(&other), None, "{other}");
             }
         }
+        // What was written for another folder would run there.
+        let (ours, below) = (contained("/w s"), contained("/w s/sub"));
+        assert_eq!(below.command_of(&ours.line("make").unwrap()), None);
+        assert_eq!(contained("/w s/other").command_of(&below.line("make").unwrap()), None);
         assert_eq!(ours.command_of(&format!("{} npm;evil", ours.head)), None);
         assert_eq!(ours.command_of(&format!("{} npm evil", ours.head)), None);
     }

@@ -13,8 +13,8 @@ use serde_json::Value;
 use stockade_text::{Format, parse};
 
 use super::json_edit::{self, MAX_SETTINGS};
-use super::line::line;
-use super::registration::{Scope, SettingsFolders, names_stockade, own_text, read};
+use super::ours::{self, Entry, names_stockade};
+use super::registration::{Scope, SettingsFolders, read};
 use super::replay::{Hook, Replayed, replay};
 use super::{Harness, Moment, OwnFile, OwnForm, Probe, Registered, SettingsFile, beat, rewrite};
 
@@ -40,6 +40,8 @@ struct Found {
     /// Which tools it is for; nothing means all of them.
     matcher: Option<String>,
     hook: Hook,
+    /// All of it: the hook, or its group with no other one in it.
+    entry: Value,
     /// Where it stands: the number of its group, and its own within that.
     at: (usize, usize),
 }
@@ -130,12 +132,14 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
                 format!("stockade uninstall {}, in the place where it is not wanted", harness.name),
             );
         }
-        if one.scope == Scope::Project && !is_own_line(harness, &one.hook) {
-            let why = format!(
-                "{} has a hook that this program did not write, so it is not tried",
-                one.file.display()
-            );
-            return broken(why, again);
+        if let Err(why) = as_written(harness, settings, one) {
+            let fix = match ours::is_ours(harness, ours::hook_of(&one.entry)) {
+                true => again,
+                false => {
+                    format!("take that hook out of {}; stockade install {}", one.file.display(), harness.name)
+                }
+            };
+            return broken(format!("{} has {why}", one.file.display()), fix);
         }
         if let Some(state) = refuses(harness, *probe, &one.hook, &places.project, &again) {
             return state;
@@ -151,6 +155,26 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
         }
         _ => State::Refuses { file, seen },
     }
+}
+
+/// An error where a hook is not what this program writes. Whatever else it has may keep it from being called, or from being waited
+/// for; and what a project brings along is not run to see what it does.
+fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result<(), String> {
+    match ours::entry(harness, settings, Moment::Before, &one.entry) {
+        Entry::Ours(program) if one.scope == Scope::User || is_this(&program) => Ok(()),
+        Entry::Older => {
+            Err("a hook of an earlier version, which lets pass what it does not understand".to_owned())
+        }
+        Entry::Ours(_) => Err("a hook that this program did not write, so it is not tried".to_owned()),
+        Entry::Other(member) => Err(format!(
+            "a hook that this program did not write, so it is not tried: `{member}` is not as it would be"
+        )),
+    }
+}
+
+/// Whether a program is this one.
+fn is_this(program: &str) -> bool {
+    rewrite::program().is_ok_and(|own| own == program)
 }
 
 /// Nothing where a hook refuses as it must.
@@ -249,10 +273,11 @@ fn hooks_of(settings: &Value, file: &Path, scope: Scope) -> Vec<Found> {
             let matcher = one.get("matcher").map(|matcher| matcher.as_str().unwrap_or("?").to_owned());
             let inner = one.get("hooks").and_then(Value::as_array);
             let hooks: Vec<&Value> = inner.map_or_else(|| vec![one], |hooks| hooks.iter().collect());
-            for (index, hook) in hooks.into_iter().enumerate() {
-                let Some(hook) = hook_of(hook) else { continue };
+            for (index, whole) in hooks.into_iter().enumerate() {
+                let Some(hook) = hook_of(whole) else { continue };
                 let (file, event, matcher) = (file.to_owned(), event.clone(), matcher.clone());
-                found.push(Found { file, scope, event, matcher, hook, at: (group, index) });
+                let entry = ours::alone(one, whole);
+                found.push(Found { file, scope, event, matcher, hook, entry, at: (group, index) });
             }
         }
     }
@@ -282,12 +307,6 @@ fn names(hook: &Hook) -> bool {
     }
 }
 
-/// Whether a hook is what this program writes. What a project brings along is not run to see what it does.
-fn is_own_line(harness: &Harness, hook: &Hook) -> bool {
-    let Ok(program) = rewrite::program() else { return false };
-    matches!(hook, Hook::Line(known) if *known == line(harness, Moment::Before, &program))
-}
-
 fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State {
     let again = format!("stockade install {}", harness.name);
     let mut is_used = false;
@@ -307,59 +326,53 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
                 return broken(why, format!("take `{path}` out of {}", settings.display()));
             }
         }
-        return match own.form {
-            OwnForm::Json => match json_edit::read(&text) {
-                Ok(known) => json_state(harness, places, &hooks_of(&known, &file, scope), file),
-                Err(why) => broken(format!("{}: {why}", file.display()), again),
-            },
-            OwnForm::Script => script_state(harness, own, scope, file, &text, places),
-            OwnForm::Plugin => plugin_state(harness, own, file, &text),
+        let fix = match ours::is_own_file(harness, own, &text) {
+            true => again,
+            false => format!("move {} away; {again}", file.display()),
+        };
+        return match ours::own_file(harness, own, &text) {
+            // A module is not run here, so it has to name this program.
+            Some(Entry::Ours(program)) if own.form == OwnForm::Plugin && is_this(&program) => {
+                plugin_state(harness, file)
+            }
+            Some(Entry::Ours(program))
+                if own.form != OwnForm::Plugin && (scope == Scope::User || is_this(&program)) =>
+            {
+                called(harness, own, file, &text, places)
+            }
+            Some(Entry::Older) => {
+                let why = "is of an earlier version, which lets pass what it does not understand";
+                broken(format!("{} {why}", file.display()), fix)
+            }
+            _ => broken(
+                format!("{} is another hook than this program writes, so it is not tried", file.display()),
+                fix,
+            ),
         };
     }
     if is_used { State::NotRegistered } else { State::NotUsed }
 }
 
-fn json_state(harness: &Harness, places: &SettingsFolders, found: &[Found], file: PathBuf) -> State {
-    let again = format!("stockade install {}", harness.name);
-    for probe in harness.probes {
-        let Some(one) =
-            found.iter().find(|one| one.event == probe.event && is_for(one.matcher.as_deref(), probe.tool))
-        else {
-            return broken(format!("{} has no hook for `{}`", file.display(), probe.tool), again);
-        };
-        if !names(&one.hook) || one.scope == Scope::Project && !is_own_line(harness, &one.hook) {
-            return broken(format!("{} has another hook than this program writes", file.display()), again);
-        }
-        if let Some(state) = refuses(harness, *probe, &one.hook, &places.project, &again) {
-            return state;
-        }
-    }
-    State::Refuses { file, seen: beat::last(harness).map(|(at, _)| at) }
-}
-
-fn script_state(
-    harness: &Harness,
-    own: OwnFile,
-    scope: Scope,
-    file: PathBuf,
-    text: &str,
-    places: &SettingsFolders,
-) -> State {
+/// Asks what a file of ours registers, for every kind of tool.
+fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &SettingsFolders) -> State {
     use std::os::unix::fs::PermissionsExt as _;
     let again = format!("stockade install {}", harness.name);
-    let program = rewrite::program().unwrap_or_default();
-    if !names_stockade(text) || scope == Scope::Project && text != own_text(harness, own, &program) {
-        return broken(format!("{} is another hook than this program writes", file.display()), again);
-    }
-    if fs::metadata(&file).is_ok_and(|found| found.permissions().mode() & 0o100 == 0) {
+    let is_program = own.form == OwnForm::Script;
+    if is_program && fs::metadata(&file).is_ok_and(|found| found.permissions().mode() & 0o100 == 0) {
         return broken(
             format!("{} cannot be executed, so it is no hook", file.display()),
             format!("chmod u+x {}", file.display()),
         );
     }
-    let hook = Hook::Program(vec![file.display().to_string()]);
+    let known = if is_program { Value::Null } else { json_edit::read(text).unwrap_or_default() };
+    let found = hooks_of(&known, &file, Scope::User);
+    let program = Hook::Program(vec![file.display().to_string()]);
     for probe in harness.probes {
-        if let Some(state) = refuses(harness, *probe, &hook, &places.project, &again) {
+        let hook = found.iter().find(|one| one.event == probe.event).map(|one| &one.hook);
+        let Some(hook) = Some(&program).filter(|_| is_program).or(hook) else {
+            return broken(format!("{} has no hook for `{}`", file.display(), probe.tool), again);
+        };
+        if let Some(state) = refuses(harness, *probe, hook, &places.project, &again) {
             return state;
         }
     }
@@ -367,12 +380,7 @@ fn script_state(
 }
 
 /// A module is not run here: it is what this program writes, and the program that it names answers.
-fn plugin_state(harness: &Harness, own: OwnFile, file: PathBuf, text: &str) -> State {
-    let again = format!("stockade install {}", harness.name);
-    let Ok(program) = rewrite::program() else { return broken("this program cannot be found", again) };
-    if text != own_text(harness, own, &program) {
-        return broken(format!("{} is another plugin than this program writes", file.display()), again);
-    }
+fn plugin_state(harness: &Harness, file: PathBuf) -> State {
     let seen = beat::last(harness).map(|(at, _)| at);
     match is_newer(seen, &file) {
         true => State::Refuses { file, seen },

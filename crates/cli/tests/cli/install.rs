@@ -350,13 +350,31 @@ fn registered(home: &Home, program: &Path, harness: &str) -> String {
 /// No registration that lets a tool be used is called good.
 #[test]
 fn a_registration_that_does_not_hold_is_never_called_good() {
-    let hook = |command: &str| json!({"type": "command", "command": command});
-    let group = |matcher: &str, command: &str| json!({"matcher": matcher, "hooks": [hook(command)]});
-    let own = format!("{STOCKADE} hook --harness claude");
+    let home = Home::new();
+    assert!(run(&home, &["install", "claude"]).status.success());
+    // The same with what is well is called good, or nothing here would show anything.
+    assert_eq!(status(&home, "claude")["refuses"], true);
+    let written: Value =
+        serde_json::from_slice(&fs::read(home.path().join(".claude/settings.json")).unwrap()).unwrap();
+    let written = &written["hooks"]["PreToolUse"][0];
+    let group = |matcher: &str, command: &str| {
+        let mut group = written.clone();
+        group["matcher"] = json!(matcher);
+        group["hooks"][0]["command"] = json!(command);
+        group
+    };
+    let own = written["hooks"][0]["command"].as_str().unwrap().to_owned();
+    // Another copy of the program is called by the same line.
+    let own_line = own.replace(STOCKADE, "FAKE");
+    let own_line = own_line.as_str();
+    let with_member = |name: &str, value: Value| {
+        let mut group = written.clone();
+        group["hooks"][0][name] = value;
+        json!({"hooks": {"PreToolUse": [group]}}).to_string()
+    };
     let deny = "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\"}}";
     let with = |group: Value| json!({"hooks": {"PreToolUse": [group]}}).to_string();
     let fake = |text: &str| Some(format!("#!/bin/sh\n{text}\n"));
-    let own_line = "FAKE hook --harness claude";
     let rows: Vec<(&str, String, Option<String>)> = vec![
         ("another matcher", with(group("WebFetch", &own)), None),
         ("a matcher for commands alone", with(group("Bash", &own)), None),
@@ -400,12 +418,17 @@ fn a_registration_that_does_not_hold_is_never_called_good() {
         ("twice", json!({"hooks": {"PreToolUse": [group("*", &own), group("*", &own)]}}).to_string(), None),
         ("nothing registered", "{}".to_owned(), None),
         ("takes for ever", with(group("*", own_line)), fake("exec sleep 60")),
+        // What is called otherwise, or only now and then, or not waited for, nobody has tried.
+        ("not waited for", with_member("async", json!(true)), None),
+        ("only if", with_member("if", json!("Bash(git *)")), None),
+        ("only once", with_member("once", json!(true)), None),
+        ("with words", with_member("args", json!(["x"])), None),
+        ("given up at once", with_member("timeout", json!(0)), None),
+        ("consent where it fails", with_member("onFailure", json!("continue")), None),
+        ("the call without its line", with(group("*", &format!("{STOCKADE} hook --harness claude"))), None),
+        ("the line of an earlier version", with(group("*", &own.replace(" --before", ""))), None),
+        ("more behind it", with(group("*", &format!("{own}; true"))), None),
     ];
-    assert!(rows.len() >= 20);
-    // The same with what is well is called good, or nothing here would show anything.
-    let home = Home::new();
-    write(&home.path().join(".claude/settings.json"), &with(group("*", &own)));
-    assert_eq!(status(&home, "claude")["refuses"], true);
     for (what, text, fake) in rows {
         let home = Home::new();
         let path = home.path().join("bin/stockade");
@@ -420,6 +443,126 @@ fn a_registration_that_does_not_hold_is_never_called_good() {
         assert!(row["refuses"] == false, "{what}: {row}");
         let is_said = row["state"] == "not registered" || (row["why"].is_string() && row["fix"].is_string());
         assert!(is_said, "{what}: {row}");
+    }
+}
+
+/// Whatever else a hook of ours has got, in whichever harness, what that does was not tried.
+#[test]
+fn a_hook_that_is_not_as_it_was_written_is_not_called_good() {
+    for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| is_settings(harness)) {
+        let home = Home::new();
+        assert!(run(&home, &["install", harness]).status.success());
+        let file = home.path().join(user);
+        let written: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        for (member, value) in [
+            ("async", json!(true)),
+            ("if", json!("Bash(git *)")),
+            ("timeout", json!(1)),
+            ("failClosed", json!(false)),
+            ("type", json!("prompt")),
+        ] {
+            let mut changed = written.clone();
+            for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+                let entry = &mut list[0];
+                let hook = if entry.get("hooks").is_some() { &mut entry["hooks"][0] } else { entry };
+                hook[member] = value.clone();
+            }
+            write(&file, &changed.to_string());
+            let row = status(&home, harness);
+            let is_named = |why: &str| why.contains(member);
+            assert!(row["refuses"] == false, "{harness}, {member}: {row}");
+            // One that runs no command is no hook of ours at all.
+            assert!(
+                member == "type" || row["why"].as_str().is_some_and(is_named),
+                "{harness}, {member}: {row}"
+            );
+            // It is ours still, and goes.
+            assert!(run(&home, &["uninstall", harness]).status.success());
+            assert!(!fs::read_to_string(&file).unwrap().contains("stockade"), "{harness}, {member}");
+        }
+    }
+}
+
+fn is_settings(harness: &str) -> bool {
+    !["copilot", "cline", "opencode"].contains(&harness)
+}
+
+/// Who puts hooks of their own beside ours, in the same group too, keeps them.
+#[test]
+fn hooks_of_others_beside_ours_stay() {
+    for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| is_settings(harness)) {
+        let home = Home::new();
+        assert!(run(&home, &["install", harness]).status.success());
+        let file = home.path().join(user);
+        let was_good = status(&home, harness)["refuses"].clone();
+        let mut changed: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        let theirs =
+            [json!({"command": "audit.sh"}), json!({"command": "audit.sh && stockade hook --harness x"})];
+        for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+            let hooks = if list[0].get("hooks").is_some() { &mut list[0]["hooks"] } else { list };
+            hooks.as_array_mut().unwrap().insert(0, theirs[0].clone());
+        }
+        write(&file, &changed.to_string());
+        assert_eq!(status(&home, harness)["refuses"], was_good, "{harness}");
+        let before = fs::read(&file).unwrap();
+        assert!(run(&home, &["install", harness]).status.success(), "{harness}");
+        assert_eq!(fs::read(&file).unwrap(), before, "{harness}");
+        for list in changed["hooks"].as_object_mut().unwrap().values_mut() {
+            let hooks = if list[0].get("hooks").is_some() { &mut list[0]["hooks"] } else { list };
+            hooks.as_array_mut().unwrap().push(theirs[1].clone());
+        }
+        write(&file, &changed.to_string());
+        // One more that calls this program, with something else: it is not ours, and it is not in our place.
+        let output = run(&home, &["install", harness]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("somebody's own"), "{harness}: {output:?}");
+        assert!(run(&home, &["uninstall", harness]).status.success());
+        let left: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+        for (event, list) in left["hooks"].as_object().unwrap() {
+            let hooks = list[0].get("hooks").unwrap_or(list);
+            assert_eq!(*hooks, json!(theirs), "{harness}, {event}");
+        }
+    }
+}
+
+/// A program or plugin that somebody wrote stays, though it calls this one.
+#[test]
+fn files_of_others_stay() {
+    let mark = "Written by `stockade install";
+    for (harness, user, _) in WRITTEN.iter().filter(|(harness, ..)| !is_settings(harness)) {
+        let own = Home::new();
+        assert!(run(&own, &["install", harness]).status.success());
+        let written = fs::read_to_string(own.path().join(user)).unwrap();
+        let mut texts = vec![
+            format!("#!/bin/sh\n# my own\naudit.sh && {STOCKADE} hook --harness {harness}\n"),
+            format!(
+                "#!/bin/sh\n# my own\n# begun from what was {mark} {harness}`\n{STOCKADE} hook --harness {harness}\n"
+            ),
+        ];
+        if *harness == "copilot" {
+            let mut more: Value = serde_json::from_str(&written).unwrap();
+            more["hooks"]["preToolUse"]
+                .as_array_mut()
+                .unwrap()
+                .push(json!({"type": "command", "bash": "audit.sh"}));
+            texts = vec![more.to_string(), written.replacen("\"bash\": \"", "\"bash\": \"audit.sh; ", 1)];
+        }
+        for text in texts {
+            let home = Home::new();
+            let file = home.path().join(user);
+            write(&file, &text);
+            let before = tree(home.path());
+            let row = status(&home, harness);
+            assert!(row["refuses"] == false && row["why"].is_string(), "{harness}: {row}");
+            let output = run(&home, &["install", harness]);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                output.status.code() == Some(2) && said.contains("somebody else's"),
+                "{harness}: {output:?}"
+            );
+            assert!(run(&home, &["uninstall", harness]).status.success());
+            assert_eq!(tree(home.path()), before, "{harness}");
+        }
     }
 }
 

@@ -1,0 +1,205 @@
+//! What this program writes for a harness, and how that is known again, whichever copy of this program wrote it. Whatever does
+//! anything else is somebody's own, though it calls this program.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::json_edit;
+use super::line::{MARK, line, older, plugin, script};
+use super::rewrite::unquoted;
+use super::table::TIMEOUT;
+use super::{Harness, Moment, OwnFile, OwnForm, SettingsFile};
+
+/// What an entry of a list of hooks is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// What this program writes, to call the copy of it that lies there.
+    Ours(String),
+    /// What an earlier version wrote.
+    Older,
+    /// Something else: this member is not as it would be written.
+    Other(String),
+}
+
+/// What a list of hooks has of ours.
+pub(super) fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Value {
+    let mut hook = Map::new();
+    for (name, value) in settings.more {
+        // A session that begins is not to be ended by us.
+        if *name != "onFailure" || moment != Moment::Start {
+            hook.insert((*name).to_owned(), json!(value));
+        }
+    }
+    hook.insert("command".to_owned(), json!(line));
+    if let Some(unit) = settings.timeout {
+        hook.insert("timeout".to_owned(), json!(TIMEOUT * unit));
+    }
+    for flag in settings.flags {
+        hook.insert((*flag).to_owned(), json!(true));
+    }
+    match (settings.groups, moment) {
+        (true, Moment::Start) => json!({"hooks": [hook]}),
+        (true, _) => json!({"matcher": "*", "hooks": [hook]}),
+        (false, _) => Value::Object(hook),
+    }
+}
+
+/// The entries of a list of hooks that call this program, each by itself.
+pub(super) fn entries(list: Option<&Value>) -> Vec<Value> {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    items
+        .flat_map(|item| match item.get("hooks").and_then(Value::as_array) {
+            Some(hooks) => hooks.iter().map(|hook| alone(item, hook)).collect(),
+            None => vec![item.clone()],
+        })
+        .filter(|entry| names_stockade(&entry.to_string()))
+        .collect()
+}
+
+/// A hook as an entry: in its group, where it is in one, with no other one.
+pub(super) fn alone(item: &Value, hook: &Value) -> Value {
+    let mut entry = item.clone();
+    if let Some(hooks) = entry.get_mut("hooks") {
+        *hooks = json!([hook]);
+    }
+    entry
+}
+
+/// The hook of an entry, which may be a group of one.
+pub(super) fn hook_of(entry: &Value) -> &Value {
+    entry.get("hooks").and_then(|hooks| hooks.get(0)).unwrap_or(entry)
+}
+
+/// Says what an entry is, which stands by itself.
+pub(super) fn entry(harness: &Harness, settings: &SettingsFile, moment: Moment, known: &Value) -> Entry {
+    let command = hook_of(known).get("command").and_then(Value::as_str).unwrap_or_default();
+    let program = program_of(command).unwrap_or_default();
+    let line = line(harness, moment, &program);
+    let wanted = element(settings, &line, moment);
+    match difference(known, &wanted) {
+        None => Entry::Ours(program),
+        Some(_) if *known == element(settings, &older(&line), moment) => Entry::Older,
+        Some(member) => Entry::Other(member),
+    }
+}
+
+/// The first member that is not the same in both.
+fn difference(known: &Value, wanted: &Value) -> Option<String> {
+    let inner = match (known, wanted) {
+        _ if known == wanted => return None,
+        (Value::Object(known), Value::Object(wanted)) => {
+            let name =
+                known.keys().chain(wanted.keys()).find(|name| known.get(*name) != wanted.get(*name))?;
+            let deeper = known.get(name).zip(wanted.get(name));
+            let deeper = deeper.and_then(|(known, wanted)| difference(known, wanted)).unwrap_or_default();
+            format!("{name}.{deeper}")
+        }
+        (Value::Array(known), Value::Array(wanted)) if known.len() == wanted.len() => {
+            known.iter().zip(wanted).find_map(|(known, wanted)| difference(known, wanted))?
+        }
+        _ => String::new(),
+    };
+    Some(inner.trim_end_matches('.').to_owned())
+}
+
+/// Whether a hook does nothing but what this program writes there, whatever members it has got since: its line, as it is or was
+/// for any moment, or the call that is in it.
+pub(super) fn is_ours(harness: &Harness, hook: &Value) -> bool {
+    let command = ["command", "bash"].iter().find_map(|name| hook.get(name)?.as_str());
+    command.is_some_and(|command| is_line(harness, command))
+}
+
+fn is_line(harness: &Harness, text: &str) -> bool {
+    let Some(program) = program_of(text) else { return false };
+    let lines = [Moment::Start, Moment::Before, Moment::After].map(|moment| line(harness, moment, &program));
+    lines.iter().any(|line| text == line || text == older(line)) || is_call(text)
+}
+
+/// Whether a line is a call of our hook and nothing else.
+fn is_call(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-".contains(c);
+    program_of(text).is_some_and(|program| names_stockade(&program))
+        && !text.starts_with(OPENING)
+        && text.split_once(CALL).is_some_and(|(_, rest)| rest.chars().all(is_plain))
+}
+
+/// How a line begins that looks at what this program says.
+const OPENING: &str = "o=$(";
+/// What stands behind the program in each of our lines.
+const CALL: &str = " hook --harness ";
+
+/// The program that a line of ours calls: the one word before its call.
+fn program_of(text: &str) -> Option<String> {
+    let (head, _) = text.split_once(CALL)?;
+    let quoted = head.strip_prefix(OPENING).unwrap_or(head);
+    let program = unquoted(quoted)?;
+    (stockade_guard::policy::shell::quote(&program) == quoted).then_some(program)
+}
+
+/// The whole of a file that is ours.
+pub(super) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String {
+    match own.form {
+        OwnForm::Script => script(harness, program),
+        OwnForm::Plugin => plugin(harness, program),
+        OwnForm::Json => {
+            let hooks: Map<String, Value> = harness
+                .events
+                .iter()
+                .map(|event| {
+                    let line = line(harness, event.moment, program);
+                    let hook = json!({"type": "command", "bash": line, "timeoutSec": TIMEOUT});
+                    (event.name.to_owned(), json!([hook]))
+                })
+                .collect();
+            json_edit::new_text(&json!({"version": 1, "hooks": hooks}))
+        }
+    }
+}
+
+/// Whether a file is one that this program wrote, which it may replace and remove: it says so at its top, or where it cannot, it
+/// holds what this program writes and nothing else.
+pub(super) fn is_own_file(harness: &Harness, own: OwnFile, text: &str) -> bool {
+    let is_mark = |line: &str| line.trim_start_matches(['#', '/', ' ']).starts_with(MARK);
+    match own.form {
+        OwnForm::Script | OwnForm::Plugin => text.lines().take(2).any(is_mark),
+        OwnForm::Json => json_entry(harness, own, text).is_some(),
+    }
+}
+
+/// What a file of our own is; nothing where it is not what this or an earlier version writes.
+pub(super) fn own_file(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
+    let program = match own.form {
+        OwnForm::Json => return json_entry(harness, own, text),
+        OwnForm::Script => text.lines().find_map(program_of)?,
+        OwnForm::Plugin => {
+            let written = text.lines().find_map(|line| line.strip_prefix("const PROGRAM = "))?;
+            serde_json::from_str(written).ok()?
+        }
+    };
+    let wanted = own_text(harness, own, &program);
+    match text {
+        _ if text == wanted => Some(Entry::Ours(program)),
+        _ if text == older(&wanted) => Some(Entry::Older),
+        _ => None,
+    }
+}
+
+/// The same of a file of JSON, however it is written down.
+fn json_entry(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
+    let known = json_edit::read(text).ok()?;
+    let hook = known.get("hooks")?.get(harness.before())?.get(0)?;
+    let program = program_of(hook.get("bash")?.as_str()?)?;
+    let wanted = own_text(harness, own, &program);
+    let is_it = |wanted: &str| json_edit::read(wanted).is_ok_and(|wanted| wanted == known);
+    if is_it(&wanted) {
+        return Some(Entry::Ours(program));
+    }
+    is_it(&older(&wanted)).then_some(Entry::Older)
+}
+
+/// Whether a word of a text is the program, wherever it lies.
+pub(super) fn names_stockade(text: &str) -> bool {
+    let is_end = |c: char| c.is_whitespace() || "\"'`;|&()\\".contains(c);
+    text.split(is_end).any(|word| Path::new(word).file_name().is_some_and(|name| name == "stockade"))
+}
