@@ -16,27 +16,97 @@ const REACH: usize = 1500;
 /// How far into its line.
 const LINE: usize = 240;
 
-/// A clause that forbids, warns of or looks for what follows.
+/// Words of an attack, of a warning or of what is wrong.
 static SPEAKS_OF_ATTACKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         // A word of a sentence, and none of an address.
-        r#"(?i)(?:^|[\s("'*_`>#:,;|-])(?:never|do[ \t]+not|don\W{1,3}t|avoid\w{0,3}|must[ \t]+not|should[ \t]+not|instead[ \t]+of|rather[ \t]+than|bad|wrong|unsafe|insecure|danger\w{0,6}|malicious\w{0,3}|attack\w{0,5}|exploit\w{0,7}|suspicious\w{0,3}|detect\w{0,5}|flag(?:s|ged)|blocks?|blocked|reject\w{0,3}|red[ \t]+flags?|threats?|vulnerab\w{0,8}|injections?|forbidden|prohibited|anti-?patterns?|indicators?|iocs?|signatures?|payloads?|pentest\w{0,4}|red[ \t-]+team\w{0,3}|adversar\w{0,4}|compromised?|exfiltrat\w{0,4}|backdoors?|malware|phish\w{0,3}|evil|hostile|destructive|what[ \t]+to[ \t]+(?:look|watch)[ \t]+for|warning[ \t]+signs?|security[ \t]+(?:checks?|scans?|rules?|patterns?|audits?|reviews?|tests?|findings?))(?:$|[\s)"'*_`:,;!?|]|\.(?:\s|$))|\xE2\x9D\x8C|\xF0\x9F\x9A\xAB|\xE2\x9B\x94|\xF0\x9F\x9A\xA9"#,
+        r#"(?i)(?:^|[\s("'*_`>#:,;|-])(?:bad|wrong|unsafe|insecure|danger\w{0,6}|malicious\w{0,3}|attack\w{0,5}|exploit\w{0,7}|suspicious\w{0,3}|flagged|blocked|red[ \t]+flags?|threats?|vulnerab\w{0,8}|injections?|forbidden|prohibited|anti-?patterns?|indicators?|iocs?|pentest\w{0,4}|red[ \t-]+team\w{0,3}|adversar\w{0,4}|exfiltrat\w{0,4}|backdoors?|malware|phish\w{0,3}|evil|hostile|destructive|what[ \t]+to[ \t]+(?:look|watch)[ \t]+for|warning[ \t]+signs?)(?:$|[\s)"'*_`:,;!?|]|\.(?:\s|$))|\xE2\x9D\x8C|\xF0\x9F\x9A\xAB|\xE2\x9B\x94|\xF0\x9F\x9A\xA9"#,
     ])
     .ok()
 });
 
-/// A comment that forbids something else: `DO NOT REMOVE`.
-static TELLS_WHAT_TO_KEEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Words of those who look for attacks. In a heading they say no more than that something is looked at.
+static SPEAKS_OF_CHECKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
-        r"(?i)\b(?:do[ \t]+not|don\W{1,3}t|never)[ \t]+(?:remove|delete|edit|change|touch|modify|skip|move|disable|forget|commit|print|log|display|interrupt)",
+        r#"(?i)(?:^|[\s("'*_`>#:,;|-])(?:detect\w{0,5}|flags|blocks?|reject\w{0,3}|signatures?|payloads?|compromised?|security[ \t]+(?:checks?|scans?|rules?|patterns?|audits?|reviews?|tests?|findings?))(?:$|[\s)"'*_`:,;!?|]|\.(?:\s|$))"#,
     ])
     .ok()
 });
+
+/// The beginning of a clause that forbids to run or to use what follows in it, up to there.
+static FORBIDS_IT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"(?i){told-not-to}(?:(?:run|use|execute|pipe|paste|type|enter|install|copy|call|invoke|do|write|allow|trust|follow|send|put|pass|eval\w{0,5}|start|accept|recommend|suggest|include|download|fetch|add|embed|generate|produce|issue|read|load|open|access|apply|perform|construct|build)\b|["'`(\[])(?:[^.!?;,\n]|[.!?;]\S|,[ \t]*(?:or[ \t]+|and[ \t]+)?["'`]){0,120}$"#,
+        r"(?i)(?:\b(?:instead[ \t]+of|rather[ \t]+than)|(?:^|[.!?:;(*_>|-])[ \t*_]*avoid)[ \t]+(?:[^.!?;,\n]|[.!?;]\S){0,80}$",
+    ])
+    .ok()
+});
+
+/// A line that forbids what stands below it or beside it: nothing else is what must not be run.
+static FORBIDS_THIS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i){told-not-to}(?:(?:run|use|execute|pipe|paste|type|install|copy|call|invoke|do|write|allow|trust|follow|send|accept|suggest|include|generate|apply|perform)\b)?[ \t*_]*(?:$|[:.!]|[^.!?\n]{0,60}\b(?:this|these|such|following|commands?|code|anything|like|it|that|things?|patterns?|below|untrusted)\b)",
+    ])
+    .ok()
+});
+
+/// What makes of a prohibition the order to do it in another way.
+static HAS_CONDITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:unless|until|before|twice|again|if|when|while|sudo|root|admin\w{0,10}|once|other|else|different|another|worry|hesitate|without[ \t]+(?:first|this|it|these|\w{1,16}ing[ \t]+(?:this|it|these|the)))\b",
+    ])
+    .ok()
+});
+
+/// A clause that forbids something else: `DO NOT REMOVE`.
+static TELLS_WHAT_TO_KEEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:do[ \t]+not|don\W{1,3}t|never)[ \t]+(?:remove|delete|edit|change|touch|modify|skip|move|disable|forget|commit|print|log|display|interrupt|worry|hesitate|omit|miss|ignore)",
+    ])
+    .ok()
+});
+
+/// Whether a text speaks of attacks, and forbids nothing else.
+fn speaks(text: &str) -> bool {
+    (says(&SPEAKS_OF_ATTACKS, text) || says(&SPEAKS_OF_CHECKS, text)) && !says(&TELLS_WHAT_TO_KEEP, text)
+}
+
+/// Whether a line forbids what stands below it or beside it.
+fn forbids(line: &str) -> bool {
+    says(&FORBIDS_THIS, line) && !says(&HAS_CONDITION, line) && !says(&TELLS_WHAT_TO_KEEP, line)
+}
+
+/// Whether what stands before a match, in its line, speaks of attacks or forbids it.
+fn warns(before: &str) -> bool {
+    speaks(before) || says(&FORBIDS_IT, before) && !says(&TELLS_WHAT_TO_KEEP, before)
+}
 
 /// A name or a key under which patterns, tests and examples of attacks are kept.
 static KEEPS_PATTERNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // A word of the name, and no part of one: `latest` keeps no tests.
     compile_list(&[
-        r#"(?i)\w{0,40}(?:patterns?|rules?|signatures?|indicators?|danger\w{0,5}|suspicious|malicious|blocked|blocklist|denied|denylist|attacks?|payloads?|examples?|vectors?|regex\w{0,3}|checks?|cases?|tests?|samples?|threats?|detect\w{0,5}|forbidden|injections?)\w{0,40}["'`]?[ \t]*(?:[:=]|\.(?:push|append)\()"#,
+        r#"(?:(?i:(?:\b|_)(?:patterns?|rules?|signatures?|indicators?|danger\w{0,5}|suspicious|malicious|blocked|blocklist|denied|denylist|attacks?|payloads?|examples?|vectors?|regex\w{0,3}|checks?|cases?|tests?|samples?|threats?|detect\w{0,5}|forbidden|injections?))|[a-z0-9](?:Patterns?|Rules?|Signatures?|Indicators?|Danger\w{0,5}|Blocklist|Denylist|Attacks?|Payloads?|Examples?|Vectors?|Regex\w{0,3}|Checks?|Cases?|Tests?|Samples?|Threats?|Detect\w{0,5}|Injections?))(?:[_A-Z]\w{0,40})?["'`]?[ \t]*(?::[^\n=]{0,40}=|[:=]|\.(?:push|append)\()"#,
+    ])
+    .ok()
+});
+
+/// What stands before the quote of an item, of a value with a key, or of a pattern that is compiled; nothing that runs it.
+static BEGINS_ITEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"^[ \t]*(?:[-*][ \t]+)?[\[({]?[ \t]*[rbfu]{0,2}$"#,
+        r#"^[^(]*[\[,{|][ \t]*[rbfu]{0,2}$"#,
+        r#"^[^(]*\w["'`]?[ \t]*(?::|=>)[ \t]*[\[({]?[ \t]*[rbfu]{0,2}$"#,
+        r#"(?i)\b\w{0,30}(?:pattern|regex|signature|rule|danger|suspicious|malicious|blocked|denied|attack|payload|example|indicator|threat|forbidden|injection)\w{0,30}(?:[ \t]*:[^\n=]{1,40})?[ \t]*=[ \t]*[\[({]{0,2}[ \t]*[rbfu]{0,2}$"#,
+        r#"\b(?:re\.(?:compile|search|match|findall|sub|split|finditer)|RegExp|regex\w{0,12}|pattern\w{0,12}|\w{1,40}\.(?:push|append|add|test|match|search|includes|contains))\([ \t]*[rbfu]{0,2}$"#,
+        r#"[\[,][ \t]*\([ \t]*[rbfu]{0,2}$"#,
+    ])
+    .ok()
+});
+
+/// What stands before the quote of a value that settings of a program run.
+static RUNS_VALUE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"(?i)\b(?:run|scripts?|commands?|cmd|exec|execute|entrypoint|args|shell|start|test|build|prepare|(?:pre|post)\w{1,20}|install|on\w{1,20}|hooks?)["'`]?[ \t]*(?:[:=]|=>)[ \t]*[\[({]?[ \t]*$"#,
     ])
     .ok()
 });
@@ -58,11 +128,11 @@ pub(crate) fn lowered(
     let around = Around::new(text, span);
     let looked = REACH + 2 * LINE;
     let why = match region {
-        Region::Prose | Region::InlineCode if says(&SPEAKS_OF_ATTACKS, around.before) => {
+        Region::Prose | Region::InlineCode | Region::TableRow if warns(around.before) => {
             Some("the clause before it speaks of attacks")
         }
-        Region::TableRow
-            if says(&SPEAKS_OF_ATTACKS, around.before) || says(&SPEAKS_OF_ATTACKS, around.after) =>
+        Region::TableRow | Region::InlineCode
+            if around.is_in_row(region) && (speaks(around.after) || forbids(around.after)) =>
         {
             Some("the row speaks of attacks")
         }
@@ -99,17 +169,29 @@ impl<'t> Around<'t> {
         Self { above, before, after }
     }
 
+    /// Whether its line is a row of a table.
+    fn is_in_row(&self, region: Region) -> bool {
+        region == Region::TableRow || self.before.trim_start().starts_with('|')
+    }
+
     /// Whether a match in a program stands in quotes, as one of the patterns that a program looks for.
     fn is_signature(&self, region: Region) -> bool {
-        let quote = self.before.bytes().rev().find(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'/'));
-        let Some(quote) = quote else { return false };
-        let is_closed = self.after.bytes().any(|byte| byte == quote);
-        let line = || says(&IS_EXPRESSION, self.before) || says(&IS_EXPRESSION, self.after);
+        let is_quote = |letter: char| matches!(letter, '"' | '\'' | '`' | '/');
+        let Some((ahead, inside)) = self.before.rfind(is_quote).map(|at| self.before.split_at(at)) else {
+            return false;
+        };
+        let quote = inside.chars().next().unwrap_or_default();
+        let Some((behind, _)) = self.after.split_once(quote) else { return false };
+        // What a program does with a text in quotes is said before it: what begins no item may be what runs it.
+        if !says(&BEGINS_ITEM, ahead) || says(&RUNS_VALUE, ahead) {
+            return false;
+        }
+        let is_expression = || says(&IS_EXPRESSION, inside) || says(&IS_EXPRESSION, behind);
         let kept = || {
-            says(&KEEPS_PATTERNS, self.before)
+            says(&KEEPS_PATTERNS, ahead)
                 || self.above.lines().rev().take(12).any(|line| says(&KEEPS_PATTERNS, line))
         };
-        is_closed && (line() && region == Region::Code || kept())
+        is_expression() && region == Region::Code || kept()
     }
 
     /// Whether the line before, the comment before, the sentence before the list or the fence, or the heading speaks of attacks.
@@ -124,8 +206,8 @@ impl<'t> Around<'t> {
                     break;
                 }
                 let is_comment = line.starts_with('#') || line.starts_with("//") || line.starts_with("REM ");
-                if at < 2 && is_comment && says(&SPEAKS_OF_ATTACKS, line) && !says(&TELLS_WHAT_TO_KEEP, line)
-                {
+                let said = line.trim_start_matches("REM ").trim_start_matches(['#', '/', ' ', '\t']);
+                if at < 2 && is_comment && (speaks(line) || forbids(said)) {
                     return true;
                 }
             }
@@ -137,14 +219,15 @@ impl<'t> Around<'t> {
                 continue;
             }
             if line.starts_with('#') {
-                return says(&SPEAKS_OF_ATTACKS, line);
+                let said = line.trim_start_matches(['#', ' ', '\t']);
+                return says(&SPEAKS_OF_ATTACKS, line) && !says(&TELLS_WHAT_TO_KEEP, line) || forbids(said);
             }
             let is_item = line.starts_with(['-', '*', '|', '+'])
                 || line.starts_with(|first: char| first.is_ascii_digit());
             let introduces = sentences == 0 && (!is_item || is_program || line.ends_with(':'));
             if introduces {
                 sentences += 1;
-                if says(&SPEAKS_OF_ATTACKS, line) {
+                if speaks(line) || forbids(line) {
                     return true;
                 }
             }
