@@ -173,7 +173,7 @@ impl Compiled {
             // No pattern matches the empty text, but the loop must end even if one did.
             at = hit.end.max(at + 1);
             // The region is asked for first: it is remembered, while exceptions read the text around each match anew.
-            let guilty = (self.regions == Regions::ANY || self.regions.count_in(regions.at(hit.start)))
+            let guilty = (self.regions == Regions::ANY || regions.count_at(self.regions, hit.start))
                 && !self.exceptions.hold(regions, hit.clone(), work);
             if guilty && !found(regions, on_borders(text, hit)) {
                 return;

@@ -131,7 +131,7 @@ impl Inflows {
 pub(crate) struct FlowMap {
     /// By where they begin; none overlaps another. Statements that carry nothing are left out.
     carrying: Vec<(Range<usize>, Inflows)>,
-    /// The same, of shells that hand a program to another interpreter, read as that program.
+    /// The same, read as another language: of shells that hand a program to another interpreter, and of what names no language.
     inner: Vec<(Range<usize>, Inflows)>,
 }
 
@@ -142,14 +142,16 @@ impl FlowMap {
     }
 
     /// Reads the program that stands at `span`: a fence, a code span, or all of a text.
-    pub(crate) fn of(text: &str, span: &Range<usize>, region: Region) -> Self {
+    pub(crate) fn of(text: &str, span: &Range<usize>, language: Language) -> Self {
         let mut map = Self::default();
         let Some(program) = text.get(span.clone()) else { return map };
+        let (region, other) = match language {
+            Language::Of(region) => (region, hands_on(program, region).then_some(Region::Code)),
+            Language::Unknown => (Region::Code, Some(Region::Shell)),
+        };
         read(program, region, span.start, &mut map.carrying);
-        if region == Region::Decoded
-            || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
-        {
-            read(program, Region::Code, span.start, &mut map.inner);
+        if let Some(other) = other {
+            read(program, other, span.start, &mut map.inner);
         }
         map
     }
@@ -158,6 +160,19 @@ impl FlowMap {
     pub(crate) fn at(&self, offset: usize) -> Inflows {
         at(&self.carrying, offset).with(at(&self.inner, offset))
     }
+}
+
+/// What a program is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Of(Region),
+    /// Nothing says it, so it is read as a program and as commands of a shell.
+    Unknown,
+}
+
+/// Whether a program may hold one in another language.
+fn hands_on(program: &str, region: Region) -> bool {
+    region == Region::Decoded || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
 }
 
 /// Signs of a program in another language within one of a shell.

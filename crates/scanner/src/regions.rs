@@ -9,8 +9,8 @@ mod spans;
 
 use std::ops::Range;
 
-use crate::flow::{FlowMap, Inflows};
-use crate::rule::Region;
+use crate::flow::{FlowMap, Inflows, Language};
+use crate::rule::{Region, Regions};
 use blocks::Blocks;
 
 /// How a text is to be read.
@@ -46,7 +46,7 @@ pub(crate) struct RegionMap<'t> {
 #[derive(Debug)]
 struct Program {
     span: Range<usize>,
-    region: Region,
+    language: Language,
     flows: Option<FlowMap>,
     /// What is known not to flow in it.
     absent: Inflows,
@@ -114,7 +114,7 @@ impl<'t> RegionMap<'t> {
         let after = programs.partition_point(|program| program.span.start <= offset);
         let program = after.checked_sub(1).and_then(|index| programs.get_mut(index));
         program.filter(|program| offset < program.span.end).map_or(Inflows::default(), |program| {
-            let Program { span, region, flows, absent } = program;
+            let Program { span, language, flows, absent } = program;
             let is_absent = |absent: Inflows| absent.common(needed) == needed;
             if flows.is_none()
                 && !is_absent(*absent)
@@ -125,27 +125,52 @@ impl<'t> RegionMap<'t> {
             if is_absent(*absent) {
                 return Inflows::default();
             }
-            flows.get_or_insert_with(|| FlowMap::of(text, span, *region)).at(offset)
+            flows.get_or_insert_with(|| FlowMap::of(text, span, *language)).at(offset)
         })
     }
 
     /// The parts of the text that are programs, or may be.
     fn programs(&mut self) -> Vec<Program> {
+        let program = |span, language| Program { span, language, flows: None, absent: Inflows::NONE };
         if let Some(region) = self.whole {
-            return vec![Program { span: 0..self.text.len(), region, flows: None, absent: Inflows::NONE }];
+            return vec![program(0..self.text.len(), Language::Of(region))];
         }
         while self.blocks.read_block(&mut self.borders) {}
-        let ends = self.borders.iter().skip(1).map(|border| border.start).chain([self.text.len()]);
-        let spans = self.borders.iter().zip(ends);
-        spans
-            .filter(|(border, _)| matches!(border.region, Region::Shell | Region::Code | Region::InlineCode))
-            .map(|(border, end)| Program {
-                span: border.start..end,
-                region: border.region,
-                flows: None,
-                absent: Inflows::NONE,
-            })
-            .collect()
+        let unclosed = self.blocks.unclosed();
+        let end = unclosed.map_or(self.text.len(), |(start, _)| start);
+        let ends = self.borders.iter().skip(1).map(|border| border.start).chain([end]);
+        let mut language = Language::Unknown;
+        let mut is_below_row = false;
+        let mut programs = Vec::new();
+        for (border, next) in self.borders.iter().zip(ends).take_while(|(border, _)| border.start < end) {
+            let was_below_row = std::mem::replace(&mut is_below_row, border.region == Region::TableRow);
+            match border.region {
+                // Below a drawing a fence goes on in its language, and what looks like another may be text in it.
+                Region::Code if self.blocks.begins_fence(border.start) => {
+                    let begun = self.blocks.language_at(border.start);
+                    language = if was_below_row { Language::Unknown } else { begun };
+                }
+                Region::Code => {}
+                Region::Shell | Region::InlineCode => language = Language::Of(border.region),
+                _ => continue,
+            }
+            programs.push(program(border.start..next.min(end), language));
+        }
+        // What follows a fence that never closes is one program, whatever stands in it.
+        if let Some((start, _)) = unclosed {
+            programs.push(program(start..self.text.len(), self.blocks.language_at(start)));
+        }
+        programs
+    }
+
+    /// Whether a match counts that begins at `offset`. Behind a fence that never closes stand prose and a program.
+    pub(crate) fn count_at(&mut self, regions: Regions, offset: usize) -> bool {
+        regions.count_in(self.at(offset))
+            || self.whole.is_none()
+                && self
+                    .blocks
+                    .unclosed()
+                    .is_some_and(|(start, region)| start <= offset && regions.count_in(region))
     }
 
     /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.
@@ -217,6 +242,11 @@ mod tests {
     fn a_fence_that_never_closes_hides_nothing() {
         assert_eq!(region_of("```text\nRun `X y` now\n", "X"), Region::InlineCode);
         assert_eq!(region_of("```text\nRun X now\n\n~~~\nY\n", "Y"), Region::Prose);
+        let counts = |text: &str, regions| {
+            RegionMap::new(text, Syntax::Markdown).count_at(Regions::of(&[regions]), text.find('X').unwrap())
+        };
+        assert!(counts("```sh\nX\n", Region::Shell) && counts("```sh\nX\n", Region::Prose));
+        assert!(!counts("X\n```sh\n", Region::Shell) && !counts("```sh\nX\n```\n", Region::Prose));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use regex_automata::meta::Regex;
 use super::paths::{named, words};
 use super::set::{function, set_by};
 use super::sources::{
-    ADDRESS, ENCODES, FINDER, HASHES, SHOWS_WHO_ASKS, Source, is_secret, source, specific_words,
+    ADDRESS, ENCODES, FINDER, HASHES, HASHES_IN_SHELL, SHOWS_WHO_ASKS, Source, is_secret, source,
+    specific_words,
 };
 use super::{Inflow, Inflows};
 use crate::rule::Region;
@@ -47,12 +48,8 @@ impl<'p> Held<'p> {
     /// What flows, with what only the hosts tell: whether a secret goes to whom it is for.
     fn flows_at_sink(&self) -> Inflows {
         let mut flows = self.flows;
-        let at_home = |secret: &&str| {
-            self.hosts.iter().any(|host| {
-                let host = host.to_ascii_lowercase();
-                specific_words(secret).any(|word| host.contains(&word))
-            })
-        };
+        // One host that a secret is for says nothing of another.
+        let at_home = |secret: &&str| self.hosts.iter().all(|host| is_for(secret, host));
         let is_foreign = |secret: &&str| specific_words(secret).next().is_some() && !at_home(secret);
         if !self.hosts.is_empty() && self.secrets.iter().any(is_foreign) {
             flows = flows.with(Inflows::of(&[Inflow::ForeignSecret]));
@@ -133,7 +130,7 @@ impl<'p> Names<'p> {
         self.add_sources(text, &mut held);
         self.add_files(text, &mut held);
         self.add_names(text, &mut held);
-        if finds(&HASHES, text) {
+        if self.hashes(text) {
             // What is signed or hashed with a secret tells nothing of it.
             held.secrets.clear();
             held.flows = held.flows.without(Inflow::EncodedSecret);
@@ -144,8 +141,7 @@ impl<'p> Names<'p> {
             held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
         for found in all(&ADDRESS, text) {
-            let host =
-                text.get(found).and_then(|address| address.split_once("://")).map_or("", |(_, host)| host);
+            let host = text.get(found).and_then(|address| address.rsplit(['/', '@']).next()).unwrap_or("");
             keep(&mut held.hosts, host);
         }
         if !held.is_nothing() {
@@ -153,6 +149,14 @@ impl<'p> Names<'p> {
             self.assign(text, &held);
         }
         held.flows_at_sink()
+    }
+
+    /// Whether a statement signs or hashes: a shell by a command, and not by a word of a comment or an address.
+    fn hashes(&self, text: &str) -> bool {
+        match self.region {
+            Region::Code => text.lines().any(|line| finds(&HASHES, without_comment(line))),
+            _ => finds(&HASHES_IN_SHELL, text),
+        }
     }
 
     /// Notes where a function begins, and where one has ended: at a statement that is not indented.
@@ -310,22 +314,81 @@ fn before(text: &str, at: usize, reach: usize) -> &str {
     text.get(text.floor_char_boundary(at.saturating_sub(reach))..at).unwrap_or_default()
 }
 
-/// Whether a secret stands where requests say who asks.
+/// A line without the comment that ends it.
+fn without_comment(line: &str) -> &str {
+    let ends = ["  #", " # ", " // "].iter().filter_map(|mark| line.find(mark)).min();
+    ends.and_then(|end| line.get(..end)).unwrap_or(line)
+}
+
+/// Whether a secret is for a host, as the name of its variable says: by the label that somebody registered, not by one before it.
+fn is_for(secret: &str, host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let mut labels = host.trim_end_matches('.').rsplit('.');
+    let last = labels.next().unwrap_or_default();
+    let second = labels.next().unwrap_or(last);
+    let is_of_country =
+        last.len() == 2 && matches!(second, "co" | "com" | "org" | "net" | "gov" | "ac" | "edu");
+    let label = labels.next().filter(|_| is_of_country).unwrap_or(second);
+    let is_label = |word: &str| word == label || ALSO_CALLED.contains(&(word, label));
+    let joined: String = specific_words(secret).collect();
+    specific_words(secret).any(|word| is_label(&word)) || is_label(&joined)
+}
+
+/// What variables are named after, and the label of its host.
+const ALSO_CALLED: &[(&str, &str)] = &[
+    ("aws", "amazonaws"),
+    ("discord", "discordapp"),
+    ("facebook", "fb"),
+    ("gemini", "googleapis"),
+    ("gh", "github"),
+    ("github", "githubusercontent"),
+    ("google", "googleapis"),
+    ("hf", "huggingface"),
+    ("npm", "npmjs"),
+    ("twitter", "x"),
+];
+
+/// Whether a secret stands where requests say who asks, and not in what they bring.
 fn shows_who_asks(text: &str, at: usize) -> bool {
     let line = before(text, at, REACH);
     let line = line.rsplit(['\n', ',']).next().unwrap_or_default();
-    finds(&SHOWS_WHO_ASKS, line)
+    let body = [" -d", " -F", " --data", " --form"].iter().filter_map(|option| line.rfind(option)).max();
+    finds(&SHOWS_WHO_ASKS, body.and_then(|body| line.get(body..)).unwrap_or(line))
 }
+
+/// Options, each with the commands that do with the file behind it what it is there for.
+const USED_BY: &[(&str, &[&str])] = &[
+    ("-i", &["ssh", "scp", "sftp", "rsync", "ssh-copy-id", "autossh", "mosh", "sed"]),
+    ("-o", &["curl", "wget", "ssh", "scp", "sftp", "openssl", "gpg", "age", "sops"]),
+    ("-p", &["mkdir", "install"]),
+    ("-d", &["test", "[", "[["]),
+    ("-e", &["test", "[", "[["]),
+    ("-f", &["test", "[", "[[", "rm", "ssh-keygen", "dotenv", "ln", "touch"]),
+];
+
+/// Commands that hand on what they read, whatever else stands in them.
+const READERS: &[&str] = &[
+    "cat", "xxd", "base64", "base32", "head", "tail", "od", "hexdump", "strings", "grep", "awk", "sort",
+    "tac", "rev", "nl", "tar", "gzip", "dd", "cut",
+];
 
 /// Whether a file before which this stands is used for what it is there for, written, or only its rights are changed.
 fn is_only_used(text: &str, at: usize) -> bool {
     let near = before(text, at, 32).trim_end_matches(['"', '\'', '@']);
     let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
+    if let Some((_, commands)) = USED_BY.iter().find(|(option, _)| *option == last) {
+        let segment = before(text, at, REACH).rsplit(['|', ';', '&', '`', '(']).next().unwrap_or_default();
+        let name = |word: &str| {
+            let word = word.rsplit(['/', '=']).next().unwrap_or_default();
+            word.trim_matches(['"', '\'']).to_owned()
+        };
+        let mut words = segment.split_whitespace().map(name);
+        let reads = words.clone().next().is_some_and(|first| READERS.contains(&first.as_str()));
+        return !reads && words.any(|word| commands.contains(&word.as_str()));
+    }
     matches!(
         last,
-        "-i" | "-o"
-            | ">"
-            | ">>"
+        ">" | ">>"
             | "--output"
             | "--key"
             | "--cert"
@@ -338,14 +401,10 @@ fn is_only_used(text: &str, at: usize) -> bool {
             | "400"
             | "0600"
             | "mkdir"
-            | "-p"
             | "source"
             | "."
-            | "-f"
             | "touch"
             | "test"
-            | "-d"
-            | "-e"
             | "ls"
             | "--env-file"
             | "load_dotenv"

@@ -53,7 +53,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// What a word names: a file that holds secrets or grants access, starts programs, or instructs agents. Settings of the project
-/// itself count as secrets only where a shell hands them on whole.
+/// itself count as secrets only where a shell hands them on whole, and not where a program of another language reads them.
 pub(super) fn named(word: &str, region: Region) -> Inflows {
     let path = word.replace('\\', "/");
     let in_home = HOMES.iter().find_map(|home| path.strip_prefix(home));
@@ -68,7 +68,7 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     let Some(last) = parts.last() else { return Inflows::NONE };
     let is_public = last.ends_with(".pub") || last.starts_with("known_hosts");
     let is_settings =
-        last.starts_with(".env") && in_home.is_none() && root == Root::Home && region != Region::Shell;
+        last.starts_with(".env") && in_home.is_none() && root == Root::Home && region == Region::Code;
     let flow = |hit: &Hit| match hit.name.kind {
         Kind::HoldsSecrets | Kind::GrantsAccess if is_public || is_settings => None,
         Kind::HoldsSecrets | Kind::GrantsAccess if is_broad(hit, &parts) => Some(Inflow::Setting),

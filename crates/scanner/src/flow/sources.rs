@@ -114,6 +114,11 @@ pub(super) static HASHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r"(?i)\bhmac\b|createhmac|\bhashlib\.|createhash|\b(?:sha256|sha512|md5|sha1)(?:sum)?\b|[._]sign(?:ature)?\(|\bdigest\("]).ok()
 });
 
+/// The same in a shell: a command, and no other word.
+pub(super) static HASHES_IN_SHELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[r"(?:^|[|;&(`])[ \t]*(?:sha(?:1|224|256|384|512)sum|shasum|md5sum|md5|openssl[ \t]+(?:dgst|sha\w+|md5|pkeyutl|rsautl))\b"]).ok()
+});
+
 /// Where a secret shows who asks, as it is meant to: a header, or the user of a request.
 pub(super) static SHOWS_WHO_ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
@@ -122,9 +127,10 @@ pub(super) static SHOWS_WHO_ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// An address with its host.
-pub(super) static ADDRESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile_list(&[r"(?:https?|wss?)://[A-Za-z0-9._-]{3,120}"]).ok());
+/// An address up to the end of its host, with the user and the password that may stand before it.
+pub(super) static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[r#"(?:https?|wss?)://(?:[^\s/@"'`]{1,120}@)?[A-Za-z0-9._-]{3,120}"#]).ok()
+});
 
 /// Whether the name of a variable says that it holds a secret.
 pub(super) fn is_secret(name: &str) -> bool {

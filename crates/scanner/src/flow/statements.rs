@@ -24,10 +24,7 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
     // The line that opens a fence belongs to it.
     let is_fence = program.trim_start().starts_with("```") || program.trim_start().starts_with("~~~");
     let body = if is_fence { program.split_once('\n').map_or("", |(_, body)| body) } else { program };
-    let is_data = body.trim_start().strip_prefix(['{', '[']).is_some_and(|rest| {
-        rest.starts_with(['\n', '\r', ' ', '\t', '"']) && rest.trim_start().starts_with(['"', '{'])
-    });
-    if is_data && region == Region::Code {
+    if region == Region::Code && is_data(body) {
         return lines(program);
     }
     let mut at = 0;
@@ -41,6 +38,32 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
         *span = program.floor_char_boundary(span.start)..program.floor_char_boundary(span.end);
     }
     found
+}
+
+/// Whether a program is a value of JSON from its beginning to its end, and calls nothing.
+fn is_data(body: &str) -> bool {
+    let body = body.trim().trim_end_matches(['`', '~']).trim_end();
+    let closer = if body.starts_with('{') { '}' } else { ']' };
+    let begins = body.strip_prefix(['{', '[']).is_some_and(|rest| {
+        rest.starts_with(['\n', '\r', ' ', '\t', '"']) && rest.trim_start().starts_with(['"', '{'])
+    });
+    begins && body.ends_with(closer) && !calls(body)
+}
+
+/// Whether a bracket of a call stands outside of quotes.
+fn calls(body: &str) -> bool {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    body.bytes().any(|byte| {
+        let was_escaped = is_escaped;
+        is_escaped = byte == b'\\' && !was_escaped;
+        match byte {
+            b'"' if !was_escaped => is_quoted = !is_quoted,
+            b'\n' => is_quoted = false,
+            b'(' | b';' => return !is_quoted,
+            _ => {}
+        }
+        false
+    })
 }
 
 /// The lines of a file of data, in which each says something else, such as JSON.
@@ -79,9 +102,12 @@ impl Reader<'_> {
             b'(' | b'[' => self.open += 1,
             b')' | b']' => self.open = self.open.saturating_sub(1),
             b'#' | b'/' if self.is_comment(at) => {
-                self.end(at);
                 let end = self.line_end(at);
-                self.start = end;
+                // Within a call or a pipe it ends nothing.
+                let said = self.bytes.get(self.start..at).unwrap_or_default();
+                if said.iter().all(u8::is_ascii_whitespace) {
+                    self.start = end;
+                }
                 return end;
             }
             b'{' if self.region == Region::Code && self.braces.len() < MAX_DEPTH => {

@@ -2,6 +2,7 @@
 
 use super::Border;
 use super::spans::push_code_spans;
+use crate::flow::Language;
 use crate::rule::Region;
 
 /// Languages of fences whose content a shell would run.
@@ -32,14 +33,17 @@ const SHELL_LANGUAGES: &[&str] = &[
     "cmd",
 ];
 
+/// What fences say that name no language.
+const UNNAMED: &[&str] = &["", "text", "txt", "plain", "plaintext", "none"];
+
 /// Reads a document block by block.
 #[derive(Debug)]
 pub(super) struct Blocks<'t> {
     text: &'t str,
     /// Everything before this offset has been read.
     done: usize,
-    /// Whether a fence was met that never closes: then nothing after it is a fence.
-    fences_over: bool,
+    /// Where a fence begins that never closes, if one was met, and what is in it: then nothing after it is a fence.
+    unclosed: Option<(usize, Region)>,
 }
 
 /// The line that opens a fenced block.
@@ -47,29 +51,46 @@ struct Fence {
     marker: u8,
     length: usize,
     region: Region,
+    language: Language,
 }
 
 impl<'t> Blocks<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, done: 0, fences_over: false }
+        Self { text, done: 0, unclosed: None }
     }
 
     pub(super) fn done(&self) -> usize {
         self.done
     }
 
+    /// Where a fence begins that never closes, as far as was read, and what is in it.
+    pub(super) const fn unclosed(&self) -> Option<(usize, Region)> {
+        self.unclosed
+    }
+
+    /// Whether the line that begins at `start` opens a fence.
+    pub(super) fn begins_fence(&self, start: usize) -> bool {
+        self.line_at(start).is_some_and(|line| Fence::open(line).is_some())
+    }
+
+    /// What is in the fence that begins at `start`.
+    pub(super) fn language_at(&self, start: usize) -> Language {
+        let fence = self.line_at(start).and_then(Fence::open);
+        fence.map_or(Language::Unknown, |fence| fence.language)
+    }
+
     /// Reads the next block and adds the borders of its regions. Returns false at the end of the text.
     pub(super) fn read_block(&mut self, borders: &mut Vec<Border>) -> bool {
         let start = self.done;
         let Some(line) = self.line_at(start) else { return false };
-        if !self.fences_over
+        if self.unclosed.is_none()
             && let Some(fence) = Fence::open(line)
         {
             match self.end_of_fence(start + line.len(), &fence) {
                 Some(end) => return self.finish_fence(start..end, &fence, borders),
                 // To see that a fence never closes takes reading to the end of the text. Asked of one fence after the other that
                 // would be quadratic, so the first one answers for all: what follows hides less from the rules, never more.
-                None => self.fences_over = true,
+                None => self.unclosed = Some((start, fence.region)),
             }
         }
         self.done = self.end_of_paragraph(start, line.len());
@@ -124,7 +145,7 @@ impl<'t> Blocks<'t> {
     }
 
     fn ends_paragraph(&self, line: &str) -> bool {
-        let opens_fence = || !self.fences_over && Fence::open(line).is_some();
+        let opens_fence = || self.unclosed.is_none() && Fence::open(line).is_some();
         line.trim().is_empty() || begins_block(line) || opens_fence()
     }
 }
@@ -138,7 +159,10 @@ impl Fence {
         let info = line.get(length..)?.trim();
         // CommonMark: the info string of a fence of backticks holds none, or else `` ```a``` `` were a fence and not a span.
         let is_fence = length >= 3 && !(marker == b'`' && info.contains('`'));
-        is_fence.then(|| Self { marker, length, region: region_of_language(info) })
+        let region = region_of_language(info);
+        let names_none = UNNAMED.iter().any(|word| word.eq_ignore_ascii_case(info));
+        let language = if names_none { Language::Unknown } else { Language::Of(region) };
+        is_fence.then_some(Self { marker, length, region, language })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {

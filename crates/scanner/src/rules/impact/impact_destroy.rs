@@ -15,9 +15,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "a disk is overwritten",
-            regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)|\bmkfs(?:\.\w{1,40})?[ \t]{1,8}(?:-\w{1,40}[ \t]{1,8}){0,4}/dev/|>[ \t]{0,8}/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
+            regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)[^\n;&|]{0,80}|\bmkfs(?:\.\w{1,40})?[ \t]{1,8}(?:-\w{1,40}[ \t]{1,8}){0,4}/dev/|>[ \t]{0,8}/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
-            exceptions: &[Exception::Match(r"\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b")],
+            exceptions: &[Exception::Match(r"^(?:[^i]|i[^f]|if[^=])*\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b(?:[^i]|i[^f]|if[^=])*$")],
         },
         Pattern {
             note: "the machine is choked",
@@ -49,6 +49,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```sh\nrm -rf ~\n```",
         "```sh\nsudo rm -rf $HOME/*\n```",
         "```sh\ndd if=/dev/zero of=/dev/sda\n```",
+        "```sh\ndd if=a.iso of=/dev/sda if=/dev/zero\n```",
         "```sh\n:(){ :|:& };:\n```",
         "```bat\nvssadmin delete shadows /all\n```",
         "```python\nshutil.rmtree(os.path.expanduser('~'))\n```",
