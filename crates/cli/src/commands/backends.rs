@@ -108,7 +108,6 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
         return test::run(args, color);
     }
     let registry = backends();
-    let removed = args.clean.then(|| registry.cleanup());
     let here = std::env::current_dir()
         .map_err(|error| Failure::incomplete(format_args!("cannot find this folder: {error}")))?;
     let mut spec = SandboxSpec::new(here, ["true"]);
@@ -117,6 +116,7 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     for name in external_backends() {
         registry.find(name, &spec);
     }
+    let removed = args.clean.then(|| registry.cleanup(&spec));
     let listed = registry.list(&spec).into_iter();
     let rows: Vec<Row> = listed.map(|one| row(&one, one.probed.clone())).collect();
     let is_served = rows.iter().any(|row| row.works && !row.by_name_only);

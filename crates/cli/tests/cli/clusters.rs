@@ -121,6 +121,20 @@ fn what_a_cluster_does_not_hold_is_refused_with_the_fix() {
 }
 
 #[test]
+fn a_kubeconfig_that_commands_can_write_is_not_believed() {
+    let place = Place::new();
+    let at = |name: &str| place.folder.path().canonicalize().unwrap().join(name);
+    fs::copy(at("kubeconfig"), at("work/kubeconfig")).unwrap();
+    std::os::unix::fs::symlink(at("work/kubeconfig"), at("link")).unwrap();
+    for path in ["work/kubeconfig", "link"] {
+        let words = ["exec", "--no-rules", "--backend", "kubernetes", "--image", IMAGE, "--", "true"];
+        let output = place.command(&words).env("KUBECONFIG", at(path)).output().unwrap();
+        assert_eq!(output.status.code(), Some(126), "{output:?}");
+        assert!(text(&output.stderr).contains("names a file in the workspace"), "{output:?}");
+    }
+}
+
+#[test]
 fn what_is_fed_to_a_command_in_a_cluster_is_refused_and_not_lost() {
     let place = Place::new();
     let words = ["exec", "--no-rules", "--backend", "kubernetes", "--image", IMAGE];

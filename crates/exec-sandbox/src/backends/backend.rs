@@ -38,8 +38,8 @@ pub trait Backend: fmt::Debug + Send + Sync {
     /// When it cannot be run.
     fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError>;
 
-    /// Removes what killed programs left, and says how much that was.
-    fn cleanup(&self) -> usize;
+    /// Removes what killed programs left, and says how much that was. What is in the workspace of the request is not believed.
+    fn cleanup(&self, spec: &SandboxSpec) -> usize;
 }
 
 /// A command that a backend is to run.

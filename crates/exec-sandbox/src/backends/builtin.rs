@@ -83,7 +83,7 @@ impl Backend for Builtin {
         run_controlled(job.spec, job.facts, job.plan, job.streams, job.control)
     }
 
-    fn cleanup(&self) -> usize {
+    fn cleanup(&self, _: &SandboxSpec) -> usize {
         match Engine::of(self.0) {
             Some(engine) => {
                 engine::probe::ask(engine).map_or(0, |host| engine::remove_leftovers(&host.client))

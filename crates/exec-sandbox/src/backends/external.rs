@@ -14,6 +14,7 @@ mod talk;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -148,8 +149,9 @@ impl Backend for External {
         Ok((job.plan, outcome))
     }
 
-    fn cleanup(&self) -> usize {
-        let Some(Ok(program)) = program::find(self.name).map(|path| Program::checked(&path, None)) else {
+    fn cleanup(&self, spec: &SandboxSpec) -> usize {
+        let checked = |path: PathBuf| Program::checked(&path, Some(&spec.workspace));
+        let Some(Ok(program)) = program::find(self.name).map(checked) else {
             return 0;
         };
         match talk::ask(&program, &Request::cleanup(), PATIENCE) {

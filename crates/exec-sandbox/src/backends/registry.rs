@@ -209,9 +209,9 @@ impl BackendRegistry {
     }
 
     /// Has every one remove what killed programs left.
-    pub fn cleanup(&self) -> usize {
+    pub fn cleanup(&self, spec: &SandboxSpec) -> usize {
         let rows = self.rows().clone();
-        rows.iter().map(|row| row.backend.cleanup()).sum()
+        rows.iter().map(|row| row.backend.cleanup(spec)).sum()
     }
 
     /// Nothing makes no sandbox, and is in no row.
@@ -333,7 +333,7 @@ mod tests {
             Ok((job.plan, outcome))
         }
 
-        fn cleanup(&self) -> usize {
+        fn cleanup(&self, _: &SandboxSpec) -> usize {
             1
         }
     }
@@ -394,7 +394,7 @@ mod tests {
             (1, 1),
             "to list them is to try them"
         );
-        assert_eq!(registry.cleanup(), 2);
+        assert_eq!(registry.cleanup(&request(&[])), 2);
     }
 
     #[test]

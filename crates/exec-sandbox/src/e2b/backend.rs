@@ -199,7 +199,7 @@ impl Backend for E2bBackend {
     }
 
     /// The server ends what killed programs left.
-    fn cleanup(&self) -> usize {
+    fn cleanup(&self, _: &SandboxSpec) -> usize {
         0
     }
 }
@@ -313,7 +313,12 @@ fn carried_out(
     }
     let end = ran.map_err(failed("running a command at E2B"))?;
     Ok(match (end.code, end.timed_out) {
-        (Some(code), _) => End::Exited(code & 0xff),
+        // What is no exit code is not made one: some would read as success.
+        (Some(code), _) if (0..=255).contains(&code) => End::Exited(code),
+        (Some(code), _) => {
+            let said = std::io::Error::other(format!("it ended with {code}, an exit code that there is not"));
+            return Err(RunError::Watch(said));
+        }
         (None, true) => End::TimedOut,
         (None, false) => End::Signalled(libc::SIGKILL),
     })

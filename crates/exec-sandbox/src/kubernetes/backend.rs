@@ -5,8 +5,9 @@
     reason = "hands on what commands print, and listens whether something is fed to them"
 )]
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +48,13 @@ struct Prepared {
 impl Prepared {
     fn read(spec: &SandboxSpec, facts: &HostFacts) -> Result<Self, Refusal> {
         let (settings, context) = options::read(&spec.backend_options)?;
+        if is_in(&spec.workspace) {
+            let fix = "move it out of the workspace, to a folder that commands cannot write".to_owned();
+            return Err(cannot(
+                "KUBECONFIG names a file in the workspace, where commands may have written it",
+                fix,
+            ));
+        }
         let access = ClusterAccess::find(context.as_deref(), &facts.home).map_err(|error| {
             let fix = format!("{} ({error})", error.fix());
             cannot("the kubeconfig cannot be used", fix)
@@ -132,7 +140,10 @@ impl Backend for KubernetesBackend {
         Ok((job.plan, outcome))
     }
 
-    fn cleanup(&self) -> usize {
+    fn cleanup(&self, spec: &SandboxSpec) -> usize {
+        if is_in(&spec.workspace) {
+            return 0;
+        }
         let home = std::env::var_os("HOME").unwrap_or_default();
         let removed = ClusterAccess::find(None, home.as_ref()).and_then(|access| {
             let settings = ClusterSettings::default();
@@ -140,6 +151,15 @@ impl Backend for KubernetesBackend {
         });
         removed.unwrap_or_default()
     }
+}
+
+/// Whether `KUBECONFIG` leads into a folder. What a command wrote there would say which server is sent which file as a token.
+fn is_in(folder: &Path) -> bool {
+    let named = std::env::var_os("KUBECONFIG").unwrap_or_default();
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    std::env::split_paths(&named)
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .any(|path| path.starts_with(&folder))
 }
 
 /// A name for what is planned and not made.
@@ -159,11 +179,11 @@ fn carry_out(
 ) -> Result<ClusterEnd, RunError> {
     let AddedCommand { stdin, stdout, stderr, stop } = command;
     let is_fed = listen(File::from(stdin));
-    let mut stdout = File::from(stdout);
     let fed = Arc::clone(&is_fed);
-    let is_over = move || stop.is_cancelled() || fed.load(Ordering::SeqCst);
-    // Whoever does not read any more misses nothing.
-    let mut print = |bytes: &[u8]| drop(stdout.write_all(bytes));
+    let told = stop.clone();
+    let is_over = move || told.is_cancelled() || fed.load(Ordering::SeqCst);
+    // Whoever does not read any more misses nothing, and whoever reads slowly does not keep the run from its end.
+    let mut print = |bytes: &[u8]| drop(stop.write_unless(&stdout, bytes));
     let end = client.run(objects).to_the_end(is_over, &mut print).map_err(|error| failed(&error))?;
     if is_fed.load(Ordering::SeqCst) {
         let fix = "let the command read a file of the workspace, or choose another backend";
