@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
-use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, names};
+use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, fold, names};
 
 /// What a sandbox does about the files of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,27 @@ pub(crate) fn answer(name: &Name) -> Option<Answer> {
 
 /// Names of which it is what the file says that decides, or where the link leads: that is known when the command is over.
 pub(crate) const JUDGED_BY_CONTENT: &[&str] = &[".gitmodules", "pyvenv.cfg", "hgrc", "python", "python3"];
+
+/// How the name of a copy begins that is put in the place of what a command writes.
+pub(crate) const COPIES: &str = ".stockade-copy-";
+
+/// How the name of the folder begins by which changes come into a workspace on another file system.
+pub(crate) const SLOTS_BESIDE: &str = ".stockade-changes-";
+
+/// What this program keeps for itself in a workspace: a command that wrote there would change what was judged.
+const OURS: &[&str] = &[COPIES, SLOTS_BESIDE];
+
+/// Why nothing else lies there.
+pub(crate) const KEPT_FOR_US: &str = "Stockade keeps names for itself that begin so";
+
+/// Whether this program keeps a path for itself, or what lies around it.
+pub(crate) fn is_ours(path: &Path) -> bool {
+    path.iter().any(|name| {
+        let name = name.to_string_lossy();
+        let name = fold(&name);
+        OURS.iter().any(|ours| name.starts_with(ours))
+    })
+}
 
 /// The rows of any folder about which something is done.
 pub(crate) static IN_ANY_FOLDER: LazyLock<Beginnings> =

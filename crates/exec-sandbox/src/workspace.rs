@@ -20,7 +20,7 @@ use rustix::fs::FileType;
 use stockade_names::{Name, fits, fold};
 
 use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watched};
-use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
+use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repository};
 use crate::secret_text::{MAX_TEXT, holds_secret};
 use entry::{At, at, list_below, read_below};
 use plans::plans_of;
@@ -219,6 +219,10 @@ impl<S: Sink> Search<'_, S> {
         if kind == FileType::Socket {
             self.note(here, name, ProtectionMode::Hide);
             return false;
+        }
+        if kind == FileType::Directory && fold_os(&entry.name).starts_with(SLOTS_BESIDE) {
+            self.note(here, name, ProtectionMode::Hide);
+            return true;
         }
         let mut is_covered = false;
         for beginning in IN_ANY_FOLDER.with(&entry.name.to_string_lossy()) {

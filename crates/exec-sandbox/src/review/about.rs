@@ -16,6 +16,9 @@ use super::record::{Rows, bytes_of, identity_of, identity_text, number_of, path_
 /// The folder of a layer in which what was replaced is kept.
 pub(super) const SLOTS: &str = "slots";
 
+/// The file that says what is being done.
+pub(super) const JOURNAL: &str = "journal";
+
 /// What a view is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -11,6 +11,7 @@ use stockade_files::git_settings;
 use super::at::Tree;
 use super::change::{ChangeKind, FileChange, word};
 use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::protect::{KEPT_FOR_US, is_ours};
 use crate::sweep::{Before, Company, armed, is_harmful};
 use crate::workspace::entry::read_below;
 use crate::workspace::roots::{Root, is_plainly_within};
@@ -93,8 +94,11 @@ fn takes_away(change: &FileChange, entry: &ProtectedEntry) -> bool {
         || (entry.kind == Entry::Folder) != change.after.is_some_and(|look| look.is_folder())
 }
 
-/// What a file is says enough about some.
+/// Where something lies, and what it is, says enough about some.
 fn by_kind(change: &FileChange) -> Option<&'static str> {
+    if is_ours(&change.path) {
+        return Some(KEPT_FOR_US);
+    }
     let after = change.after?;
     match after.kind {
         FileType::RegularFile if after.mode & 0o6000 != 0 => Some(FOREIGN_RIGHTS),

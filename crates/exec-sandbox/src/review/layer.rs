@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FileType, Mode, OFlags, openat};
 
-use super::about::{About, ReviewView, SLOTS, is_locked, made, still_runs};
+use super::about::{About, JOURNAL, ReviewView, SLOTS, identity_at, is_locked, made, still_runs};
 use super::at::{Look, Tree, link_text, look};
 use super::attributes;
 use super::change::{ChangeKind, ChangeState, FileChange, changes};
@@ -21,6 +21,7 @@ use super::judge::{self, Guarded, Judged};
 use super::manifest::Manifest;
 use super::record::{Rows, bytes_of, look_of, look_text, number_of, path_of, read, text_of};
 use crate::native::c_string;
+use crate::protect::SLOTS_BESIDE;
 use crate::workspace::walk::{Here, Visit, walk};
 
 /// What a command changed in its view of a workspace, until somebody decides on it, and after.
@@ -160,6 +161,27 @@ impl ReviewLayer {
         }
     }
 
+    /// Whether somebody was killed while its changes were carried out.
+    pub(super) fn has_journal(&self) -> bool {
+        look(self.folder.as_fd(), JOURNAL.as_ref()).is_ok_and(|found| found.is_some())
+    }
+
+    /// The same, or while they were made ready in the workspace.
+    pub(super) fn is_unfinished(&self) -> bool {
+        self.has_journal() || self.workspace().join(self.slots_beside()).symlink_metadata().is_ok()
+    }
+
+    /// Whether that can be completed still: the workspace is there.
+    pub(super) fn is_half_done(&self) -> bool {
+        let is_there = || identity_at(self.workspace()).ok() == Some(self.about.workspace_identity);
+        self.is_unfinished() && is_there()
+    }
+
+    /// The name of the folder by which changes come into a workspace on another file system.
+    pub(super) fn slots_beside(&self) -> String {
+        format!("{SLOTS_BESIDE}{}", self.id)
+    }
+
     /// Whether somebody has to decide on something in it.
     pub(super) fn waits(&self) -> bool {
         matches!(self.state(), LayerState::Waiting | LayerState::Interrupted)
@@ -170,11 +192,11 @@ impl ReviewLayer {
         changes.iter().filter(|change| change.state == ChangeState::Waiting).count()
     }
 
-    /// How many bytes it takes, as they were counted when the command was over.
+    /// How many bytes it takes, as they were counted when the command was over; where nobody came to that, as they are now.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let row = read(&self.folder, SIZE, 1).ok().flatten().and_then(|rows| rows.into_iter().next());
-        row.and_then(|row| number_of(row.first()?).ok()).unwrap_or_default()
+        row.and_then(|row| number_of(row.first()?).ok()).unwrap_or_else(|| measured(&self.path))
     }
 
     /// Returns all that the command changed, by path.
@@ -377,6 +399,25 @@ fn content(tree: &Tree, path: &Path, most: u64) -> Content {
         })
     };
     read().unwrap_or(Content::Unread)
+}
+
+/// How many bytes lie in a folder.
+fn measured(folder: &Path) -> u64 {
+    let mut measuring = Measuring(0);
+    walk(folder, &mut measuring);
+    measuring.0
+}
+
+struct Measuring(u64);
+
+impl Visit for Measuring {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        let names = here.names.unwrap_or_default().iter();
+        let looks = names.filter_map(|listed| look(here.folder, &listed.name).ok().flatten());
+        let files = looks.filter(|look| !look.is_folder()).map(|look| look.size);
+        self.0 = files.fold(self.0, u64::saturating_add);
+        BTreeSet::new()
+    }
 }
 
 /// Takes away what the kernel keeps about a view, and lets the owner of each folder do everything with it: what its mode is to be

@@ -15,14 +15,13 @@ mod slots;
 mod stage;
 
 use std::io;
-use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use self::guard::{Guard, why_taken};
-use self::journal::{JOURNAL, Way};
+use self::journal::Way;
 use self::slots::Slots;
 use super::about::identity_at;
-use super::at::{Tree, look};
+use super::at::Tree;
 use super::change::{ChangeState, FileChange};
 use super::error::ReviewError;
 use super::indexes::{Indexes, When};
@@ -109,7 +108,7 @@ impl ReviewStore {
             drop(merging);
         }
         let changes = layer.read_changes().map_err(|source| layer.unreadable(source))?;
-        let Some(changes) = changes.filter(|_| !is_unfinished(layer)) else {
+        let Some(changes) = changes.filter(|_| !layer.has_journal()) else {
             self.remove(layer.id()).map_err(ReviewError::Store)?;
             return Ok(0);
         };
@@ -130,22 +129,17 @@ impl ReviewStore {
     /// # Errors
     /// When the layers cannot be read, or somebody else is at work on one.
     pub fn resume(&self) -> Result<Vec<ResumedLayer>, ReviewError> {
-        if !self.layers()?.iter().any(is_unfinished) {
+        if !self.layers()?.iter().any(ReviewLayer::is_unfinished) {
             return Ok(Vec::new());
         }
         let _lock = self.lock()?;
-        let unfinished = self.layers()?.into_iter().filter(is_unfinished);
+        let unfinished = self.layers()?.into_iter().filter(ReviewLayer::is_unfinished);
         let resumed = |layer: ReviewLayer| ResumedLayer {
             id: layer.id().to_owned(),
             swept: Merging::begin(self, &layer).map(|merging| merging.swept),
         };
         Ok(unfinished.map(resumed).collect())
     }
-}
-
-/// Whether somebody was killed while changes of a layer were carried out.
-fn is_unfinished(layer: &ReviewLayer) -> bool {
-    look(layer.folder.as_fd(), JOURNAL.as_ref()).is_ok_and(|found| found.is_some())
 }
 
 struct Merging<'m> {
@@ -171,7 +165,7 @@ impl<'m> Merging<'m> {
         let workspace = Tree::open(path).map_err(|_| other())?;
         let base = Manifest::load(&layer.folder).map_err(|source| layer.unreadable(source))?;
         let base = base.ok_or_else(|| layer.unreadable(io::ErrorKind::NotFound.into()))?;
-        let slots = Slots::open(layer, &workspace).map_err(ReviewError::Stopped)?;
+        let slots = Slots::open(layer, &workspace, true).map_err(ReviewError::Stopped)?;
         let mut merging = Self { layer, workspace, base, slots, swept: Vec::new() };
         merging.swept = merging.recover(store).map_err(ReviewError::Stopped)?;
         Ok(merging)
@@ -179,7 +173,10 @@ impl<'m> Merging<'m> {
 
     /// Completes what was begun; where it was not written down to its end, nothing was changed, and what was made ready goes back.
     fn recover(&self, store: &ReviewStore) -> io::Result<Vec<(PathBuf, String)>> {
-        let Some(changes) = self.layer.read_changes()? else { return Ok(Vec::new()) };
+        let Some(changes) = self.layer.read_changes()? else {
+            self.slots.close(self.layer, &self.workspace)?;
+            return Ok(Vec::new());
+        };
         let Some((way, steps)) = self.journal()? else {
             self.unstage(&changes)?;
             return Ok(Vec::new());
@@ -208,7 +205,7 @@ impl<'m> Merging<'m> {
             guard.leave()
         } else {
             // Where slots lie in the workspace, those that something was completed in are gone.
-            self.slots = Slots::open(self.layer, &self.workspace).map_err(ReviewError::Stopped)?;
+            self.slots = Slots::open(self.layer, &self.workspace, false).map_err(ReviewError::Stopped)?;
             let carried = || -> io::Result<()> {
                 let steps = self.stage(way, changes, &chosen.order)?;
                 self.commit(way, &steps)?;

@@ -161,7 +161,7 @@ impl ReviewStore {
     }
 
     /// Drops the oldest layers until what is left is within the bounds, first those that wait for nobody, and returns what was
-    /// dropped. What a command is at work in stays.
+    /// dropped. What a command is at work in stays, and so does what somebody was killed in while it was applied or undone.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -174,16 +174,15 @@ impl ReviewStore {
         let mut dropped = Vec::new();
         for is_waiting in [false, true] {
             let mut at = 0;
-            while let (Some(layer), Some(size)) = (layers.get(at), sizes.get(at)) {
+            while let Some(layer) = layers.get(at) {
                 let sum = sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size));
                 let is_old = layer.age().is_some_and(|age| age > MAX_LAYER_AGE);
                 let is_too_much = sum > MAX_LAYER_BYTES || layers.len() > MAX_LAYERS;
-                let is_it = layer.is_over() && layer.waits() == is_waiting && (is_old || is_too_much);
-                if !is_it {
+                let may_go = layer.is_over() && !layer.is_half_done();
+                if !may_go || layer.waits() != is_waiting || !(is_old || is_too_much) {
                     at += 1;
                     continue;
                 }
-                let _ = size;
                 let waiting = layer.waiting();
                 dropped.push(DroppedLayer { id: layer.id().to_owned(), waiting });
                 self.remove(layer.id()).map_err(ReviewError::Store)?;

@@ -474,6 +474,56 @@ fn what_is_protected_is_not_applied() {
     assert!(fs::symlink_metadata(ground.view.join("socket")).unwrap().file_type().is_socket());
 }
 
+/// What a command laid where changes come by is not applied, and goes.
+#[test]
+fn what_somebody_laid_where_changes_come_by_is_not_applied() {
+    let Some(state) = elsewhere() else { return };
+    let ground = Ground::new(state, |_| {});
+    let changes = ground.change(|root| {
+        fs::write(root.join("f"), "judged").unwrap();
+        fs::create_dir(root.join(".stockade-changes-0")).unwrap();
+        fs::write(root.join(".stockade-changes-0/0"), "evil").unwrap();
+    });
+    let number = changes.iter().position(|change| change.path == Path::new("f")).unwrap();
+    let beside = ground.workspace.join(format!(".stockade-changes-{}", ground.id));
+    let lay = || {
+        fs::create_dir(&beside).unwrap();
+        fs::set_permissions(&beside, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::write(beside.join(number.to_string()), "evil").unwrap();
+    };
+    lay();
+    let merged = ground.apply();
+    assert_eq!(merged.done, [Path::new("f")]);
+    assert_eq!(merged.refused.len(), 2, "{merged:?}");
+    assert_eq!(fs::read(ground.workspace.join("f")).unwrap(), b"judged");
+    assert!(!beside.exists() && !ground.workspace.join(".stockade-changes-0").exists());
+    lay();
+    ground.undo();
+    assert!(!ground.workspace.join("f").exists() && !beside.exists());
+}
+
+/// Whoever is killed while something is made ready in the workspace leaves it to the next one.
+#[test]
+fn nothing_stays_where_changes_come_by() {
+    for killed in 0.. {
+        let Some(state) = elsewhere() else { return };
+        let ground = Ground::new(state, |_| {});
+        ground.change(|root| (0..3).for_each(|at| fs::write(root.join(at.to_string()), "x").unwrap()));
+        crash::after(Some(killed));
+        let result = ground.store.apply(&ground.layer(), &ChangeSelection::All);
+        crash::after(None);
+        let resumed = ground.store.resume().unwrap();
+        assert!(resumed.into_iter().all(|one| one.swept.is_ok()));
+        let names: Vec<_> =
+            fs::read_dir(&ground.workspace).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert!(names.iter().all(|name| name.len() == 1), "killed at {killed}: {names:?}");
+        if result.is_ok() {
+            assert!(killed > 4, "{killed}");
+            return;
+        }
+    }
+}
+
 /// What makes a repository of a folder.
 fn repository(root: &Path) {
     fs::create_dir_all(root.join("x/objects")).unwrap();
@@ -685,4 +735,44 @@ fn layers_are_bounded_and_one_that_runs_stays() {
     drop(lock);
     let look = Look::of(&rustix::fs::stat(&path).unwrap());
     assert_eq!(look.mode, 0o700);
+}
+
+/// Makes a layer that is older than all that are kept.
+fn old(ground: &Ground) -> PathBuf {
+    let folder = ground.view.parent().unwrap();
+    let old = folder.with_file_name("000000000001");
+    fs::rename(folder, &old).unwrap();
+    old
+}
+
+#[test]
+fn what_somebody_was_killed_in_is_not_dropped_before_it_is_completed() {
+    let mut ground = Ground::beside(|_| {});
+    ground.change(|root| (0..3).for_each(|at| fs::write(root.join(at.to_string()), "x").unwrap()));
+    let folder = old(&ground);
+    ground.id = "000000000001".to_owned();
+    ground.view = folder.join("copy");
+    // In the middle of what is written down already.
+    let half_done = (0..100).find(|killed| {
+        crash::after(Some(*killed));
+        ground.store.apply(&ground.layer(), &ChangeSelection::All).unwrap_err();
+        crash::after(None);
+        folder.join("journal").exists()
+    });
+    assert!(half_done.is_some());
+    assert_eq!(ground.store.clean().unwrap(), []);
+    assert!(folder.exists());
+    assert_eq!(ground.store.resume().unwrap().len(), 1);
+    assert_eq!(fs::read_dir(&ground.workspace).unwrap().count(), 3);
+    assert_eq!(ground.store.clean().unwrap().len(), 1);
+}
+
+#[test]
+fn what_nobody_came_to_count_is_counted() {
+    let ground = Ground::beside(|_| {});
+    let long = fs::File::create(ground.view.join("long")).unwrap();
+    long.set_len(super::MAX_LAYER_BYTES + 1).unwrap();
+    assert_eq!(ground.layer().state(), LayerState::Interrupted);
+    assert!(ground.layer().bytes() > super::MAX_LAYER_BYTES);
+    assert_eq!(ground.store.clean().unwrap().len(), 1);
 }

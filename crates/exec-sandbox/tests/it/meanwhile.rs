@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "changes a workspace while a command runs there")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -124,5 +125,59 @@ fn nothing_obeyed_comes_to_lie_where_the_user_had_a_folder() {
         beside(&live, &row, |_| (), |workspace| assert!(!is_armed(workspace), "{row}"));
         assert!(!is_armed(&workspace) && workspace.join("app/plain").exists(), "{row}");
         assert!(workspace.join("app/dist").exists(), "{row}");
+    }
+}
+
+/// Where changes come by into a workspace on another file system, a command finds no way to them, whether they came before it or
+/// after, and makes nothing of such a name.
+#[test]
+fn where_changes_come_by_is_closed() {
+    let rows = [
+        "echo evil > .stockade-changes-0/1; echo evil >> .stockade-changes-0/2; : > .Stockade-Changes-0/3",
+        "exec 3<> .stockade-changes-0/1 && echo evil >&3; truncate -s 1 .stockade-changes-0/1; chmod 777 .stockade-changes-0/1",
+        "mv .stockade-changes-0/1 x && echo evil > x; mv .stockade-changes-0 y && echo evil > y/1",
+        "ln .stockade-changes-0/1 z && echo evil > z; cp /bin/true .stockade-changes-0/2",
+        "mkdir .stockade-changes-1; echo evil > .stockade-changes-2; mkdir q; echo evil > q/2; mv q .stockade-changes-3; mkdir -p w/.stockade-changes-4",
+    ];
+    let make = |workspace: &Path| {
+        let folder = workspace.join(".stockade-changes-0");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("1"), "judged").unwrap();
+    };
+    for row in rows {
+        for is_before in [true, false] {
+            let Some(live) = Live::new() else { return };
+            let workspace = live.workspace();
+            if is_before {
+                make(&workspace);
+            }
+            beside(
+                &live,
+                row,
+                |workspace| {
+                    if !is_before {
+                        make(workspace);
+                    }
+                },
+                |_| (),
+            );
+            let folder = workspace.join(".stockade-changes-0");
+            let names: Vec<_> =
+                fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            assert_eq!(names, ["1"], "{row}");
+            assert_eq!(read(&folder.join("1")), "judged", "{row}");
+            assert_eq!(fs::metadata(folder.join("1")).unwrap().permissions().mode() & 0o777, 0o644, "{row}");
+            for path in [
+                ".stockade-changes-1",
+                ".stockade-changes-2",
+                ".stockade-changes-3",
+                "w/.stockade-changes-4",
+                "x",
+                "y",
+                "z",
+            ] {
+                assert!(fs::symlink_metadata(workspace.join(path)).is_err(), "{row}: {path}");
+            }
+        }
     }
 }

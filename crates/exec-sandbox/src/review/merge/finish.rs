@@ -9,8 +9,8 @@ use rustix::fs::{AtFlags, Mode, RenameFlags, chmod, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use super::Merging;
-use super::journal::{JOURNAL, Step, Way};
-use crate::review::about::SLOTS;
+use super::journal::{Step, Way};
+use crate::review::about::{JOURNAL, SLOTS};
 use crate::review::at::{Tree, is_gone, look, own_path_of};
 use crate::review::change::{ChangeKind, FileChange};
 use crate::review::copy::copy_one;

@@ -3,10 +3,10 @@
 use std::io;
 
 use super::Merging;
+use crate::review::about::JOURNAL;
 use crate::review::at::Identity;
 use crate::review::record::{Rows, identity_of, identity_text, number_of, read};
 
-pub(super) const JOURNAL: &str = "journal";
 const JOURNAL_FIELDS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

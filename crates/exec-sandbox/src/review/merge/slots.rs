@@ -14,9 +14,6 @@ use crate::review::copy::timed;
 use crate::review::crash;
 use crate::review::layer::ReviewLayer;
 
-/// How the folder in a workspace is called that stands in for it on another file system.
-const SLOTS_BESIDE: &str = ".stockade-changes-";
-
 /// Where things change places.
 pub(super) struct Slots {
     pub(super) tree: Tree,
@@ -25,7 +22,8 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn open(layer: &ReviewLayer, workspace: &Tree) -> io::Result<Self> {
+    /// Opens them: those that somebody left who was killed, if `goes_on`, and new ones otherwise.
+    pub(super) fn open(layer: &ReviewLayer, workspace: &Tree, goes_on: bool) -> io::Result<Self> {
         match mkdirat(&layer.folder, SLOTS, Mode::RWXU) {
             Err(Errno::EXIST) => {}
             made => made?,
@@ -34,10 +32,19 @@ impl Slots {
         if is_same_mount(own.as_fd(), workspace.root())? {
             return Ok(Self { tree: Tree::of(own), beside: false });
         }
-        let name = Self::beside(layer);
+        let name = layer.slots_beside();
         let before = Look::of(&fstat(workspace.root())?).modified;
-        match mkdirat(workspace.root(), &name, Mode::RWXU) {
-            Err(Errno::EXIST) => {}
+        let made = match mkdirat(workspace.root(), &name, Mode::RWXU) {
+            // What somebody laid there is not what was judged.
+            Err(Errno::EXIST) if !goes_on => {
+                let around = openat(workspace.root(), ".", FOLDER, Mode::empty())?;
+                crate::quarantine::remove_all(&around, name.as_ref())?;
+                mkdirat(workspace.root(), &name, Mode::RWXU)
+            }
+            made => made,
+        };
+        match made {
+            Err(Errno::EXIST) if goes_on => {}
             made => {
                 made?;
                 timed((workspace.root(), ".".as_ref()), before)?;
@@ -52,10 +59,6 @@ impl Slots {
         Ok(Self { tree: Tree::of(beside), beside: true })
     }
 
-    fn beside(layer: &ReviewLayer) -> String {
-        format!("{SLOTS_BESIDE}{}", layer.id())
-    }
-
     /// Removes slots that stood in the workspace.
     pub(super) fn close(&self, layer: &ReviewLayer, workspace: &Tree) -> io::Result<()> {
         if !self.beside {
@@ -66,7 +69,7 @@ impl Slots {
             crash::point()?;
             crate::quarantine::remove_all(&openat(self.tree.root(), ".", FOLDER, Mode::empty())?, &name)?;
         }
-        let beside = Self::beside(layer);
+        let beside = layer.slots_beside();
         match unlinkat(workspace.root(), &beside, AtFlags::REMOVEDIR) {
             Err(Errno::NOENT) => {}
             removed => removed?,

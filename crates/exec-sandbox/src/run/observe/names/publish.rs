@@ -14,8 +14,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, renamea
 use rustix::io::Errno;
 use stockade_files::{GitSetting, git_settings};
 
-use super::rule::{OURS, Rules, has_live_hooks, is_there};
+use super::rule::{Rules, has_live_hooks, is_there};
 use super::target::NameInFolder;
+use crate::protect::COPIES;
 use crate::workspace::roots::is_plainly_within;
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 
@@ -146,5 +147,5 @@ fn write(folder: BorrowedFd<'_>, name: &OsString, text: &[u8], mode: Mode) -> Re
 /// A name that nothing has.
 fn copy_name() -> OsString {
     static MADE: AtomicU32 = AtomicU32::new(0);
-    format!("{OURS}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)).into()
+    format!("{COPIES}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)).into()
 }

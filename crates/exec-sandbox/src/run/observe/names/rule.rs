@@ -14,15 +14,14 @@ use super::target::NameInFolder;
 use crate::host::{FileIdentity, ProtectionMode, Searched};
 use crate::mounts::MountKind;
 use crate::plan::Plan;
-use crate::protect::{Answer, IN_ANY_FOLDER, JUDGED_BY_CONTENT, answer, is_interpreter_of_the_system};
+use crate::protect::{
+    Answer, IN_ANY_FOLDER, JUDGED_BY_CONTENT, KEPT_FOR_US, answer, is_interpreter_of_the_system, is_ours,
+};
 use crate::workspace::PACKAGES;
 use crate::workspace::entry::list_below;
 use crate::workspace::roots::{Root, roots};
 use crate::workspace::settings::SettingsOf;
 use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
-
-/// How names begin by which this program puts something in place.
-pub(super) const OURS: &str = ".stockade-copy-";
 
 /// How many folders are remembered that the command made. One that is not counts as one that was there before.
 const MAX_MADE: usize = 200_000;
@@ -183,8 +182,8 @@ impl Rules {
         };
         let name = place.name.to_string_lossy();
         let name = fold(&name);
-        if name.starts_with(OURS) {
-            return Verdict::Refused("Stockade keeps names for itself that begin so");
+        if is_kept_for_us(place, root) {
+            return Verdict::Refused(KEPT_FOR_US);
         }
         if let Some(why) = self.is_led_to(place, what) {
             return Verdict::Refused(why);
@@ -200,6 +199,10 @@ impl Rules {
 
     /// Why something does not leave its place; nothing if it may.
     pub(super) fn leaves(&self, place: &NameInFolder) -> Option<&'static str> {
+        let root = self.roots.iter().find(|root| place.path.starts_with(&root.path));
+        if root.is_some_and(|root| is_kept_for_us(place, root)) {
+            return Some(KEPT_FOR_US);
+        }
         let whole = place.whole();
         let first = self.kept.range(whole.clone()..).next();
         first.is_some_and(|kept| kept.starts_with(&whole)).then_some(KEPT)
@@ -212,7 +215,7 @@ impl Rules {
         };
         let name = place.name.to_string_lossy();
         let name = fold(&name);
-        name.starts_with(OURS)
+        is_kept_for_us(place, root)
             || part(place, &name).is_some()
             || self.leaves(place).is_some()
             || self.tools(place, root, &name, Arrival::Opened) != Verdict::Fine
@@ -368,6 +371,12 @@ impl Rules {
     pub(super) fn is_within(&self, path: &Path) -> bool {
         self.roots.iter().any(|root| path.starts_with(&root.path))
     }
+}
+
+/// Whether this program keeps a place for itself, or what lies around it in the workspace.
+fn is_kept_for_us(place: &NameInFolder, root: &Root) -> bool {
+    let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
+    is_ours(below) || is_ours(Path::new(&place.name))
 }
 
 /// Opens the folder so many levels up; nothing for none.
