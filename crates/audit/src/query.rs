@@ -1,5 +1,6 @@
 //! Questions to the trail.
 
+use crate::event::Detail;
 use crate::kind::EventSeverity;
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;
@@ -24,6 +25,8 @@ pub struct AuditQuery {
     pub skill: Option<String>,
     /// Of this severity, or a higher one.
     pub severity: Option<EventSeverity>,
+    /// The decision of this name: what its `id` is.
+    pub name: Option<String>,
     /// Written behind the record of this number.
     pub behind: Option<u64>,
     /// At most so many, and never more than [`MAX_QUERY`].
@@ -40,6 +43,7 @@ impl Default for AuditQuery {
             agent: None,
             skill: None,
             severity: None,
+            name: None,
             behind: None,
             limit: 20,
         }
@@ -72,6 +76,10 @@ impl AuditQuery {
             && self.since.is_none_or(|since| at >= since.to_string().as_str())
             && self.until.is_none_or(|until| at < until.to_string().as_str())
             && self.behind.is_none_or(|behind| record.id > behind)
+            && self
+                .name
+                .as_ref()
+                .is_none_or(|name| matches!(record.data.get("id"), Some(Detail::Text(id)) if id == name))
             && self.severity.is_none_or(|least| EventSeverity::from_name(&record.severity) >= Some(least))
             && is(&self.run, &record.run)
             && is(&self.agent, &record.agent)

@@ -33,3 +33,4 @@ pub(crate) mod scan;
 pub(crate) mod selftest;
 pub(crate) mod serve;
 pub(crate) mod skill;
+pub(crate) mod why;

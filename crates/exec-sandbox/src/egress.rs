@@ -33,7 +33,10 @@ mod ipv4_spelling;
 mod listening;
 mod name_query;
 #[cfg(target_os = "linux")]
+mod narrowest;
+#[cfg(target_os = "linux")]
 mod opening;
+mod own_name;
 mod path_glob;
 mod policy;
 mod proxy_request;
@@ -51,6 +54,7 @@ pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub(crate) use host_list::HostEntry;
 pub use host_list::{HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
+pub use own_name::WHY_URL;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
 pub use target::{Host, NetRefused, NetTarget};

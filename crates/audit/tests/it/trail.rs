@@ -105,7 +105,9 @@ fn questions_are_answered_alike_by_both_kinds() {
         for number in 0..30 {
             let kind = if number % 3 == 0 { EventKind::PathDenied } else { EventKind::PathAllowed };
             let agent = Some(if number % 2 == 0 { "even" } else { "odd" }.to_owned());
-            keep(&trail, AuditEvent { agent, ..AuditEvent::new(kind).with("number", number as i64) });
+            let event =
+                AuditEvent::new(kind).with("number", number as i64).with("id", format!("name-{number}"));
+            keep(&trail, AuditEvent { agent, ..event });
         }
         let numbers = |query: &AuditQuery| -> Vec<i64> {
             let records = trail.query(query).unwrap();
@@ -122,6 +124,8 @@ fn questions_are_answered_alike_by_both_kinds() {
         assert_eq!(numbers(&AuditQuery { agent: Some("odd".into()), limit: 2, ..ask() }), [29, 27]);
         assert_eq!(numbers(&AuditQuery { event: Some("scan_%".into()), ..ask() }), [0; 0]);
         assert_eq!(numbers(&AuditQuery { limit: 0, ..ask() }), [29]);
+        assert_eq!(numbers(&AuditQuery { name: Some("name-2".into()), ..ask() }), [2]);
+        assert_eq!(numbers(&AuditQuery { name: Some("name-".into()), ..ask() }), [0; 0]);
         for (severity, expected) in [(EventSeverity::Info, [29, 28]), (EventSeverity::Warn, [27, 24])] {
             assert_eq!(numbers(&AuditQuery { severity: Some(severity), limit: 2, ..ask() }), expected);
         }

@@ -4,7 +4,7 @@ use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 use crate::commands::{
     audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, serve,
-    skill,
+    skill, why,
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{backends, changes, doctor, exec, hook, install, quarantine, run, selftest};
@@ -97,6 +97,8 @@ commands! {
     "changes" => Changes(changes::ChangesArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
+    /// Say why something on record was decided so, and what would change it
+    "why" => Why(why::WhyArgs),
     /// Show, check and export the audit trail
     "audit" => Audit(audit::AuditArgs),
     /// Show what holds, who says so, and what a key does

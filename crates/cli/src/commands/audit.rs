@@ -199,7 +199,7 @@ fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
     })
 }
 
-fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
+pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
     let path = path(file)?;
     let opened = AuditTrail::open_to_read_beside(&path, default_register_folder().as_deref());
     if let Err(error @ AuditError::Disagrees { .. }) = &opened {

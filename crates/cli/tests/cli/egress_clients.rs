@@ -168,13 +168,43 @@ print(u.urlopen(\"http://127.0.0.1:8443/\").status)' 2>/dev/null; curl -sS --cac
     Client {
         name: "single-requests", needs: "/usr/bin/curl", hosts: &["registry.test:80 GET /he*", "!registry.test:80 GET /help"],
         script: "curl -sS http://registry.test/hello; for path in echo help hello/../echo; do \
-                 curl -sS --path-as-is http://registry.test/$path | grep -o '([a-z-]*)$'; done",
-        expected: Prints("hello from outside\n(not-listed)\n(denied)\n(ambiguous-path)\n"),
+                 curl -sS --path-as-is http://registry.test/$path | grep -o '\"rule\":\"[a-z-]*'; done",
+        expected: Prints("hello from outside\n\"rule\":\"not-listed\n\"rule\":\"denied\n\"rule\":\"ambiguous-path\n"),
+    },
+    Client {
+        name: "why-curl", needs: "/usr/bin/curl", hosts: &["registry.test:80 GET /hello"],
+        script: "curl -sS http://registry.test/echo > refused; curl -sS $(grep -o 'http://stockade.internal[^\"]*' refused) | cmp - refused; \
+                 curl -sS https://evil.test/ 2>&1; curl -sS http://stockade.internal/v1/why/evil.test | grep -o '\"entry\":[^,]*'; \
+                 curl -sS -o none -w '%{http_code} %header{x-stockade-rule}\n' http://registry.test/echo",
+        expected: Prints("curl: (6) Could not resolve host: evil.test\n\"entry\":\"evil.test\"\n403 not-listed\n"),
+    },
+    Client {
+        name: "why-python", needs: "/usr/bin/python3", hosts: &["registry.test:80 GET /hello"],
+        script: "/usr/bin/python3 -c 'import json, urllib.request as u, urllib.error as e
+try: u.urlopen(\"http://registry.test/echo?q=1\")
+except e.HTTPError as refused: told = json.load(refused)
+print(told[\"rule\"], told[\"entry\"], json.load(u.urlopen(told[\"why\"])) == told)'",
+        expected: Prints("not-listed registry.test:80 GET /echo ?q True\n"),
+    },
+    Client {
+        name: "why-node", needs: "/usr/bin/node", hosts: &["registry.test:80 GET /hello"],
+        script: "/usr/bin/node -e '(async () => {
+const told = await (await fetch(\"http://registry.test/echo\", { method: \"POST\", body: \"x\" })).json();
+const again = await (await fetch(told.why)).json();
+console.log(told.rule, told.entry, again.id === told.id);
+})()'",
+        expected: Prints("not-listed registry.test:80 POST /echo ? true\n"),
+    },
+    Client {
+        name: "why-git", needs: "/usr/bin/git", hosts: &["registry.test:80 GET /hello"],
+        script: "git clone -q http://registry.test/repo.git repo 2>&1 | grep -o '403'; \
+                 curl -sS http://stockade.internal/v1/why/registry.test | grep -o '\"entry\":[^,]*'",
+        expected: Prints("403\n\"entry\":\"registry.test:80 GET /repo.git/info/refs ?service\"\n"),
     },
     refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test: no entry of the list names it"),
     refused("another-port", "curl -sS --max-time 5 http://registry.test:8080/ 2>&1", "Failed to connect", ""),
     refused("another-address", "curl -sS --max-time 5 http://93.184.216.34/hello 2>&1", "curl: (7)", ""),
-    refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "(other-host)", "its `Host` names `evil.test`"),
+    refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "\"rule\":\"other-host\"", "its `Host` names `evil.test`"),
     refused("another-name-over-tls", "curl -sSk --connect-to evil.test:443:registry.test:443 https://evil.test/hello 2>&1",
         "curl: (35)", "asks there for `evil.test`"),
     refused("no-tls", "printf 'anything\\n' | curl -sS --max-time 5 telnet://registry.test:443 2>&1; echo over", "over", "it is neither TLS nor HTTP"),

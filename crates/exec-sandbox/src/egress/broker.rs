@@ -17,8 +17,10 @@ mod client;
 mod incoming;
 mod ledger;
 mod name_server;
+mod refusals;
 mod resolve_check;
 mod through;
+mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -34,6 +36,7 @@ use super::listening;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
 use ledger::Ledger;
+use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
 
@@ -76,8 +79,8 @@ impl Default for BrokerOptions {
     }
 }
 
-/// Puts a request on record, or says why that cannot be done; nothing is let through then.
-type Witness = dyn Fn(&Brokered) -> Result<(), String> + Send + Sync;
+/// Puts a request on record and returns its name there, or says why that cannot be done; nothing is let through then.
+type Witness = dyn Fn(&Brokered) -> Result<String, String> + Send + Sync;
 
 /// A broker at work. When it is dropped, every connection through it is cut.
 pub struct Broker {
@@ -86,14 +89,15 @@ pub struct Broker {
 }
 
 impl Broker {
-    /// Begins to let through what a list names. `witness` puts each request on record; what it fails for is not let through.
+    /// Begins to let through what a list names. `witness` puts each request on record and returns its name there, by which it is
+    /// told of within as well; what it fails for is not let through.
     ///
     /// # Errors
     /// When no socket or no thread can be made.
     pub fn start(
         hosts: HostList,
         options: BrokerOptions,
-        witness: impl Fn(&Brokered) -> Result<(), String> + Send + Sync + 'static,
+        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::with(hosts, options, Box::new(witness), Box::new(look_up))
     }
@@ -113,6 +117,7 @@ impl Broker {
             options,
             book: Mutex::new(book),
             ledger: Mutex::new(Ledger::new(Instant::now())),
+            refusals: Mutex::default(),
             listeners,
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
@@ -159,6 +164,8 @@ struct Shared {
     book: Mutex<AddressBook>,
     /// What was let through, of what has bounds.
     ledger: Mutex<Ledger>,
+    /// What was refused of late.
+    refusals: Mutex<Refusals>,
     listeners: HandedListeners,
     state: Mutex<State>,
     changed: Condvar,
@@ -188,8 +195,29 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, brokered: &Brokered) -> Result<(), String> {
-        (self.witness)(brokered)
+    fn refusals(&self) -> MutexGuard<'_, Refusals> {
+        self.refusals.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts on record that something is let through. What cannot be put there is not.
+    fn told(&self, brokered: &Brokered) -> Result<(), Arc<Refused>> {
+        (self.witness)(brokered).map(drop).map_err(|why| self.failed(brokered, "unrecorded", why))
+    }
+
+    /// Puts a refusal on record, and keeps it for whoever asks why. What cannot be put on record is refused all the same.
+    fn refused(&self, refused: &Brokered) -> Arc<Refused> {
+        self.keep_refused((self.witness)(refused).ok(), refused.clone())
+    }
+
+    /// What was let through and on record, and failed then.
+    fn failed(&self, brokered: &Brokered, rule: &'static str, why: String) -> Arc<Refused> {
+        self.keep_refused(None, Brokered::refused(&brokered.target, rule, why))
+    }
+
+    fn keep_refused(&self, id: Option<String>, refused: Brokered) -> Arc<Refused> {
+        let refused = Arc::new(Refused::new(id, refused));
+        self.refusals().keep(Arc::clone(&refused));
+        refused
     }
 
     /// Keeps a socket among those that are cut at the end; nothing when that has come.

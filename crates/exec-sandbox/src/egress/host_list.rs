@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::address_book::AddressBook;
 use super::conditions::{Asked, Conditions, EntryBounds};
 use super::holds::{Holds, Part};
+use super::own_name;
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
@@ -46,13 +47,16 @@ struct Entry {
     written: String,
 }
 
+/// The rule for what no entry of a list lets through, and one more might.
+pub(super) const NOT_LISTED: &str = "not-listed";
+
 /// What a list says of one request, or of one connection in which nobody sees requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ruling<'l> {
     /// These entries let it through, as far as they have not let through enough: their numbers, what they are, and how much.
     Allowed(Vec<(usize, &'l str, EntryBounds)>),
-    /// It is not let through: the rule, why, and the entry that would let it, if there is one.
-    Denied(&'static str, String, Option<String>),
+    /// It is not let through: the rule, and why.
+    Denied(&'static str, String),
 }
 
 /// What is listened at within a sandbox for an entry.
@@ -154,7 +158,7 @@ impl HostList {
                 (_, Some(Holds::No)) => {}
                 (true, Some(Holds::Yes)) => {
                     let reason = format!("the entry `{}` keeps it out", entry.written);
-                    return Ruling::Denied("denied", reason, None);
+                    return Ruling::Denied("denied", reason);
                 }
                 // What cannot be seen might be what is kept out.
                 (true, Some(Holds::Ambiguous(part))) => return ambiguous(part),
@@ -172,20 +176,10 @@ impl HostList {
         if let Some(part) = ambiguous_part {
             return ambiguous(part);
         }
-        match asked {
-            _ if is_unseen => unseen(),
-            Some(Asked { method, path }) => {
-                let path = path.split('?').next().unwrap_or_default();
-                let entry = format!("{target} {method} {path}");
-                let is_entry = Self::compile(std::slice::from_ref(&entry)).is_ok();
-                let reason = "no entry of the list lets such a request through".to_owned();
-                Ruling::Denied("not-listed", reason, Some(entry).filter(|_| is_entry))
-            }
-            None => {
-                let reason = "no entry of the list names it".to_owned();
-                Ruling::Denied("not-listed", reason, Some(target.to_string()))
-            }
+        if is_unseen {
+            return unseen();
         }
+        Ruling::Denied(NOT_LISTED, "no entry of the list lets such a request through".to_owned())
     }
 
     /// Returns whether an entry lets anything through to a target, whatever it is.
@@ -255,13 +249,13 @@ fn ambiguous<'l>(part: Part) -> Ruling<'l> {
             "servers read the names in its query in more than one way, and an entry looks at them",
         ),
     };
-    Ruling::Denied(rule, reason.to_owned(), None)
+    Ruling::Denied(rule, reason.to_owned())
 }
 
 fn unseen<'l>() -> Ruling<'l> {
     let reason =
         "the list lets through some requests and not others, and nobody sees here which one it is".to_owned();
-    Ruling::Denied("unseen", reason, None)
+    Ruling::Denied("unseen", reason)
 }
 
 impl Entry {
@@ -318,6 +312,10 @@ impl Entry {
         {
             let why = "addresses of `198.18.0.0/15` stand for names within a sandbox".to_owned();
             return Err(wrong(written, why, "write the name of the host"));
+        }
+        if hosts == Hosts::One(Host::Name(own_name::NAME.to_owned())) {
+            let why = "it is the broker itself, which every command reaches that has one".to_owned();
+            return Err(wrong(written, why, "leave it out"));
         }
         let entry = Self {
             hosts,
@@ -450,6 +448,8 @@ mod tests {
             ("example.com:80 GET GET! ", "`GET|HEAD`"),
             ("example.com:80 speed=1", "`rate=10/s`"),
             ("!", "a name"),
+            ("stockade.internal", "leave it out"),
+            ("!stockade.internal:80", "leave it out"),
         ] {
             let error = HostList::compile(&[entry.to_owned()]).unwrap_err();
             assert!(error.fix.contains(fix), "{entry}: {error}; {}", error.fix);
@@ -541,19 +541,5 @@ mod tests {
                 assert_eq!(is_let(&after, target, path), was_let && !is_kept_out, "{more} {target} {path}");
             }
         }
-    }
-
-    /// The entry that a refusal advises lets that request through, and no other.
-    #[test]
-    fn the_advised_entry_is_the_narrowest() {
-        let target = NetTarget::parse("a.example:80").unwrap();
-        let asked = Some(Asked { method: "POST", path: "/v1/x?q=1" });
-        let Ruling::Denied(_, _, Some(advised)) = list(&["a.example:80 GET"]).rule_on(&target, asked) else {
-            panic!()
-        };
-        assert_eq!(advised, "a.example:80 POST /v1/x");
-        assert!(matches!(list(&[&advised]).rule_on(&target, asked), Ruling::Allowed(_)));
-        let other = Some(Asked { method: "POST", path: "/v1/y" });
-        assert!(matches!(list(&[&advised]).rule_on(&target, other), Ruling::Denied(..)));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::address::AddressKind;
 use super::host_list::HostList;
-use super::special_domains;
 use super::target::{Host, NetTarget};
+use super::{own_name, special_domains};
 
 /// What commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum NetPolicy {
 #[must_use = "what was not allowed must not be connected to"]
 #[non_exhaustive]
 pub struct NetVerdict {
-    /// The rule that decided: `no-network`, `not-listed`, `listed`, `denied`, `metadata`, `not-public` or `open`.
+    /// The rule that decided: `no-network`, `not-listed`, `listed`, `denied`, `metadata`, `not-public`, `own-name` or `open`.
     pub rule: &'static str,
     /// Why, in a sentence.
     pub reason: String,
@@ -58,6 +58,12 @@ impl NetPolicy {
                 true,
                 "open",
                 "the network is open, and nobody looks at what goes through".to_owned(),
+                None,
+            ),
+            Self::Hosts(_) if own_name::is_own(target) => verdict(
+                false,
+                "own-name",
+                "it is the broker itself, which answers plain HTTP at port 80 and nothing else".to_owned(),
                 None,
             ),
             Self::Hosts(_) if kind.0 == AddressKind::Metadata => {
@@ -142,6 +148,7 @@ mod tests {
             (&hosts, "db.svc.internal", ("not-public", false)),
             (&hosts, "169.254.169.254", ("metadata", false)),
             (&hosts, "metadata.google.internal", ("metadata", false)),
+            (&hosts, "stockade.internal", ("own-name", false)),
         ] {
             assert_eq!(rule(policy, text), expected, "{text}");
         }

@@ -57,6 +57,12 @@ impl QueryNames {
     }
 }
 
+/// The names in the query of a path as they would be written in a list, each once; nothing if servers could read one of them in
+/// more than one way.
+pub(super) fn written(path: &str) -> Option<Vec<String>> {
+    names(path).collect::<Option<std::collections::BTreeSet<_>>>().map(|names| names.into_iter().collect())
+}
+
 /// The names in the query of a path; nothing for what servers could read in more than one way.
 fn names(whole: &str) -> impl Iterator<Item = Option<String>> + '_ {
     let (path, query) = whole.split_once('?').unwrap_or((whole, ""));

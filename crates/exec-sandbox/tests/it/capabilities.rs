@@ -202,7 +202,7 @@ fn the_threads_of_a_broker_write_records_and_nothing_else() {
     // The witness runs in the thread that reads what the command sent.
     let broker = Broker::start(HostList::default(), BrokerOptions::default(), move |_| {
         notes.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
-        Ok(())
+        Ok("a name".to_owned())
     })
     .unwrap();
     let script = "import socket; s = socket.create_connection(('127.0.0.1', 3128)); \

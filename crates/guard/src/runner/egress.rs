@@ -38,10 +38,11 @@ impl EgressProxy {
         let witness = move |brokered: &Brokered| {
             let decision = decision(brokered, &owner, named.get()).map_err(|error| error.to_string())?;
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let id = decision.id.clone();
             if decision.effect == Effect::Deny && kept.len() < MAX_REFUSALS {
                 kept.push(decision);
             }
-            Ok(())
+            Ok(id)
         };
         let broker = Broker::start(egress.hosts, egress.options, witness)?;
         Ok(Self { broker, refused, run })
@@ -80,6 +81,7 @@ fn decision(brokered: &Brokered, owner: &RunRecord, run: Option<&String>) -> Res
     let mut event = decision.event();
     event.agent.clone_from(&owner.agent);
     let event = run.into_iter().fold(event, |event, run| event.with("startedBy", run.as_str()));
+    let event = decision.fix.iter().fold(event, |event, fix| event.with("toAllow", fix.as_str()));
     record(trail, event.with("reason", reason(brokered)))?;
     Ok(decision)
 }

@@ -125,6 +125,7 @@ impl<'a> Denied<'a> {
 /// A host that the command was not let through to.
 #[derive(Serialize)]
 struct Unreached<'a> {
+    id: &'a str,
     target: &'a str,
     rule: &'a str,
     reason: &'a str,
@@ -133,8 +134,8 @@ struct Unreached<'a> {
 
 impl<'a> Unreached<'a> {
     fn new(refused: &'a Decision) -> Self {
-        let Decision { subject: target, rule, reason, fix, .. } = refused;
-        Self { target, rule: rule.name(), reason, fix: fix.as_deref() }
+        let Decision { id, subject: target, rule, reason, fix, .. } = refused;
+        Self { id, target, rule: rule.name(), reason, fix: fix.as_deref() }
     }
 }
 

@@ -45,7 +45,8 @@ pub(super) fn outcome(report: &RunReport) {
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
     for refused in super::hosts::shown(hosts_refused) {
         let fix = refused.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
-        say(&format!("the command does not reach {}: {}{fix}", refused.subject, refused.reason));
+        let (subject, reason, rule) = (&refused.subject, &refused.reason, &refused.rule);
+        say(&format!("the command does not reach {subject}: {reason} ({rule}){fix}"));
     }
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);

@@ -11,6 +11,7 @@ use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
 
 use super::answer::say;
+use super::refusals::Refused;
 use super::resolve_check::Brokered;
 use super::{Shared, client, name_server, spawn, through};
 use crate::listener_handoff::PORT;
@@ -134,21 +135,16 @@ fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool 
 /// The record does not grow without end, whatever a command does: of all that are too many, the first is put there.
 fn too_many(shared: &Shared, before: u64) {
     if before == 0 {
-        shared.told(&refusal(shared)).ok();
+        shared.refused(&refusal(shared));
     }
 }
 
 fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
     too_many(shared, before);
-    say(client, &refusal(shared), None);
+    say(client, &Refused::new(None, refusal(shared)), None);
 }
 
 fn refusal(shared: &Shared) -> Brokered {
-    Brokered {
-        target: "the request".to_owned(),
-        rule: "too-many",
-        reason: format!("the command has sent all of its {} requests", shared.options.requests),
-        fix: None,
-        addresses: Vec::new(),
-    }
+    let reason = format!("the command has sent all of its {} requests", shared.options.requests);
+    Brokered::refused(&"the request", "too-many", reason)
 }

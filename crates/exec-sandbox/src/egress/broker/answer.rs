@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::super::proxy_request::BadRequest;
 use super::Shared;
+use super::refusals::Refused;
 use super::resolve_check::Brokered;
 
 /// How long a client that was refused may take to read its answer.
@@ -26,33 +27,39 @@ const STATUS: &[(&str, u16)] = &[
 ];
 
 /// Returns the whole answer. The rule stands in its first line as well, which is all that some clients show.
-pub(super) fn answer(refused: &Brokered, status: Option<u16>) -> String {
-    let Brokered { target, rule, reason, fix, .. } = refused;
-    let by_rule = STATUS.iter().find(|row| row.0 == *rule).map_or(FORBIDDEN, |row| row.1);
-    let status = status.unwrap_or(by_rule);
-    let fix = fix.as_ref().map(|fix| format!("to allow it: {fix}\n")).unwrap_or_default();
-    let text = format!("stockade: `{}` is not reached: {reason} ({rule})\n{fix}", target.escape_debug());
+fn answer(refused: &Refused, status: Option<u16>) -> String {
+    let rule = refused.rule();
+    let by_rule = STATUS.iter().find(|row| row.0 == rule).map_or(FORBIDDEN, |row| row.1);
+    let why = refused.url().map(|url| format!("X-Stockade-Why: {url}\r\n")).unwrap_or_default();
+    document(
+        &format!("{} Refused by stockade ({rule})", status.unwrap_or(by_rule)),
+        &format!("X-Stockade-Rule: {rule}\r\n{why}"),
+        &refused.told(),
+    )
+}
+
+/// Returns an answer whose body is a document.
+pub(super) fn document(status: &str, headers: &str, text: &str) -> String {
     let length = text.len();
     format!(
-        "HTTP/1.1 {status} Refused by stockade ({rule})\r\nContent-Type: text/plain; charset=utf-8\r\n\
-         X-Stockade-Rule: {rule}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{text}"
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\n{headers}Content-Length: {length}\r\n\
+         Cache-Control: no-store\r\nConnection: close\r\n\r\n{text}"
     )
 }
 
 /// A head that was not understood, as what was decided about it.
 pub(super) fn about(bad: BadRequest) -> Brokered {
     let BadRequest { rule, reason, fix, .. } = bad;
-    Brokered { target: "the request".to_owned(), rule, reason, fix, addresses: Vec::new() }
+    Brokered { fix, ..Brokered::refused(&"the request", rule, reason) }
 }
 
 /// Puts a refusal on record, and tells the client. What cannot be put on record is refused all the same.
 pub(super) fn refuse(client: &TcpStream, shared: &Shared, refused: &Brokered, status: Option<u16>) {
-    shared.told(refused).ok();
-    say(client, refused, status);
+    say(client, &shared.refused(refused), status);
 }
 
 /// Tells a client why. What it still sends is read and thrown away for a moment, or it might not get to read its answer.
-pub(super) fn say(client: &TcpStream, refused: &Brokered, status: Option<u16>) {
+pub(super) fn say(client: &TcpStream, refused: &Refused, status: Option<u16>) {
     say_bytes(client, answer(refused, status).as_bytes());
 }
 

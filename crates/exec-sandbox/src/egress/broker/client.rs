@@ -90,6 +90,6 @@ fn complete<T>(
 
 fn refuse_socks(mut client: &TcpStream, shared: &Shared, reply: SocksReply, why: &str) -> io::Result<()> {
     let bad = BadRequest { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None };
-    shared.told(&about(bad)).ok();
+    shared.refused(&about(bad));
     client.write_all(&reply.bytes())
 }

@@ -6,6 +6,7 @@ use std::net::{TcpStream, UdpSocket};
 use std::time::Instant;
 
 use super::super::name_query::{MAX_QUERY, NameAnswer, NameQuery};
+use super::super::own_name;
 use super::Shared;
 
 /// Where names are looked up.
@@ -54,7 +55,7 @@ fn serve_one(mut client: &TcpStream, shared: &Shared) -> io::Result<bool> {
 
 fn answer(message: &[u8], shared: &Shared) -> Option<Vec<u8>> {
     let query = NameQuery::read(message)?;
-    if !shared.check.has_name(&query.name) {
+    if query.name != own_name::NAME && !shared.check.has_name(&query.name) {
         put_on_record(&query.name, shared);
         return Some(query.answer(NameAnswer::NoSuchName));
     }
@@ -76,6 +77,6 @@ fn put_on_record(name: &str, shared: &Shared) {
     let is_new = state.unknown_names.len() < MAX_RECORDED && state.unknown_names.insert(name.to_owned());
     drop(state);
     if is_new {
-        shared.told(&shared.check.unknown(name)).ok();
+        shared.refused(&shared.check.unknown(name));
     }
 }

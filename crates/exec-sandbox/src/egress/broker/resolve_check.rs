@@ -29,6 +29,8 @@ pub struct Brokered {
     pub reason: String,
     /// The narrowest change that would let it through, if there is one.
     pub fix: Option<String>,
+    /// The narrowest entry of the list that would, if one would.
+    pub entry: Option<String>,
     /// The addresses that it leads to. Nothing else is connected to; none, if it may not be reached.
     pub addresses: Vec<SocketAddr>,
 }
@@ -38,6 +40,12 @@ impl Brokered {
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         !self.addresses.is_empty()
+    }
+
+    /// What is not let through.
+    pub(super) fn refused(target: &impl ToString, rule: &'static str, reason: impl Into<String>) -> Self {
+        let (target, reason) = (target.to_string(), reason.into());
+        Self { target, rule, reason, fix: None, entry: None, addresses: Vec::new() }
     }
 }
 
@@ -58,32 +66,22 @@ impl ResolveCheck {
     /// Decides about a target. A name is looked up once, here, so what was judged is what is connected to.
     pub(super) fn decide(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
-        let refused = |rule, reason: String, fix| Brokered {
-            target: target.to_string(),
-            rule,
-            reason,
-            fix,
-            addresses: Vec::new(),
-        };
+        let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
         if !verdict.is_allowed() {
             return self.judged(target);
         }
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
-            Ok(_) => return refused("no-address", "the name leads to no address".to_owned(), None),
-            Err(error) => return refused("no-address", format!("the name leads nowhere: {error}"), None),
+            Ok(_) => return refused("no-address", "the name leads to no address".to_owned()),
+            Err(error) => return refused("no-address", format!("the name leads nowhere: {error}")),
         };
         match addresses.iter().find(|address| !self.may_be_meant(target, address)) {
-            None => Brokered {
-                rule: verdict.rule,
-                addresses,
-                ..refused(verdict.rule, verdict.reason.clone(), None)
-            },
+            None => Brokered { addresses, ..refused(verdict.rule, verdict.reason) },
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
                 let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
                 // Whoever owns the name chose the address, and must not choose what is advised.
-                refused("leads-elsewhere", reason, None)
+                refused("leads-elsewhere", reason)
             }
         }
     }
@@ -92,13 +90,13 @@ impl ResolveCheck {
     fn judged(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
         let notes = verdict.notes.iter().map(|note| format!("; {note}"));
-        Brokered {
-            target: target.to_string(),
-            rule: verdict.rule,
-            reason: std::iter::once(verdict.reason.clone()).chain(notes).collect(),
-            fix: verdict.entry.map(|entry| self.add(&entry)),
-            addresses: Vec::new(),
-        }
+        let reason: String = std::iter::once(verdict.reason.clone()).chain(notes).collect();
+        self.advising(Brokered::refused(target, verdict.rule, reason), verdict.entry)
+    }
+
+    /// Adds what entry of the list would let something through, if one would.
+    pub(super) fn advising(&self, refused: Brokered, entry: Option<String>) -> Brokered {
+        Brokered { fix: entry.as_ref().map(|entry| self.add(entry)), entry, ..refused }
     }
 
     /// Returns whether a name is in the list, whatever the port.
@@ -124,14 +122,10 @@ impl ResolveCheck {
     /// What is decided about a name that is not in the list. Nobody looks it up.
     pub(super) fn unknown(&self, name: &str) -> Brokered {
         match NetTarget::parse(name) {
-            Ok(target) => Brokered { addresses: Vec::new(), ..self.judged(&target) },
-            Err(refused) => Brokered {
-                target: name.to_owned(),
-                rule: refused.rule,
-                reason: refused.reason,
-                fix: refused.fix,
-                addresses: Vec::new(),
-            },
+            Ok(target) => self.judged(&target),
+            Err(refused) => {
+                Brokered { fix: refused.fix, ..Brokered::refused(&name, refused.rule, refused.reason) }
+            }
         }
     }
 

@@ -25,8 +25,10 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
     let record = Arc::new(Mutex::new(Vec::new()));
     let written = Arc::clone(&record);
     let witness = move |brokered: &Brokered| {
-        written.lock().unwrap().push(format!("{} {}", brokered.target, brokered.rule));
-        if brokered.target.starts_with("unrecorded") { Err("the disk is full".to_owned()) } else { Ok(()) }
+        let mut written = written.lock().unwrap();
+        written.push(format!("{} {}", brokered.target, brokered.rule));
+        let is_full = brokered.target.starts_with("unrecorded");
+        if is_full { Err("the disk is full".to_owned()) } else { Ok(format!("record-{}", written.len())) }
     };
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let list = HostList::compile(&hosts).unwrap();
@@ -126,6 +128,74 @@ fn what_is_refused_is_told_why_and_is_on_record() {
     }
     let long = format!("GET http://evil.test/ HTTP/1.1\r\nA: {}", "a".repeat(1 << 20));
     assert_eq!(status(&site.ask(long.as_bytes())), "431");
+}
+
+/// Returns the body of an answer.
+fn body(answer: &str) -> &str {
+    answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+#[test]
+fn what_was_refused_is_explained_within() {
+    let site = site(&["a.example:80 GET /x"], BrokerOptions::default());
+    let tunnelled = site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n");
+    let refused: serde_json::Value = serde_json::from_str(body(&tunnelled)).unwrap();
+    for (member, expected) in [
+        ("by", "stockade"),
+        ("id", "record-1"),
+        ("layer", "network"),
+        ("effect", "deny"),
+        ("subject", "evil.test:443"),
+        ("rule", "not-listed"),
+        ("reason", "no entry of the list names it"),
+        ("fix", "add `evil.test:443` to `security.permission.allowedNetHosts`"),
+        ("entry", "evil.test:443"),
+        ("why", "http://stockade.internal/v1/why/record-1"),
+    ] {
+        assert_eq!(refused[member], expected, "{member}");
+    }
+    assert!(
+        tunnelled.contains("X-Stockade-Why: http://stockade.internal/v1/why/record-1\r\n"),
+        "{tunnelled}"
+    );
+    site.ask(b"\x05\x01\x00\x05\x01\x00\x03\x0aother.test\x01\xbb");
+    site.ask(b"CONNECT a.example:22 HTTP/1.1\r\n\r\n");
+    let on_record = site.record();
+    assert_eq!(
+        on_record,
+        ["evil.test:443 not-listed", "other.test:443 not-listed", "a.example:22 not-listed"]
+    );
+
+    let ask = |request: &str| site.ask(format!("{request}\r\n\r\n").as_bytes());
+    let asked = |path: &str| ask(&format!("GET http://stockade.internal{path} HTTP/1.1"));
+    let within = "GET /v1/why/evil.test HTTP/1.1\r\nHost: stockade.internal";
+    let through_a_tunnel = ask(&format!("CONNECT stockade.internal:80 HTTP/1.1\r\n\r\n{within}"));
+    assert!(through_a_tunnel.starts_with("HTTP/1.1 200 Connection established\r\n\r\nHTTP/1.1 200 OK"));
+    assert!(through_a_tunnel.ends_with(body(&tunnelled)), "{through_a_tunnel}");
+    for path in ["/v1/why/record-1", "/v1/why/evil.test", "/v1/why/evil.test:443?x=1"] {
+        let answer = asked(path);
+        assert_eq!((status(&answer), body(&answer)), ("200", body(&tunnelled)), "{path}");
+    }
+    let all: serde_json::Value = serde_json::from_str(body(&asked("/v1/why"))).unwrap();
+    let subjects = [0, 1, 2, 3].map(|at| all["refused"][at]["subject"].clone());
+    assert_eq!(
+        subjects.map(|one| one.as_str().unwrap_or("none").to_owned()),
+        ["evil.test:443", "other.test:443", "a.example:22", "none"]
+    );
+    assert_eq!(body(&ask("HEAD http://stockade.internal/v1/why HTTP/1.1")), "");
+    for (request, expected) in [
+        ("GET http://stockade.internal/v1/why/record-9 HTTP/1.1", "404"),
+        ("GET http://stockade.internal/v1/whynot HTTP/1.1", "404"),
+        ("GET http://stockade.internal/ HTTP/1.1", "404"),
+        ("POST http://stockade.internal/v1/why HTTP/1.1", "405"),
+    ] {
+        let answer = ask(request);
+        assert_eq!(status(&answer), expected, "{request}");
+        assert!(body(&answer).contains("http://stockade.internal/v1/why tells"), "{answer}");
+    }
+    // Whoever asks is not put on record, and the broker answers nothing else under its name.
+    assert_eq!(site.record(), on_record);
+    assert!(ask("CONNECT stockade.internal:443 HTTP/1.1").contains("own-name"));
 }
 
 #[test]
@@ -408,7 +478,7 @@ fn requests_are_judged_one_by_one() {
             assert_eq!(status(&tunnelled(method, &host, path)), expected, "{method} {host}{path}");
         }
     }
-    assert!(proxied("PUT", &at("web"), "/v1/x?y", "").contains(&format!("add `{} PUT /v1/x`", at("web"))));
+    assert!(proxied("PUT", &at("web"), "/v1/x?y", "").contains(&format!("add `{} PUT /v1/x ?y`", at("web"))));
     // Which request it is, nobody sees over TLS.
     let mut hidden = format!("CONNECT {} HTTP/1.1\r\n\r\n", at("web")).into_bytes();
     hidden.extend(hello("web.localhost"));

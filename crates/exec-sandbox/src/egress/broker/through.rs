@@ -2,13 +2,15 @@
 
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use super::super::chunked::Chunked;
 use super::super::conditions::Asked;
-use super::super::host_list::Ruling;
+use super::super::host_list::{NOT_LISTED, Ruling};
+use super::super::narrowest;
 use super::super::opening::{Opening, Unbound};
+use super::super::own_name;
 use super::super::proxy_request::{ProxyRequest, RequestBody};
 use super::super::socks::SocksReply;
 use super::super::target::{Host, NetTarget};
@@ -16,8 +18,9 @@ use super::answer::{about, refuse, say, say_bytes};
 use super::carry::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::incoming::{Incoming, More, head};
 use super::ledger::{Exhausted, Granted};
+use super::refusals::Refused;
 use super::resolve_check::Brokered;
-use super::{Kept, Shared};
+use super::{Kept, Shared, why};
 
 /// What a client understands that waits to hear whether it is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,14 +37,17 @@ const MAX_OPENING: usize = 32 << 10;
 
 /// Serves one request that names its whole URL.
 pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest, rest: &[u8]) {
+    if own_name::answers_at(request.target()) {
+        return why::serve(client, shared, request);
+    }
     let brokered = shared.check.decide(request.target());
     if !brokered.is_allowed() {
         return refuse(client, shared, &brokered, None);
     }
-    if let Err(refused) = told(shared, &brokered) {
+    if let Err(refused) = shared.told(&brokered) {
         return say(client, &refused, None);
     }
-    match connect(&brokered, shared.options.patience) {
+    match connect(&brokered, shared) {
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
             one_request(client, &server, (request, rest), shared).ok();
@@ -58,31 +64,39 @@ pub(super) fn tunnel(
     speaks: Speaks,
     rest: Vec<u8>,
 ) {
-    let brokered = shared.check.decide(target);
-    if !brokered.is_allowed() {
-        shared.told(&brokered).ok();
-        return speaks.refuses(client, &brokered, SocksReply::NotAllowed);
-    }
-    if let Err(refused) = told(shared, &brokered) {
-        return speaks.refuses(client, &refused, SocksReply::Failed);
-    }
-    let server = match connect(&brokered, shared.options.patience) {
+    let is_own = own_name::answers_at(target);
+    let server = if is_own { Ok(None) } else { way_to(target, shared).map(Some) };
+    let server = match server {
         Ok(server) => server,
-        Err(refused) => return speaks.refuses(client, &refused, SocksReply::NotReached),
+        Err((refused, reply)) => return speaks.refuses(client, &refused, reply),
     };
-    let Some(_both) = shared.keep(&server) else { return };
     let greeted = match speaks {
         Speaks::Http => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n"),
         Speaks::Socks => client.write_all(&SocksReply::Connected.bytes()),
     };
     let mut incoming = Incoming::new(client, shared.options.patience, rest);
-    if greeted.is_ok() && (shared.check.carries_anything(target) || opens(&mut incoming, shared, target)) {
+    if greeted.is_err() {
+        return;
+    }
+    let Some(server) = server else { return why::converse(shared, target, incoming) };
+    let Some(_both) = shared.keep(&server) else { return };
+    if shared.check.carries_anything(target) || opens(&mut incoming, shared, target) {
         conversation(shared, client, &server, target, incoming).ok();
     }
 }
 
+/// Connects to a target, if it may be reached.
+fn way_to(target: &NetTarget, shared: &Shared) -> Result<TcpStream, (Arc<Refused>, SocksReply)> {
+    let brokered = shared.check.decide(target);
+    if !brokered.is_allowed() {
+        return Err((shared.refused(&brokered), SocksReply::NotAllowed));
+    }
+    shared.told(&brokered).map_err(|refused| (refused, SocksReply::Failed))?;
+    connect(&brokered, shared).map_err(|refused| (refused, SocksReply::NotReached))
+}
+
 impl Speaks {
-    fn refuses(self, client: &TcpStream, refused: &Brokered, reply: SocksReply) {
+    fn refuses(self, client: &TcpStream, refused: &Refused, reply: SocksReply) {
         match self {
             Self::Http => say(client, refused, None),
             Self::Socks => say_bytes(client, &reply.bytes()),
@@ -101,11 +115,14 @@ pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
         return;
     }
     kept.has_asked();
+    if own_name::answers_at(&target) && opening == Some(Opening::Http) {
+        return why::converse(shared, &target, incoming);
+    }
     let brokered = shared.check.decide(&target);
     if !brokered.is_allowed() {
-        shared.told(&brokered).ok();
+        let refused = shared.refused(&brokered);
         return match opening {
-            Some(Opening::Http) => say(client, &brokered, None),
+            Some(Opening::Http) => say(client, &refused, None),
             Some(Opening::Tls { .. }) => say_bytes(client, DENIED_BY_ALERT),
             _ => {}
         };
@@ -113,9 +130,9 @@ pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
     if opening.is_some_and(|opening| !is_bound(&opening, &incoming, shared, &target)) {
         return;
     }
-    // Nobody can be told more than that there is no connection.
-    let Ok(()) = told(shared, &brokered) else { return };
-    let Ok(server) = connect(&brokered, shared.options.patience) else { return };
+    // Nobody can be told here more than that there is no connection.
+    let Ok(()) = shared.told(&brokered) else { return };
+    let Ok(server) = connect(&brokered, shared) else { return };
     let Some(_both) = shared.keep(&server) else { return };
     conversation(shared, client, &server, &target, incoming).ok();
 }
@@ -156,9 +173,8 @@ fn opens(incoming: &mut Incoming<'_>, shared: &Shared, target: &NetTarget) -> bo
 /// Whether a conversation is for the host that it was let through to. If not, that is put on record and told.
 fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target: &NetTarget) -> bool {
     let Err(Unbound { rule, reason, is_allowed_by_tcp }) = opening.is_bound_to(target) else { return true };
-    let fix = is_allowed_by_tcp.then(|| shared.check.add(&format!("{target}/tcp")));
-    let refused = Brokered { target: target.to_string(), rule, reason, fix, addresses: Vec::new() };
-    shared.told(&refused).ok();
+    let entry = is_allowed_by_tcp.then(|| format!("{target}/tcp"));
+    shared.refused(&shared.check.advising(Brokered::refused(target, rule, reason), entry));
     if matches!(opening, Opening::Tls { .. }) {
         say_bytes(incoming.client(), DENIED_BY_ALERT);
     }
@@ -178,7 +194,7 @@ fn conversation(
         let granted = match granted(shared, target, None) {
             Ok(granted) => granted,
             Err(refused) => {
-                shared.told(&refused).ok();
+                shared.refused(&refused);
                 if matches!(Opening::read(&incoming.bytes), Opening::Tls { .. }) {
                     say_bytes(client, DENIED_BY_ALERT);
                 }
@@ -213,21 +229,18 @@ struct Talk<'t> {
 }
 
 /// What the list lets through of a request, or of a connection in which nobody sees any.
-fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Brokered> {
-    let refused = |rule, reason, entry: Option<String>| Brokered {
-        target: target.to_string(),
-        rule,
-        reason,
-        fix: entry.map(|entry| shared.check.add(&entry)),
-        addresses: Vec::new(),
-    };
+fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Box<Brokered>> {
     match shared.check.rule_on(target, asked) {
-        Ruling::Denied(rule, reason, entry) => Err(refused(rule, reason, entry)),
+        Ruling::Denied(rule, reason) => {
+            let entry = Some(asked).filter(|_| rule == NOT_LISTED);
+            let entry = entry.and_then(|asked| narrowest::entry_for(target, asked));
+            Err(Box::new(shared.check.advising(Brokered::refused(target, rule, reason), entry)))
+        }
         Ruling::Allowed(entries) => {
             let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
             ledger
                 .take(&entries, Instant::now())
-                .map_err(|Exhausted { rule, reason }| refused(rule, reason, None))
+                .map_err(|Exhausted { rule, reason }| Box::new(Brokered::refused(target, rule, reason)))
         }
     }
 }
@@ -272,7 +285,7 @@ fn too_much(target: &NetTarget, over: Over) -> Brokered {
         Over::Download => ("too-much", "more was answered than its entry lets through (`download`)"),
         Over::Lifetime => ("expired", "the time of its entry is over (`for`)"),
     };
-    Brokered { target: target.to_string(), rule, reason: reason.to_owned(), fix: None, addresses: Vec::new() }
+    Brokered::refused(target, rule, reason)
 }
 
 fn both_ways(
@@ -292,7 +305,7 @@ fn both_ways(
     let mut up_most = Most { bytes: granted.upload, bound: Over::Upload };
     let down_most = Most { bytes: granted.download, bound: Over::Download };
     if !up_most.take(of_body) {
-        shared.told(&too_much(target, Over::Upload)).ok();
+        shared.refused(&too_much(target, Over::Upload));
         return Ok(());
     }
     server.write_all(rest.get(..of_body).unwrap_or_default())?;
@@ -308,28 +321,19 @@ fn both_ways(
         Ok::<(), io::Error>(())
     })?;
     if let Some(over) = pulse.over() {
-        shared.told(&too_much(target, over)).ok();
+        shared.refused(&too_much(target, over));
     }
     Ok(())
 }
 
 /// The first address that answers. No name is looked up again.
-fn connect(brokered: &Brokered, patience: Duration) -> Result<TcpStream, Brokered> {
+fn connect(brokered: &Brokered, shared: &Shared) -> Result<TcpStream, Arc<Refused>> {
     let mut error = io::Error::other("it has no address");
     for address in &brokered.addresses {
-        match TcpStream::connect_timeout(address, patience) {
+        match TcpStream::connect_timeout(address, shared.options.patience) {
             Ok(server) => return Ok(server),
             Err(why) => error = why,
         }
     }
-    Err(no(brokered, "cannot-connect", error.to_string()))
-}
-
-/// Puts on record that something is let through. What cannot be put there is not.
-fn told(shared: &Shared, brokered: &Brokered) -> Result<(), Brokered> {
-    shared.told(brokered).map_err(|why| no(brokered, "unrecorded", why))
-}
-
-fn no(brokered: &Brokered, rule: &'static str, reason: String) -> Brokered {
-    Brokered { rule, reason, fix: None, addresses: Vec::new(), ..brokered.clone() }
+    Err(shared.failed(brokered, "cannot-connect", error.to_string()))
 }

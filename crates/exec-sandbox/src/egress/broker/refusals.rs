@@ -1,0 +1,162 @@
+//! What was refused of late, for whoever asks why, and the form in which that is told.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::super::own_name::WHY_URL;
+use super::resolve_check::Brokered;
+
+/// So many refusals are kept, the latest.
+const MAX_KEPT: usize = 256;
+
+/// The longest reason that is kept: one may hold much of what a client sent.
+const MAX_REASON: usize = 2_000;
+
+/// Something that was refused.
+#[derive(Debug)]
+pub(super) struct Refused {
+    /// Its name on record, if it is there.
+    id: Option<String>,
+    what: Brokered,
+}
+
+/// The latest refusals, the last one last.
+#[derive(Debug, Default)]
+pub(super) struct Refusals {
+    kept: VecDeque<Arc<Refused>>,
+    /// How many there were before those.
+    forgotten: u64,
+}
+
+/// A refusal, as programs read it. What a decision has as well is called as there.
+#[derive(Serialize)]
+struct Document<'r> {
+    by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'r str>,
+    layer: &'static str,
+    effect: &'static str,
+    subject: &'r str,
+    rule: &'r str,
+    reason: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entry: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+#[derive(Serialize)]
+struct All<'r> {
+    refused: Vec<Document<'r>>,
+    forgotten: u64,
+}
+
+impl Refused {
+    pub(super) fn new(id: Option<String>, mut what: Brokered) -> Self {
+        if let Some((end, _)) = what.reason.char_indices().nth(MAX_REASON) {
+            what.reason.truncate(end);
+            what.reason.push('…');
+        }
+        Self { id, what }
+    }
+
+    /// The rule that refused it.
+    pub(super) const fn rule(&self) -> &'static str {
+        self.what.rule
+    }
+
+    /// Where it is told of again.
+    pub(super) fn url(&self) -> Option<String> {
+        self.id.as_ref().map(|id| format!("{WHY_URL}/{id}"))
+    }
+
+    /// The whole of it, as one line of JSON.
+    pub(super) fn told(&self) -> String {
+        line(&self.document())
+    }
+
+    fn document(&self) -> Document<'_> {
+        let Brokered { target, rule, reason, fix, entry, .. } = &self.what;
+        Document {
+            by: "stockade",
+            id: self.id.as_deref(),
+            layer: "network",
+            effect: "deny",
+            subject: target,
+            rule,
+            reason,
+            fix: fix.as_deref(),
+            entry: entry.as_deref(),
+            why: self.url(),
+        }
+    }
+
+    /// Whether it has this name, or is about this host, whatever the port.
+    fn is_called(&self, name: &str) -> bool {
+        let behind_host = self.what.target.strip_prefix(name);
+        self.id.as_deref() == Some(name)
+            || behind_host.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    }
+}
+
+impl Refusals {
+    pub(super) fn keep(&mut self, refused: Arc<Refused>) {
+        if self.kept.len() == MAX_KEPT {
+            self.kept.pop_front();
+            self.forgotten += 1;
+        }
+        self.kept.push_back(refused);
+    }
+
+    /// All of them, as one line of JSON.
+    pub(super) fn all(&self) -> String {
+        let refused = self.kept.iter().map(|refused| refused.document()).collect();
+        line(&All { refused, forgotten: self.forgotten })
+    }
+
+    /// The last one of this name, or about this host.
+    pub(super) fn last_called(&self, name: &str) -> Option<String> {
+        self.kept.iter().rev().find(|refused| refused.is_called(name)).map(|refused| refused.told())
+    }
+}
+
+/// What is made of words and numbers can be written in any case.
+fn line(document: &impl Serialize) -> String {
+    serde_json::to_string(document).map(|text| text + "\n").unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(number: usize) -> Arc<Refused> {
+        let what = Brokered::refused(&format!("h{number}.example:443"), "not-listed", "\u{e4}".repeat(5_000));
+        Arc::new(Refused::new(Some(format!("id{number}")), what))
+    }
+
+    #[test]
+    fn the_latest_are_found_by_name_and_host() {
+        let mut refusals = Refusals::default();
+        (0..300).for_each(|number| refusals.keep(refused(number)));
+        for (name, is_found) in [
+            ("id299", true),
+            ("id44", true),
+            ("id43", false),
+            ("h299.example", true),
+            ("h299.example:443", true),
+            ("h299", false),
+            ("", false),
+        ] {
+            assert_eq!(refusals.last_called(name).is_some(), is_found, "{name}");
+        }
+        let all: serde_json::Value = serde_json::from_str(&refusals.all()).unwrap();
+        assert_eq!((all["refused"].as_array().unwrap().len(), all["forgotten"].as_u64()), (256, Some(44)));
+        let last = &all["refused"][255];
+        assert_eq!(last["why"], "http://stockade.internal/v1/why/id299");
+        assert_eq!(last["reason"].as_str().unwrap().chars().count(), MAX_REASON + 1);
+    }
+}

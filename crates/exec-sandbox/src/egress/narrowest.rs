@@ -1,0 +1,53 @@
+//! The narrowest entry that lets a request through, in words that a list of hosts understands.
+
+use super::conditions::Asked;
+use super::host_list::{HostList, Ruling};
+use super::target::NetTarget;
+use super::{path_glob, query_names};
+
+/// Returns the entry; nothing where each that lets the request through would let other paths through as well.
+pub(super) fn entry_for(target: &NetTarget, asked: Option<Asked<'_>>) -> Option<String> {
+    let Some(Asked { method, path: whole }) = asked else { return Some(target.to_string()) };
+    let path = whole.split('?').next().unwrap_or_default();
+    // A star that is meant as one cannot be written.
+    let is_plain = path_glob::plain(path).is_some_and(|plain| !plain.contains('*'));
+    let names = query_names::written(whole).filter(|_| is_plain)?;
+    let entry = format!("{target} {method} {path} ?{}", names.join("|"));
+    let list = HostList::compile(std::slice::from_ref(&entry)).ok()?;
+    matches!(list.rule_on(target, asked), Ruling::Allowed(_)).then_some(entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_as_narrow_as_it_can_be_written() {
+        let target = NetTarget::parse("a.example:80").unwrap();
+        for (method, path, expected) in [
+            ("GET", "/v1/x", Some("a.example:80 GET /v1/x ?")),
+            ("POST", "/v1/x?b=1&a=2&b=3", Some("a.example:80 POST /v1/x ?a|b")),
+            ("GET", "/a%20b?q%5B%5D=1", Some("a.example:80 GET /a%20b ?q[]")),
+            ("GET", "/a*b", None),
+            ("GET", "/a%2Ab", None),
+            ("GET", "/a/../b", None),
+            ("GET", "/a?%71=1", None),
+            ("GET", "/a?x;y=1", None),
+            ("GET", "/a?x|y=1", None),
+            ("get", "/a", None),
+        ] {
+            let asked = Asked { method, path };
+            let entry = entry_for(&target, Some(asked));
+            assert_eq!(entry.as_deref(), expected, "{method} {path}");
+            let Some(entry) = entry else { continue };
+            let list = HostList::compile(&[entry]).unwrap();
+            for (method, path) in
+                [("PUT", path), (method, "/other"), (method, "/v1/x?z=1"), (method, "/v1/x/y")]
+            {
+                let other = Asked { method, path };
+                assert!(matches!(list.rule_on(&target, Some(other)), Ruling::Denied(..)), "{method} {path}");
+            }
+        }
+        assert_eq!(entry_for(&target, None).as_deref(), Some("a.example:80"));
+    }
+}
