@@ -17,9 +17,11 @@ pub(crate) mod registration;
 pub(crate) mod replay;
 pub(crate) mod results;
 pub(crate) mod rewrite;
+mod search;
 pub(crate) mod state;
 mod table;
 pub(crate) mod tools;
+mod wildcards;
 
 pub(crate) use table::HARNESSES;
 

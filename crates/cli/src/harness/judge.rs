@@ -85,12 +85,8 @@ impl<'a> Agent<'a> {
             Kind::OtherShell => Ok(Verdict::Ask(
                 "stockade: it reads no commands of this shell, so a person has to".to_owned(),
             )),
-            Kind::Read => self.paths(call, tool, Access::Read, &named(&call.input)?),
-            Kind::Look => {
-                let paths = paths::among(&call.input)?;
-                let here = [String::from(".")];
-                self.paths(call, tool, Access::Read, if paths.is_empty() { &here } else { &paths })
-            }
+            Kind::Read => self.read(call, tool, &named(&call.input)?),
+            Kind::Look => self.look(call, tool),
             Kind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
             Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
             Kind::Web => self.hosts(&addresses::among(&call.input)?),
@@ -106,7 +102,14 @@ impl<'a> Agent<'a> {
         }
     }
 
-    fn paths(&self, call: &Call, tool: &str, access: Access, paths: &[String]) -> Result<Verdict, String> {
+    /// Decides on paths: the strictest answer counts for all.
+    pub(super) fn paths(
+        &self,
+        call: &Call,
+        tool: &str,
+        access: Access,
+        paths: &[String],
+    ) -> Result<Verdict, String> {
         let mut worst = Verdict::Silent;
         for path in paths {
             let path = paths::asked(&call.origin, path);

@@ -54,6 +54,11 @@ The project is the folder that the harness names; where it names none, the one t
 matter: nothing outside of the project becomes part of it so, and what belongs into the sandbox is refused there. The rules call a tool of a server
 `mcp__SERVER__TOOL`, whatever it calls itself; Cursor does not say which server it is, so there it is `mcp__cursor__TOOL`.
 
+A search is asked about as reads are: the folders that it names, those that its globs begin in, and every file below that a glob of it could match in any
+of the ways in which harnesses read globs. Where one of them must not be read, or nobody can tell, that is a question, and so a refusal where nobody can be
+asked. What lists names alone reads no file. Left open in all of them: a search of contents without a glob goes through every file below its folder,
+those that a read is denied too, as far as the harness itself leaves none out. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
+
 What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. Claude Code is handed the cleaned
 result and Gemini CLI the cleaned text in the place of the result, others a note where they have a place for one. That is said as their
 documentation has it; what they make of it was not tried with the programs themselves.

@@ -81,13 +81,18 @@ pub(super) fn asked(origin: &Origin, path: &str) -> PathBuf {
         (Some(_), _) => Path::new("/").join(path),
         (None, _) => origin.cwd.join(path),
     };
-    let real = fs::canonicalize(&origin.workspace).ok();
-    let below = [Some(&origin.workspace), real.as_ref()].into_iter().flatten();
-    let from = below.filter_map(|workspace| whole.strip_prefix(workspace).ok()).next();
+    from_workspace(origin, &whole)
+}
+
+/// Returns a whole path as it is asked about.
+pub(super) fn from_workspace(origin: &Origin, whole: &Path) -> PathBuf {
+    let real = || fs::canonicalize(&origin.workspace).ok();
+    let from = whole.strip_prefix(&origin.workspace).ok().map(Path::to_owned);
+    let from = from.or_else(|| whole.strip_prefix(real()?).ok().map(Path::to_owned));
     match from {
         Some(rest) if rest.as_os_str().is_empty() => PathBuf::from("."),
-        Some(rest) => rest.to_owned(),
-        None => whole,
+        Some(rest) => rest,
+        None => whole.to_owned(),
     }
 }
 

@@ -538,6 +538,73 @@ fn files_are_asked_about_where_they_really_are() {
     }
 }
 
+/// What a read of a file is denied no search reads, whatever glob it gives and whatever its harness calls that.
+#[test]
+fn what_must_not_be_read_no_search_reads() {
+    let home = Home::new();
+    let project = home.project();
+    fs::create_dir_all(project.join("sub/deep")).unwrap();
+    fs::create_dir_all(home.path().join("outside")).unwrap();
+    for file in ["project/sub/deep/.env", "project/sub/main.rs", "project/a.txt", "outside/x.rs"] {
+        fs::write(home.path().join(file), "x").unwrap();
+    }
+    std::os::unix::fs::symlink("../outside", project.join("out")).unwrap();
+    let at = |path: &str| project.join(path).display().to_string();
+    let rows = [
+        ("Grep", json!({"pattern": "x", "glob": "*.rs"}), true),
+        ("Grep", json!({"pattern": "x", "glob": "**/*.{rs,toml}", "path": at("sub")}), true),
+        ("Grep", json!({"pattern": "x", "glob": "a.t?t"}), true),
+        ("Grep", json!({"pattern": "x", "glob": ".env"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "*.e*v"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "**/.en[v]", "path": at("sub")}), false),
+        ("Grep", json!({"pattern": "x", "glob": "sub/**"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "!*.rs"}), false),
+        ("Grep", json!({"pattern": "x", "glob": ["*.rs", ".ENV"]}), false),
+        ("Grep", json!({"pattern": "x", "glob": "/etc/*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "../outside/*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": ".{.,x}/outside/*"}), false),
+        ("Grep", json!({"pattern": "x", "glob": "o?t/*.rs"}), false),
+        ("Grep", json!({"pattern": "x", "glob": 1}), false),
+        ("grep_search", json!({"pattern": "x", "include_pattern": "*.rs"}), true),
+        ("grep_search", json!({"pattern": "x", "include_pattern": ".e*"}), false),
+        ("search_file_content", json!({"pattern": "x", "include": "*.rs"}), true),
+        ("search_file_content", json!({"pattern": "x", "include": ".e*"}), false),
+        ("search_files", json!({"path": at("sub"), "regex": "x", "file_pattern": ".e*"}), false),
+        ("read_many_files", json!({"paths": ["sub/*.rs", "a.txt"]}), true),
+        ("read_many_files", json!({"include": ["sub/*.rs", "a.txt"]}), true),
+        ("read_many_files", json!({"include": [".en[v]"]}), false),
+        ("read_many_files", json!({"paths": ["sub/d*/.e*"]}), false),
+        ("read_many_files", json!({"paths": ["sub/deep/.env"]}), false),
+        ("Read", json!({"file_path": at("sub/[id].tsx")}), true),
+        ("Read", json!({"file_path": at("sub/deep/.en[v]")}), false),
+        ("Glob", json!({"pattern": "**/*.rs"}), true),
+        ("Glob", json!({"pattern": "sub/{deep,more}/*"}), true),
+        ("Glob", json!({"pattern": "/etc/**"}), false),
+        ("Glob", json!({"pattern": "~/.ssh/*"}), false),
+        ("Glob", json!({"pattern": "../**"}), false),
+        ("Glob", json!({"pattern": "*/../../**"}), false),
+        ("Glob", json!({"pattern": "{/etc,sub}/*"}), false),
+        ("Glob", json!({"pattern": "out/*"}), false),
+        ("file_search", json!({"query": "main"}), true),
+        ("file_search", json!({"query": "/etc/*"}), false),
+    ];
+    for (harness, ..) in ALL {
+        // The table is read in the same way for all of them, but for what stands for a question.
+        let some = if *harness == "claude" { rows.as_slice() } else { &rows[..8] };
+        for (tool, input, is_silent) in some {
+            let Some(payload) = used(harness, &project, tool, input) else { continue };
+            let answer = home.answer(harness, &payload);
+            let is_right = if *is_silent { answer == Answer::Silent } else { answer.is_no() };
+            assert!(is_right, "{harness}: {tool} {input}: {answer:?}");
+        }
+    }
+    // Without the file there is nothing that must not be read.
+    fs::remove_file(project.join("sub/deep/.env")).unwrap();
+    for glob in ["*.e*v", "sub/**"] {
+        assert_eq!(claude(&home, "Grep", &json!({"pattern": "x", "glob": glob})), Answer::Silent, "{glob}");
+    }
+}
+
 /// The project is what the harness says, and not the folder that a command happens to run in.
 #[test]
 fn where_a_command_runs_makes_no_project() {
