@@ -43,6 +43,8 @@ mod proxy_request;
 mod punycode;
 mod query_names;
 #[cfg(target_os = "linux")]
+mod sightings;
+#[cfg(target_os = "linux")]
 mod socks;
 mod special_domains;
 mod target;
@@ -57,4 +59,6 @@ pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use own_name::WHY_URL;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
+#[cfg(target_os = "linux")]
+pub use sightings::Observed;
 pub use target::{Host, NetRefused, NetTarget};

@@ -29,6 +29,8 @@ pub struct EgressSockets {
     pub datagrams: Vec<SocketAddr>,
     /// Whether names are looked up at one of these sockets, and so nowhere else.
     pub answers_names: bool,
+    /// Whether the proxy lets every public host be reached, so that it is seen which are needed.
+    pub observes: bool,
 }
 
 /// Where the first process of a sandbox hands out its sockets. One may serve many sandboxes.
@@ -58,6 +60,12 @@ impl ListenerHandoff {
     #[cfg(target_os = "linux")]
     pub(crate) fn number(&self) -> RawFd {
         self.0.to.as_raw_fd()
+    }
+
+    /// Returns whether the proxy lets every public host be reached, so that it is seen which are needed.
+    #[must_use]
+    pub fn observes(&self) -> bool {
+        self.0.sockets.observes
     }
 
     /// What is made inside beside the proxy's socket.

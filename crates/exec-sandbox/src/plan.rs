@@ -289,6 +289,9 @@ impl fmt::Display for Plan {
         let network = match &self.network {
             Network::None => "none".to_owned(),
             Network::Broker { socket } => format!("only by {socket:?}"),
+            Network::Proxy(handoff) if handoff.observes() => {
+                format!("every public host, seen by a proxy, at {}", crate::PROXY_ADDRESS)
+            }
             Network::Proxy(_) => format!("only by a proxy, at {}", crate::PROXY_ADDRESS),
             Network::Open => "open".to_owned(),
         };

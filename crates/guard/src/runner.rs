@@ -20,12 +20,16 @@ use thiserror::Error;
 pub use egress::Egress;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
+use crate::egress::Observed;
 use crate::exec::{
     BackendRun, HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec,
     Streams, backends, probe,
 };
 use crate::guard::Decision;
 use egress::EgressProxy;
+
+#[cfg(doc)]
+use crate::egress::BrokerOptions;
 
 /// Where a command is put on record, and for whom.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +62,8 @@ pub struct RunReport {
     pub outcome: Outcome,
     /// The requests to hosts that were refused, as far as there are not too many of them.
     pub hosts_refused: Vec<Decision>,
+    /// What its list of hosts would have to hold, where that was to be seen: [`BrokerOptions::observes`].
+    pub hosts_observed: Option<Observed>,
     /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }
@@ -168,7 +174,7 @@ impl PreparedRun {
         });
 
         // What is still connected is cut before the end is on record, so that nothing of the run comes after it.
-        let hosts_refused = proxy.map(EgressProxy::end).unwrap_or_default();
+        let (hosts_refused, hosts_observed) = proxy.map(EgressProxy::end).unwrap_or_default();
         let ended = match &ran {
             Ok((plan, outcome)) => record::ended(owner, plan, outcome, &hosts_refused),
             Err(error) => owner.with("error", error.to_string()),
@@ -178,7 +184,7 @@ impl PreparedRun {
             Ok(Recorded::Lost(error)) | Err(error) => Some(error),
         });
         match ran {
-            Ok((plan, outcome)) => Ok(RunReport { plan, outcome, hosts_refused, unrecorded }),
+            Ok((plan, outcome)) => Ok(RunReport { plan, outcome, hosts_refused, hosts_observed, unrecorded }),
             Err(error) => Err(NotRun::Sandbox { error, unrecorded }),
         }
     }
@@ -192,7 +198,7 @@ impl RunReport {
     }
 }
 
-/// Returns what a command could really reach of the network, in a word: `none`, `broker` or `open`.
+/// Returns what a command could really reach of the network, in a word: `none`, `broker`, `observed` or `open`.
 #[must_use]
 pub fn network_held(plan: &Plan, outcome: &Outcome) -> &'static str {
     record::network(plan, &outcome.enforcement)

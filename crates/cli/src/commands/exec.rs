@@ -39,6 +39,7 @@ Examples:
   stockade exec --ro ~/data -- ./run.sh           it may read one folder more
   stockade exec --allow-host registry.npmjs.org:443 -- npm ci
                                                   it may talk to this host, and to no other
+  stockade exec --network observe -- npm ci       it may talk to every public host, and is told which of them it needs
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
                                                   one socket leads out, and its broker decides
   stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
@@ -250,6 +251,8 @@ enum Reach {
     None,
     /// Itself, and the socket of a broker
     Broker,
+    /// Every public host over TLS, plain HTTP and SSH; at the end stands which --allow-host it needs, as narrow as can be
+    Observe,
     /// Whatever this machine reaches
     Open,
 }
@@ -347,7 +350,7 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     {
         return denied(args, &decision);
     }
-    let egress = match hosts::egress(&args.allow_host) {
+    let egress = match hosts::egress(args) {
         Ok(egress) => egress,
         Err(why) => return failed(args, &why),
     };
@@ -381,6 +384,9 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
+    if args.form.is_some() && args.network == Reach::Observe {
+        return failed(args, &"no policy of another program observes; name the hosts with --allow-host");
+    }
     let shown = match prepared.plan().map(|plan| shown::plan(&plan, args.form, &args.allow_host)) {
         Ok(Ok(shown)) => shown,
         Ok(Err(why)) => return failed(args, &why),

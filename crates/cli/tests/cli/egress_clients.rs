@@ -36,9 +36,12 @@ enum Expected {
     Prints(&'static str),
     /// It prints this among other things, and stockade says the second to whoever started it.
     Refused(&'static str, &'static str),
+    /// It prints the first where it may reach every host, and the same again where it may reach these and no others, which
+    /// stockade advises. The last is what it says besides.
+    Needs(&'static str, &'static [&'static str], &'static str),
 }
 
-use Expected::{Prints, Refused};
+use Expected::{Needs, Prints, Refused};
 
 const REGISTRY: &[&str] = &["registry.test"];
 const CA: &str = "{site}/public/ca.pem";
@@ -219,6 +222,57 @@ for kind in (16, 10, 28):
     print(s.recv(512)[3] & 15, end=\" \")'", "3 3 3 ", "secret.evil.test: no entry"),
 ];
 
+const fn needs(
+    name: &'static str,
+    needs: &'static str,
+    script: &'static str,
+    prints: &'static str,
+    entries: &'static [&'static str],
+) -> Client {
+    Client { name, needs, hosts: OBSERVED, script, expected: Needs(prints, entries, "") }
+}
+
+/// Which hosts programs turn out to need.
+#[rustfmt::skip]
+const SEEN: &[Client] = &[
+    needs("seen-curl", "/usr/bin/curl", "curl -sS --cacert {ca} https://registry.test/hello; curl -sS 'http://registry.test/hello?q=1&page=2'; \
+        curl -sS -o none 'http://registry.test/hello?q=7'; curl -sSI -o none http://registry.test/hello; curl -sS -d 1234 http://registry.test/echo",
+        "hello from outside\nhello from outside\nPOST 4\n",
+        &["registry.test:443", "registry.test:80 POST /echo ?", "registry.test:80 HEAD /hello ?", "registry.test:80 GET /hello ?page|q"]),
+    needs("seen-git", "/usr/bin/git", "git -c http.sslCAInfo={ca} clone -q https://registry.test/repo.git a; cat a/hello", HELLO,
+        &["registry.test:443"]),
+    Client {
+        name: "seen-git-http", needs: "/usr/bin/git", hosts: OBSERVED,
+        script: "git clone -q http://registry.test/repo.git b; cat b/hello",
+        expected: Needs(HELLO, &[], "--allow-host 'registry.test:80 GET /repo.git/info/refs ?service'"),
+    },
+    Client {
+        name: "seen-git-ssh", needs: "/usr/sbin/sshd", hosts: OBSERVED,
+        script: "chmod 600 key; git -c core.sshCommand='ssh -F none -i key -o IdentitiesOnly=yes -o UserKnownHostsFile=known_hosts' \
+                 clone -q ssh://root@registry.test{site}/served/repo.git a && cat a/hello",
+        expected: Needs(HELLO, &["registry.test:22"], ""),
+    },
+    needs("seen-python", "/usr/bin/python3", "/usr/bin/python3 -c 'import urllib.request as u; \
+        print(u.urlopen(\"http://registry.test/echo\").read().decode(), end=\"\")'", "GET registry.test\n",
+        &["registry.test:80 GET /echo ?"]),
+    needs("seen-node", "/usr/bin/node", "NODE_EXTRA_CA_CERTS={ca} /usr/bin/node -e \
+        'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'", HELLO,
+        &["registry.test:443"]),
+    needs("seen-by-proxy", "/usr/bin/curl", "curl -sS --cacert {ca} -x http://127.0.0.1:3128 https://registry.test:8443/hello; \
+        curl -sS --cacert {ca} -x socks5h://127.0.0.1:3128 https://a.registry.test:8443/hello", "hello from outside\nhello from outside\n",
+        &["a.registry.test:8443", "registry.test:8443"]),
+    Client {
+        name: "seen-not", needs: "/usr/bin/curl", hosts: OBSERVED,
+        script: "for url in http://localhost:9000/hello http://inner.test/ http://169.254.169.254/ http://10.0.0.7/; do \
+                 curl -sS -o answer -w '%{http_code}\n' -x http://127.0.0.1:3128 $url; grep -o '\"rule\":\"[a-z-]*' answer; done; \
+                 curl -sS -o answer -w '%{http_code}\\n' http://inner.test/; curl -sS -o answer --path-as-is http://registry.test/a/../hello",
+        expected: Needs("403\n\"rule\":\"not-listed\n403\n\"rule\":\"leads-elsewhere\n403\n\"rule\":\"metadata\n403\n\"rule\":\"not-listed\n403\n", &[], "no --allow-host says `GET http://registry.test:80/a/../hello` without others"),
+    },
+];
+
+/// No list: every public host is reached, to see which.
+const OBSERVED: &[&str] = &[];
+
 /// What is replaced in scripts and options.
 struct Places {
     site: PathBuf,
@@ -254,7 +308,12 @@ fn lay_out(places: &Places) {
     write("Get.java", include_str!("egress_clients/Get.java"));
     write("get.go", include_str!("egress_clients/get.go"));
     write("served/hello", HELLO);
-    write("hosts", &format!("127.0.0.1 localhost\n{ADDRESS} registry.test a.registry.test evil.test\n"));
+    write(
+        "hosts",
+        &format!(
+            "127.0.0.1 localhost\n{ADDRESS} registry.test a.registry.test evil.test\n10.0.0.7 inner.test\n"
+        ),
+    );
     certificates(site);
     repository_in(site);
     assert!(run("/usr/bin/python3", &["packages.py", "served"], site));
@@ -339,6 +398,8 @@ fn lay_out_row(client: &Client, places: &Places) -> Option<()> {
     for folder in [places.site.join("public"), places.tools.clone(), places.cargo.clone()] {
         options.extend(["--ro".to_owned(), folder.display().to_string()]);
     }
+    let observes = client.hosts.is_empty().then_some(["--network", "observe"]);
+    options.extend(observes.into_iter().flatten().map(str::to_owned));
     options.extend(client.hosts.iter().flat_map(|host| ["--allow-host".to_owned(), (*host).to_owned()]));
     fs::write(row.join("options"), options.join("\n")).unwrap();
     Some(())
@@ -354,8 +415,12 @@ fn every_program_works_that_knows_of_no_proxy() {
     let places = Places { site: folder.path().canonicalize().unwrap(), tools, cargo };
     fs::set_permissions(&places.site, fs::Permissions::from_mode(0o755)).unwrap();
     lay_out(&places);
-    let rows: Vec<&Client> =
-        CLIENTS.iter().chain(BESIDE).filter(|client| lay_out_row(client, &places).is_some()).collect();
+    let rows: Vec<&Client> = CLIENTS
+        .iter()
+        .chain(BESIDE)
+        .chain(SEEN)
+        .filter(|client| lay_out_row(client, &places).is_some())
+        .collect();
     let mut namespace = Command::new("unshare");
     namespace.args(["--net", "--mount", "sh", "namespace.sh"]).arg(&places.site).arg(ADDRESS);
     namespace.current_dir(&places.site).env("STOCKADE", STOCKADE);
@@ -369,7 +434,7 @@ fn every_program_works_that_knows_of_no_proxy() {
     assert!(places.site.join("ready").exists(), "{why}");
     let failures: Vec<String> = rows.iter().filter_map(|client| failure(client, &places)).collect();
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
-    println!("{} programs of {}", rows.len(), CLIENTS.len() + BESIDE.len());
+    println!("{} programs of {}", rows.len(), CLIENTS.len() + BESIDE.len() + SEEN.len());
 }
 
 /// What is wrong with what became of a client.
@@ -380,8 +445,18 @@ fn failure(client: &Client, places: &Places) -> Option<String> {
     let is_right = match client.expected {
         Prints(text) => out == text && code.trim() == "0",
         Refused(prints, says) => out.contains(prints) && err.contains(says),
+        Needs(prints, entries, says) => {
+            let advised: Vec<String> = read("advised").lines().map(str::to_owned).collect();
+            // Without entries here, what is advised is too much to be written down; it suffices all the same.
+            let are_advised = entries.is_empty() || advised == entries;
+            out == prints
+                && are_advised
+                && err.contains(says)
+                && (advised.is_empty() || read("again") == prints)
+        }
     };
-    (!is_right).then(|| format!("--- {}: exit {}\n{out}\n{err}", client.name, code.trim()))
+    let again = read("advised") + &read("again");
+    (!is_right).then(|| format!("--- {}: exit {}\n{out}\n{err}\n{again}", client.name, code.trim()))
 }
 
 /// A folder in the build's own: what is below `/tmp` is not the same within a sandbox.

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 use super::address_book::AddressBook;
 use super::host_list::HostList;
 use super::listening;
+use super::sightings::{Observed, Sightings};
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
 use ledger::Ledger;
@@ -63,6 +64,9 @@ pub struct BrokerOptions {
     pub patience: Duration,
     /// How long a connection stays through which nothing goes.
     pub idle: Duration,
+    /// Whether every public host may be reached beside what the list names, so that it is seen which are needed:
+    /// [`Broker::observed`]. What a list could not let through is not let through either.
+    pub observes: bool,
     /// What the list of hosts is called where somebody could change it.
     pub list_name: String,
 }
@@ -74,6 +78,7 @@ impl Default for BrokerOptions {
             requests: 10_000,
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(300),
+            observes: false,
             list_name: "`security.permission.allowedNetHosts`".to_owned(),
         }
     }
@@ -109,8 +114,9 @@ impl Broker {
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
         let mut book = AddressBook::default();
-        let (handoff, listeners) = HandedListeners::with(listening::sockets(&hosts, &mut book))?;
-        let check = ResolveCheck::new(hosts, options.list_name.clone(), resolve);
+        let (handoff, listeners) =
+            HandedListeners::with(listening::sockets(&hosts, options.observes, &mut book))?;
+        let check = ResolveCheck::new(hosts, &options, resolve);
         let shared = Shared {
             check,
             witness,
@@ -118,6 +124,7 @@ impl Broker {
             book: Mutex::new(book),
             ledger: Mutex::new(Ledger::new(Instant::now())),
             refusals: Mutex::default(),
+            sightings: Mutex::default(),
             listeners,
             state: Mutex::new(State::default()),
             changed: Condvar::new(),
@@ -132,6 +139,12 @@ impl Broker {
     #[must_use]
     pub fn network(&self) -> Network {
         Network::Proxy(self.handoff.clone())
+    }
+
+    /// Returns what was let through so far, as entries of a list; nothing if this broker was not to observe.
+    #[must_use]
+    pub fn observed(&self) -> Option<Observed> {
+        self.shared.options.observes.then(|| self.shared.sightings().needed())
     }
 }
 
@@ -166,6 +179,8 @@ struct Shared {
     ledger: Mutex<Ledger>,
     /// What was refused of late.
     refusals: Mutex<Refusals>,
+    /// What was let through, where that is to be seen.
+    sightings: Mutex<Sightings>,
     listeners: HandedListeners,
     state: Mutex<State>,
     changed: Condvar,
@@ -193,6 +208,10 @@ struct KeptSocket {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sightings(&self) -> MutexGuard<'_, Sightings> {
+        self.sightings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn refusals(&self) -> MutexGuard<'_, Refusals> {

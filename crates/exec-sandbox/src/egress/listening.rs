@@ -26,11 +26,16 @@ const NAMES: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 /// Ports that are taken: by what looks names up, and by the proxy itself.
 const TAKEN: [u16; 2] = [53, PORT];
 
-/// Returns the sockets for a list.
-pub(super) fn sockets(list: &HostList, book: &mut AddressBook) -> EgressSockets {
+/// Where else programs that know of no proxy are heard when it is to be seen which hosts they need. At ports from 1024 on, the
+/// command may want servers of its own.
+const OBSERVED: &[u16] = &[22];
+
+/// Returns the sockets for a list, or for whatever a command may ask for.
+pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -> EgressSockets {
     let mut addresses = BTreeSet::from([(IpAddr::V4(ALL.0), ALL.1)]);
     // Of the web always, so that what asks there is told why it gets no answer.
     let mut everywhere = BTreeSet::from([80, 443]);
+    everywhere.extend(OBSERVED.iter().filter(|_| observes));
     let mut single: BTreeSet<(u16, IpAddr)> = BTreeSet::new();
     for (listened, port) in list.listened() {
         everywhere.extend(port.filter(|port| *port < FIRST_FREE));
@@ -61,6 +66,7 @@ pub(super) fn sockets(list: &HostList, book: &mut AddressBook) -> EgressSockets 
         streams: std::iter::once(NAMES).chain(all).chain(one_by_one).collect(),
         datagrams: vec![NAMES],
         answers_names: true,
+        observes,
     }
 }
 
@@ -97,7 +103,7 @@ mod tests {
 
     fn of(list: &[&str]) -> (Vec<String>, Vec<String>) {
         let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
-        let sockets = sockets(&HostList::compile(&list).unwrap(), &mut AddressBook::default());
+        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut AddressBook::default());
         assert_eq!((sockets.datagrams, sockets.answers_names), (vec![NAMES], true));
         let addresses = sockets.addresses.iter().map(|(address, bits)| format!("{address}/{bits}"));
         (addresses.collect(), sockets.streams.iter().map(ToString::to_string).collect())
@@ -137,11 +143,11 @@ mod tests {
     #[test]
     fn a_long_list_takes_few_sockets() {
         let list: Vec<String> = (0..4_000).map(|number| format!("host{number}.example:8443")).collect();
-        let sockets = sockets(&HostList::compile(&list).unwrap(), &mut AddressBook::default());
+        let sockets = sockets(&HostList::compile(&list).unwrap(), false, &mut AddressBook::default());
         assert_eq!(sockets.streams.len(), 4);
         let list: Vec<String> =
             (0..2_000).map(|number| format!("host{number}.example:{}", 9000 + number % 127)).collect();
-        let sockets = super::sockets(&HostList::compile(&list).unwrap(), &mut AddressBook::default());
+        let sockets = super::sockets(&HostList::compile(&list).unwrap(), true, &mut AddressBook::default());
         assert!(sockets.streams.len() <= 3 + 128 * MAX_SINGLE, "{}", sockets.streams.len());
     }
 }

@@ -1,7 +1,7 @@
 //! Whether a target may be talked to.
 
 use super::address::AddressKind;
-use super::host_list::HostList;
+use super::host_list::{HostList, NOT_LISTED};
 use super::target::{Host, NetTarget};
 use super::{own_name, special_domains};
 
@@ -83,9 +83,9 @@ impl NetPolicy {
                     verdict(true, "listed", format!("the entry `{written}` lets it through"), None)
                 }
                 None if list.has_other_port(target) => {
-                    verdict(false, "not-listed", "the list names it with another port".to_owned(), entry)
+                    verdict(false, NOT_LISTED, "the list names it with another port".to_owned(), entry)
                 }
-                None => verdict(false, "not-listed", "no entry of the list names it".to_owned(), entry),
+                None => verdict(false, NOT_LISTED, "no entry of the list names it".to_owned(), entry),
             },
         };
         verdict.notes = notes(target, kind, matches!(self, Self::Open));
@@ -94,7 +94,7 @@ impl NetPolicy {
 }
 
 /// What kind of place it is, and why where that cannot be seen.
-fn kind(target: &NetTarget) -> (AddressKind, Option<&'static str>) {
+pub(super) fn kind(target: &NetTarget) -> (AddressKind, Option<&'static str>) {
     match &target.host {
         Host::Address(address) => (AddressKind::of(*address), None),
         Host::Name(name) => {

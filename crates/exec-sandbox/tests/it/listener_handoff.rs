@@ -68,6 +68,7 @@ fn addresses_of_others_are_heard_outside() {
         streams: vec!["0.0.0.0:443".parse().unwrap(), "93.184.216.34:8080".parse().unwrap()],
         datagrams: vec!["127.0.0.1:53".parse().unwrap()],
         answers_names: true,
+        ..EgressSockets::default()
     };
     let (handoff, listeners) = HandedListeners::with(sockets).unwrap();
     let heard = thread::spawn(move || {

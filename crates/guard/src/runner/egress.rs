@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use stockade_policy::Effect;
 
 use super::RunRecord;
-use crate::egress::{Broker, BrokerOptions, Brokered, HostList};
+use crate::egress::{Broker, BrokerOptions, Brokered, HostList, Observed};
 use crate::exec::Network;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
 
@@ -59,10 +59,12 @@ impl EgressProxy {
         self.run.set(run.to_owned()).ok();
     }
 
-    /// Cuts what is still connected, and returns what the command was not let through to.
-    pub(super) fn end(self) -> Vec<Decision> {
+    /// Cuts what is still connected, and returns what the command was not let through to, and which entries would let it through
+    /// to the rest, if that was to be seen.
+    pub(super) fn end(self) -> (Vec<Decision>, Option<Observed>) {
+        let observed = self.broker.observed();
         drop(self.broker);
-        std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner))
+        (std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner)), observed)
     }
 }
 

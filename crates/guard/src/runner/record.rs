@@ -143,6 +143,9 @@ fn loud(event: AuditEvent, plan: &Plan) -> AuditEvent {
 pub(super) fn network(plan: &Plan, enforcement: &Enforcement) -> &'static str {
     match plan.network {
         Network::None if enforcement.holds(Property::Network) => "none",
+        Network::Proxy(ref handoff) if handoff.observes() && enforcement.holds(Property::Network) => {
+            "observed"
+        }
         Network::Broker { .. } | Network::Proxy(_) if enforcement.holds(Property::Network) => "broker",
         Network::None | Network::Broker { .. } | Network::Proxy(_) | Network::Open => "open",
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
+use stockade_guard::egress::Observed;
 use stockade_guard::exec::{Denial, End, Enforcement};
 use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
@@ -29,6 +30,9 @@ struct Ran<'a> {
     denials: Vec<Denied<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts_refused: Vec<Unreached<'a>>,
+    /// What of --allow-host the command needs, where that was to be seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hosts_observed: Option<Needed<'a>>,
     quarantine: Vec<Moved<'a>>,
     /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -122,6 +126,23 @@ impl<'a> Denied<'a> {
     }
 }
 
+/// The entries of a list that let through what was let through, and what stands in none.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Needed<'a> {
+    entries: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unwritten: &'a [String],
+    left_out: u64,
+}
+
+impl<'a> Needed<'a> {
+    fn new(observed: &'a Observed) -> Self {
+        let Observed { entries, unwritten, left_out, .. } = observed;
+        Self { entries, unwritten, left_out: *left_out }
+    }
+}
+
 /// A host that the command was not let through to.
 #[derive(Serialize)]
 struct Unreached<'a> {
@@ -168,7 +189,7 @@ pub(in crate::commands) fn ran(
     decision: Option<&Decision>,
     result: Option<&ToolResult>,
 ) -> String {
-    let RunReport { plan, outcome, hosts_refused, .. } = report;
+    let RunReport { plan, outcome, hosts_refused, hosts_observed, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
@@ -202,6 +223,7 @@ pub(in crate::commands) fn ran(
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
         hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
+        hosts_observed: hosts_observed.as_ref().map(Needed::new),
         quarantine: moved.collect(),
         quarantine_dropped: outcome
             .quarantine_dropped

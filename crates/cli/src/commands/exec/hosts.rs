@@ -1,7 +1,10 @@
 //! The hosts that a command may talk to, as they were typed.
 
-use stockade_guard::egress::{BrokerOptions, HostList};
+use stockade_guard::egress::{BrokerOptions, HostList, Observed};
+use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, Egress};
+
+use super::{ExecArgs, Reach};
 
 /// What the list of hosts is called in the fix of a refusal.
 const LIST: &str = "what it may reach with --allow-host";
@@ -23,12 +26,32 @@ pub(super) fn shown(refused: &[Decision]) -> Vec<&Decision> {
     shown
 }
 
-/// Returns what lets the command out to the hosts that were named; nothing, if none was.
-pub(super) fn egress(hosts: &[String]) -> Result<Option<Egress>, String> {
-    if hosts.is_empty() {
+/// Returns what lets the command out to the hosts that were named, or to all so that it is seen which it needs; nothing, if neither
+/// was asked for.
+pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
+    let observes = args.network == Reach::Observe;
+    if args.allow_host.is_empty() && !observes {
         return Ok(None);
     }
-    let hosts = HostList::compile(hosts).map_err(|error| format!("--allow-host: {error}: {}", error.fix))?;
-    let options = BrokerOptions { list_name: LIST.to_owned(), ..BrokerOptions::default() };
+    let hosts = HostList::compile(&args.allow_host);
+    let hosts = hosts.map_err(|error| format!("--allow-host: {error}: {}", error.fix))?;
+    let options = BrokerOptions { list_name: LIST.to_owned(), observes, ..BrokerOptions::default() };
     Ok(Some(Egress { hosts, options }))
+}
+
+/// Says which options let the command reach again what it reached.
+pub(super) fn needed(observed: &Observed) -> Vec<String> {
+    let Observed { entries, unwritten, left_out, .. } = observed;
+    let option = |entry: &String| format!("  {}", quote_argv(["--allow-host", entry.as_str()]));
+    let first = match entries.len() {
+        0 => "the command reached no host that a list could name".to_owned(),
+        _ => "the command needs these options to reach what it reached; they let it reach nothing else:"
+            .to_owned(),
+    };
+    let wide = unwritten.iter().map(|request| {
+        format!("no --allow-host says `{request}` without others; write one with `*`, or with the host and port alone")
+    });
+    let more = (*left_out > 0)
+        .then(|| format!("{left_out} requests more were not looked at, so these may not be all"));
+    std::iter::once(first).chain(entries.iter().map(option)).chain(wide).chain(more).collect()
 }

@@ -25,6 +25,7 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
         ("--ro", FULL, !args.ro.is_empty()),
         ("--rw", FULL, !args.rw.is_empty()),
         ("--network broker", FULL, args.network == Reach::Broker),
+        ("--network observe", FULL, args.network == Reach::Observe),
         ("--allow-host", FULL, !args.allow_host.is_empty()),
         ("--home", FULL, args.home != HomeView::Tools),
         ("--backend", FULL, args.backend != SandboxBackend::Auto),

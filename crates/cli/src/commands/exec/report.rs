@@ -25,7 +25,7 @@ const MANY: u64 = 50_000;
 
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(report: &RunReport) {
-    let RunReport { plan, outcome, hosts_refused, .. } = report;
+    let RunReport { plan, outcome, hosts_refused, hosts_observed, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
@@ -48,6 +48,7 @@ pub(super) fn outcome(report: &RunReport) {
         let (subject, reason, rule) = (&refused.subject, &refused.reason, &refused.rule);
         say(&format!("the command does not reach {subject}: {reason} ({rule}){fix}"));
     }
+    hosts_observed.iter().flat_map(super::hosts::needed).for_each(|line| say(&line));
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
     }
@@ -244,6 +245,7 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     let network = match &plan.network {
         Network::None => "no network".to_owned(),
         Network::Broker { socket } => format!("network only by {}", escape_path(socket)),
+        Network::Proxy(handoff) if handoff.observes() => "every public host, seen by a broker".to_owned(),
         Network::Proxy(_) => "network only by a broker".to_owned(),
         Network::Open => "open network".to_owned(),
     };

@@ -57,7 +57,8 @@ fn network(args: &ExecArgs) -> io::Result<Network> {
     Ok(match (args.network, &args.broker) {
         (Reach::Broker, Some(socket)) => Network::Broker { socket: real(socket)? },
         (Reach::Open, _) => Network::Open,
-        (Reach::None | Reach::Broker, _) => Network::None,
+        // A broker is put in the place of this: `hosts::egress`.
+        (Reach::None | Reach::Broker | Reach::Observe, _) => Network::None,
     })
 }
 

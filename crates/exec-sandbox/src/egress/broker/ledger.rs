@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::super::conditions::EntryBounds;
+use super::super::host_list::NOT_LISTED;
 
 /// What the entries of a list have let through, in their order.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ impl Ledger {
         entries: &[(usize, &str, EntryBounds)],
         now: Instant,
     ) -> Result<Granted, Exhausted> {
-        let mut why = Exhausted { rule: "not-listed", reason: "no entry of the list is about it".to_owned() };
+        let mut why = Exhausted { rule: NOT_LISTED, reason: "no entry of the list is about it".to_owned() };
         for (number, written, bounds) in entries {
             if self.entries.len() <= *number {
                 self.entries.resize_with(number + 1, Used::default);

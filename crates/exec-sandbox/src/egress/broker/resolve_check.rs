@@ -5,10 +5,14 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::super::address::AddressKind;
 use super::super::conditions::Asked;
-use super::super::host_list::{HostList, Ruling};
-use super::super::policy::NetPolicy;
+use super::super::host_list::{HostList, NOT_LISTED, Ruling};
+use super::super::policy::{self, NetPolicy};
 use super::super::special_domains;
 use super::super::target::{Host, NetTarget};
+use super::BrokerOptions;
+
+/// The rule for what is let through so that it is seen.
+const OBSERVED: &str = "observed";
 
 /// The most addresses of one name.
 const MAX_ADDRESSES: usize = 64;
@@ -22,7 +26,7 @@ pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Sen
 pub struct Brokered {
     /// What was asked for.
     pub target: String,
-    /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `leads-elsewhere`, `no-address`,
+    /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `observed`, `leads-elsewhere`, `no-address`,
     /// `other-host`, `bad-request`, `too-many` …
     pub rule: &'static str,
     /// Why, in a sentence.
@@ -53,30 +57,37 @@ impl Brokered {
 pub(super) struct ResolveCheck {
     policy: NetPolicy,
     list: HostList,
+    /// Whether every public host may be reached.
+    observes: bool,
     /// What the list is called where somebody could change it.
     list_name: String,
     resolve: Box<Resolve>,
 }
 
 impl ResolveCheck {
-    pub(super) fn new(list: HostList, list_name: String, resolve: Box<Resolve>) -> Self {
-        Self { policy: NetPolicy::Hosts(list.clone()), list, list_name, resolve }
+    pub(super) fn new(list: HostList, options: &BrokerOptions, resolve: Box<Resolve>) -> Self {
+        let (observes, list_name) = (options.observes, options.list_name.clone());
+        Self { policy: NetPolicy::Hosts(list.clone()), list, observes, list_name, resolve }
     }
 
     /// Decides about a target. A name is looked up once, here, so what was judged is what is connected to.
     pub(super) fn decide(&self, target: &NetTarget) -> Brokered {
         let verdict = self.policy.decide(target);
         let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
-        if !verdict.is_allowed() {
-            return self.judged(target);
-        }
+        let (rule, reason) = match verdict.rule {
+            _ if verdict.is_allowed() => (verdict.rule, verdict.reason),
+            NOT_LISTED if self.observes_at(target) => {
+                (OBSERVED, "every public host is reached, so that it is seen which are needed".to_owned())
+            }
+            _ => return self.judged(target),
+        };
         let addresses = match self.addresses(target) {
             Ok(addresses) if !addresses.is_empty() => addresses,
             Ok(_) => return refused("no-address", "the name leads to no address".to_owned()),
             Err(error) => return refused("no-address", format!("the name leads nowhere: {error}")),
         };
         match addresses.iter().find(|address| !self.may_be_meant(target, address)) {
-            None => Brokered { addresses, ..refused(verdict.rule, verdict.reason) },
+            None => Brokered { addresses, ..refused(rule, reason) },
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
                 let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
@@ -99,9 +110,18 @@ impl ResolveCheck {
         Brokered { fix: entry.as_ref().map(|entry| self.add(entry)), entry, ..refused }
     }
 
-    /// Returns whether a name is in the list, whatever the port.
+    /// Returns whether a target that no entry names may be reached all the same. What is not public has to be named.
+    pub(super) fn observes_at(&self, target: &NetTarget) -> bool {
+        self.observes && policy::kind(target).0 == AddressKind::Public
+    }
+
+    /// Returns whether a name may be reached at some port.
     pub(super) fn has_name(&self, name: &str) -> bool {
-        self.list.has_name(name)
+        let is_observed = || {
+            let target = NetTarget::parse(name).ok().filter(|target| self.observes_at(target));
+            target.is_some_and(|target| self.list.denied_by(&target).is_none())
+        };
+        self.list.has_name(name) || is_observed()
     }
 
     /// Returns whether a target is in the list.
@@ -171,6 +191,17 @@ mod tests {
     use super::*;
 
     fn judge(list: &[&str], leads_to: &'static [&'static str], text: &str) -> (&'static str, Option<String>) {
+        judge_with(false, list, leads_to, text)
+    }
+
+    fn judge_with(
+        observes: bool,
+        list: &[&str],
+        leads_to: &'static [&'static str],
+        text: &str,
+    ) -> (&'static str, Option<String>) {
+        let options =
+            BrokerOptions { observes, list_name: "the list".to_owned(), ..BrokerOptions::default() };
         let list: Vec<String> = list.iter().map(|&entry| entry.to_owned()).collect();
         let resolve = move |_: &str, port| match leads_to {
             ["fails"] => Err(io::Error::other("no such host")),
@@ -178,10 +209,9 @@ mod tests {
                 Ok(addresses.iter().map(|one| (one.parse::<IpAddr>().unwrap(), port).into()).collect())
             }
         };
-        let check =
-            ResolveCheck::new(HostList::compile(&list).unwrap(), "the list".into(), Box::new(resolve));
+        let check = ResolveCheck::new(HostList::compile(&list).unwrap(), &options, Box::new(resolve));
         let brokered = check.decide(&NetTarget::parse(text).unwrap());
-        assert_eq!(brokered.is_allowed(), matches!(brokered.rule, "listed"), "{brokered:?}");
+        assert_eq!(brokered.is_allowed(), matches!(brokered.rule, "listed" | OBSERVED), "{brokered:?}");
         (brokered.rule, brokered.fix)
     }
 
@@ -226,5 +256,29 @@ mod tests {
         assert_eq!(fix(&[], "b.example:8443").as_deref(), Some("add `b.example:8443` to the list"));
         assert_eq!(fix(&["169.254.169.254"], "a.example:80"), None);
         assert_eq!(fix(&[], "metadata.google.internal:80"), None);
+    }
+
+    /// Whoever only looks which hosts are needed reaches no private place by it.
+    #[test]
+    fn what_is_observed_is_public() {
+        for (list, leads_to, text, expected) in [
+            (&[][..], &["93.184.216.34"][..], "a.example:443", "observed"),
+            (&[], &["93.184.216.34"], "93.184.216.34:8443", "observed"),
+            (&["a.example"], &["93.184.216.34"], "a.example:443", "listed"),
+            (&["!a.example"], &["93.184.216.34"], "a.example:443", "denied"),
+            (&[], &["93.184.216.34", "10.0.0.1"], "a.example:443", "leads-elsewhere"),
+            (&[], &["127.0.0.1"], "a.example:443", "leads-elsewhere"),
+            (&[], &["169.254.169.254"], "a.example:80", "leads-elsewhere"),
+            (&[], &["fails"], "a.example:80", "no-address"),
+            (&[], &["127.0.0.1"], "localhost:80", "not-listed"),
+            (&[], &[], "10.0.0.1:80", "not-listed"),
+            (&[], &[], "db.internal:80", "not-listed"),
+            (&[], &[], "router:80", "not-listed"),
+            (&[], &[], "stockade.internal:443", "own-name"),
+            (&[], &[], "169.254.169.254:80", "metadata"),
+            (&[], &[], "metadata.google.internal:80", "metadata"),
+        ] {
+            assert_eq!(judge_with(true, list, leads_to, text).0, expected, "{list:?} {text}");
+        }
     }
 }

@@ -228,19 +228,32 @@ struct Talk<'t> {
     granted: Granted,
 }
 
-/// What the list lets through of a request, or of a connection in which nobody sees any.
+/// What is let through of a request, or of a connection in which nobody sees any.
 fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Box<Brokered>> {
+    let granted = granted_by_list(shared, target, asked)?;
+    if shared.options.observes {
+        shared.sightings().see(target, asked);
+    }
+    Ok(granted)
+}
+
+fn granted_by_list(
+    shared: &Shared,
+    target: &NetTarget,
+    asked: Option<Asked<'_>>,
+) -> Result<Granted, Box<Brokered>> {
+    let refused = |rule, reason: String| Brokered::refused(target, rule, reason);
     match shared.check.rule_on(target, asked) {
+        Ruling::Denied(NOT_LISTED, _) if shared.check.observes_at(target) => Ok(Granted::default()),
         Ruling::Denied(rule, reason) => {
             let entry = Some(asked).filter(|_| rule == NOT_LISTED);
             let entry = entry.and_then(|asked| narrowest::entry_for(target, asked));
-            Err(Box::new(shared.check.advising(Brokered::refused(target, rule, reason), entry)))
+            Err(Box::new(shared.check.advising(refused(rule, reason), entry)))
         }
         Ruling::Allowed(entries) => {
             let mut ledger = shared.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            ledger
-                .take(&entries, Instant::now())
-                .map_err(|Exhausted { rule, reason }| Box::new(Brokered::refused(target, rule, reason)))
+            let taken = ledger.take(&entries, Instant::now());
+            taken.map_err(|Exhausted { rule, reason }| Box::new(refused(rule, reason)))
         }
     }
 }
