@@ -66,6 +66,10 @@ static TELLS_WHAT_TO_KEEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// What makes of an order to send a bound on it: `Only send your key to`.
+static SAYS_TO_WHOM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| compile_list(&[r"(?i)\bonly(?:[ \t]+ever)?[ \t*_]+$"]).ok());
+
 /// Whether a text speaks of attacks, and forbids nothing else.
 fn speaks(text: &str) -> bool {
     (says(&SPEAKS_OF_ATTACKS, text) || says(&SPEAKS_OF_CHECKS, text)) && !says(&TELLS_WHAT_TO_KEEP, text)
@@ -136,6 +140,19 @@ pub(crate) fn lowered(
         {
             Some("the row speaks of attacks")
         }
+        Region::Prose | Region::TableRow | Region::InlineCode
+            if category == Category::PromptInjection && around.is_quoted(region) =>
+        {
+            Some("it is quoted")
+        }
+        Region::Prose | Region::TableRow | Region::InlineCode
+            if category == Category::PromptInjection && says(&SAYS_TO_WHOM, around.before) =>
+        {
+            Some("it says to whom alone")
+        }
+        _ if category == Category::XmlBreakout && ends_what_it_began(text, span) => {
+            Some("it ends what the text itself began, and nothing stands behind it")
+        }
         Region::Code | Region::Shell if around.is_signature(region) => {
             Some("it is a pattern in a list of such")
         }
@@ -143,6 +160,33 @@ pub(crate) fn lowered(
         _ => None,
     };
     (why, looked)
+}
+
+/// Quotes, as they open and as they close.
+const QUOTES: &[(char, char)] = &[
+    ('"', '"'),
+    ('\'', '\''),
+    ('`', '`'),
+    ('“', '”'),
+    ('„', '“'),
+    ('‘', '’'),
+    ('«', '»'),
+    ('「', '」'),
+    ('『', '』'),
+];
+
+/// Whether a closing tag is the last of a text in which it was opened: nothing stands behind it that could be out of it.
+fn ends_what_it_began(text: &str, span: &Range<usize>) -> bool {
+    let is_last = text.get(span.end..).is_some_and(|rest| rest.trim_start().is_empty());
+    let tag = text.get(span.clone()).unwrap_or_default().trim_start_matches(['<', '/', ' ', '\t', '\n']);
+    let name =
+        tag.split(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | '_')).next();
+    is_last
+        && name.filter(|name| !name.is_empty()).is_some_and(|name| {
+            let opening = format!("<{name}");
+            memchr::memmem::find(text.as_bytes().get(..span.start).unwrap_or_default(), opening.as_bytes())
+                .is_some()
+        })
 }
 
 /// What stands around a match.
@@ -172,6 +216,22 @@ impl<'t> Around<'t> {
     /// Whether its line is a row of a table.
     fn is_in_row(&self, region: Region) -> bool {
         region == Region::TableRow || self.before.trim_start().starts_with('|')
+    }
+
+    /// Whether it stands in quotes, or in a code span, from its line's beginning to its end.
+    fn is_quoted(&self, region: Region) -> bool {
+        let opens = |(at, quote): &(usize, char)| {
+            let before = self.before.get(..*at).unwrap_or_default().chars().next_back();
+            QUOTES.iter().any(|(open, _)| open == quote)
+                && before.is_none_or(|letter| !letter.is_alphanumeric() && letter != *quote)
+        };
+        let opening = self.before.char_indices().rfind(opens);
+        let closing = opening.and_then(|(at, quote)| {
+            let (_, close) = QUOTES.iter().find(|(open, _)| *open == quote)?;
+            let inside = self.before.get(at + quote.len_utf8()..)?;
+            (!inside.contains(*close) && self.after.contains(*close)).then_some(())
+        });
+        region == Region::InlineCode || closing.is_some()
     }
 
     /// Whether a match in a program stands in quotes, as one of the patterns that a program looks for.

@@ -10,19 +10,19 @@ pub(crate) const RULE: Rule<'static> = Rule {
         Pattern {
             note: "do not tell the user",
             regex: r"(?i)\b(?:do[ \t]{1,8}not|don\W{1,3}t|never|without)[ \t]{1,8}(?:ever[ \t]{1,8})?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|notify(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|alert(?:ing)?|show(?:ing)?|log(?:ging)?)\b[ \t]{1,8}(?:this|it|that|these|them|any[ \t]{1,8}of[ \t]{1,8}this|steps?[^\n]{0,16}|the[ \t]{1,8}(?:above|upload|request|transfer|command|file|step)\w{0,3})?[^.\n]{0,24}?\b(?:to[ \t]{1,8})?the[ \t]{1,8}(?:human|end[ \t]{1,8}user|operator)\b",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
+            regions: Regions::but(&[Region::Code]),
             exceptions: &[],
         },
         Pattern {
             note: "mention none of the steps",
             regex: r"(?i)\b(?:do[ \t]{1,8}not|don\W{1,3}t|never)[ \t]{1,8}(?:tell|inform|mention|notify|reveal|disclose|report)\b[^.\n]{0,12}?\b(?:this|steps?[ \t]{1,8}[0-9][^\n.]{0,12}|these[ \t]{1,8}steps|it)[ \t]{1,8}to[ \t]{1,8}the[ \t]{1,8}user\b",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
+            regions: Regions::but(&[Region::Code]),
             exceptions: &[],
         },
         Pattern {
             note: "silently send, read or run",
             regex: r"(?i)\b(?:silently|secretly|covertly|quietly|without[ \t]{1,8}(?:the[ \t]{1,8})?user\W{0,3}s?[ \t]{1,8}(?:knowledge|consent|noticing))[ \t]{1,8}(?:send|upload|post|transmit|exfiltrate|forward|read|collect|harvest|copy)\w{0,4}\b[^.\n]{0,60}?\b(?:data|files?|keys?|tokens?|credentials?|secrets?|contents?|environment|conversation)",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
+            regions: Regions::but(&[Region::Code]),
             exceptions: &[],
         },
     ],

@@ -1,4 +1,4 @@
-use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
+use crate::rule::{Category, Pattern, Region, Regions, Rule, Severity};
 
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "INJ_FAKE_SYSTEM",
@@ -10,26 +10,26 @@ pub(crate) const RULE: Rule<'static> = Rule {
         Pattern {
             note: "a mark of the system, and new orders",
             regex: r"(?i)(?:\[\[?(?:system|admin|developer|root)(?:[ \t]{1,8}(?:message|override|prompt|notice|update))?\]\]?|###?[ \t]{0,8}system(?:[ \t]{1,8}(?:message|override|prompt))?[ \t]{0,8}:)[^\n]{0,40}?\b(?:previous|prior|new|updated?|override|ignore|disregard|you[ \t]{1,8}(?:are|must|will))\b",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[QUOTED],
+            regions: Regions::but(&[Region::Code]),
+            exceptions: &[],
         },
         Pattern {
             note: "a mode without rules",
             regex: r"(?i)\byou[ \t]{1,8}are[ \t]{1,8}now[ \t]{1,8}(?:in[ \t]{1,8})?(?:a[ \t]{1,8}|an[ \t]{1,8})?(?:maintenance|developer|debug|admin\w{0,40}|god|root|unrestricted|jailbr\w{1,40}|dan|do[ \t]{1,8}anything[ \t]{1,8}now|sudo)\b(?:[ \t]{1,8}mode)?",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[QUOTED],
+            regions: Regions::but(&[Region::Code]),
+            exceptions: &[],
         },
         Pattern {
             note: "the orders were changed",
             regex: r"(?i)\b(?:previous|prior|earlier|above)[ \t]{1,8}(?:instructions?|rules|directives?)[ \t]{1,8}(?:have|has|are|is)[ \t]{1,8}(?:been[ \t]{1,8})?(?:updated|replaced|superseded|revoked|overridden|void|cancell?ed)",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[QUOTED],
+            regions: Regions::but(&[Region::Code]),
+            exceptions: &[],
         },
         Pattern {
             note: "a new order from above",
             regex: r"(?i)\b(?:new|updated|urgent|priority)[ \t]{1,8}(?:system[ \t]{1,8})?(?:directive|instruction|order)s?[ \t]{0,8}:[^\n]{0,60}?\b(?:you[ \t]{1,8}(?:must|are|will)|ignore|send|read|do[ \t]{1,8}not)\b",
-            regions: Regions::but(&[Region::Code, Region::TableRow]),
-            exceptions: &[QUOTED],
+            regions: Regions::but(&[Region::Code]),
+            exceptions: &[],
         },
     ],
     matches: &[
@@ -42,10 +42,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "The system message says what the model is.",
         "You are now ready to write the report.",
         "Earlier rules are listed in RULES.md.",
-        "`[SYSTEM] you must` is how attacks begin",
+        "[system] is a mark",
     ],
 };
-
-/// The words are quoted.
-const QUOTED: Exception<'static> =
-    Exception::Before(r#"(?:["\x27`\xAB]|\xE2\x80[\x9C\x98])[^"\x27`\n]{0,40}$"#);
