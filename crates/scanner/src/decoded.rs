@@ -10,11 +10,13 @@ use std::ops::Range;
 pub(crate) const MAX_DEPTH: usize = 3;
 /// The fewest bytes of a text that is worth a look.
 const SHORTEST: usize = 12;
+/// How many bytes of a text excuse one that is of none.
+const BYTES_FOR_ONE_ODD: usize = 16;
 /// The fewest characters that spell one.
 const SHORTEST_RUN: usize = 20;
 
 /// A text that was decoded, and where its spelling stands.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Decoded {
     pub(crate) span: Range<usize>,
     pub(crate) text: String,
@@ -40,10 +42,12 @@ fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
         let end = run(bytes, from, is_base64);
         let begin = from + window.iter().take_while(|byte| matches!(byte, b'-' | b'_' | b'=')).count();
         let word = bytes.get(begin..end).unwrap_or_default();
-        let decoded =
-            if word.len() < SHORTEST_RUN { None } else { decode_hex(word).or_else(|| decode_base64(word)) };
-        if let Some(text) = decoded.and_then(readable) {
-            found(Decoded { span: begin..end, text });
+        // A word of its own, or what a name is set to.
+        for part in word.split(|byte| *byte == b'=').filter(|part| part.len() >= SHORTEST_RUN - 2) {
+            let decoded = decode_hex(part).or_else(|| decode_base64(part));
+            if let Some(text) = decoded.and_then(readable) {
+                found(Decoded { span: begin..end, text });
+            }
         }
         from = end;
     }
@@ -84,7 +88,8 @@ fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
         _ => None,
     };
-    let is_readable = is_all && digits.chunks(2).take(8).filter_map(pair).all(is_of_text);
+    let is_readable =
+        is_all && digits.chunks(2).take(8).filter_map(pair).filter(|byte| !may_be_of_text(*byte)).count() < 2;
     is_readable.then(|| digits.chunks(2).filter_map(pair).collect())
 }
 
@@ -107,11 +112,12 @@ fn group(four: &[u8]) -> [u8; 3] {
     [first, second, third]
 }
 
-fn decode_base64(run: &[u8]) -> Option<Vec<u8>> {
-    let digits = run.split(|byte| *byte == b'=').next().unwrap_or_default();
+fn decode_base64(digits: &[u8]) -> Option<Vec<u8>> {
     // A word in which no letter changes its case is no base64.
     let has_both = digits.iter().any(u8::is_ascii_uppercase) && digits.iter().any(u8::is_ascii_lowercase);
-    let begins_readable = digits.chunks(4).take(3).flat_map(group).all(|byte| is_of_text(byte) || byte == 0);
+    let begins_readable =
+        digits.chunks(4).take(3).flat_map(group).filter(|byte| !may_be_of_text(*byte) && *byte != 0).count()
+            < 2;
     if !has_both || !begins_readable || digits.len() % 4 == 1 {
         return None;
     }
@@ -247,11 +253,27 @@ const fn is_of_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
 }
 
-/// Bytes that are a text to be read.
+/// Whether a byte may stand in a text, if those beside it are of the same character.
+const fn may_be_of_text(byte: u8) -> bool {
+    is_of_text(byte) || byte >= 0x80
+}
+
+/// Bytes that are a text to be read. A few that are of none are left out: programs run what stands around them.
 fn readable(bytes: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(bytes).ok()?;
-    let odd = text.bytes().filter(|byte| byte.is_ascii_control() && !is_of_text(*byte)).count();
-    (text.len() >= SHORTEST && odd == 0).then_some(text)
+    let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    let odd = invalid + bytes.iter().filter(|byte| byte.is_ascii_control() && !is_of_text(**byte)).count();
+    if bytes.len() < SHORTEST || odd * BYTES_FOR_ONE_ODD > bytes.len() {
+        return None;
+    }
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => error.as_bytes().utf8_chunks().map(|chunk| chunk.valid()).collect(),
+    };
+    Some(if odd == 0 {
+        text
+    } else {
+        text.replace(|letter: char| letter.is_ascii_control() && !matches!(letter, '\n' | '\r' | '\t'), "")
+    })
 }
 
 #[cfg(test)]
@@ -273,6 +295,12 @@ mod tests {
             ("%63%75%72%6c%20%68%74%74%70%3a%2f%2f%61", "curl http://a"),
             ("[104,116,116,112,115,58,47,47,101,118,105,108]", "https://evil"),
             ("YwB1AHIAbAAgAGgAdAB0AHAAcwA6AC8ALwBhAA==", "curl https://a"),
+            ("P=Y3VybCBodHRwczovL2UuZXhhbXBsZS94", "curl https://e.example/x"),
+            ("export P=Y3VybCBodHRwczovL2UuZXhhbXBsZS94", "curl https://e.example/x"),
+            ("'w6QgY3VybCBodHRwczovL2UuZXhhbXBsZS94'", "ä curl https://e.example/x"),
+            ("'/2N1cmwgaHR0cHM6Ly9lLmV4YW1wbGUveA=='", "curl https://e.example/x"),
+            ("'G2N1cmwgaHR0cHM6Ly9lLmV4YW1wbGUveA=='", "curl https://e.example/x"),
+            ("c3a46375726c2068747470733a2f2f61", "äcurl https://a"),
         ];
         for (text, expected) in rows {
             assert!(decoded(text).iter().any(|it| it == expected), "{text}: {:?}", decoded(text));

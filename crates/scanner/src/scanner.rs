@@ -1,6 +1,6 @@
 //! The scanner: a set of rules, and what they say about a text.
 
-use std::ops::Range;
+use std::collections::HashSet;
 use std::sync::{LazyLock, OnceLock};
 
 use stockade_text::PositionCursor;
@@ -154,42 +154,46 @@ impl Scanner {
         let mut run = self.exact.start(options.syntax, options.max_findings);
         let raw = self.candidates(text, method, &mut work);
         run.search(text, &raw, |span| (span, TextView::Raw));
-        let obfuscations = raw.obfuscations().with(at_beginning(text));
-        if options.deobfuscate == Deobfuscate::Suspicious
-            && let Some(deobfuscated) = deobfuscate(text, obfuscations)
-        {
-            let view = deobfuscated.text();
-            work.deobfuscated += view.len();
-            let patterns = self.candidates(view, method, &mut work);
-            run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
-            // What is spelled can be disguised like anything else.
-            self.search_decoded(view, |span| deobfuscated.raw_span(span), &mut run, method, &mut work);
-        }
         if options.deobfuscate == Deobfuscate::Suspicious {
-            self.search_decoded(text, |span| span, &mut run, method, &mut work);
+            let mut decoded: Vec<Decoded> = Vec::new();
+            each_decoded(text, |found| decoded.push(found));
+            if let Some(deobfuscated) = deobfuscate(text, raw.obfuscations().with(at_beginning(text))) {
+                let view = deobfuscated.text();
+                work.deobfuscated += view.len();
+                let patterns = self.candidates(view, method, &mut work);
+                run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
+                // What is spelled can be disguised like anything else; mostly it is not, and was found already.
+                let mut disguised = Vec::new();
+                each_decoded(view, |found| {
+                    disguised.push(Decoded { span: deobfuscated.raw_span(found.span), ..found });
+                });
+                let known: HashSet<&Decoded> = decoded.iter().collect();
+                disguised.retain(|found| !known.contains(found));
+                decoded.append(&mut disguised);
+            }
+            self.search_decoded(decoded, &mut run, method, &mut work);
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
     }
 
-    /// Searches what something in a view of the text spells, and what that spells.
-    fn search_decoded(
-        &self,
-        view: &str,
-        origin: impl Fn(Range<usize>) -> Range<usize>,
-        run: &mut Run<'_>,
-        method: Method,
-        work: &mut Work,
-    ) {
-        let mut due: Vec<Decoded> = Vec::new();
-        each_decoded(view, |Decoded { span, text }| due.push(Decoded { span: origin(span), text }));
+    /// Searches what something in the text spells, and what that spells.
+    fn search_decoded(&self, mut due: Vec<Decoded>, run: &mut Run<'_>, method: Method, work: &mut Work) {
         for depth in 1..=MAX_DEPTH {
             let mut deeper = Vec::new();
             for Decoded { span, text } in due {
                 work.decoded += text.len();
                 let patterns = self.candidates(&text, method, work);
                 run.search_decoded(&text, &patterns, &span);
+                // What is spelled may be disguised within.
+                let obfuscations = patterns.obfuscations().with(at_beginning(&text));
+                if let Some(deobfuscated) = deobfuscate(&text, obfuscations) {
+                    let view = deobfuscated.text();
+                    work.deobfuscated += view.len();
+                    let patterns = self.candidates(view, method, work);
+                    run.search_decoded(view, &patterns, &span);
+                }
                 if depth < MAX_DEPTH {
                     each_decoded(&text, |inner| deeper.push(Decoded { span: span.clone(), ..inner }));
                 }
