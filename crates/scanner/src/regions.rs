@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use crate::flow::{FlowMap, Inflows, Language};
 use crate::rule::{Region, Regions};
-use blocks::Blocks;
+use blocks::{Blocks, is_indented};
 
 /// How a text is to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -38,6 +38,8 @@ pub(crate) struct RegionMap<'t> {
     borders: Vec<Border>,
     /// The last answer, and the bytes for which it holds: whoever asks mostly asks about the next byte then.
     last: (Range<usize>, Region),
+    /// The last line that was asked about, and whether it is indented as programs are.
+    line: (Range<usize>, bool),
     /// The programs of the text, once somebody has asked what flows, and what flows in each where it was asked.
     programs: Option<Vec<Program>>,
 }
@@ -50,6 +52,12 @@ struct Program {
     flows: Option<FlowMap>,
     /// What is known not to flow in it.
     absent: Inflows,
+}
+
+impl Program {
+    fn new(span: Range<usize>, language: Language) -> Self {
+        Self { span, language, flows: None, absent: Inflows::NONE }
+    }
 }
 
 /// The beginning of a region.
@@ -74,6 +82,7 @@ impl<'t> RegionMap<'t> {
             blocks: Blocks::new(text),
             borders: Vec::new(),
             last: (0..0, Region::Prose),
+            line: (0..0, false),
             programs: None,
         }
     }
@@ -131,7 +140,7 @@ impl<'t> RegionMap<'t> {
 
     /// The parts of the text that are programs, or may be.
     fn programs(&mut self) -> Vec<Program> {
-        let program = |span, language| Program { span, language, flows: None, absent: Inflows::NONE };
+        let program = Program::new;
         if let Some(region) = self.whole {
             return vec![program(0..self.text.len(), Language::Of(region))];
         }
@@ -156,6 +165,7 @@ impl<'t> RegionMap<'t> {
             }
             programs.push(program(border.start..next.min(end), language));
         }
+        self.add_indented(0..end, &mut programs);
         // What follows a fence that never closes is one program, whatever stands in it.
         if let Some((start, _)) = unclosed {
             programs.push(program(start..self.text.len(), self.blocks.language_at(start)));
@@ -163,14 +173,63 @@ impl<'t> RegionMap<'t> {
         programs
     }
 
-    /// Whether a match counts that begins at `offset`. Behind a fence that never closes stand prose and a program.
+    /// Adds the lines that are indented as programs are, those that follow each other as one.
+    fn add_indented(&mut self, within: Range<usize>, programs: &mut Vec<Program>) {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        let mut at = within.start;
+        let mut is_open = false;
+        for line in self.text.get(within).unwrap_or_default().split_inclusive('\n') {
+            let span = at..at + line.len();
+            at = span.end;
+            let is_blank = line.trim().is_empty();
+            let is_part = is_open && is_blank
+                || is_indented(line) && matches!(self.at(span.start), Region::Prose | Region::InlineCode);
+            match runs.last_mut().filter(|_| is_open && is_part) {
+                Some(run) => run.end = span.end,
+                None if is_part => runs.push(span),
+                None => {}
+            }
+            is_open = is_part;
+        }
+        if runs.is_empty() {
+            return;
+        }
+        let is_inside = |span: &Range<usize>| {
+            let after = runs.partition_point(|run| run.start <= span.start);
+            after.checked_sub(1).and_then(|index| runs.get(index)).is_some_and(|run| span.start < run.end)
+        };
+        programs.retain(|program| !is_inside(&program.span));
+        programs.extend(runs.into_iter().map(|span| Program::new(span, Language::Unknown)));
+        programs.sort_unstable_by_key(|program| program.span.start);
+    }
+
+    /// Whether a match counts that begins at `offset`. Behind a fence that never closes, and in a line that is indented, stand prose
+    /// and a program.
     pub(crate) fn count_at(&mut self, regions: Regions, offset: usize) -> bool {
-        regions.count_in(self.at(offset))
-            || self.whole.is_none()
-                && self
-                    .blocks
-                    .unclosed()
-                    .is_some_and(|(start, region)| start <= offset && regions.count_in(region))
+        let region = self.at(offset);
+        if regions.count_in(region) {
+            return true;
+        }
+        if self.whole.is_some() {
+            return false;
+        }
+        let unclosed = self.blocks.unclosed().filter(|(start, _)| *start <= offset);
+        unclosed.is_some_and(|(_, region)| regions.count_in(region))
+            || matches!(region, Region::Prose | Region::InlineCode)
+                && (regions.count_in(Region::Code) || regions.count_in(Region::Shell))
+                && self.is_in_indented(offset)
+    }
+
+    /// Whether the line at `offset` is indented as programs are. It is looked for once while questions follow each other.
+    fn is_in_indented(&mut self, offset: usize) -> bool {
+        if !self.line.0.contains(&offset) {
+            let bytes = self.text.as_bytes();
+            let (before, after) = bytes.split_at_checked(offset).unwrap_or((bytes, &[]));
+            let start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+            let end = memchr::memchr(b'\n', after).map_or(bytes.len(), |end| offset + end + 1);
+            self.line = (start..end, self.text.get(start..end).is_some_and(is_indented));
+        }
+        self.line.1
     }
 
     /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.

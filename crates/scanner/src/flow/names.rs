@@ -9,8 +9,8 @@ use regex_automata::meta::Regex;
 use super::paths::{named, words};
 use super::set::{function, set_by};
 use super::sources::{
-    ADDRESS, ENCODES, FINDER, HASHES, HASHES_IN_SHELL, SHOWS_WHO_ASKS, Source, is_secret, source,
-    specific_words,
+    ADDRESS, DERIVES_KEYS, ENCODES, FINDER, HASHES, HASHES_IN_SHELL, PICKS, SHOWS_WHO_ASKS, Source,
+    is_secret, source, specific_words,
 };
 use super::{Inflow, Inflows};
 use crate::rule::Region;
@@ -32,11 +32,14 @@ struct Held<'p> {
     secrets: ArrayVec<&'p str, MAX_KEPT>,
     /// The hosts in it.
     hosts: ArrayVec<&'p str, MAX_KEPT>,
+    /// Whether files of secrets in it are others than those of a project.
+    is_of_machine: bool,
 }
 
 impl<'p> Held<'p> {
     fn add(&mut self, more: &Self) {
         self.flows = self.flows.with(more.flows);
+        self.is_of_machine |= more.is_of_machine;
         more.secrets.iter().for_each(|secret| keep(&mut self.secrets, secret));
         more.hosts.iter().for_each(|host| keep(&mut self.hosts, host));
     }
@@ -135,9 +138,10 @@ impl<'p> Names<'p> {
             held.secrets.clear();
             held.flows = held.flows.without(Inflow::EncodedSecret);
         }
-        let is_secret =
-            held.flows.has_any_of(SECRETS.with(Inflows::of(&[Inflow::Setting]))) || !held.secrets.is_empty();
-        if is_secret && finds(&ENCODES, text) {
+        let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
+        // Libraries of cryptography take the digits of a key that a program keeps.
+        let is_setting = held.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
+        if (is_secret || is_setting) && finds(&ENCODES, text) {
             held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
         for found in all(&ADDRESS, text) {
@@ -189,7 +193,10 @@ impl<'p> Names<'p> {
         let Some(finder) = FINDER.as_ref() else { return };
         for found in finder.find_iter(text) {
             match source(found.pattern().as_usize()) {
-                Some(Source::Inflow(flow)) => held.flows = held.flows.with(Inflows::of(&[flow])),
+                Some(Source::Inflow(flow)) => {
+                    held.flows = held.flows.with(Inflows::of(&[flow]));
+                    held.is_of_machine |= flow == Inflow::SecretFile;
+                }
                 Some(Source::Variable) => {
                     let matched = text.get(found.range()).unwrap_or_default();
                     let name = matched
@@ -216,13 +223,19 @@ impl<'p> Names<'p> {
                 continue;
             }
             let mut flows = named(word, self.region);
-            if is_picked && flows.contains(Inflow::SecretFile) && is_of_project(word) {
-                flows = flows.without(Inflow::SecretFile).with(Inflows::of(&[Inflow::Setting]));
+            if is_of_project(word) && (is_picked || shows_who_asks(text, at)) {
+                flows = picked(flows);
             }
-            if flows.contains(Inflow::SecretFile) && is_only_used(text, at) {
-                flows = flows.without(Inflow::SecretFile);
+            let is_used = || {
+                is_only_used(text, at)
+                    || self.region != Region::Code
+                        && (is_of_environment(text, at, word) || is_elsewhere(text, at))
+            };
+            if flows.has_any_of(OF_FILES) && is_used() {
+                flows = flows.without(Inflow::SecretFile).without(Inflow::Setting);
             }
             held.flows = held.flows.with(flows);
+            held.is_of_machine |= flows.contains(Inflow::SecretFile) && !is_of_project(word);
             if let Some(known) = self.known(word) {
                 held.add(known);
             }
@@ -233,8 +246,14 @@ impl<'p> Names<'p> {
         if self.held.is_empty() && self.local.is_empty() {
             return;
         }
+        let is_picked = self.region != Region::Code && picks_a_value(text);
         for (at, name, is_meant) in identifiers(text, self.region) {
             let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
+            let is_for_one = is_picked || shows_who_asks(text, at);
+            if is_for_one && known.flows.contains(Inflow::SecretFile) && !known.is_of_machine {
+                held.add(&Held { flows: picked(known.flows), ..known.clone() });
+                continue;
+            }
             let is_variable = known.flows.is_empty() && !known.secrets.is_empty();
             let is_setting = known.flows.contains(Inflow::Setting)
                 && known.flows.without(Inflow::Setting).without(Inflow::EncodedSecret).is_empty();
@@ -299,6 +318,9 @@ fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, name: &'p str, held: &Held<'
     }
 }
 
+/// What files hold that are named.
+const OF_FILES: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Setting]);
+
 /// What is secret, whoever gets it.
 const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment]);
 
@@ -356,6 +378,24 @@ fn shows_who_asks(text: &str, at: usize) -> bool {
     finds(&SHOWS_WHO_ASKS, body.and_then(|body| line.get(body..)).unwrap_or(line))
 }
 
+/// Whether a file is named by a variable that is set for one command: the command gets its name, and nothing that stands beside it.
+fn is_of_environment(text: &str, at: usize, word: &str) -> bool {
+    let before = before(text, at, REACH).trim_end_matches(['"', '\'']);
+    let sets_only =
+        before.trim_start().ends_with('=') && !before.trim_start().contains([' ', '\t', '|', '(', '`']);
+    let after = text.get(at + word.len()..).unwrap_or_default().trim_start_matches(['"', '\'']);
+    let rest = after.trim_start_matches([' ', '\t']);
+    sets_only && rest.len() < after.len() && rest.starts_with(|first: char| first.is_ascii_alphabetic())
+}
+
+/// Whether a path stands behind the name of another machine, as `scp` and `rsync` take it.
+fn is_elsewhere(text: &str, at: usize) -> bool {
+    let host =
+        before(text, at, REACH).strip_suffix(':').map(|before| before.rsplit([' ', '\t', '"', '\'']).next());
+    let copies = || ["scp ", "rsync ", "sftp "].iter().any(|tool| text.contains(tool));
+    host.flatten().is_some_and(|host| host.contains(['@', '.']) && !host.contains('/')) && copies()
+}
+
 /// Options, each with the commands that do with the file behind it what it is there for.
 const USED_BY: &[(&str, &[&str])] = &[
     ("-i", &["ssh", "scp", "sftp", "rsync", "ssh-copy-id", "autossh", "mosh", "sed"]),
@@ -376,6 +416,8 @@ const READERS: &[&str] = &[
 fn is_only_used(text: &str, at: usize) -> bool {
     let near = before(text, at, 32).trim_end_matches(['"', '\'', '@']);
     let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
+    // `--option=` is the same as `--option `.
+    let last = if last.starts_with("--") { last.trim_end_matches('=') } else { last };
     if let Some((_, commands)) = USED_BY.iter().find(|(option, _)| *option == last) {
         let segment = before(text, at, REACH).rsplit(['|', ';', '&', '`', '(']).next().unwrap_or_default();
         let name = |word: &str| {
@@ -407,6 +449,18 @@ fn is_only_used(text: &str, at: usize) -> bool {
             | "test"
             | "ls"
             | "--env-file"
+            | "--exclude"
+            | "--exclude-from"
+            | "--ignore"
+            | "--kubeconfig"
+            | "--config"
+            | "--netrc-file"
+            | "--key-file"
+            | "--keyfile"
+            | "--private-key"
+            | "--ssh-key"
+            | "--cookie-jar"
+            | "--load-cookies"
             | "load_dotenv"
             | "dotenv"
     )
@@ -436,10 +490,19 @@ fn is_query(text: &str, at: usize, word: &str) -> bool {
         && before(text, at, REACH).rsplit(['|', '(']).next().is_some_and(|command| command.contains("jq "))
 }
 
-/// Whether a statement of a shell takes one value out of a file, and sends it nowhere by itself.
+/// Whether a statement of a shell takes one value out of a file, by its name, and sends it nowhere by itself.
 fn picks_a_value(text: &str) -> bool {
-    ["jq ", "cut ", "awk ", "sed "].iter().any(|tool| text.contains(tool))
+    finds(&PICKS, text)
         && !["curl", "wget", "nc ", "/dev/tcp", "base64"].iter().any(|tool| text.contains(tool))
+}
+
+/// What is taken of a file of secrets by its name.
+fn picked(flows: Inflows) -> Inflows {
+    if flows.contains(Inflow::SecretFile) {
+        flows.without(Inflow::SecretFile).with(Inflows::of(&[Inflow::Setting]))
+    } else {
+        flows
+    }
 }
 
 /// Whether a file is of the settings of a project, one value of which a request is there to show.

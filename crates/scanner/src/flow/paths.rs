@@ -66,7 +66,7 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     };
     let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).take(16).collect();
     let Some(last) = parts.last() else { return Inflows::NONE };
-    let is_public = last.ends_with(".pub") || last.starts_with("known_hosts");
+    let is_public = last.ends_with(".pub") || last.starts_with("known_hosts") || is_example(last);
     let is_settings =
         last.starts_with(".env") && in_home.is_none() && root == Root::Home && region == Region::Code;
     let flow = |hit: &Hit| match hit.name.kind {
@@ -89,6 +89,12 @@ fn is_broad(hit: &Hit, path: &[&str]) -> bool {
     let is_vault =
         |first: &&str| matches!(*first, ".ssh" | ".aws" | ".gnupg" | ".kube" | ".azure" | ".mozilla");
     is_folder && hit.length < path.len() && !path.first().is_some_and(is_vault)
+}
+
+/// Whether a file says by its end that it shows what another is like: `.env.example`.
+fn is_example(last: &str) -> bool {
+    const ENDS: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
+    last.starts_with(".env") && last.rsplit('.').next().is_some_and(|end| ENDS.contains(&end))
 }
 
 fn below_root(rest: &str) -> (Root, &str) {

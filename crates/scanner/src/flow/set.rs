@@ -68,7 +68,8 @@ pub(super) fn set_by(text: &str, region: Region) -> ArrayVec<&str, MAX_ARGUMENTS
 fn assigned_side(line: &str) -> Option<&str> {
     let at = line.find('=')?;
     let (left, right) = (line.get(..at)?, line.get(at + 1..)?);
-    let is_comparison = right.starts_with(['=', '~', '>']) || left.ends_with(['=', '!', '<', '>']);
+    let is_match = right.starts_with('~') && !right.starts_with("~/");
+    let is_comparison = is_match || right.starts_with(['=', '>']) || left.ends_with(['=', '!', '<', '>']);
     let left = left.trim_end_matches(['+', ':', '|', '?', ' ', '\t']);
     // A key in square brackets, a type behind a colon.
     let left = left.split(['[', ':']).next().unwrap_or_default();

@@ -37,17 +37,25 @@ const SOURCES: &[(Source, &str)] = &[
     // Keychains, browsers, wallets, clipboards and the address at which clouds hand out keys.
     (
         flow(Inflow::SecretFile),
-        r"\bsecurity[ \t]+(?:find-(?:generic|internet)-password|dump-keychain|export)\b|\bsecret-tool[ \t]+(?:lookup|search)\b|\bgpg2?[ \t][^\n|;]{0,80}--export-secret|\bdpapi\b|\bCryptUnprotectData\b",
+        r"\bsecurity[ \t]+(?:dump-keychain|export\b|find-(?:generic|internet)-password\b[^\n|;)]{0,80}(?i:chrome|brave|edge|safari|firefox|safe[ _]storage|icloud|airport|wi-?fi))|\bgpg2?[ \t][^\n|;]{0,80}--export-secret|\bdpapi\b|\bCryptUnprotectData\b",
     ),
     (
+        flow(Inflow::Setting),
+        r"\bsecurity[ \t]+find-(?:generic|internet)-password\b|\bsecret-tool[ \t]+lookup\b",
+    ),
+    (flow(Inflow::SecretFile), r"\bsecret-tool[ \t]+search\b"),
+    (
         flow(Inflow::SecretFile),
-        r"(?i)\b(?:login data|local extension settings|cookies\.(?:sqlite|binarycookies)|logins\.json|key[34]\.db|wallet\.dat|web data)\b|(?:chrome|brave|edge|firefox|safari|browser)\w*[^\n]{0,80}\bcookies\b|\b(?:metamask|phantom)\b[^\n]{0,80}(?:vault|wallet|extension|leveldb)",
+        r#"["'/\\](?:Login Data|Web Data|Local Extension Settings)\b|(?i)\b(?:cookies\.(?:sqlite|binarycookies)|logins\.json|key[34]\.db|wallet\.dat)\b|(?:chrome|brave|edge|firefox|safari|browser)\w*[^\n]{0,80}[/\\]cookies\b|\b(?:chrome|browser)\.cookies\.getall|\bbrowser_?cookie3?\b|\brookiepy\b|--cookies-from-browser\b|\b(?:metamask|phantom)\b[^\n]{0,80}(?:vault|extension|leveldb)"#,
     ),
     (
         flow(Inflow::SecretFile),
         r"\bpbpaste\b|\b(?:xclip|xsel)\b[^\n|;]{0,60}[ \t]-(?:o|-output)\b|\bwl-paste\b|(?i:\bget-clipboard\b)|\bpyperclip\.paste\(|\bclipboard\.readText\(",
     ),
-    (flow(Inflow::SecretFile), r"\b169\.254\.169\.254\b|\bmetadata\.google\.internal\b"),
+    (
+        flow(Inflow::SecretFile),
+        r#"\b(?:169\.254\.169\.254|metadata\.google\.internal)(?:(?:/latest)?(?:/meta-data)?(?:/iam)?/?(?:["'\s)`$]|$)|[^\s"']{0,80}(?:security-credentials|service-accounts|user-data|/identity/oauth2|computeMetadata/v1/?(?:["'\s)`?]|$|project|instance/attributes)))"#,
+    ),
     // One variable of the environment.
     (
         Source::Variable,
@@ -109,6 +117,14 @@ pub(super) static ENCODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
+/// Makes keys of what it is given.
+pub(super) static DERIVES_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:derivepath|mnemonictoseed\w{0,8}|from(?:seed|mnemonic|masterseed)|pbkdf2\w{0,8}|scrypt\w{0,8}|hkdf\w{0,8})\(",
+    ])
+    .ok()
+});
+
 /// Signs or hashes what it is given.
 pub(super) static HASHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r"(?i)\bhmac\b|createhmac|\bhashlib\.|createhash|\b(?:sha256|sha512|md5|sha1)(?:sum)?\b|[._]sign(?:ature)?\(|\bdigest\("]).ok()
@@ -117,6 +133,14 @@ pub(super) static HASHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The same in a shell: a command, and no other word.
 pub(super) static HASHES_IN_SHELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r"(?:^|[|;&(`])[ \t]*(?:sha(?:1|224|256|384|512)sum|shasum|md5sum|md5|openssl[ \t]+(?:dgst|sha\w+|md5|pkeyutl|rsautl))\b"]).ok()
+});
+
+/// Takes one value out of a file, by the name that it has there.
+pub(super) static PICKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r#"\bjq[ \t][^|;\n]{0,60}\.[A-Za-z_]|\b(?:grep|awk|sed|cut)\b[^|;\n]{0,80}["'^|( \t][/^]?\^?[A-Z][A-Z0-9_]{3,60}\b"#,
+    ])
+    .ok()
 });
 
 /// Where a secret shows who asks, as it is meant to: a header, or the user of a request.

@@ -189,6 +189,14 @@ fn region_of_language(info: &str) -> Region {
     }
 }
 
+/// Whether a line is indented as programs are, and begins no item of a list: there may stand one, and prose as well.
+pub(super) fn is_indented(line: &str) -> bool {
+    let inner = without_quote(line);
+    let width = |blank: char| if blank == '\t' { 4 } else { 1 };
+    let indent: usize = line.chars().take_while(|blank| matches!(blank, ' ' | '\t')).map(width).sum();
+    indent >= 4 && !inner.trim().is_empty() && without_list_marker(inner).len() == inner.len()
+}
+
 fn without_quote(line: &str) -> &str {
     line.trim_start_matches([' ', '\t', '>'])
 }
