@@ -156,6 +156,26 @@ pub(crate) enum Format {
     Json,
 }
 
+/// How a command prints that can be told in two ways.
+#[cfg(target_os = "linux")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct Form {
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+}
+
+#[cfg(target_os = "linux")]
+impl Form {
+    pub(crate) const fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Args, agent, runs_a_command, words};

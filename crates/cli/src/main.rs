@@ -6,6 +6,8 @@ mod agent_run;
 mod args;
 mod bug;
 mod causes;
+#[cfg(target_os = "linux")]
+mod changes;
 mod command_rules;
 mod commands;
 mod evaluation;

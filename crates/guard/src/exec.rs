@@ -34,7 +34,8 @@ pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 #[cfg(target_os = "linux")]
 pub use stockade_exec_sandbox::{
     ChangeKind, ChangeSelection, ChangeState, Conflict, Content, DroppedLayer, FileChange, LayerState,
-    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ReviewError, ReviewLayer, ReviewStore, ReviewView,
+    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
+    ReviewView,
 };
 pub use stockade_exec_sandbox::{ReviewMode, ReviewPolicy, Reviewed};
 

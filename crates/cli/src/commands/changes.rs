@@ -2,26 +2,24 @@
 
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks for the folder that a configuration is looked for around"
+    reason = "asks for the folder that a configuration is looked for around, and writes to standard error"
 )]
 
-pub(crate) mod document;
 mod text;
-pub(crate) mod unified;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
-use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
+use stockade_guard::audit::{AuditEvent, Recorded};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{
-    ChangeSelection, FileChange, LayerState, MAX_LAYER_AGE, MAX_LAYERS, Merged, ReviewError, ReviewLayer,
-    ReviewStore,
+    ChangeState, FileChange, LayerState, MAX_LAYER_AGE, MAX_LAYERS, ResumedLayer, ReviewError, ReviewLayer,
 };
 
-use crate::args::{Format, HELP};
+use crate::args::{Form, Format, HELP};
+use crate::changes::{self, Decided, Decision, Reviews, document, unified};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -117,60 +115,42 @@ struct Which {
     paths: Vec<PathBuf>,
 }
 
-#[derive(Debug, clap::Args)]
-struct Form {
-    /// How to print
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-}
-
-impl Form {
-    const fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &ChangesArgs) -> Result<Exit, Failure> {
-    let store = ReviewStore::of_user().map_err(unread)?;
-    if let Some(store) = &store {
-        // Whoever was killed left something half done. Where that stays so, it is said by what is asked for next.
-        store.resume().ok();
-    }
-    let store = store.as_ref();
+    let reviews = Reviews::open(None)?;
+    tell(&reviews.resumed);
     let (printed, exit) = match &args.what {
-        What::List { form } => {
-            let layers =
-                store.map_or_else(|| Ok(Vec::new()), ReviewStore::layers).map_err(|error| failure(&error))?;
-            (list(&layers, form.format()), Exit::Clean)
-        }
-        What::Show { which, form } => (shown(store, which, form.format())?, Exit::Clean),
-        What::Diff { which, form } => (diff(store, which, form.format())?, Exit::Clean),
-        What::Apply { which, form } => merged(store, which, form.format(), "applied", ReviewStore::apply)?,
-        What::Undo { which, form } => merged(store, which, form.format(), "undone", ReviewStore::undo)?,
-        What::Discard { which, form } => (discarded(store, which, form.format())?, Exit::Clean),
+        What::List { form } => (list(&reviews.layers()?, form.format()), Exit::Clean),
+        What::Show { which, form } => (shown(&reviews, which, form.format())?, Exit::Clean),
+        What::Diff { which, form } => (diff(&reviews, which, form.format())?, Exit::Clean),
+        What::Apply { which, form } => decided(&reviews, which, form.format(), Decision::Applied)?,
+        What::Undo { which, form } => decided(&reviews, which, form.format(), Decision::Undone)?,
+        What::Discard { which, form } => decided(&reviews, which, form.format(), Decision::Discarded)?,
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
     output.finish(exit)
 }
 
-fn unread(error: io::Error) -> Failure {
-    failure(&ReviewError::Store(error))
+/// Says what was gone on with before anything else.
+fn tell(resumed: &[ResumedLayer]) {
+    let text: String = resumed.iter().map(text::resumed).collect();
+    // Nobody is left to tell when even this fails.
+    io::stderr().write_all(text.as_bytes()).ok();
 }
 
-fn failure(error: &ReviewError) -> Failure {
-    let failure = match error {
-        ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => Failure::usage(error),
-        _ => Failure::incomplete(error),
-    };
-    match error.help() {
-        Some(help) => failure.with_help(help),
-        None => failure,
+impl From<ReviewError> for Failure {
+    fn from(error: ReviewError) -> Self {
+        let failure = match error {
+            ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => {
+                Self::usage(&error)
+            }
+            _ => Self::incomplete(&error),
+        };
+        match error.help() {
+            Some(help) => failure.with_help(help),
+            None => failure,
+        }
     }
 }
 
@@ -182,16 +162,6 @@ fn list(layers: &[ReviewLayer], format: Format) -> String {
     }
 }
 
-/// The layer that is meant: of a name, or the last one that has come as far as this.
-fn layer(store: Option<&ReviewStore>, which: &Which, fits: &[LayerState]) -> Result<ReviewLayer, Failure> {
-    let Some(store) = store else { return Err(failure(&ReviewError::Nothing)) };
-    if let Some(id) = &which.id {
-        return store.layer(id).map_err(|error| failure(&error));
-    }
-    let mut layers = store.layers().map_err(|error| failure(&error))?.into_iter();
-    layers.find(|layer| fits.contains(&layer.state())).ok_or_else(|| failure(&ReviewError::Nothing))
-}
-
 const OPEN: &[LayerState] = &[LayerState::Waiting, LayerState::Interrupted];
 const ANY: &[LayerState] = &[
     LayerState::Waiting,
@@ -201,61 +171,46 @@ const ANY: &[LayerState] = &[
     LayerState::Running,
 ];
 
-/// The changes that are meant.
-fn selection(layer: &ReviewLayer, which: &Which) -> Result<ChangeSelection, Failure> {
-    if which.paths.is_empty() {
-        return Ok(ChangeSelection::All);
+/// The layer that is meant: of a name, or the last one that has come as far as this.
+fn layer(reviews: &Reviews, which: &Which, fits: &[LayerState]) -> Result<ReviewLayer, ReviewError> {
+    match &which.id {
+        Some(id) => reviews.layer(id),
+        None => last(reviews, |layer| fits.contains(&layer.state())),
     }
-    let below = which.paths.iter().map(|path| below(layer.workspace(), path));
-    Ok(ChangeSelection::Paths(below.collect::<Result<_, _>>()?))
 }
 
-/// A path as one below the workspace.
-fn below(workspace: &Path, path: &Path) -> Result<PathBuf, Failure> {
-    let below = path.strip_prefix(workspace).unwrap_or(path);
-    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
-    if below.components().all(is_plain) {
-        return Ok(below.components().filter(|part| matches!(part, Component::Normal(_))).collect());
-    }
-    let not_there = ReviewError::NoSuchPath(path.to_path_buf());
-    Err(failure(&not_there))
+fn last(reviews: &Reviews, fits: impl Fn(&ReviewLayer) -> bool) -> Result<ReviewLayer, ReviewError> {
+    reviews.layers()?.into_iter().find(fits).ok_or(ReviewError::Nothing)
 }
 
-fn is_meant(selection: &ChangeSelection, change: &FileChange) -> bool {
-    match selection {
-        ChangeSelection::All => true,
-        ChangeSelection::Paths(paths) => paths.iter().any(|path| change.path.starts_with(path)),
-    }
+/// One of which something was applied.
+fn undoable(reviews: &Reviews) -> Result<ReviewLayer, ReviewError> {
+    last(reviews, |layer| {
+        let changes = layer.changes().unwrap_or_default();
+        changes.iter().any(|change| change.state == ChangeState::Applied)
+    })
 }
 
 /// The changes that are meant, with their layer.
-fn meant(store: Option<&ReviewStore>, which: &Which) -> Result<(ReviewLayer, Vec<FileChange>), Failure> {
-    let layer = layer(store, which, OPEN).or_else(|_| layer(store, which, ANY))?;
-    let selection = selection(&layer, which)?;
-    let mut changes = layer.changes().map_err(|error| failure(&error))?;
-    changes.retain(|change| is_meant(&selection, change));
-    if changes.is_empty()
-        && let ChangeSelection::Paths(paths) = selection
-        && let Some(path) = paths.into_iter().next()
-    {
-        return Err(failure(&ReviewError::NoSuchPath(path)));
-    }
+fn meant(reviews: &Reviews, which: &Which) -> Result<(ReviewLayer, Vec<FileChange>), ReviewError> {
+    let layer = layer(reviews, which, OPEN).or_else(|_| layer(reviews, which, ANY))?;
+    let changes = changes::meant(&layer, &which.paths)?;
     Ok((layer, changes))
 }
 
-fn shown(store: Option<&ReviewStore>, which: &Which, format: Format) -> Result<String, Failure> {
-    let (layer, changes) = meant(store, which)?;
+fn shown(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Failure> {
+    let (layer, changes) = meant(reviews, which)?;
     Ok(match format {
         Format::Json => document::show(&layer, &changes),
         Format::Text => text::layer(&layer) + &changes.iter().map(text::change).collect::<String>(),
     })
 }
 
-fn diff(store: Option<&ReviewStore>, which: &Which, format: Format) -> Result<String, Failure> {
-    let (layer, changes) = meant(store, which)?;
+fn diff(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Failure> {
+    let (layer, changes) = meant(reviews, which)?;
     let mut diffs = Vec::new();
     for change in &changes {
-        let (before, after) = layer.contents(change, unified::MAX_FILE).map_err(|error| failure(&error))?;
+        let (before, after) = layer.contents(change, unified::MAX_FILE)?;
         diffs.push(unified::diff(change, &before, &after));
     }
     Ok(match format {
@@ -264,54 +219,26 @@ fn diff(store: Option<&ReviewStore>, which: &Which, format: Format) -> Result<St
     })
 }
 
-type Act = fn(&ReviewStore, &ReviewLayer, &ChangeSelection) -> Result<Merged, ReviewError>;
-
-fn merged(
-    store: Option<&ReviewStore>,
+fn decided(
+    reviews: &Reviews,
     which: &Which,
     format: Format,
-    verb: &'static str,
-    act: Act,
+    decision: Decision,
 ) -> Result<(String, Exit), Failure> {
-    let fits = if verb == "undone" { &[LayerState::Applied, LayerState::Waiting][..] } else { OPEN };
-    let layer = match verb {
-        // One of which nothing was applied is passed over.
-        "undone" if which.id.is_none() => undoable(store, fits)?,
-        _ => layer(store, which, fits)?,
+    let layer = match decision {
+        Decision::Undone if which.id.is_none() => undoable(reviews)?,
+        _ => layer(reviews, which, OPEN)?,
     };
-    let Some(store) = store else { return Err(failure(&ReviewError::Nothing)) };
-    let selection = selection(&layer, which)?;
-    record(&layer, verb, which)?;
-    let merged = act(store, &layer, &selection).map_err(|error| failure(&error))?;
-    let is_all = merged.conflicts.is_empty() && merged.refused.is_empty();
+    let decided = reviews.decide(&layer, decision, &which.paths, record)?;
     let printed = match format {
-        Format::Json => document::merged(&layer, verb, &merged),
-        Format::Text => text::merged(&layer, verb, &merged),
+        Format::Json => document::decided(&layer, decision, &decided),
+        Format::Text => text::decided(&layer, decision, &decided),
+    };
+    let is_all = match decided {
+        Decided::Merged(merged) => merged.conflicts.is_empty() && merged.refused.is_empty(),
+        Decided::Discarded(_) => true,
     };
     Ok((printed, if is_all { Exit::Clean } else { Exit::Found }))
-}
-
-fn undoable(store: Option<&ReviewStore>, fits: &[LayerState]) -> Result<ReviewLayer, Failure> {
-    let layers =
-        store.map_or_else(|| Ok(Vec::new()), ReviewStore::layers).map_err(|error| failure(&error))?;
-    let has_some = |layer: &ReviewLayer| {
-        let changes = layer.changes().unwrap_or_default();
-        changes.iter().any(|change| change.state == stockade_guard::exec::ChangeState::Applied)
-    };
-    let mut fitting = layers.into_iter().filter(|layer| fits.contains(&layer.state()) && has_some(layer));
-    fitting.next().ok_or_else(|| failure(&ReviewError::Nothing))
-}
-
-fn discarded(store: Option<&ReviewStore>, which: &Which, format: Format) -> Result<String, Failure> {
-    let layer = layer(store, which, OPEN)?;
-    let Some(store) = store else { return Err(failure(&ReviewError::Nothing)) };
-    let selection = selection(&layer, which)?;
-    record(&layer, "discarded", which)?;
-    let count = store.discard(&layer, &selection).map_err(|error| failure(&error))?;
-    Ok(match format {
-        Format::Json => document::discarded(&layer, count),
-        Format::Text => text::discarded(&layer, count),
-    })
 }
 
 fn configuration() -> Result<Config, Failure> {
@@ -320,16 +247,12 @@ fn configuration() -> Result<Config, Failure> {
 }
 
 /// Puts on record what a person decides, before it is done.
-fn record(layer: &ReviewLayer, decision: &'static str, which: &Which) -> Result<(), Failure> {
+fn record(event: AuditEvent) -> Result<(), Failure> {
     let unrecorded =
         |error| Failure::incomplete(format_args!("it is not on record, and was not done: {error}"));
     let trail = trail::open(&configuration()?).map_err(unrecorded)?;
-    let paths: Vec<String> = which.paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let by = rustix::process::getuid().as_raw();
-    let event = AuditEvent::new(EventKind::ChangesDecided).with("changes", layer.id());
-    let event = event.with("decision", decision).with("command", layer.command());
-    let event = event.with("workspace", layer.workspace().to_string_lossy().into_owned());
-    match trail.record(event.with("paths", paths).with("by", u64::from(by))).map_err(unrecorded)? {
+    match trail.record(event.with("by", u64::from(by))).map_err(unrecorded)? {
         // Where it is lost, the configuration says to go on all the same.
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
     }

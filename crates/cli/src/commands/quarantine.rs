@@ -13,7 +13,7 @@ use stockade_guard::exec::{
 };
 use stockade_text::{escape, escape_path};
 
-use crate::args::{Format, HELP};
+use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
@@ -79,23 +79,6 @@ enum What {
         #[command(flatten)]
         form: Form,
     },
-}
-
-#[derive(Debug, clap::Args)]
-struct Form {
-    /// How to print
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
-
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
-    json: bool,
-}
-
-impl Form {
-    const fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
-    }
 }
 
 /// A thing, for programs.

@@ -210,7 +210,8 @@ pub(super) fn session(server: &Server, guard: &Guard) -> Result<Session, Fault> 
     Ok(guard.session(SessionOptions { limits, trail: trail(server, guard)? }))
 }
 
-fn trail(server: &Server, guard: &Guard) -> Result<AuditTrail, Fault> {
+/// The trail that what an agent does is put on record in.
+pub(super) fn trail(server: &Server, guard: &Guard) -> Result<AuditTrail, Fault> {
     server.trail.get(Some(guard.audit()))?.ok_or_else(|| {
         Fault::new(
             fault::REFUSED,

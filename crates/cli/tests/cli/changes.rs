@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -207,23 +207,191 @@ fn whoever_is_killed_leaves_nothing_in_between() {
     }
 }
 
+/// A server, which ends with this.
+struct Serving {
+    server: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Serving {
+    fn new(ground: &Ground, args: &[&str]) -> Self {
+        let mut command = ground.command(&[&["serve"], args].concat());
+        let mut server = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(server.stdout.take().unwrap()).lines();
+        Self { server, lines }
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        writeln!(self.server.stdin.as_mut().unwrap(), "{request}").unwrap();
+        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        drop(self.server.stdin.take());
+        self.server.wait().unwrap();
+    }
+}
+
+/// What is on record of decisions.
+fn decided(ground: &Ground) -> Vec<Value> {
+    let query = ground.run(&["audit", "query", "--event", "changes_decided", "--format", "json"]);
+    let records: Value = serde_json::from_slice(&query.stdout).unwrap();
+    records["events"].as_array().unwrap().clone()
+}
+
+/// What was left half done is completed by whoever opens what waits, also by a server.
+#[test]
+fn a_server_completes_what_somebody_was_killed_in() {
+    let ground = Ground::new();
+    let script = "for n in $(seq 2000); do echo x > $n; done";
+    let Some(answer) = ground.view("native", "--review", script) else { return };
+    let layer = ground.folder.path().join(".local/state/stockade/reviews");
+    let journal = layer.join(answer["review"]["id"].as_str().unwrap()).join("journal");
+    let begun = Instant::now();
+    let is_half_done = (0..40).any(|_| {
+        let mut child = ground.command(&["changes", "apply"]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !journal.exists() && child.try_wait().unwrap().is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let is_half_done = journal.exists();
+        if !is_half_done {
+            ground.run(&["changes", "undo"]);
+        }
+        is_half_done
+    });
+    assert!(is_half_done, "nobody was killed in the middle");
+    let listed = Serving::new(&ground, &[]).ask("changes.list", &json!({}));
+    assert_eq!(listed["result"]["changes"][0]["state"], "applied", "{listed}");
+    assert!(!journal.exists());
+    assert_eq!(fs::read_dir(&ground.work).unwrap().count(), 2000);
+}
+
+/// What cannot be put on record is not done, at either door; and what is not there is not put on record.
+#[test]
+fn what_is_not_on_record_is_not_done() {
+    let ground = Ground::new();
+    let Some(answer) = ground.view("native", "--review", "echo 1 > f") else { return };
+    let id = &answer["review"]["id"];
+    let mut serving = Serving::new(&ground, &[]);
+    for method in ["changes.apply", "changes.undo"] {
+        let answer = serving.ask(method, &json!({"id": id, "paths": ["./f"]}));
+        assert_eq!(answer["result"]["count"], 1, "{method}: {answer}");
+    }
+    for method in ["changes.apply", "changes.undo", "changes.discard"] {
+        for path in ["no/such", "../x"] {
+            let answer = serving.ask(method, &json!({"id": id, "paths": ["f", path]}));
+            assert_eq!(answer["error"]["code"], -32602, "{method} {path}: {answer}");
+        }
+    }
+    for verb in ["apply", "undo", "discard"] {
+        let output = ground.run(&["changes", verb, id.as_str().unwrap(), "f", "no/such"]);
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+    }
+    assert_eq!(decided(&ground).len(), 2, "of what was done, and of nothing else");
+    // Where the trail is to be, there is no folder.
+    let file = ground.folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let trail = file.join("trail.db");
+    let mut serving = Serving::new(&ground, &["--audit", trail.to_str().unwrap()]);
+    for method in ["changes.apply", "changes.discard"] {
+        let answer = serving.ask(method, &json!({"id": id}));
+        let said = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(said.contains("cannot be put on record, so it is not done"), "{method}: {answer}");
+    }
+    let config = ground.folder.path().join(".config/stockade");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), format!("[audit]\npath = {trail:?}\n")).unwrap();
+    for verb in ["apply", "discard"] {
+        assert_eq!(ground.run(&["changes", verb]).status.code(), Some(3), "{verb}");
+    }
+    assert!(!ground.work.join("f").exists());
+    let listed = Serving::new(&ground, &[]).ask("changes.list", &json!({}));
+    assert_eq!(listed["result"]["changes"][0]["state"], "waiting", "{listed}");
+}
+
+/// For the session of an agent, what was changed in other workspaces is not there.
+#[test]
+fn an_agent_decides_on_what_was_changed_in_its_workspace() {
+    let ground = Ground::new();
+    let other = ground.folder.path().canonicalize().unwrap().join("other");
+    fs::create_dir(&other).unwrap();
+    let config = ground.folder.path().join(".config/stockade");
+    fs::create_dir_all(&config).unwrap();
+    fs::write(config.join("config.toml"), "[agents.bot]\nmaxSteps = 50\n").unwrap();
+    let Some(own) = ground.view("native", "--review", "echo 1 > f") else { return };
+    let own = &own["review"]["id"];
+    let args = ["exec", "--backend", "native", "--review", "--format", "json", "-w", other.to_str().unwrap()];
+    let foreign = ground.run(&[&args[..], &["--", "/bin/bash", "-c", "echo 1 > f"]].concat());
+    let foreign: Value = serde_json::from_slice(&foreign.stdout).unwrap();
+    let foreign = &foreign["review"]["id"];
+    assert!(foreign.is_string() && foreign != own);
+    let ids = |listed: &Value| -> Vec<Value> {
+        listed["result"]["changes"].as_array().unwrap().iter().map(|row| row["id"].clone()).collect()
+    };
+    for args in [&[][..], &["--agent", "bot"]] {
+        let mut serving = Serving::new(&ground, args);
+        let session = match args {
+            [] => {
+                let opened = json!({"agent": "bot", "workspace": ground.work});
+                serving.ask("session.open", &opened)["result"]["session"].clone()
+            }
+            _ => Value::Null,
+        };
+        let with = |mut params: Value| {
+            if session.is_string() {
+                params["session"] = session.clone();
+            }
+            params
+        };
+        let listed = serving.ask("changes.list", &with(json!({})));
+        assert_eq!(ids(&listed), std::slice::from_ref(own), "{args:?} {listed}");
+        for method in ["changes.diff", "changes.apply", "changes.undo", "changes.discard"] {
+            let answer = serving.ask(method, &with(json!({"id": foreign})));
+            assert_eq!(answer["error"]["code"], -32602, "{args:?} {method}: {answer}");
+        }
+        let applied = serving.ask("changes.apply", &with(json!({"id": own})));
+        assert_eq!(applied["result"]["count"], 1, "{args:?} {applied}");
+        assert_eq!(serving.ask("changes.undo", &with(json!({"id": own})))["result"]["count"], 1);
+        if session.is_string() {
+            let elsewhere = serving.ask("changes.list", &with(json!({"workspace": other})));
+            assert_eq!(elsewhere["error"]["code"], -32602, "{elsewhere}");
+            assert_eq!(
+                ids(&serving.ask("changes.list", &json!({}))).len(),
+                2,
+                "nobody in particular sees all"
+            );
+            assert_eq!(
+                ids(&serving.ask("changes.list", &json!({"workspace": other}))),
+                std::slice::from_ref(foreign)
+            );
+        }
+    }
+    assert!(!other.join("f").exists());
+    let records = decided(&ground);
+    assert_eq!(records.len(), 4);
+    assert!(
+        records.iter().all(|record| record["agent"] == "bot" && record["data"]["changes"] == *own),
+        "{records:?}"
+    );
+}
+
 #[test]
 fn a_program_decides_by_the_server() {
     let ground = Ground::new();
     fs::write(ground.work.join("f"), "1\n").unwrap();
-    let mut server = ground.command(&["serve"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(server.stdout.take().unwrap()));
-    let mut ask = |method: &str, params: Value| -> Value {
-        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        writeln!(server.stdin.as_mut().unwrap(), "{request}").unwrap();
-        serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap()
-    };
+    let mut serving = Serving::new(&ground, &[]);
+    let mut ask = |method: &str, params: Value| serving.ask(method, &params);
     let spec = json!({"workspace": ground.work, "review": "hold"});
     let ran = ask("exec", json!({"command": "echo 2 >> f", "spec": spec}));
     if ran["error"].is_object() {
         eprintln!("skipped: {ran}");
-        server.kill().unwrap();
-        server.wait().unwrap();
         return;
     }
     let id = ran["result"]["review"]["id"].clone();
@@ -240,9 +408,6 @@ fn a_program_decides_by_the_server() {
     assert!(unknown["error"]["data"]["help"].is_string(), "{unknown}");
     assert!(ask("changes.apply", json!({"id": id, "paths": ["../x"]}))["error"].is_object());
     assert_eq!(ask("changes.discard", json!({"id": id}))["result"]["count"], 1);
-    drop(server.stdin.take());
-    server.wait().unwrap();
-    let query = ground.run(&["audit", "query", "--event", "changes_decided", "--format", "json"]);
-    let records: Value = serde_json::from_slice(&query.stdout).unwrap();
-    assert!(records["events"].as_array().unwrap().len() >= 3, "{records}");
+    drop(serving);
+    assert_eq!(decided(&ground).len(), 3);
 }

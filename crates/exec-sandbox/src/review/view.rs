@@ -87,6 +87,8 @@ impl ViewedRun {
     pub(crate) fn begin_in(state: &Path, plan: &Plan, view: ReviewView) -> Result<Self, RunError> {
         let setup = |source| RunError::Setup { doing: "making a view of the workspace".to_owned(), source };
         let store = ReviewStore::make(state).map_err(setup)?;
+        // What is half done is not to be taken for what was there. Where it stays so, that is told when it is decided on.
+        store.resume().ok();
         let (id, path, folder, lock) = store.new_layer().map_err(setup)?;
         let begun = Self::made(plan, view, (&id, &path, &folder)).map_err(setup);
         let (about, base) = begun.inspect_err(|_| {

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::exec::{ChangeState, FileChange, Merged, ReviewLayer};
+use stockade_guard::exec::{ChangeState, FileChange, Merged, ResumedLayer, ReviewLayer};
 use stockade_text::{escape, escape_path};
+
+use crate::changes::{Decided, Decision};
 
 /// A layer: what it is called and how far it has come; then which command changed how much, and where.
 pub(super) fn layer(layer: &ReviewLayer) -> String {
@@ -45,8 +47,32 @@ pub(super) fn change(change: &FileChange) -> String {
     text
 }
 
+/// What came of a decision.
+pub(super) fn decided(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> String {
+    match decided {
+        Decided::Merged(found) => merged(layer, decision.name(), found),
+        Decided::Discarded(count) => format!("discarded {} of {}\n", paths(*count), layer.id()),
+    }
+}
+
+/// What became of what somebody was killed in.
+pub(super) fn resumed(resumed: &ResumedLayer) -> String {
+    let id = &resumed.id;
+    match &resumed.swept {
+        Ok(swept) => {
+            let begin = format!("note: {id} was half done, and is completed\n");
+            let rows = swept.iter();
+            let rows = rows.map(|(path, why)| {
+                format!("note: {id}: {} is not there: {}\n", escape_path(path), escape(why))
+            });
+            begin + &rows.collect::<String>()
+        }
+        Err(error) => format!("note: {id} is half done still: {}\n", escape(&error.to_string())),
+    }
+}
+
 /// What was done, and what was not.
-pub(super) fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String {
+fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String {
     let mut text = format!("{verb} {} of {}\n", paths(merged.done.len()), layer.id());
     for conflict in &merged.conflicts {
         let group = match conflict.group.as_os_str().is_empty() {
@@ -68,10 +94,6 @@ pub(super) fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String
         .ok();
     }
     text
-}
-
-pub(super) fn discarded(layer: &ReviewLayer, count: usize) -> String {
-    format!("discarded {} of {}\n", paths(count), layer.id())
 }
 
 fn paths(count: usize) -> String {

@@ -7,7 +7,7 @@ use stockade_guard::egress::Observed;
 use stockade_guard::exec::{Denial, End, Enforcement};
 use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
-use crate::commands::changes::document::Review;
+use crate::changes::document::Review;
 use crate::render::json::to_json;
 
 #[derive(Serialize)]

@@ -1,19 +1,21 @@
 //! `changes.…`: what commands changed in their views of a workspace, and what becomes of it.
 
-use std::path::{Component, PathBuf};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use stockade_guard::audit::{AuditEvent, EventKind};
-use stockade_guard::exec::{ChangeSelection, FileChange, Merged, ReviewError, ReviewLayer, ReviewStore};
+use stockade_guard::Session;
+use stockade_guard::audit::AuditEvent;
+use stockade_guard::exec::ReviewError;
 
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters};
-use crate::commands::changes::document::{Changed, Done, Layer, Shown};
-use crate::commands::changes::unified::MAX_FILE;
-use crate::serve::Server;
+use crate::changes::document::{Changed, Done, Layer, Shown};
+use crate::changes::unified::MAX_FILE;
+use crate::changes::{self, Decision, Reviews};
 use crate::serve::fault::{self, Fault};
+use crate::serve::{Server, guarded};
 
 /// The most changes that one answer holds line by line.
 const MAX_DIFFS: usize = 1_000;
@@ -21,7 +23,12 @@ const MAX_DIFFS: usize = 1_000;
 /// List the commands that changed something in a view of their workspace, the newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct List {}
+pub(super) struct List {
+    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    session: Option<String>,
+    /// The workspace whose changes are meant, where no session has one.
+    workspace: Option<PathBuf>,
+}
 
 /// The commands that changed something in a view, with how far each has come.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -41,6 +48,10 @@ pub(super) struct Diff {
     /// Whether what is different in files is shown line by line, for the first thousand of them; true by default.
     #[serde(default = "always")]
     lines: bool,
+    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    session: Option<String>,
+    /// The workspace whose changes are meant, where no session has one.
+    workspace: Option<PathBuf>,
 }
 
 const fn always() -> bool {
@@ -57,6 +68,10 @@ pub(super) struct Apply {
     /// Files and folders below the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
+    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    session: Option<String>,
+    /// The workspace whose changes are meant, where no session has one.
+    workspace: Option<PathBuf>,
 }
 
 /// Take changes back that were applied. They wait again then.
@@ -68,6 +83,10 @@ pub(super) struct Undo {
     /// Files and folders below the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
+    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    session: Option<String>,
+    /// The workspace whose changes are meant, where no session has one.
+    workspace: Option<PathBuf>,
 }
 
 /// Give changes up that wait.
@@ -79,6 +98,10 @@ pub(super) struct Discard {
     /// Files and folders below the workspace; all by default.
     #[serde(default)]
     paths: Vec<PathBuf>,
+    /// The session of an agent: what was changed in another workspace than its own is not there for it.
+    session: Option<String>,
+    /// The workspace whose changes are meant, where no session has one.
+    workspace: Option<PathBuf>,
 }
 
 impl Parameters for List {
@@ -86,10 +109,9 @@ impl Parameters for List {
     const LANE: Lane = Lane::Work;
     type Answer = Layers;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let store = ReviewStore::of_user().map_err(|error| failed(&ReviewError::Store(error)))?;
-        let layers = store.map_or_else(|| Ok(Vec::new()), |store| store.layers());
-        let layers = layers.map_err(|error| failed(&error))?;
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
+        let layers = seen.reviews.layers()?;
         Ok(Json::of(&Layers { changes: layers.iter().map(Layer::of).collect() }))
     }
 }
@@ -99,19 +121,15 @@ impl Parameters for Diff {
     const LANE: Lane = Lane::Work;
     type Answer = Shown;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let (_, layer) = opened(&self.id)?;
-        let selection = selection(&layer, self.paths)?;
-        let is_meant = |change: &&FileChange| match &selection {
-            ChangeSelection::Paths(paths) => paths.iter().any(|path| change.path.starts_with(path)),
-            ChangeSelection::All => true,
-        };
-        let changes = layer.changes().map_err(|error| failed(&error))?;
-        let shown = changes.iter().filter(is_meant).enumerate().map(|(at, change)| {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
+        let layer = seen.reviews.layer(&self.id)?;
+        let meant = changes::meant(&layer, &self.paths)?;
+        let shown = meant.iter().enumerate().map(|(at, change)| {
             if !self.lines || at >= MAX_DIFFS {
                 return Ok(Changed::of(change));
             }
-            let (before, after) = layer.contents(change, MAX_FILE).map_err(|error| failed(&error))?;
+            let (before, after) = layer.contents(change, MAX_FILE)?;
             Ok(Changed::with_diff(change, &before, &after))
         });
         let changes = shown.collect::<Result<Vec<_>, Fault>>()?;
@@ -125,7 +143,8 @@ impl Parameters for Apply {
     type Answer = Done;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        merged(server, &self.id, self.paths, "applied", ReviewStore::apply)
+        let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
+        seen.decide(server, &self.id, &self.paths, Decision::Applied)
     }
 }
 
@@ -135,7 +154,8 @@ impl Parameters for Undo {
     type Answer = Done;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        merged(server, &self.id, self.paths, "undone", ReviewStore::undo)
+        let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
+        seen.decide(server, &self.id, &self.paths, Decision::Undone)
     }
 }
 
@@ -145,70 +165,62 @@ impl Parameters for Discard {
     type Answer = Done;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let (store, layer) = opened(&self.id)?;
-        record(server, &layer, "discarded", &self.paths)?;
-        let selection = selection(&layer, self.paths)?;
-        let count = store.discard(&layer, &selection).map_err(|error| failed(&error))?;
-        Ok(Json::of(&Done::discarded(&layer, count)))
+        let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
+        seen.decide(server, &self.id, &self.paths, Decision::Discarded)
     }
 }
 
-type Act = fn(&ReviewStore, &ReviewLayer, &ChangeSelection) -> Result<Merged, ReviewError>;
-
-fn merged(
-    server: &Server,
-    id: &str,
-    paths: Vec<PathBuf>,
-    decision: &'static str,
-    act: Act,
-) -> Result<Json, Fault> {
-    let (store, layer) = opened(id)?;
-    record(server, &layer, decision, &paths)?;
-    let selection = selection(&layer, paths)?;
-    let merged = act(&store, &layer, &selection).map_err(|error| failed(&error))?;
-    Ok(Json::of(&Done::of(&layer, decision, &merged)))
+/// What a request sees of the changes of this user.
+struct Seen {
+    reviews: Reviews,
+    /// The session of an agent that it is part of.
+    session: Option<Session>,
 }
 
-fn opened(id: &str) -> Result<(ReviewStore, ReviewLayer), Fault> {
-    let store = ReviewStore::of_user().map_err(|error| failed(&ReviewError::Store(error)))?;
-    let store = store.ok_or_else(|| failed(&ReviewError::Unknown(id.to_owned())))?;
-    let layer = store.layer(id).map_err(|error| failed(&error))?;
-    Ok((store, layer))
-}
-
-fn selection(layer: &ReviewLayer, paths: Vec<PathBuf>) -> Result<ChangeSelection, Fault> {
-    if paths.is_empty() {
-        return Ok(ChangeSelection::All);
+impl Seen {
+    fn by(server: &Server, session: Option<&str>, workspace: Option<&Path>) -> Result<Self, Fault> {
+        let named = server.session_of(session)?;
+        let Some(own) = named.as_ref().and_then(|session| session.of_agent()) else {
+            return Ok(Self { reviews: Reviews::open(workspace)?, session: None });
+        };
+        let session = own.within(server, workspace)?;
+        let reviews = Reviews::open(Some(session.guard().workspace()))?;
+        Ok(Self { reviews, session: Some(session) })
     }
-    let below = |path: PathBuf| {
-        let below = path.strip_prefix(layer.workspace()).map(PathBuf::from).unwrap_or(path);
-        let is_plain = below.components().all(|part| matches!(part, Component::Normal(_)));
-        if is_plain { Ok(below) } else { Err(failed(&ReviewError::NoSuchPath(below))) }
-    };
-    Ok(ChangeSelection::Paths(paths.into_iter().map(below).collect::<Result<_, _>>()?))
+
+    fn decide(
+        &self,
+        server: &Server,
+        id: &str,
+        paths: &[PathBuf],
+        decision: Decision,
+    ) -> Result<Json, Fault> {
+        let layer = self.reviews.layer(id)?;
+        let decided = self.reviews.decide(&layer, decision, paths, |event| self.record(server, event))?;
+        Ok(Json::of(&Done::of(&layer, decision, &decided)))
+    }
+
+    /// Puts on record what is decided, before it is done.
+    fn record(&self, server: &Server, event: AuditEvent) -> Result<(), Fault> {
+        let (trail, agent) = match &self.session {
+            Some(session) => {
+                let guard = session.guard();
+                (Some(guarded::trail(server, guard)?), Some(guard.agent().to_owned()))
+            }
+            None => (server.trail.get(None)?, None),
+        };
+        let Some(trail) = trail else { return Ok(()) };
+        trail.record(AuditEvent { agent, ..event }).map(drop).map_err(|error| unrecorded(&error))
+    }
 }
 
-/// Puts on record what is decided, before it is done.
-fn record(
-    server: &Server,
-    layer: &ReviewLayer,
-    decision: &'static str,
-    paths: &[PathBuf],
-) -> Result<(), Fault> {
-    let Some(trail) = server.trail.get(None)? else { return Ok(()) };
-    let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let event = AuditEvent::new(EventKind::ChangesDecided).with("changes", layer.id());
-    let event = event.with("decision", decision).with("command", layer.command()).with("paths", paths);
-    let event = event.with("workspace", layer.workspace().to_string_lossy().into_owned());
-    trail.record(event).map(drop).map_err(|error| unrecorded(&error))
-}
-
-/// What is answered where nothing was done: the reason, and what helps.
-fn failed(error: &ReviewError) -> Fault {
-    let code = match error {
-        ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => fault::PARAMETERS,
-        ReviewError::Busy | ReviewError::Running(_) => fault::BUSY,
-        _ => fault::INTERNAL,
-    };
-    Fault::new(code, error.to_string()).with(json!({"help": error.help()}))
+impl From<ReviewError> for Fault {
+    fn from(error: ReviewError) -> Self {
+        let code = match error {
+            ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => fault::PARAMETERS,
+            ReviewError::Busy | ReviewError::Running(_) => fault::BUSY,
+            _ => fault::INTERNAL,
+        };
+        Self::new(code, error.to_string()).with(json!({"help": error.help()}))
+    }
 }

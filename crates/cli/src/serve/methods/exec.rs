@@ -26,7 +26,7 @@ use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
-use crate::commands::changes::document::Review;
+use crate::changes::document::Review;
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};

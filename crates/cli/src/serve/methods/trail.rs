@@ -64,13 +64,13 @@ pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> 
     }
 }
 
-/// What is answered where a record cannot be kept.
+/// What is answered where a record cannot be kept of what is to be done.
 pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
     let fault = Fault::internal(error);
     Fault {
         message: format!(
-            "the command cannot be put on record, so it is not run: {}; `stockade serve --audit FILE` names another \
-             place, `--no-audit` does without",
+            "it cannot be put on record, so it is not done: {}; `stockade serve --audit FILE` names another place, \
+             `--no-audit` does without",
             fault.message
         ),
         ..fault

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stockade_guard::exec::{Content, FileChange, Merged, ReviewLayer, Reviewed};
 
+use super::{Decided, Decision};
 use crate::render::json::to_json;
 
 /// What a command changed, as a whole: where, by which command, and how far it has come.
@@ -114,8 +115,12 @@ pub(crate) struct Against {
 }
 
 impl Done {
-    pub(crate) fn of(layer: &ReviewLayer, decision: &'static str, merged: &Merged) -> Self {
+    pub(crate) fn of(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> Self {
         let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let merged = match decided {
+            Decided::Merged(merged) => merged,
+            Decided::Discarded(_) => &Merged::default(),
+        };
         let conflicts = merged.conflicts.iter().map(|conflict| Against {
             path: text(&conflict.path),
             why: conflict.why.clone(),
@@ -124,8 +129,11 @@ impl Done {
         let refused = merged.refused.iter();
         Self {
             id: layer.id().to_owned(),
-            decision,
-            count: merged.done.len(),
+            decision: decision.name(),
+            count: match decided {
+                Decided::Merged(merged) => merged.done.len(),
+                Decided::Discarded(count) => *count,
+            },
             paths: merged.done.iter().map(|path| text(path)).collect(),
             conflicts: conflicts.collect(),
             refused: refused
@@ -133,36 +141,28 @@ impl Done {
                 .collect(),
         }
     }
-
-    pub(crate) fn discarded(layer: &ReviewLayer, count: usize) -> Self {
-        Self { count, ..Self::of(layer, "discarded", &Merged::default()) }
-    }
 }
 
 fn line(document: &impl Serialize) -> String {
     format!("{}\n", to_json(document))
 }
 
-pub(super) fn list(layers: &[ReviewLayer]) -> String {
+pub(crate) fn list(layers: &[ReviewLayer]) -> String {
     line(&layers.iter().map(Layer::of).collect::<Vec<_>>())
 }
 
-pub(super) fn show(layer: &ReviewLayer, changes: &[FileChange]) -> String {
+pub(crate) fn show(layer: &ReviewLayer, changes: &[FileChange]) -> String {
     line(&Shown { layer: Layer::of(layer), changes: changes.iter().map(Changed::of).collect() })
 }
 
-pub(super) fn diff(layer: &ReviewLayer, changes: &[FileChange], diffs: &[String]) -> String {
+pub(crate) fn diff(layer: &ReviewLayer, changes: &[FileChange], diffs: &[String]) -> String {
     let changed = changes.iter().zip(diffs);
     let changed = changed.map(|(change, diff)| Changed { diff: Some(diff.clone()), ..Changed::of(change) });
     line(&Shown { layer: Layer::of(layer), changes: changed.collect() })
 }
 
-pub(super) fn merged(layer: &ReviewLayer, verb: &'static str, merged: &Merged) -> String {
-    line(&Done::of(layer, verb, merged))
-}
-
-pub(super) fn discarded(layer: &ReviewLayer, count: usize) -> String {
-    line(&Done::discarded(layer, count))
+pub(crate) fn decided(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> String {
+    line(&Done::of(layer, decision, decided))
 }
 
 /// What became of what a command changed in its view, in the outcome of that.

@@ -1,0 +1,155 @@
+//! What commands changed in their views of a workspace: which of it is meant, and what is decided on it. A person and a program decide
+//! by the same: what is meant is looked at first, then the decision is put on record, and only then is it carried out.
+
+pub(crate) mod document;
+pub(crate) mod unified;
+
+use std::path::{Component, Path, PathBuf};
+
+use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::exec::{
+    ChangeSelection, FileChange, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
+};
+
+/// What may be decided on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It comes into the workspace.
+    Applied,
+    /// It is taken back that was applied.
+    Undone,
+    /// It is given up that waits.
+    Discarded,
+}
+
+impl Decision {
+    /// Its stable name, for machines and on record.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Undone => "undone",
+            Self::Discarded => "discarded",
+        }
+    }
+}
+
+/// What came of a decision.
+#[derive(Debug)]
+pub(crate) enum Decided {
+    Merged(Merged),
+    /// How many changes were given up.
+    Discarded(usize),
+}
+
+/// The changes of this user, or those of one workspace: the others are not there then.
+#[derive(Debug)]
+pub(crate) struct Reviews {
+    store: Option<ReviewStore>,
+    workspace: Option<PathBuf>,
+    /// What was left by somebody who was killed, and how going on with it went.
+    pub(crate) resumed: Vec<ResumedLayer>,
+}
+
+impl Reviews {
+    /// Opens them, and goes on with what somebody was killed in. Where that stays half done, whoever asks for it next is told.
+    pub(crate) fn open(workspace: Option<&Path>) -> Result<Self, ReviewError> {
+        let store = ReviewStore::of_user().map_err(ReviewError::Store)?;
+        let resumed = store.as_ref().and_then(|store| store.resume().ok()).unwrap_or_default();
+        Ok(Self { store, workspace: workspace.map(Path::to_path_buf), resumed })
+    }
+
+    /// Returns them by the commands that made them, the newest first.
+    pub(crate) fn layers(&self) -> Result<Vec<ReviewLayer>, ReviewError> {
+        let Some(store) = &self.store else { return Ok(Vec::new()) };
+        let mut layers = store.layers()?;
+        layers.retain(|layer| self.is_shown(layer));
+        Ok(layers)
+    }
+
+    /// Returns what is called so, or begins so.
+    pub(crate) fn layer(&self, id: &str) -> Result<ReviewLayer, ReviewError> {
+        let unknown = || ReviewError::Unknown(id.to_owned());
+        let store = self.store.as_ref().ok_or_else(unknown)?;
+        if self.workspace.is_none() {
+            return store.layer(id);
+        }
+        // What lies elsewhere makes no beginning ambiguous either.
+        let mut fitting = self.layers()?.into_iter().filter(|layer| layer.id().starts_with(id));
+        match (fitting.next(), fitting.next()) {
+            (Some(layer), None) if !id.is_empty() => Ok(layer),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn is_shown(&self, layer: &ReviewLayer) -> bool {
+        self.workspace.as_ref().is_none_or(|workspace| layer.workspace() == workspace)
+    }
+
+    /// Decides on changes: once it is clear which are meant, and once that is on record.
+    pub(crate) fn decide<E: From<ReviewError>>(
+        &self,
+        layer: &ReviewLayer,
+        decision: Decision,
+        paths: &[PathBuf],
+        record: impl FnOnce(AuditEvent) -> Result<(), E>,
+    ) -> Result<Decided, E> {
+        let store = self.store.as_ref().filter(|_| self.is_shown(layer));
+        let store = store.ok_or_else(|| ReviewError::Unknown(layer.id().to_owned()))?;
+        if !layer.is_over() {
+            return Err(ReviewError::Running(layer.id().to_owned()).into());
+        }
+        let selection = selection(layer, paths)?;
+        if !paths.is_empty() {
+            all_meant(layer, &selection)?;
+        }
+        record(event(layer, decision, paths))?;
+        Ok(match decision {
+            Decision::Applied => Decided::Merged(store.apply(layer, &selection)?),
+            Decision::Undone => Decided::Merged(store.undo(layer, &selection)?),
+            Decision::Discarded => Decided::Discarded(store.discard(layer, &selection)?),
+        })
+    }
+}
+
+/// The changes at these paths and below them; all, if there are none.
+pub(crate) fn meant(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<Vec<FileChange>, ReviewError> {
+    all_meant(layer, &selection(layer, paths)?)
+}
+
+/// The changes that are meant. At each path there is one.
+fn all_meant(layer: &ReviewLayer, selection: &ChangeSelection) -> Result<Vec<FileChange>, ReviewError> {
+    let mut changes = layer.changes()?;
+    let ChangeSelection::Paths(paths) = selection else { return Ok(changes) };
+    let is_at = |path: &PathBuf| changes.iter().any(|change| change.path.starts_with(path));
+    if let Some(path) = paths.iter().find(|path| !is_at(path)) {
+        return Err(ReviewError::NoSuchPath(path.clone()));
+    }
+    changes.retain(|change| paths.iter().any(|path| change.path.starts_with(path)));
+    Ok(changes)
+}
+
+fn selection(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<ChangeSelection, ReviewError> {
+    if paths.is_empty() {
+        return Ok(ChangeSelection::All);
+    }
+    let below = paths.iter().map(|path| below(layer.workspace(), path));
+    Ok(ChangeSelection::Paths(below.collect::<Result<_, _>>()?))
+}
+
+/// A path as one below the workspace.
+fn below(workspace: &Path, path: &Path) -> Result<PathBuf, ReviewError> {
+    let below = path.strip_prefix(workspace).unwrap_or(path);
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    if below.components().all(is_plain) {
+        return Ok(below.components().filter(|part| matches!(part, Component::Normal(_))).collect());
+    }
+    Err(ReviewError::NoSuchPath(path.to_path_buf()))
+}
+
+/// What is put on record of a decision.
+fn event(layer: &ReviewLayer, decision: Decision, paths: &[PathBuf]) -> AuditEvent {
+    let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let event = AuditEvent::new(EventKind::ChangesDecided).with("changes", layer.id());
+    let event = event.with("decision", decision.name()).with("command", layer.command());
+    event.with("workspace", layer.workspace().to_string_lossy().into_owned()).with("paths", paths)
+}
