@@ -34,12 +34,15 @@ impl Trail {
             Audit::File(path) => Some(path.as_path()),
             Audit::Default => configured.and_then(|audit| audit.path.as_deref()),
         };
+        let is_configured = configured.is_some() && matches!(self.wish, Audit::Default);
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let key = path.map(Path::to_path_buf);
         if let Some(trail) = open.get(&key) {
             return Ok(Some(trail.clone()));
         }
-        let trail = trail::open_at(path, trail::options(configured)).map_err(|error| unrecorded(&error))?;
+        let fix = if is_configured { CONFIGURED } else { NAMED };
+        let trail = trail::open_at(path, trail::options(configured))
+            .map_err(|error| unrecorded_unless(fix, &error))?;
         open.insert(key, trail.clone());
         Ok(Some(trail))
     }
@@ -64,15 +67,18 @@ pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> 
     }
 }
 
+/// What helps where a trail cannot be used: of what an agent does, which its configuration may name, and of anything else.
+const CONFIGURED: &str =
+    "`audit.path` of the configuration or `stockade serve --audit FILE` names another place";
+const NAMED: &str = "`stockade serve --audit FILE` names another place, `--no-audit` does without";
+
 /// What is answered where a record cannot be kept of what is to be done.
 pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
+    unrecorded_unless(NAMED, error)
+}
+
+fn unrecorded_unless(fix: &str, error: &dyn std::error::Error) -> Fault {
     let fault = Fault::internal(error);
-    Fault {
-        message: format!(
-            "it cannot be put on record, so it is not done: {}; `stockade serve --audit FILE` names another place, \
-             `--no-audit` does without",
-            fault.message
-        ),
-        ..fault
-    }
+    let message = format!("it cannot be put on record, so it is not done: {}; {fix}", fault.message);
+    Fault { message, ..fault }
 }

@@ -130,14 +130,14 @@ const ROWS: &[Row] = &[
     Row {
         name: "a trail where no file can be",
         config: "[agents.bot]\nmaxSteps = 50\n[audit]\npath = \"HOME/skill/SKILL.md/trail.db\"\n",
-        says: &["the audit trail in", "Not a directory", "name"],
+        says: &["the audit trail in", "Not a directory", "`audit.path`"],
         only_running: true,
         ..ROW
     },
     Row {
         name: "a trail that is no trail",
         damage: |home| write(&home.join(".local/state/stockade/audit.db"), &"garbage".repeat(1000)),
-        says: &["the audit trail in", "name"],
+        says: &["the audit trail in", "`audit.path`"],
         only_running: true,
         ..ROW
     },
