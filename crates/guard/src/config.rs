@@ -32,6 +32,7 @@ mod kind;
 mod known;
 mod layer;
 mod narrow;
+mod other_tools;
 mod rules;
 mod schema;
 mod sources;
@@ -43,7 +44,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig};
+pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig, SandboxNeed};
 pub use error::{ConfigError, ConfigNotice, ConfigProblem};
 pub use keys::ConfigKey;
 pub use known::{KNOWN_AGENTS, UnknownAgent};
@@ -308,6 +309,7 @@ fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
         value: serde_json::from_str(key.default).unwrap_or_default(),
         origin: BUILT_IN,
         rule: None,
+        only_narrows: false,
     };
     let leaves: Vec<Leaf> = keys.map(leaf).collect();
     spread(&leaves, agents)
@@ -332,15 +334,16 @@ fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
     all
 }
 
-/// Puts a value on top of what holds so far; that of a project only as far as it narrows.
+/// Puts a value on top of what holds so far; that of a project, and what only narrows, only as far as it does.
 fn merged(figment: Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Figment {
-    if leaf.origin.layer != ConfigLayer::Project {
+    if !leaf.only_narrows {
         return figment.merge(leaf);
     }
     let base = figment.find_value(&leaf.path).ok().and_then(|value| serde_json::to_value(&value).ok());
     let base = base.unwrap_or_default();
     let narrowed = leaf.key.narrows.combine(leaf.key.kind, &base, &leaf.value);
-    if narrowed != leaf.value && leaf.path.split('.').nth(1) != Some(ALL) {
+    let of_project = leaf.origin.layer == ConfigLayer::Project;
+    if of_project && narrowed != leaf.value && leaf.path.split('.').nth(1) != Some(ALL) {
         notices.push(ConfigNotice {
             key: leaf.path.clone(),
             place: leaf.origin.place.clone().unwrap_or_default(),

@@ -71,6 +71,8 @@ pub struct ExecConfig {
     pub review: ReviewPolicy,
     /// Commands that run outside of the sandbox.
     pub excluded: Vec<String>,
+    /// By which programs it is told which commands need a sandbox. Nothing: all do.
+    pub need: Option<SandboxNeed>,
     /// What makes the sandbox.
     pub backend: SandboxBackend,
     /// The container, where that is one.
@@ -107,6 +109,15 @@ impl ExecConfig {
             false => NetPolicy::None,
         })
     }
+}
+
+/// By which programs it is told which commands need a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SandboxNeed {
+    /// Those that always do.
+    pub always: Vec<String>,
+    /// Those that do not, while nothing about them is dangerous.
+    pub never: Vec<String>,
 }
 
 /// Whether commands run in a sandbox.
@@ -237,6 +248,8 @@ struct ContentScanning {
 struct ExecSandbox {
     enabled: String,
     mode: String,
+    always_sandbox: Vec<String>,
+    never_sandbox: Vec<String>,
     excluded_commands: Vec<String>,
     on_unavailable: String,
     review: String,
@@ -438,6 +451,8 @@ impl ExecSandbox {
                 false => Isolation::Sandbox(on_unavailable),
             },
             excluded: if must { Vec::new() } else { self.excluded_commands },
+            need: (self.enabled == "auto" && !must)
+                .then_some(SandboxNeed { always: self.always_sandbox, never: self.never_sandbox }),
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
@@ -478,6 +493,7 @@ impl Default for AgentConfig {
                 mode: SandboxMode::ReadOnly,
                 review: ReviewPolicy::Hold,
                 excluded: Vec::new(),
+                need: None,
                 backend: SandboxBackend::default(),
                 container: ContainerRequest::default(),
                 backend_options: BTreeMap::new(),

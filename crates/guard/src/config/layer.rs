@@ -13,6 +13,7 @@ use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, pars
 use super::error::Problem;
 use super::keys::{ConfigKey, KEYS, is_open, stands_for};
 use super::kind::Kind;
+use super::other_tools::of_other_tools;
 use super::rules::{self, MAX_OF_PROJECT};
 
 /// The most bytes of a file of configuration.
@@ -74,6 +75,8 @@ pub(super) struct Leaf {
     pub(super) origin: ConfigOrigin,
     /// The same as a rule for commands, if it is one. A list of rules is one of these for each.
     pub(super) rule: Option<CommandRule>,
+    /// Whether it only ever narrows what held before, as that of a project does.
+    pub(super) only_narrows: bool,
 }
 
 /// What one layer says.
@@ -268,8 +271,10 @@ impl Walk<'_> {
         rule: Option<CommandRule>,
     ) {
         let place = Some(format!("{}:{at}", self.path.display()));
-        let origin = ConfigOrigin { layer: self.said.layer, place };
-        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule });
+        let layer = self.said.layer;
+        let only_narrows = layer == ConfigLayer::Project;
+        let origin = ConfigOrigin { layer, place };
+        self.said.leaves.push(Leaf { path: path.to_owned(), key, value, origin, rule, only_narrows });
     }
 
     fn problem(&mut self, at: TextPosition, message: impl Into<String>, fix: impl Into<String>) {
@@ -304,7 +309,7 @@ fn same_beginning(row: &str, path: &str, depth: usize) -> bool {
 /// Reads the variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores do not count, but in
 /// the name of an agent.
 pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Said {
-    let mut leaves = Vec::new();
+    let mut leaves = of_other_tools(variables, problems);
     for (name, value) in variables {
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("STOCKADE_")) else { continue };
         // Variables without a double underscore are for other purposes: no key stands alone.
@@ -366,7 +371,7 @@ pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>
     Said { leaves, ..Said::nothing(ConfigLayer::Flag) }
 }
 
-fn of_text(
+pub(super) fn of_text(
     path: &str,
     key: &'static ConfigKey,
     text: &str,
@@ -375,7 +380,14 @@ fn of_text(
     problems: &mut Vec<Problem>,
 ) -> Vec<Leaf> {
     let origin = ConfigOrigin { layer, place: Some(place.to_owned()) };
-    let leaf = |value, rule| Leaf { path: path.to_owned(), key, value, origin: origin.clone(), rule };
+    let leaf = |value, rule| Leaf {
+        path: path.to_owned(),
+        key,
+        value,
+        origin: origin.clone(),
+        rule,
+        only_narrows: false,
+    };
     let mut wrong = |message: &str, fix: String| {
         problems.push(Problem::of_place(place, format!("`{path}`: {message}"), fix));
         Vec::new()

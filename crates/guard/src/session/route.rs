@@ -3,7 +3,7 @@
 use stockade_policy::commands::router::{BlockReason, Fallback, Route, RouterConfig, route};
 use stockade_policy::{CommandDecision, Effect};
 
-use crate::config::{ExecConfig, Isolation};
+use crate::config::{ExecConfig, Isolation, SandboxNeed};
 use crate::exec::{OnUnavailable, SandboxBackend};
 
 /// Where a command runs.
@@ -55,6 +55,15 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandbox
         (Route::Blocked(BlockReason::NoSandbox), _) => Way::NoSandbox,
         _ => Way::Refused,
     }
+}
+
+/// Whether a command needs no sandbox, where only those that need one get it. A backend that is not of this machine has the workspace
+/// elsewhere: nothing runs here then.
+pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) -> bool {
+    let Some(SandboxNeed { always, never }) = &exec.need else { return false };
+    let here = !matches!(exec.backend, SandboxBackend::Added(_));
+    let config = RouterConfig { always: always.clone(), never: never.clone(), ..config(exec) };
+    here && matches!(route(decision, &config, &[exec.backend]).route, Route::Direct)
 }
 
 /// The same in the words of the router. No program is exempt from the sandbox by its name.
@@ -117,6 +126,62 @@ mod tests {
                     assert_eq!(way(&decision, &exec, sandboxes), wanted, "{text} {exec:?} {sandboxes:?}");
                 }
             }
+        }
+    }
+
+    /// Who needs no sandbox where only those that need one get it.
+    #[test]
+    fn what_always_needs_a_sandbox_gets_one_whatever_a_rule_allows() {
+        let lists = RouterConfig::<SandboxBackend>::default();
+        let exec = |backend: SandboxBackend| ExecConfig {
+            isolation: REFUSE,
+            backend,
+            need: Some(SandboxNeed { always: lists.always.clone(), never: lists.never.clone() }),
+            ..AgentConfig::default().exec
+        };
+        let commands = AgentCommands::from(stockade_policy::CommandPolicy::builtin());
+        let is_free = |text: &str, exec: &ExecConfig| {
+            needs_none(&commands.decide(text, &Default::default(), &Default::default()), exec)
+        };
+        let auto = exec(SandboxBackend::Auto);
+        for text in ["ls", "cat README.md", "git status", "ls; pwd", "grep -rn x src | head"] {
+            assert!(is_free(text, &auto), "{text}");
+            assert!(!is_free(text, &exec(SandboxBackend::from_name("e2b").unwrap())), "{text}");
+            assert!(!is_free(text, &ExecConfig { need: None, ..auto.clone() }), "{text}");
+        }
+        for text in [
+            "make test",
+            "npm ci",
+            "fallocate -l 1 x",
+            "ls; make",
+            "ls $(npm test)",
+            "rm -rf /",
+            "git push",
+            "env make",
+            "bash -c ls; ./x",
+            "find . -exec sh x {} +",
+            "ls `./x`",
+        ] {
+            assert!(!is_free(text, &auto), "{text}");
+        }
+        let wide = SandboxNeed {
+            always: vec!["ls".to_owned()],
+            never: vec!["ls".to_owned(), "unknown-tool".to_owned(), "fallocate".to_owned()],
+        };
+        let own = ExecConfig { need: Some(wide), ..auto };
+        assert!(!is_free("ls", &own), "what always needs one is asked first");
+        assert!(is_free("unknown-tool x", &own));
+        assert!(!is_free("/tmp/unknown-tool x", &own), "a list of names is about programs of the system");
+        assert!(!is_free("fallocate x", &own), "a rule that puts a program into a sandbox knows why");
+    }
+
+    /// One table: the lists stand in the keys as the router has them.
+    #[test]
+    fn the_lists_are_those_of_the_router() {
+        let lists = RouterConfig::<SandboxBackend>::default();
+        for (key, list) in [("alwaysSandbox", lists.always), ("neverSandbox", lists.never)] {
+            let key = crate::config::Config::key(&format!("agents.x.skills.execSandbox.{key}")).unwrap();
+            assert_eq!(serde_json::from_str::<Vec<String>>(key.default).unwrap(), list);
         }
     }
 }

@@ -3,13 +3,13 @@
 use stockade_policy::commands::answers::CommandAnswer;
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
-use super::route::{RunPlace, Sandboxes, Way, way};
+use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
 use crate::audit::EventKind;
 use crate::config::{ExecConfig, Isolation};
-use crate::exec::{OnUnavailable, Refusal, SandboxMode, Streams};
+use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
 use crate::runner::RunReport;
 
 /// What came of a command.
@@ -87,27 +87,44 @@ impl Session {
             Isolation::Sandbox(_) if self.mode() == SandboxMode::DangerFullAccess => {
                 self.full_access(&judged, decision, streams)
             }
-            Isolation::Sandbox(_) if self.is_outside(&judged) => {
-                let reason = format!(
-                    "`{}` names it: it runs WITHOUT A SANDBOX, with all rights of whoever runs it",
-                    DecisionRule::Excluded
-                );
-                let decision =
-                    self.by_sandbox(Effect::Allow, judged.text, DecisionRule::Excluded, reason, None)?;
-                let prepared = self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
-                self.start(text, decision, prepared, streams)
-            }
-            Isolation::Sandbox(on_unavailable) => self.sandboxed(&judged, decision, on_unavailable, streams),
+            Isolation::Sandbox(on_unavailable) => match self.outside(&judged) {
+                Some((rule, why)) => {
+                    let reason =
+                        format!("{why}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
+                    let decision = self.by_sandbox(Effect::Allow, judged.text, rule, reason, None)?;
+                    let prepared =
+                        self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
+                    self.start(text, decision, prepared, streams)
+                }
+                None => self.sandboxed(&judged, decision, on_unavailable, streams),
+            },
         }
     }
 
-    /// Whether a command that nobody need be asked about is one of those that are excluded from the sandbox. Whoever asks for a
-    /// mode gets that.
-    fn is_outside(&self, judged: &CommandDecision<'_, '_>) -> bool {
-        judged.effect <= Effect::Sandbox
+    /// Why a command that nobody need be asked about runs outside of the sandbox, if it does: it is excluded, or needs none. Whoever
+    /// asks for a mode gets that.
+    fn outside(&self, judged: &CommandDecision<'_, '_>) -> Option<(DecisionRule, String)> {
+        let is_free = judged.effect <= Effect::Sandbox
             && self.mode() == SandboxMode::WorkspaceWrite
-            && !self.bounds.has_mode()
-            && self.guard.excludes(judged.text)
+            && !self.bounds.has_mode();
+        if is_free && self.guard.excludes(judged.text) {
+            return Some((DecisionRule::Excluded, format!("`{}` names it", DecisionRule::Excluded)));
+        }
+        let needs_none = is_free && self.needs_no_sandbox(judged);
+        needs_none.then(|| {
+            let rule = DecisionRule::SandboxDisabled;
+            (rule.clone(), format!("`{rule}` is `auto`, and it needs none"))
+        })
+    }
+
+    /// Whether a command needs no sandbox by `execSandbox.enabled: auto`. Files that the configuration denies, only a sandbox holds, and
+    /// a view of the workspace is one.
+    #[must_use]
+    pub fn needs_no_sandbox(&self, judged: &CommandDecision<'_, '_>) -> bool {
+        let config = self.guard.config();
+        config.denied_files == Default::default()
+            && config.exec.review == ReviewPolicy::Off
+            && needs_none(judged, &config.exec)
     }
 
     /// Goes on with a command that somebody was asked about. An answer for the session is remembered: see

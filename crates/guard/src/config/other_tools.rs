@@ -1,0 +1,123 @@
+//! The variables by which other tools of this kind are told to put commands into a sandbox. Whoever has set them for one of those expects
+//! as much of this one, and no less than it does by itself: they make nothing milder.
+
+use std::ffi::OsString;
+
+use stockade_policy::commands::router::{Fallback, Machine, RouterConfig};
+
+use super::error::Problem;
+use super::keys::ConfigKey;
+use super::layer::{ConfigLayer, Leaf, of_text};
+
+/// What the variables ask for, as keys of this configuration, weaker than all that is said by name.
+pub(super) fn of_other_tools(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let value = |name: &str| {
+        let found = variables.iter().find(|(known, _)| known == name)?;
+        found.1.to_str().map(str::to_owned)
+    };
+    let asked: RouterConfig<String> =
+        RouterConfig::from_variables(value, |name| (!name.is_empty()).then(|| name.to_owned()));
+    let mut leaves = Vec::new();
+    let mut say = |key: &str, text: &str, place: &str, only_narrows: bool| {
+        let path = format!("agents.*.skills.execSandbox.{key}");
+        let Some(key) = ConfigKey::of(&path) else { return };
+        let read = of_text(&path, key, text, ConfigLayer::Environment, place, problems);
+        leaves.extend(read.into_iter().map(|leaf| Leaf { only_narrows, ..leaf }));
+    };
+    if asked.enabled {
+        say("enabled", "auto", "AUTO_SANDBOX", true);
+    }
+    if asked.fallback == Fallback::Block {
+        say("onUnavailable", "refuse", "AUTO_SANDBOX_FAIL_CLOSED", true);
+    }
+    if let Some(name) = asked.backends.first() {
+        say("backend", backend(name), "CODEBUDDY_SANDBOX_BACKEND", false);
+    }
+    match &asked.machine {
+        Machine::Remote { host } if !host.is_empty() => {
+            say("backendOptions", &format!("host={host}"), "CODEBUDDY_SSH_HOST", false);
+        }
+        _ => {}
+    }
+    leaves
+}
+
+/// A backend by the name that others have for it.
+fn backend(name: &str) -> &str {
+    match name {
+        "os" => "auto",
+        "bubblewrap" => "bwrap",
+        // On this kind of machine, and on a Mac, it is the first that works.
+        "seatbelt" => "auto",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, ConfigSources, ExecConfig, Isolation};
+    use crate::exec::{OnUnavailable, SandboxBackend};
+
+    fn read(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<ExecConfig, String> {
+        let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
+        let mut sources =
+            ConfigSources { environment: variables.iter().map(owned).collect(), ..Default::default() };
+        // What is said below the environment: a file of the user.
+        let folder = tempfile::tempdir().unwrap();
+        let lines: String = flags.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
+        std::fs::write(
+            folder.path().join("config.toml"),
+            format!("[agents.\"*\".skills.execSandbox]\n{lines}"),
+        )
+        .unwrap();
+        sources.user = Some(folder.path().to_owned());
+        let config = Config::load(&sources).map_err(|error| error.to_string())?;
+        Ok(config.agent("default").unwrap().exec)
+    }
+
+    /// Every variable, over every word that the configuration may have.
+    #[test]
+    fn variables_of_other_tools_make_nothing_milder() {
+        let on = &[("AUTO_SANDBOX", "true")];
+        let kind = |enabled: &str, variables: &[(&str, &str)]| {
+            let exec = read(&[("enabled", &format!("\"{enabled}\""))], variables).unwrap();
+            (exec.isolation == Isolation::Direct, exec.need.is_some())
+        };
+        assert_eq!(kind("never", &[]), (true, false));
+        assert_eq!(kind("never", on), (false, true));
+        assert_eq!(
+            kind("never", &[("AUTO_SANDBOX", "1")]),
+            (true, false),
+            "only `true` switches it on there"
+        );
+        assert_eq!(kind("auto", on), (false, true));
+        assert_eq!(kind("always", on), (false, false));
+        assert_eq!(
+            read(&[], on).unwrap().need,
+            None,
+            "where nothing is said, every command runs in a sandbox"
+        );
+        for closed in ["AUTO_SANDBOX_FAIL_CLOSED", "CODEBUDDY_AUTO_SANDBOX_FAIL_CLOSED"] {
+            let exec = read(&[("onUnavailable", "\"warn\"")], &[(closed, "true")]).unwrap();
+            assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse), "{closed}");
+            let exec = read(&[("onUnavailable", "\"ask\"")], &[(closed, "false")]).unwrap();
+            assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Ask), "{closed}");
+        }
+    }
+
+    #[test]
+    fn a_backend_is_named_as_others_name_it() {
+        let rows = [("docker", "docker"), ("os", "auto"), ("bubblewrap", "bwrap"), (" E2B ", "e2b")];
+        for (said, meant) in rows {
+            let exec = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", said)]).unwrap();
+            assert_eq!(exec.backend, SandboxBackend::from_name(meant).unwrap(), "{said}");
+        }
+        let ssh = [("CODEBUDDY_SANDBOX_BACKEND", "ssh"), ("CODEBUDDY_SSH_HOST", "build.example")];
+        let exec = read(&[], &ssh).unwrap();
+        assert_eq!(exec.backend.name(), "ssh");
+        assert_eq!(exec.backend_options.get("host").map(String::as_str), Some("build.example"));
+        let refused = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", "../x")]).unwrap_err();
+        assert!(refused.contains("CODEBUDDY_SANDBOX_BACKEND"), "{refused}");
+    }
+}
