@@ -10,7 +10,9 @@ use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::shell::{ReadOptions, Shell, quote_argv};
-use stockade_guard::policy::{Access, CommandContext, Effect, ToolCatalog, ToolPolicyConfig};
+use stockade_guard::policy::{
+    Access, CommandContext, CommandDecision, Effect, ToolCatalog, ToolPolicyConfig,
+};
 use stockade_guard::{AskedCommand, Decision, Guard, GuardOptions, Session, decide_on_disk};
 
 use super::answer::{Verdict, is_shown_whole};
@@ -180,12 +182,23 @@ impl<'a> Agent<'a> {
                 let (Recorded::Kept(_) | Recorded::Lost(_)) =
                     self.session.trail().record(event).map_err(|error| error.to_string())?;
             }
-            let effect = said.map_or(decision.effect, |said| said.effect);
+            let effect = self.by_need(&decided, said.map_or(decision.effect, |said| said.effect));
             if strictest.as_ref().is_none_or(|(_, known)| effect > *known) {
                 strictest = Some((decision, effect));
             }
         }
         strictest.ok_or_else(|| "there is no shell to read it for".to_owned())
+    }
+
+    /// The effect where only commands that need a sandbox get one: what always needs one gets it whatever a rule allows.
+    fn by_need(&self, decided: &CommandDecision<'_, '_>, effect: Effect) -> Effect {
+        let needs_none = self.session.needs_no_sandbox(decided);
+        match effect {
+            _ if self.guard.config().exec.need.is_none() => effect,
+            Effect::Allow if !needs_none => Effect::Sandbox,
+            Effect::Sandbox if needs_none => Effect::Allow,
+            _ => effect,
+        }
     }
 
     /// Has commands run in the sandbox.

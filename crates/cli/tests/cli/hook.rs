@@ -472,6 +472,25 @@ fn commands_are_judged_as_at_every_other_door() {
     }
 }
 
+/// Where only commands that need a sandbox get one, the hook says the same of a command as all other doors.
+#[test]
+fn what_always_needs_a_sandbox_gets_one() {
+    let home = Home::new();
+    let ask = |command: &str| home.answer("claude", &shell("claude", &home.project(), &json!(command)));
+    let is_rewritten = |command: &str| matches!(ask(command), Answer::Rewrite(_));
+    let lists = "alwaysSandbox = [\"uname\"]\nneverSandbox = [\"ptx\"]\n";
+    home.configure(&format!("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\n{lists}"));
+    assert!(is_rewritten("uname") && is_rewritten("ls; uname") && is_rewritten("make"));
+    assert_eq!((ask("ls"), ask("ptx a.txt")), (Answer::Silent, Answer::Silent));
+    // Only a sandbox holds what the configuration denies.
+    let files = "[agents.claude.files]\ndenyRead = [\"keys/**\"]\n";
+    home.configure(&format!("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\n{files}"));
+    assert!(is_rewritten("ls"));
+    home.configure("");
+    assert_eq!(ask("uname"), Answer::Silent);
+    assert!(is_rewritten("ptx a.txt"));
+}
+
 /// An entry that denies a tool which nobody knows would protect nothing, and one that allows it grants nothing.
 #[test]
 fn a_list_of_tools_with_a_slip_is_not_obeyed_in_part() {

@@ -54,10 +54,11 @@ fn backend(name: &str) -> &str {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "lays out a file of configuration")]
 mod tests {
     use super::*;
     use crate::config::{Config, ConfigSources, ExecConfig, Isolation};
-    use crate::exec::{OnUnavailable, SandboxBackend};
+    use stockade_exec_sandbox::{OnUnavailable, SandboxBackend};
 
     fn read(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<ExecConfig, String> {
         let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));

@@ -20,7 +20,8 @@ pub struct ConfigSources {
     pub user: Option<PathBuf>,
     /// A folder of the project. The nearest `.stockade/config.*` in it or above it counts.
     pub project: Option<PathBuf>,
-    /// Variables; those that begin with `STOCKADE_` and have `__` in their name count.
+    /// Variables; those that begin with `STOCKADE_` and have `__` in their name count, and those by which other tools of this kind are
+    /// told to use a sandbox (`AUTO_SANDBOX`).
     pub environment: Vec<(OsString, OsString)>,
     /// Options, key and value.
     pub flags: Vec<(String, String)>,

@@ -253,3 +253,37 @@ fn what_is_excluded_runs_outside_at_every_door_and_nothing_sneaks_along() {
         assert!(!outside, "{text}: {answer}");
     }
 }
+
+/// Where only commands that need a sandbox get one, every door says the same of a command: what a rule allows needs none, unless its program
+/// always does, or only a sandbox could hold what the configuration denies.
+#[test]
+fn what_needs_no_sandbox_gets_none_at_every_door() {
+    let mut house = House::new(&[]);
+    if !can_sandbox(&house) {
+        return;
+    }
+    let auto = |more: &str| {
+        [&format!("[agents.some.skills.execSandbox]\nenabled = \"auto\"\n{more}\n"), RULE].concat()
+    };
+    for (more, is_outside) in [
+        ("", true),
+        ("alwaysSandbox = [\"sh\"]", false),
+        ("review = \"undoable\"", false),
+        ("[agents.some.files]\ndenyRead = [\"keys/**\"]", false),
+    ] {
+        home::lay_out(house.serving.home.path(), &auto(more));
+        let skill = house.serving.home.path().join("skill").display().to_string();
+        for args in [vec!["exec", "--agent", "some", "--"], vec!["run", "--agent", "some", &skill, "--"]] {
+            let output = house.stockade(&args);
+            assert_eq!(house.changed().1, is_outside, "{more}: {output:?}");
+            let said = String::from_utf8_lossy(&output.stderr).contains("WITHOUT A SANDBOX");
+            assert_eq!(said, is_outside, "{more}: {output:?}");
+        }
+        let answer = house.served(Some("some"), None);
+        assert_eq!(house.changed().1, is_outside, "{more}: {answer}");
+    }
+    // Whoever asks for a sandbox gets one.
+    home::lay_out(house.serving.home.path(), &auto(""));
+    house.served(Some("some"), Some("workspace-write"));
+    assert_eq!(house.changed(), (true, false));
+}
