@@ -3,6 +3,7 @@
 //! What OpenShell has no words for is said beside the policy, and nothing is written wider than it is planned: a host of which something is
 //! asked or kept out is left out where that cannot be said.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::Path;
@@ -67,7 +68,8 @@ pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShe
     let mut lost = lost(plan);
     let mut yaml = String::new();
     for line in notes(plan, &entries, &mut lost) {
-        writeln!(yaml, "# {line}").ok();
+        // A name of a file may hold what ends a line, and with it the comment.
+        writeln!(yaml, "# {}", stockade_text::escape(&line)).ok();
     }
     yaml.push_str("version: 1\n\nfilesystem_policy:\n");
     writeln!(yaml, "  include_workdir: {}", plan.workspace_access() == MountAccess::ReadWrite).ok();
@@ -96,14 +98,14 @@ fn list(yaml: &mut String, name: &str, paths: &[String]) {
 /// What the command reads, and what it writes beside the workspace.
 fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
     let (mut read, mut written) = (vec!["/proc".to_owned()], Vec::new());
-    let is_at_home = |mount: &Mount| AT_HOME.iter().any(|row| row.3 == mount.reason);
+    let around = Around::of(plan);
     let text = |path: &Path| path.to_string_lossy().into_owned();
     for mount in plan.mounts.iter().filter(|mount| !is_at_home(mount)) {
         match &mount.kind {
             MountKind::Bind { access: MountAccess::ReadWrite, .. } if mount.target == plan.workspace => {}
             MountKind::Bind { access: MountAccess::ReadWrite, .. } => written.push(text(&mount.target)),
             // What may be written as a whole cannot be kept from being written in part.
-            MountKind::Bind { .. } if is_below_writable(plan, mount) => {}
+            MountKind::Bind { .. } if around.is_written(mount) => {}
             MountKind::Bind { .. } => read.push(text(&mount.target)),
             MountKind::Scratch { .. } if mount.target.starts_with("/tmp") => {
                 written.push(text(&mount.target));
@@ -127,10 +129,51 @@ fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
     (read, written)
 }
 
-fn is_below_writable(plan: &Plan, mount: &Mount) -> bool {
-    plan.workspace_access() == MountAccess::ReadWrite
-        && mount.target != plan.workspace
-        && mount.target.starts_with(&plan.workspace)
+/// What is there of the home without being asked for; OpenShell has a home of its own.
+fn is_at_home(mount: &Mount) -> bool {
+    AT_HOME.iter().any(|row| row.3 == mount.reason)
+}
+
+/// The folders that are handed over as a whole: whatever lies in one is as that one is.
+struct Around<'p> {
+    written: BTreeSet<&'p Path>,
+    read: BTreeSet<&'p Path>,
+}
+
+impl<'p> Around<'p> {
+    fn of(plan: &'p Plan) -> Self {
+        let mut around = Self { written: BTreeSet::new(), read: BTreeSet::new() };
+        for mount in plan.mounts.iter().filter(|mount| !is_at_home(mount)) {
+            if let MountKind::Bind { access, .. } = &mount.kind {
+                let folders = match access {
+                    MountAccess::ReadWrite => &mut around.written,
+                    MountAccess::ReadOnly => &mut around.read,
+                };
+                folders.insert(&mount.target);
+            }
+        }
+        around
+    }
+
+    /// Whether what is mounted lies in what may be written.
+    fn is_written(&self, mount: &Mount) -> bool {
+        mount.target.ancestors().skip(1).any(|folder| self.written.contains(folder))
+    }
+
+    fn is_read(&self, mount: &Mount) -> bool {
+        self.is_written(mount) || mount.target.ancestors().skip(1).any(|folder| self.read.contains(folder))
+    }
+
+    /// As what a mount would be kept, and is not there.
+    fn loses(&self, mount: &Mount) -> Option<&'static str> {
+        match &mount.kind {
+            MountKind::Hidden { .. } if self.is_read(mount) => Some("hidden"),
+            MountKind::Bind { access: MountAccess::ReadOnly, .. } if self.is_written(mount) => {
+                Some("read-only")
+            }
+            _ => None,
+        }
+    }
 }
 
 /// As whom the command runs. Root is refused there, too.
@@ -144,19 +187,10 @@ fn user(plan: &Plan) -> Option<(u32, u32)> {
 
 /// What somebody asked for that OpenShell has no words for.
 fn lost(plan: &Plan) -> Vec<String> {
-    let kept: Vec<&Mount> = plan
-        .mounts
-        .iter()
-        .filter(|mount| mount.target.starts_with(&plan.workspace) && mount.target != plan.workspace)
-        .filter(|mount| {
-            let is_read = matches!(&mount.kind, MountKind::Bind { access: MountAccess::ReadOnly, .. });
-            matches!(mount.kind, MountKind::Hidden { .. }) || (is_read && is_below_writable(plan, mount))
-        })
-        .collect();
+    let around = Around::of(plan);
+    let kept = plan.mounts.iter().filter_map(|mount| Some((mount, around.loses(mount)?)));
     let mut lost: Vec<String> = kept
-        .into_iter()
-        .map(|mount| {
-            let verb = if matches!(mount.kind, MountKind::Hidden { .. }) { "hidden" } else { "read-only" };
+        .map(|(mount, verb)| {
             format!("{} is not {verb} there: paths of OpenShell only add", mount.target.display())
         })
         .collect();
@@ -176,8 +210,14 @@ fn notes(plan: &Plan, entries: &[HostEntry<'_>], lost: &mut Vec<String>) -> Vec<
         "Memory, processes and time are bounded by options of `openshell sandbox create`, and not here."
             .to_owned(),
     ];
-    if plan.protection == Protection::Names && plan.workspace_access() == MountAccess::ReadWrite {
-        notes.push("Files in the workspace that other programs obey are not protected there.".to_owned());
+    let (workspace, shared) = plan.guarded();
+    if plan.protection == Protection::Names {
+        let folders = workspace.map(|_| "the workspace".to_owned());
+        let folders = folders.into_iter().chain(shared.iter().map(|folder| folder.display().to_string()));
+        notes
+            .extend(folders.map(|folder| {
+                format!("Files in {folder} that other programs obey are not protected there.")
+            }));
     }
     for entry in entries.iter().filter(|entry| !entry.is_denied) {
         if let Some(why) = left_out(entry, entries) {
@@ -280,7 +320,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Entry, HostFacts, Kernel};
+    use crate::host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Stamp};
     use crate::spec::SandboxSpec;
 
     fn facts() -> HostFacts {
@@ -337,6 +377,60 @@ mod tests {
         assert!(policy(broker, &[]).unwrap().lost.join("").contains("/run/b"));
         let refused = policy(|spec| spec.network = Network::Open, &[]).unwrap_err();
         assert!(refused.to_string().contains("--allow-host"), "{refused}");
+    }
+
+    /// Wherever something is kept from the command in a folder that is handed over, that is told: in the workspace, and in what is
+    /// shared or read besides.
+    #[test]
+    fn what_is_kept_within_a_folder_is_lost_wherever_that_lies() {
+        let entry = |path: &str, kind, mode| ProtectedEntry {
+            path: path.into(),
+            kind,
+            mode,
+            stamp: Stamp::default(),
+            around: 0,
+        };
+        for (folder, name, is_written) in
+            [("/srv/work", "", true), ("/srv/more", "/srv/more/", true), ("/srv/more", "/srv/more/", false)]
+        {
+            let mut facts = facts();
+            facts.protected = vec![
+                entry(&format!("{name}.vscode"), Entry::Folder, ProtectionMode::ReadOnly),
+                entry(&format!("{name}.env"), Entry::File, ProtectionMode::Hide),
+            ];
+            let mut spec = SandboxSpec::new("/srv/work", ["make"]);
+            let folders = if is_written { &mut spec.shared } else { &mut spec.read_only };
+            folders.extend((folder != "/srv/work").then(|| folder.into()));
+            let policy = openshell_policy(&crate::plan::plan(&spec, &facts).unwrap(), None).unwrap();
+            let lost =
+                |verb: &str| policy.lost.iter().any(|lost| lost.contains(verb) && lost.contains(folder));
+            assert!(lost(".env is not hidden"), "{folder}: {:?}", policy.lost);
+            assert_eq!(lost(".vscode is not read-only"), is_written, "{folder}: {:?}", policy.lost);
+            assert_eq!(
+                policy.yaml.contains(&format!("- \"{folder}/.vscode\"")),
+                !is_written,
+                "{}",
+                policy.yaml
+            );
+        }
+    }
+
+    #[test]
+    fn no_name_of_a_file_ends_a_comment() {
+        for end in ["\n", "\r", "\u{85}", "\u{2028}", "\u{2029}"] {
+            let mut facts = facts();
+            facts.protected = vec![ProtectedEntry {
+                path: format!("a{end}filesystem_policy: x/.env").into(),
+                kind: Entry::File,
+                mode: ProtectionMode::Hide,
+                stamp: Stamp::default(),
+                around: 0,
+            }];
+            let plan = crate::plan::plan(&SandboxSpec::new("/srv/work", ["make"]), &facts).unwrap();
+            let policy = openshell_policy(&plan, None).unwrap();
+            assert_eq!(policy.lost.len(), 1);
+            assert!(!policy.yaml.contains(&format!("{end}filesystem_policy: x")), "{:?}", policy.yaml);
+        }
     }
 
     #[test]
