@@ -3,7 +3,7 @@
 
 mod agent;
 pub(super) mod document;
-mod hosts;
+pub(crate) mod hosts;
 mod mode;
 pub(super) mod report;
 mod shown;

@@ -15,6 +15,7 @@ mod left;
 mod listeners;
 mod modes;
 mod pooled;
+mod refused_hosts;
 mod repositories;
 mod rules;
 mod sessions;

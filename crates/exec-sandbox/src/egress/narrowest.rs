@@ -5,13 +5,16 @@ use super::host_list::{HostList, Ruling};
 use super::target::NetTarget;
 use super::{path_glob, query_names};
 
+/// The most names in a query that an entry is written for.
+const MAX_NAMES: usize = 32;
+
 /// Returns the entry; nothing where each that lets the request through would let other paths through as well.
 pub(super) fn entry_for(target: &NetTarget, asked: Option<Asked<'_>>) -> Option<String> {
     let Some(Asked { method, path: whole }) = asked else { return Some(target.to_string()) };
     let path = whole.split('?').next().unwrap_or_default();
     // A star that is meant as one cannot be written.
     let is_plain = path_glob::plain(path).is_some_and(|plain| !plain.contains('*'));
-    let names = query_names::written(whole).filter(|_| is_plain)?;
+    let names = query_names::written(whole).filter(|names| is_plain && names.len() <= MAX_NAMES)?;
     let entry = format!("{target} {method} {path} ?{}", names.join("|"));
     let list = HostList::compile(std::slice::from_ref(&entry)).ok()?;
     matches!(list.rule_on(target, asked), Ruling::Allowed(_)).then_some(entry)
@@ -47,6 +50,10 @@ mod tests {
                 let other = Asked { method, path };
                 assert!(matches!(list.rule_on(&target, Some(other)), Ruling::Denied(..)), "{method} {path}");
             }
+        }
+        for (names, is_written) in [(MAX_NAMES, true), (MAX_NAMES + 1, false)] {
+            let path = format!("/?{}", (0..names).map(|name| format!("n{name}&")).collect::<String>());
+            assert_eq!(entry_for(&target, Some(Asked { method: "GET", path: &path })).is_some(), is_written);
         }
         assert_eq!(entry_for(&target, None).as_deref(), Some("a.example:80"));
     }

@@ -13,7 +13,7 @@ const LIST: &str = "what it may reach with --allow-host";
 const MAX_SHOWN: usize = 20;
 
 /// Returns the refusals to show: each once, since a program that is refused tries again.
-pub(super) fn shown(refused: &[Decision]) -> Vec<&Decision> {
+pub(crate) fn shown(refused: &[Decision]) -> Vec<&Decision> {
     let mut shown: Vec<&Decision> = Vec::new();
     for one in refused {
         let is_same = |other: &&Decision| {

@@ -27,6 +27,8 @@ pub(super) struct Query {
     agent: Option<String>,
     /// The skill.
     skill: Option<String>,
+    /// The decision of this name: what a refusal tells as its `id`.
+    name: Option<String>,
     /// Of this severity or a higher one: `info`, `warn` or `high`.
     severity: Option<String>,
     /// At most so many; 20 by default, and never more than 1000.
@@ -55,6 +57,7 @@ impl Parameters for Query {
             run: self.run,
             agent: self.agent,
             skill: self.skill,
+            name: self.name,
             severity: self.severity.as_deref().map(severity).transpose()?,
             limit: self.limit.unwrap_or(usual.limit),
             ..usual

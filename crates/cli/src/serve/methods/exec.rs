@@ -27,6 +27,7 @@ use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
 use crate::changes::document::Review;
+use crate::commands::exec::hosts;
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -132,6 +133,10 @@ pub(super) struct Ended {
     warning: Option<&'static str>,
     enforcement: Enforced,
     usage: Used,
+    /// The hosts that it was not let through to, each once: `id`, `layer`, `effect`, `subject`, `rule`, `reason`, `fix`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    hosts_refused: Vec<Decision>,
     /// What it left in the workspace that other programs would obey, and where that was put.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
@@ -363,7 +368,7 @@ fn not_run(error: &NotRun) -> Fault {
 
 impl Ended {
     fn of(report: &RunReport) -> Self {
-        let RunReport { plan, outcome, .. } = report;
+        let RunReport { plan, outcome, hosts_refused, .. } = report;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
             path: found.path.to_string_lossy().into_owned(),
@@ -394,6 +399,7 @@ impl Ended {
                 disk_bytes: outcome.usage.disk,
                 disk_files: outcome.usage.files,
             },
+            hosts_refused: hosts::shown(hosts_refused).into_iter().cloned().collect(),
             quarantine: outcome.quarantine.iter().map(moved).collect(),
             quarantine_dropped: outcome
                 .quarantine_dropped

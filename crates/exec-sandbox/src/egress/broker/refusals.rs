@@ -12,7 +12,10 @@ use super::resolve_check::Brokered;
 const MAX_KEPT: usize = 256;
 
 /// The longest reason that is kept: one may hold much of what a client sent.
-const MAX_REASON: usize = 2_000;
+const MAX_REASON: usize = 500;
+
+/// So many bytes are kept of all together. Each client that asks for them gets a copy.
+const MAX_BYTES: usize = 256 << 10;
 
 /// Something that was refused.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub(super) struct Refused {
 #[derive(Debug, Default)]
 pub(super) struct Refusals {
     kept: VecDeque<Arc<Refused>>,
+    /// How many bytes they are.
+    bytes: usize,
     /// How many there were before those.
     forgotten: u64,
 }
@@ -69,6 +74,12 @@ impl Refused {
         self.what.rule
     }
 
+    fn bytes(&self) -> usize {
+        let Brokered { target, reason, fix, entry, .. } = &self.what;
+        let more = [fix, entry, &self.id].into_iter().flatten().map(String::len).sum::<usize>();
+        target.len() + reason.len() + more
+    }
+
     /// Where it is told of again.
     pub(super) fn url(&self) -> Option<String> {
         self.id.as_ref().map(|id| format!("{WHY_URL}/{id}"))
@@ -105,11 +116,13 @@ impl Refused {
 
 impl Refusals {
     pub(super) fn keep(&mut self, refused: Arc<Refused>) {
-        if self.kept.len() == MAX_KEPT {
-            self.kept.pop_front();
+        self.bytes += refused.bytes();
+        self.kept.push_back(refused);
+        while self.kept.len() > MAX_KEPT || self.bytes > MAX_BYTES {
+            let Some(first) = self.kept.pop_front() else { return };
+            self.bytes -= first.bytes();
             self.forgotten += 1;
         }
-        self.kept.push_back(refused);
     }
 
     /// All of them, as one line of JSON.
@@ -133,15 +146,16 @@ fn line(document: &impl Serialize) -> String {
 mod tests {
     use super::*;
 
-    fn refused(number: usize) -> Arc<Refused> {
-        let what = Brokered::refused(&format!("h{number}.example:443"), "not-listed", "\u{e4}".repeat(5_000));
+    fn refused(number: usize, length: usize) -> Arc<Refused> {
+        let what =
+            Brokered::refused(&format!("h{number}.example:443"), "not-listed", "y\u{e4}".repeat(length));
         Arc::new(Refused::new(Some(format!("id{number}")), what))
     }
 
     #[test]
     fn the_latest_are_found_by_name_and_host() {
         let mut refusals = Refusals::default();
-        (0..300).for_each(|number| refusals.keep(refused(number)));
+        (0..300).for_each(|number| refusals.keep(refused(number, 300)));
         for (name, is_found) in [
             ("id299", true),
             ("id44", true),
@@ -158,5 +172,23 @@ mod tests {
         let last = &all["refused"][255];
         assert_eq!(last["why"], "http://stockade.internal/v1/why/id299");
         assert_eq!(last["reason"].as_str().unwrap().chars().count(), MAX_REASON + 1);
+    }
+
+    /// Whatever a command is refused, and however often.
+    #[test]
+    fn there_is_an_end_to_what_is_kept() {
+        let mut refusals = Refusals::default();
+        for number in 0..2_000 {
+            let mut long = Brokered::refused(&"x".repeat(255), "not-listed", "y".repeat(40_000));
+            (long.fix, long.entry) = (Some("z".repeat(4_000)), Some("z".repeat(4_000)));
+            refusals.keep(Arc::new(Refused::new(Some(format!("id{number}")), long)));
+        }
+        assert!(refusals.all().len() < 2 * MAX_BYTES, "{}", refusals.all().len());
+        assert!(refusals.last_called("id1999").is_some());
+        refusals.keep(Arc::new(Refused::new(
+            None,
+            Brokered { fix: Some("z".repeat(MAX_BYTES)), ..Brokered::refused(&"x", "r", "y") },
+        )));
+        assert_eq!((refusals.kept.len(), refusals.bytes), (0, 0));
     }
 }
