@@ -44,7 +44,9 @@ impl NetPolicy {
     /// Decides about a target. What a name leads to is not known here: see [`AddressKind::of`].
     pub fn decide(&self, target: &NetTarget) -> NetVerdict {
         let kind = kind(target);
-        let entry = Some(target.to_string()).filter(|_| kind.0 != AddressKind::Metadata);
+        // What no list may hold is not advised.
+        let is_entry = |entry: &String| HostList::compile(std::slice::from_ref(entry)).is_ok();
+        let entry = Some(target.to_string()).filter(|_| kind.0 != AddressKind::Metadata).filter(is_entry);
         let verdict = |allowed, rule, reason: String, entry| NetVerdict {
             rule,
             reason,
@@ -88,7 +90,9 @@ impl NetPolicy {
                 None => verdict(false, NOT_LISTED, "no entry of the list names it".to_owned(), entry),
             },
         };
-        verdict.notes = notes(target, kind, matches!(self, Self::Open));
+        if !own_name::is_own(target) {
+            verdict.notes = notes(target, kind, matches!(self, Self::Open));
+        }
         verdict
     }
 }
@@ -179,6 +183,13 @@ mod tests {
             let entry = NetPolicy::Hosts(HostList::default()).decide(&target).entry.unwrap();
             let allowed = NetPolicy::Hosts(HostList::compile(&[entry]).unwrap()).decide(&target);
             assert!(allowed.is_allowed(), "{text}: {allowed:?}");
+        }
+        for text in ["198.18.0.9:80", "169.254.169.254", "metadata.google.internal", "stockade.internal:8080"]
+        {
+            let target = NetTarget::parse(text).unwrap();
+            for policy in [NetPolicy::None, NetPolicy::Hosts(HostList::default())] {
+                assert_eq!(policy.decide(&target).entry, None, "{text}");
+            }
         }
     }
 }

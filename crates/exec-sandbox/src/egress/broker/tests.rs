@@ -5,6 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
+use super::super::target::NetTarget;
 use super::accept::{Served, Taken};
 use super::*;
 
@@ -108,6 +109,8 @@ fn what_is_refused_is_told_why_and_is_on_record() {
         ("CONNECT metadata.google.internal:80 HTTP/1.1", "403", "(metadata)"),
         ("CONNECT localhost:80 HTTP/1.1", "403", "this machine itself"),
         ("CONNECT [::1]:80 HTTP/1.1", "403", "this machine itself"),
+        ("CONNECT 198.18.0.9:80 HTTP/1.1", "403", "not-listed"),
+        ("CONNECT stockade.internal:443 HTTP/1.1", "403", "(own-name)"),
         ("CONNECT 2130706433:80 HTTP/1.1", "403", "write it as `127.0.0.1`"),
         ("CONNECT 0x7f.1:80 HTTP/1.1", "403", "(disguised-address)"),
         ("CONNECT a.example:443\u{0}.evil.test HTTP/1.1", "400", "control character"),
@@ -124,6 +127,12 @@ fn what_is_refused_is_told_why_and_is_on_record() {
         let answer = site.ask(format!("{request}\r\n\r\n").as_bytes());
         assert_eq!(status(&answer), expected, "{request}: {answer}");
         assert!(answer.contains(told), "{request}: {answer}");
+        let refused: serde_json::Value = serde_json::from_str(body(&answer)).unwrap();
+        if let Some(entry) = refused["entry"].as_str() {
+            let target = NetTarget::parse(refused["subject"].as_str().unwrap()).unwrap();
+            let advised = HostList::compile(&[entry.to_owned()]).unwrap();
+            assert!(advised.entry_for(&target).is_some(), "{request}: {entry}");
+        }
         assert_eq!(site.record().len(), before + 1, "{request}: {:?}", site.record());
     }
     let long = format!("GET http://evil.test/ HTTP/1.1\r\nA: {}", "a".repeat(1 << 20));
