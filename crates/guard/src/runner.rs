@@ -163,7 +163,7 @@ impl PreparedRun {
         let start = |trail: &AuditTrail| trail.start(started);
         let audited = record.trail.as_ref().map(start).transpose().map_err(NotRun::Unrecorded)?;
         if let (Some(proxy), Some(run)) = (&proxy, audited.as_ref().and_then(|audited| audited.name())) {
-            proxy.started_by(run);
+            proxy.started_by(run, owner.skill.as_deref());
         }
 
         let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {

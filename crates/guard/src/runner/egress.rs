@@ -27,13 +27,20 @@ pub struct Egress {
 pub(super) struct EgressProxy {
     broker: Broker,
     refused: Arc<Mutex<Vec<Decision>>>,
-    run: Arc<OnceLock<String>>,
+    run: Arc<OnceLock<StartedBy>>,
+}
+
+/// Whose connections they are.
+#[derive(Debug)]
+struct StartedBy {
+    run: String,
+    skill: Option<String>,
 }
 
 impl EgressProxy {
     /// Begins to let a command through. A connection that cannot be put on record is not made.
     pub(super) fn start(egress: Egress, owner: RunRecord) -> io::Result<Self> {
-        let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<String>>)>::default();
+        let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<StartedBy>>)>::default();
         let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
         let witness = move |brokered: &Brokered| {
             let decision = decision(brokered, &owner, named.get()).map_err(|error| error.to_string())?;
@@ -53,10 +60,11 @@ impl EgressProxy {
         self.broker.network()
     }
 
-    /// Names the run whose connections these are.
-    pub(super) fn started_by(&self, run: &str) {
+    /// Names the run whose connections these are, and the skill that it is of.
+    pub(super) fn started_by(&self, run: &str, skill: Option<&str>) {
+        let (run, skill) = (run.to_owned(), skill.map(str::to_owned));
         // It is named once, before anything runs.
-        self.run.set(run.to_owned()).ok();
+        self.run.set(StartedBy { run, skill }).ok();
     }
 
     /// Cuts what is still connected, and returns what the command was not let through to, and which entries would let it through
@@ -69,7 +77,7 @@ impl EgressProxy {
 }
 
 /// Decides as the proxy does, and puts that on record.
-fn decision(brokered: &Brokered, owner: &RunRecord, run: Option<&String>) -> Result<Decision, GuardError> {
+fn decision(brokered: &Brokered, owner: &RunRecord, by: Option<&StartedBy>) -> Result<Decision, GuardError> {
     let draft = DecisionDraft {
         layer: DecisionLayer::Network,
         effect: if brokered.is_allowed() { Effect::Allow } else { Effect::Deny },
@@ -82,7 +90,8 @@ fn decision(brokered: &Brokered, owner: &RunRecord, run: Option<&String>) -> Res
     let Some(trail) = &owner.trail else { return Ok(decision) };
     let mut event = decision.event();
     event.agent.clone_from(&owner.agent);
-    let event = run.into_iter().fold(event, |event, run| event.with("startedBy", run.as_str()));
+    event.skill = by.and_then(|by| by.skill.clone());
+    let event = by.into_iter().fold(event, |event, by| event.with("startedBy", by.run.as_str()));
     let event = decision.fix.iter().fold(event, |event, fix| event.with("toAllow", fix.as_str()));
     record(trail, event.with("reason", reason(brokered)))?;
     Ok(decision)

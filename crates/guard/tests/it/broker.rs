@@ -14,7 +14,8 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Streams};
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions};
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions, SkillSource};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -57,9 +58,12 @@ impl Site {
             rules: Vec::new(),
         };
         let limits = Box::new(MemoryStore::new(|| Duration::ZERO));
-        let session = Guard::open(&config, options)
+        let mut session = Guard::open(&config, options)
             .unwrap()
             .session(SessionOptions { limits, trail: self.trail.clone() });
+        let text = "---\nname: builder\ndescription: Builds.\n---\nBuild it.\n";
+        let skill = SkillSource::Text { name: "SKILL.md", text };
+        session.activate(&session.admit(&skill, Scanner::builtin()).unwrap().loaded().unwrap());
         match session.run("make check", Streams::default()).unwrap() {
             RunAnswer::Ran(ran) => {
                 let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -189,7 +193,13 @@ curl: (7) Failed to connect to
     let allowed = kinds.iter().filter(|kind| **kind == "network_allowed").count();
     let denied = kinds.iter().filter(|kind| **kind == "network_denied").count();
     assert_eq!((allowed, denied), (4, 6), "{kinds:?}");
-    assert_eq!((kinds[1], kinds[kinds.len() - 1]), ("sandbox_started", "sandbox_completed"));
+    let of_run = kinds.iter().filter(|kind| kind.starts_with("sandbox_")).collect::<Vec<_>>();
+    assert_eq!(
+        (of_run, kinds.last()),
+        (vec![&"sandbox_started", &"sandbox_completed"], Some(&"sandbox_completed"))
+    );
+    let connections = records.iter().filter(|record| record.event.as_str().starts_with("network_"));
+    assert!(connections.map(|record| record.skill.as_deref()).all(|skill| skill == Some("builder")));
     assert!(format!("{:?}", records[0]).contains("hosts_refused"), "{:?}", records[0]);
 }
 
