@@ -231,7 +231,8 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
         ),
         SandboxBackend::Auto => (
             "user namespaces cannot be made here, bubblewrap does not work, and the kernel has no Landlock",
-            "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns",
+            "permit them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or install bubblewrap where it may make \
+             them (on Debian and Ubuntu `apt install bubblewrap`)",
         ),
         SandboxBackend::Native => (
             "user namespaces cannot be made here",
@@ -239,7 +240,7 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
         ),
         SandboxBackend::Bwrap => (
             "there is no bubblewrap that works for this user",
-            "install bubblewrap and start it as an ordinary user, or choose another backend",
+            "install it (on Debian and Ubuntu `apt install bubblewrap`) and start this as an ordinary user, or choose another backend",
         ),
         SandboxBackend::Landlock => (
             "this kernel has no Landlock that is new enough",
