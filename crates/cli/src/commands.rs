@@ -16,6 +16,8 @@ pub(crate) mod eval;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;
 #[cfg(target_os = "linux")]
+pub(crate) mod graph;
+#[cfg(target_os = "linux")]
 pub(crate) mod hook;
 pub(crate) mod init;
 #[cfg(target_os = "linux")]

@@ -15,6 +15,8 @@ mod exclusions;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
+mod graph_runs;
+#[cfg(target_os = "linux")]
 mod guarded;
 #[cfg(target_os = "linux")]
 mod harness;
@@ -64,6 +66,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Quarantine(quarantine) => commands::quarantine::run(quarantine),
         #[cfg(target_os = "linux")]
         Command::Changes(changes) => commands::changes::run(changes),
+        #[cfg(target_os = "linux")]
+        Command::Graph(graph) => commands::graph::run(graph),
         Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Eval(eval) => commands::eval::run(eval),
         Command::Rules(rules) => commands::rules::run(rules, args.color),

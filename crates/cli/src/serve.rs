@@ -89,6 +89,7 @@ pub(crate) struct ServeOptions {
     /// Whether requests may ask for commands without a sandbox.
     pub(crate) may_leave_sandbox: bool,
     /// Below which folder runs of graphs have theirs.
+    #[cfg(target_os = "linux")]
     pub(crate) graphs: Option<PathBuf>,
 }
 

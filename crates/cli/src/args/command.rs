@@ -7,7 +7,7 @@ use crate::commands::{
     skill, why,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, changes, doctor, exec, hook, install, quarantine, run, selftest};
+use crate::commands::{backends, changes, doctor, exec, graph, hook, install, quarantine, run, selftest};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -85,7 +85,7 @@ commands! {
     "eval" => Eval(eval::EvalArgs),
     /// Run a command where it sees and reaches only what it was given
     #[cfg(target_os = "linux")]
-    "exec" => Exec(exec::ExecArgs),
+    "exec" => Exec(Box<exec::ExecArgs>),
     /// Let a skill in, and run a command for it
     #[cfg(target_os = "linux")]
     "run" => Run(run::RunArgs),
@@ -95,6 +95,9 @@ commands! {
     /// Show, apply, discard and undo what commands changed in views of a workspace
     #[cfg(target_os = "linux")]
     "changes" => Changes(changes::ChangesArgs),
+    /// Make and remove folders that the commands of several agents share
+    #[cfg(target_os = "linux")]
+    "graph" => Graph(graph::GraphArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
     /// Say why something on record was decided so, and what would change it

@@ -81,6 +81,11 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "NAME", value_parser = crate::args::execution, requires = "agent")]
     execution: Option<String>,
 
+    /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its
+    /// folder
+    #[arg(long, value_name = "RUN", requires = "agent")]
+    graph: Option<PathBuf>,
+
     /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
     #[arg(long)]
     no_rules: bool,

@@ -14,6 +14,7 @@ use super::exec::{self, document, report};
 use crate::agent_run::{self, AgentRun, say, undecided};
 use crate::args::{Format, HELP};
 use crate::failure::Failure;
+use crate::graph_runs;
 use crate::render::skill_text;
 use crate::render::style::Styles;
 
@@ -64,6 +65,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", value_parser = crate::args::execution)]
     execution: Option<String>,
 
+    /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its
+    /// folder
+    #[arg(long, value_name = "RUN")]
+    graph: Option<PathBuf>,
+
     /// How to say how it went; json keeps what the command prints, and puts it into one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -88,6 +94,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut session = agent_run::open(&args.agent, &args.workspace, &args.set)?;
     agent_run::bound_mode(&mut session, args.sandbox)?;
     session.bound_review(args.review.unwrap_or_default());
+    graph_runs::join(&mut session, args.graph.as_ref())?;
     let admission = session
         .admit(&SkillSource::Path(&args.skill), Scanner::builtin())
         .map_err(|error| undecided(&error))?;

@@ -120,7 +120,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         rules: args.rules.as_deref().map(KeptRules::of_file).transpose()?,
         may_widen: args.requests_may_widen,
         may_leave_sandbox: args.allow_danger_full_access,
-        graphs: graph_runs(),
+        #[cfg(target_os = "linux")]
+        graphs: crate::graph_runs::base(),
     };
     let server = Arc::new(Server::new(options));
     // Rules that cannot be used are told before anybody asks.
@@ -143,14 +144,6 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
             listen(&server, path, ready).map(|()| Exit::Clean).map_err(|error| no_socket(&error))
         }
     }
-}
-
-/// Where the folders of graph runs are: `stockade/graph-runs` in `$XDG_CACHE_HOME`, or in `~/.cache`. The folder of the trail is never
-/// shared with a command.
-fn graph_runs() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(cache.join("stockade/graph-runs"))
 }
 
 fn no_socket(error: &SocketError) -> Failure {

@@ -1,12 +1,10 @@
 //! The folders that the nodes of graph runs share, by name.
 #![expect(
     clippy::disallowed_methods,
-    reason = "makes the folder of all, and keeps how long ago a client has left"
+    reason = "takes folders away, and keeps how long ago a client has left"
 )]
 
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -15,6 +13,7 @@ use stockade_guard::{GraphRun, Session};
 
 use super::fault::{self, Fault};
 use super::locks::lock;
+use crate::graph_runs;
 
 /// The most graph runs of one client.
 const MAX_OF_CLIENT: usize = 64;
@@ -36,10 +35,7 @@ struct Entry {
 impl Graphs {
     /// Begins a graph run below a folder, which is made where it is missing. Returns its name, which cannot be guessed, and its folder.
     pub(super) fn begin(&self, base: Option<&PathBuf>, client: u64) -> Result<(String, PathBuf), Fault> {
-        let base = base.ok_or_else(|| {
-            let message = "neither XDG_CACHE_HOME nor HOME is an absolute path, so that there is no place for the folder";
-            Fault::new(fault::INTERNAL, message)
-        })?;
+        let base = base.ok_or_else(|| Fault::new(fault::INTERNAL, graph_runs::NO_BASE))?;
         let mut graphs = self.lock();
         graphs.retain(|_, entry| !entry.is_over());
         if graphs.values().filter(|entry| entry.client == client).count() >= MAX_OF_CLIENT {
@@ -47,12 +43,7 @@ impl Graphs {
                 format!("{MAX_OF_CLIENT} graph runs of this client are under way; end one with graph.end");
             return Err(Fault::new(fault::BUSY, message));
         }
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(base)
-            .map_err(|error| Fault::internal(&error))?;
-        let run = GraphRun::begin(base).map_err(|error| Fault::internal(&error))?;
+        let run = graph_runs::begin(base).map_err(|error| Fault::internal(&error))?;
         let path = run.path().to_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         graphs.insert(name.clone(), Entry { run, client, left: None });

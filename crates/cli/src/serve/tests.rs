@@ -22,6 +22,7 @@ fn server(max_request: usize) -> Arc<Server> {
         rules: None,
         may_widen: false,
         may_leave_sandbox: false,
+        #[cfg(target_os = "linux")]
         graphs: None,
     }))
 }

@@ -27,6 +27,9 @@ mod evaluations;
 mod exec_terminal;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod graph_runs;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod hook;
 #[cfg(test)]
 mod hostile;

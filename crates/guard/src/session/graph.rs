@@ -1,12 +1,15 @@
 //! The folder that the nodes of one graph run share.
 #![expect(clippy::disallowed_methods, reason = "makes the folder and takes it away")]
 
-use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use super::{GuardError, Session};
 use crate::audit::new_name;
+
+/// How long the name of a run is.
+const NAME_LENGTH: usize = 32;
 
 /// A folder for one run of a graph, which only its owner may enter. The commands of the nodes that join it may read and
 /// write there, and nobody else's.
@@ -31,6 +34,43 @@ impl GraphRun {
         // It must not be there yet: what somebody else made is theirs.
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed(&path))?;
         Ok(Self { path })
+    }
+
+    /// Goes on with a run that was begun in `base` under this name, by another process of this user.
+    ///
+    /// # Errors
+    /// When there is none, or its folder is not one that only this user may enter.
+    pub fn resume(base: &Path, name: &str) -> Result<Self, GuardError> {
+        let path = base.join(name);
+        let failed = |source| GuardError::GraphRun { path: path.clone(), source };
+        let not_ours = |what: &str| failed(io::Error::new(io::ErrorKind::InvalidInput, what));
+        if name.len() != NAME_LENGTH || !name.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(not_ours("this is not the name of a graph run"));
+        }
+        // What is asked about must be the folder itself, and no link to another.
+        let found = fs::symlink_metadata(&path).map_err(failed)?;
+        let is_private = found.mode() & 0o077 == 0 && found.uid() == rustix::process::geteuid().as_raw();
+        if !found.is_dir() || !is_private {
+            return Err(not_ours("it is no folder that only this user may enter"));
+        }
+        let path = fs::canonicalize(&path).map_err(failed)?;
+        Ok(Self { path })
+    }
+
+    /// Returns the names of the runs in `base` that nobody has ended.
+    ///
+    /// # Errors
+    /// When the folder is there and cannot be read.
+    pub fn names(base: &Path) -> Result<Vec<String>, GuardError> {
+        let failed = |source| GuardError::GraphRun { path: base.to_owned(), source };
+        let entries = match fs::read_dir(base) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(failed)?,
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.filter(|name| Self::resume(base, name).is_ok()).collect();
+        names.sort();
+        Ok(names)
     }
 
     /// Returns the folder.

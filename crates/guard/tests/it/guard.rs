@@ -394,6 +394,31 @@ mod live {
         assert!(!path.exists());
     }
 
+    #[test]
+    fn a_graph_run_is_gone_on_with_by_its_name_and_by_nothing_else() {
+        use std::os::unix::fs::symlink;
+
+        let site = Site::new();
+        let base = site.folder.path();
+        let run = GraphRun::begin(base).unwrap();
+        let name = run.path().file_name().unwrap().to_str().unwrap().to_owned();
+        assert_eq!(GraphRun::names(base).unwrap(), [name.as_str()]);
+        assert_eq!(GraphRun::resume(base, &name).unwrap().path(), run.path());
+        let (linked, open) = ("a".repeat(32), "b".repeat(32));
+        symlink(run.path(), base.join(&linked)).unwrap();
+        fs::create_dir(base.join(&open)).unwrap();
+        fs::set_permissions(base.join(&open), fs::Permissions::from_mode(0o755)).unwrap();
+        let below = format!("./{name}");
+        for other in ["", ".", "..", "/etc", &below, name.get(1..).unwrap(), &linked, &open, &"c".repeat(32)]
+        {
+            assert!(GraphRun::resume(base, other).is_err(), "{other}");
+        }
+        assert_eq!(GraphRun::names(base).unwrap(), [name.as_str()]);
+        GraphRun::resume(base, &name).unwrap().end().unwrap();
+        assert!(!run.path().exists() && GraphRun::names(base).unwrap().is_empty());
+        assert!(GraphRun::names(&base.join("none")).unwrap().is_empty());
+    }
+
     const TASK: &str = "STOCKADE_TEST_GUARD_FOLDER";
 
     /// Not a test of its own: what another process does until it is killed.

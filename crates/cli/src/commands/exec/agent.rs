@@ -10,6 +10,7 @@ use stockade_guard::exec::SandboxMode;
 use super::{ExecArgs, FAILED, REFUSED, document, ended, not_run, report, streams};
 use crate::agent_run::{self, AgentRun};
 use crate::failure::Failure;
+use crate::graph_runs;
 
 /// Runs the command and ends as it ends.
 pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {
@@ -31,6 +32,7 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     let mode = if args.read_only { Some(SandboxMode::ReadOnly) } else { args.sandbox };
     agent_run::bound_mode(&mut session, mode)?;
     session.bound_review(args.review.unwrap_or_default());
+    graph_runs::join(&mut session, args.graph.as_ref())?;
     agent_run::run(&mut session, args.execution.as_deref(), &words, streams(args))
 }
 
