@@ -18,6 +18,7 @@ mod elsewhere;
 mod features;
 mod fuzz;
 mod generate;
+mod harnesses;
 mod json;
 mod lint;
 mod nearest;
@@ -127,6 +128,12 @@ const COMMANDS: &[Command] = &[
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
         run: conformance::run,
+    },
+    Command {
+        name: "harnesses",
+        arguments: "[HARNESS…]",
+        summary: "run real harnesses with a model of ours, and see that what must not run does not",
+        run: harnesses::run,
     },
     Command {
         name: "battery",

@@ -5,6 +5,7 @@ mod addresses;
 pub(crate) mod answer;
 pub(crate) mod beat;
 pub(crate) mod call;
+mod fit;
 mod json_edit;
 pub(crate) mod judge;
 pub(crate) mod line;
@@ -18,6 +19,7 @@ pub(crate) mod replay;
 pub(crate) mod results;
 pub(crate) mod rewrite;
 mod search;
+mod shape;
 pub(crate) mod state;
 mod table;
 pub(crate) mod tools;
@@ -44,6 +46,8 @@ pub(crate) struct Harness {
     pub(crate) asks: bool,
     /// Whether it runs a command that a hook puts in the place of another one.
     pub(crate) rewrites: bool,
+    /// What becomes of the result of a tool that was cleaned.
+    pub(crate) results: Results,
     /// Variables in which it names the folder of the project.
     pub(crate) project_variables: &'static [&'static str],
     /// Where its hooks are registered.
@@ -112,6 +116,21 @@ pub(crate) enum Answers {
     ExitCode,
     /// Our own `decision`, `reason` and `input`, read by a plugin of ours, which takes silence for a failure.
     Plugin,
+}
+
+/// What a harness does with what a hook says of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Results {
+    /// It takes the cleaned result, in its shape, in the place of the other.
+    Replaced,
+    /// It hides a result that is refused, and shows the reason: the cleaned text is in that.
+    Hidden,
+    /// It shows the result as it is, and a note beside it.
+    Noted,
+    /// Its plugin replaces the text.
+    ByPlugin,
+    /// It has no answer to a result.
+    Unchanged,
 }
 
 /// Where hooks are registered, below the home of the user and in a project.

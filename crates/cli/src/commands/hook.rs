@@ -158,7 +158,7 @@ fn decided(harness: &Harness, agent: &str, told: Told) -> Said {
         Told::After(call, result) => {
             let looked = Agent::open(harness, agent, &call.origin)
                 .and_then(|agent| results::after(harness, &agent, &call, &result));
-            looked.unwrap_or_else(|why| results::unseen(harness, &why))
+            looked.unwrap_or_else(|why| results::withheld(harness, &call, &result, &why))
         }
     }
 }

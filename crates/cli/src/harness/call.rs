@@ -52,6 +52,16 @@ pub(crate) struct Call {
     pub(crate) origin: Origin,
 }
 
+impl Call {
+    /// The name by which rules know a tool of a server is the same in all harnesses that say whose it is.
+    pub(super) fn name(&self) -> String {
+        match &self.server {
+            Some((server, tool)) => format!("mcp__{server}__{tool}"),
+            None => self.tool.clone(),
+        }
+    }
+}
+
 /// Reads what a hook was given.
 pub(crate) fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;

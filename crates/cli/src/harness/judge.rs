@@ -62,7 +62,7 @@ impl<'a> Agent<'a> {
 
     /// Decides on a use of a tool, and puts that on record.
     pub(crate) fn before(&self, call: &Call) -> Result<Verdict, String> {
-        let name = self.name_of(call);
+        let name = call.name();
         // A server may call its tools as it likes, also as those of the harness are called.
         let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
         if kind == Kind::Own {
@@ -93,14 +93,6 @@ impl<'a> Agent<'a> {
             Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
             Kind::Web => self.hosts(&addresses::among(&call.input)?),
             Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
-        }
-    }
-
-    /// The name by which rules know a tool of a server is the same in all harnesses that say whose it is.
-    fn name_of(&self, call: &Call) -> String {
-        match &call.server {
-            Some((server, tool)) => format!("mcp__{server}__{tool}"),
-            None => call.tool.clone(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use super::{HARNESSES, Harness, Moment, Registered};
+use super::{HARNESSES, Harness, Moment, Registered, Results};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/HARNESSES.md");
 
@@ -59,9 +59,11 @@ of the ways in which harnesses read globs. Where one of them must not be read, o
 asked. What lists names alone reads no file. Left open in all of them: a search of contents without a glob goes through every file below its folder,
 those that a read is denied too, as far as the harness itself leaves none out. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
 
-What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. Claude Code is handed the cleaned
-result and Gemini CLI the cleaned text in the place of the result, others a note where they have a place for one. That is said as their
-documentation has it; what they make of it was not tried with the programs themselves.
+What a tool brought back is cut to its profile, cleaned and scanned, the names of its members too where they could say something, and what was found is on
+record. Where something was found, taken out or cut, the harness is told; what its model then gets is in the last column of the table at the end. Nothing is
+shown that was not scanned, as far as the harness can hide a result: one that is longer than its profile lets, or that could not be looked at, is refused where
+the cleaned one cannot be put in its place. Codex hides what is refused; Qwen Code shows it all the same, and so does Claude Code where the program itself
+is missing or fails, since it takes nothing but a result of the same shape in its place.
 
 ## What goes wrong
 
@@ -78,7 +80,8 @@ consent. So these cells are closed in every harness; what each leaves open is in
 | takes too long | not used after five seconds, by its own clock; where another program sits in its place, as the harness has it |
 
 With real harnesses and a model that asks for what it is told to (`crates/cli/tests/harnesses/run.py`), without anybody to answer a question.
-`RAN` is an ordinary run, `SANDBOX` one within the sandbox, `BLOCKED` none:
+`RAN` is an ordinary run, `SANDBOX` one within the sandbox, `BLOCKED` none; `CLEANED` is a result of which the model got the cleaned text alone, `SHOWN` one that it
+got as it was. `cargo xtask harnesses` makes this table:
 
 MEASURED
 ## Settings
@@ -115,11 +118,23 @@ fn document() -> String {
     let measured = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harnesses/measured.md");
     let mut out = HEAD.replace("MEASURED", &fs::read_to_string(measured).unwrap());
     let yes = |is: bool| if is { "yes" } else { "no" };
-    out.push_str("\n## Each of them\n\n| harness | `NAME` | tried with | asks a person | runs in the sandbox |\n|---|---|---|---|---|\n");
+    out.push_str("\n## Each of them\n\n| harness | `NAME` | tried with | asks a person | runs in the sandbox | a result that was cleaned |\n|---|---|---|---|---|---|\n");
     for harness in HARNESSES {
-        let Harness { name, title, tried, asks, rewrites, .. } = harness;
+        let Harness { name, title, tried, asks, rewrites, results, .. } = harness;
+        let results = match results {
+            Results::Replaced => "is in the place of the other",
+            Results::Hidden => "is shown as the reason why the other is hidden",
+            Results::Noted => "is not shown: the other is, with a note",
+            Results::ByPlugin => "is put in the place of the other by the plugin",
+            Results::Unchanged => "is not shown: the other is; it is on record",
+        };
         let tried = tried.unwrap_or("its documentation alone");
-        let _ = writeln!(out, "| {title} | `{name}` | {tried} | {} | {} |", yes(*asks), yes(*rewrites));
+        let _ = writeln!(
+            out,
+            "| {title} | `{name}` | {tried} | {} | {} | {results} |",
+            yes(*asks),
+            yes(*rewrites)
+        );
     }
     for harness in HARNESSES {
         section(&mut out, harness);

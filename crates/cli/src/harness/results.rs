@@ -8,104 +8,94 @@ use stockade_guard::{ToolResult, admit_result};
 use super::answer::Said;
 use super::call::Call;
 use super::judge::Agent;
+use super::shape::{blank, cleaned, texts};
 use super::tools::{Kind, known};
-use super::{Answers, Harness};
+use super::{Answers, Harness, Results, fit};
 
-/// How deep a result is looked through.
-const MAX_DEPTH: usize = 16;
-
-/// Looks at a result, puts on record what was found, and says what the model is to know or to see in its place.
+/// Looks at a result, puts on record what was found, and says what the model is to know or to see in its place. What was not scanned
+/// is not shown, as far as the harness can hide it.
 pub(crate) fn after(
     harness: &Harness,
     agent: &Agent<'_>,
     call: &Call,
     result: &Value,
 ) -> Result<Said, String> {
-    let profile = profile(&call.tool);
-    let mut texts = Vec::new();
-    collect(result, MAX_DEPTH, &mut texts)?;
+    let name = profile(call);
+    let (wish, scanner) = (ProfileOverride::default(), Scanner::builtin());
+    let limits = agent.session.source_profile(&name, &wish);
+    // Where the result keeps its shape each text is cut by itself, so that all of them together are as long as they may be.
+    let is_replaced = harness.results == Results::Replaced;
+    let cut = if is_replaced { fit::cut(result, &limits)? } else { None };
+    let shown = cut.as_ref().unwrap_or(result);
+    let texts = texts(shown)?;
     if texts.is_empty() {
         return Ok(Said::nothing());
     }
-    let (wish, scanner) = (ProfileOverride::default(), Scanner::builtin());
     let whole = agent
         .session
-        .result(profile, texts.join("\n").as_bytes(), None, scanner, &wish)
+        .result(&name, texts.join("\n").as_bytes(), None, scanner, &wish)
         .map_err(|error| error.to_string())?;
-    if whole.findings.is_empty() && whole.removed == 0 && !whole.truncated {
+    let is_cut = whole.truncated || cut.is_some();
+    if whole.findings.is_empty() && whole.removed == 0 && !is_cut {
         return Ok(Said::nothing());
     }
-    let limits = agent.session.source_profile(profile, &wish);
-    let clean = |text: &str| admit_result(profile, text.as_bytes(), &limits, None, scanner).text;
-    let note = note(&call.tool, &whole);
-    Ok(match (harness.name, harness.answers) {
-        ("claude", _) => Said::json(&json!({"hookSpecificOutput": {
+    let is_shown = !matches!(harness.results, Results::Hidden | Results::ByPlugin);
+    if whole.truncated && is_shown {
+        let most = limits.max_chars();
+        let why = format!("it is longer than the {most} characters that are looked at; ask for less of it");
+        return Ok(withheld(harness, call, result, &why));
+    }
+    let clean = |text: &str| admit_result(&name, text.as_bytes(), &limits, None, scanner).text;
+    let note = note(harness, &call.tool, &whole, is_cut);
+    Ok(match (harness.results, harness.answers) {
+        (Results::Replaced, _) => Said::json(&json!({"hookSpecificOutput": {
             "hookEventName": call.event,
             "additionalContext": note,
-            "updatedToolOutput": cleaned(result, &clean),
+            "updatedToolOutput": cleaned(shown, &clean),
         }})),
-        (_, Answers::Specific) => Said::json(&json!({"hookSpecificOutput": {
+        (Results::Hidden, answers) => {
+            let word = if answers == Answers::Decision { "deny" } else { "block" };
+            Said::json(&json!({"decision": word, "reason": format!("{note}\n{}", whole.text)}))
+        }
+        (Results::Noted, _) => Said::json(&json!({"hookSpecificOutput": {
             "hookEventName": call.event, "additionalContext": note
         }})),
-        // What is refused afterwards is hidden, and its reason stands in its place.
-        (_, Answers::Decision) => {
-            Said::json(&json!({"decision": "deny", "reason": format!("{note}\n{}", whole.text)}))
-        }
-        (_, Answers::Plugin) => {
+        (Results::ByPlugin, _) => {
             Said::json(&json!({"decision": "replace", "reason": note, "output": whole.text}))
         }
-        _ => Said::nothing(),
+        (Results::Unchanged, _) => Said::nothing(),
     })
 }
 
-/// The profile of what a tool brings back.
-fn profile(tool: &str) -> &str {
-    match known(tool).1 {
+/// The name of the profile of what a tool brings back.
+fn profile(call: &Call) -> String {
+    if call.server.is_some() {
+        return call.name();
+    }
+    let tool = call.tool.as_str();
+    let name = match known(tool).1 {
         Kind::Shell | Kind::OtherShell => "bash",
         Kind::Read | Kind::Look | Kind::Write | Kind::Patch => "file_read",
         Kind::Web => "web_fetch",
         Kind::Search => "web_search",
         Kind::Own | Kind::Other => tool,
-    }
-}
-
-/// The texts of a result. What is deeper than anybody writes is not passed over.
-fn collect<'v>(value: &'v Value, depth: usize, texts: &mut Vec<&'v str>) -> Result<(), String> {
-    match value {
-        Value::String(text) => texts.push(text),
-        Value::Array(_) | Value::Object(_) if depth == 0 => {
-            return Err("it is too deep to be looked through".to_owned());
-        }
-        Value::Array(items) => items.iter().try_for_each(|item| collect(item, depth - 1, texts))?,
-        Value::Object(members) => members.values().try_for_each(|value| collect(value, depth - 1, texts))?,
-        _ => {}
-    }
-    Ok(())
-}
-
-/// The same result with every text cleaned, in the shape that its tool gave it.
-fn cleaned(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
-    match value {
-        Value::String(text) => Value::String(clean(text)),
-        Value::Array(items) => items.iter().map(|item| cleaned(item, clean)).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, value)| (name.clone(), cleaned(value, clean))).collect()
-        }
-        other => other.clone(),
-    }
+    };
+    name.to_owned()
 }
 
 /// What a model is told beside a result.
-fn note(tool: &str, result: &ToolResult) -> String {
+fn note(harness: &Harness, tool: &str, result: &ToolResult, is_cut: bool) -> String {
     let mut said = Vec::new();
     if let Some(worst) = result.findings.first() {
         let count = result.findings.len();
         said.push(format!("{count} finding(s), the worst {}: {}", worst.rule_id, worst.description));
     }
+    // What is shown as it is still has them in it.
     if result.removed > 0 {
-        said.push(format!("{} hidden part(s) were taken out", result.removed));
+        let became = if harness.results == Results::Noted { "are in it" } else { "were taken out" };
+        said.push(format!("{} hidden part(s) {became}", result.removed));
     }
-    if result.truncated {
+    if is_cut {
         said.push("it was cut to its size".to_owned());
     }
     format!(
@@ -114,12 +104,27 @@ fn note(tool: &str, result: &ToolResult) -> String {
     )
 }
 
+/// What is said in the place of a result that must not be shown. One that has to keep its shape keeps what says nothing.
+pub(crate) fn withheld(harness: &Harness, call: &Call, result: &Value, why: &str) -> Said {
+    if harness.results != Results::Replaced {
+        return unseen(harness, why);
+    }
+    let reason = unseen_because(why);
+    Said::json(&json!({"hookSpecificOutput": {
+        "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank(result, &reason),
+    }}))
+}
+
 /// What is said where a result could not be looked at: it is not shown, where the harness can do that.
 pub(crate) fn unseen(harness: &Harness, why: &str) -> Said {
-    let reason = format!("stockade could not look at this result, so it is to be taken for hostile: {why}");
+    let reason = unseen_because(why);
     match harness.answers {
         Answers::Specific => Said::json(&json!({"decision": "block", "reason": reason})),
         Answers::Decision | Answers::Plugin => Said::json(&json!({"decision": "deny", "reason": reason})),
         _ => Said::nothing(),
     }
+}
+
+fn unseen_because(why: &str) -> String {
+    format!("stockade could not look at this result, so it is to be taken for hostile: {why}")
 }

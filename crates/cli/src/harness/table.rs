@@ -3,7 +3,7 @@
 
 use super::Moment::{After, Before, Start};
 use super::tools::Kind;
-use super::{Answers, Event, Harness, OwnFile, OwnForm, Payload, Probe, Registered, SettingsFile};
+use super::{Answers, Event, Harness, OwnFile, OwnForm, Payload, Probe, Registered, Results, SettingsFile};
 
 const fn event(name: &'static str, moment: super::Moment) -> Event {
     Event { name, moment }
@@ -48,6 +48,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: true,
         rewrites: true,
+        results: Results::Replaced,
         project_variables: &["CLAUDE_PROJECT_DIR"],
         registered: Registered::Settings(SettingsFile {
             user: ".claude/settings.json",
@@ -80,6 +81,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: false,
         rewrites: true,
+        results: Results::Hidden,
         project_variables: &[],
         registered: Registered::Settings(SettingsFile {
             user: ".codex/hooks.json",
@@ -105,6 +107,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Decision,
         asks: false,
         rewrites: true,
+        results: Results::Hidden,
         project_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
         registered: Registered::Settings(SettingsFile {
             user: ".gemini/settings.json",
@@ -132,6 +135,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: true,
         rewrites: false,
+        results: Results::Noted,
         project_variables: &["QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"],
         registered: Registered::Settings(SettingsFile {
             user: ".qwen/settings.json",
@@ -158,6 +162,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Permission,
         asks: true,
         rewrites: true,
+        results: Results::Unchanged,
         project_variables: &[],
         registered: Registered::Own(OwnFile {
             user: ".copilot/hooks/stockade.json",
@@ -185,6 +190,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Cancel,
         asks: false,
         rewrites: true,
+        results: Results::Unchanged,
         project_variables: &[],
         registered: Registered::Own(OwnFile {
             user: ".cline/hooks/PreToolUse",
@@ -204,6 +210,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Plugin,
         asks: false,
         rewrites: true,
+        results: Results::ByPlugin,
         project_variables: &[],
         registered: Registered::Own(OwnFile {
             user: ".config/opencode/plugins/stockade.js",
@@ -229,6 +236,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Cursor,
         asks: false,
         rewrites: false,
+        results: Results::Unchanged,
         project_variables: &["CURSOR_PROJECT_DIR"],
         registered: Registered::Settings(SettingsFile {
             user: ".cursor/hooks.json",
@@ -256,6 +264,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Specific,
         asks: false,
         rewrites: false,
+        results: Results::Noted,
         project_variables: &["FACTORY_PROJECT_DIR"],
         registered: Registered::Settings(SettingsFile {
             user: ".factory/settings.json",
@@ -286,6 +295,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::ExitCode,
         asks: false,
         rewrites: false,
+        results: Results::Unchanged,
         project_variables: &[],
         registered: Registered::Settings(SettingsFile {
             user: ".codeium/windsurf/hooks.json",
@@ -312,6 +322,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::ExitCode,
         asks: false,
         rewrites: false,
+        results: Results::Unchanged,
         project_variables: &[],
         registered: Registered::ByHand(
             "kiro keeps hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
@@ -328,6 +339,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Decision,
         asks: false,
         rewrites: false,
+        results: Results::Unchanged,
         project_variables: &[],
         registered: Registered::ByHand(
             "register as the hook of `PreToolUse` in ~/.gemini/config/hooks.json: ",
@@ -344,6 +356,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         answers: Answers::Plugin,
         asks: false,
         rewrites: true,
+        results: Results::ByPlugin,
         project_variables: &[],
         registered: Registered::ByHand(
             "openclaw calls plugins within its own process: have the one whose `before_tool_call` decides run: ",

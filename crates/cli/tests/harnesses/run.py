@@ -32,6 +32,10 @@ HARNESSES = {
 }
 
 TOUCH = "touch ran"
+# What is hidden in a result, and what is left of it when it is cleaned; and in which harnesses the model gets that.
+HIDDEN, CLEAN = "be\u200bfore", "before"
+CLEANS = {"claude", "codex", "gemini", "opencode"}
+RESULT = "a result with something hidden"
 # What is asked for, what is put in the place of the program that is registered, and what may become of it.
 SCENARIOS = {
     "nothing is registered": (TOUCH, "unregistered", {"RAN"}),
@@ -47,6 +51,7 @@ SCENARIOS = {
     "it prints half an answer": (TOUCH, "#!/bin/sh\nprintf '{\"decision\":'\n", {"BLOCKED"}),
     "it is killed": (TOUCH, "#!/bin/sh\nkill -9 $$\n", {"BLOCKED"}),
     "it takes a minute": (TOUCH, "#!/bin/sh\nexec sleep 60\n", {"BLOCKED", "RAN"}),
+    RESULT: ("cat page.txt", None, {"CLEANED", "SHOWN"}),
 }
 
 
@@ -110,6 +115,7 @@ def inside(harness, program, stockade, home, command, fake):
     env = {"HOME": home, "PATH": f"{os.path.dirname(shutil.which('node'))}:/usr/local/bin:/usr/bin:/bin", "TERM": "dumb", "LANG": "C.UTF-8"}
     os.makedirs(project)
     write(f"{home}/.secret", "s")
+    write(f"{project}/page.txt", f"a page\n{HIDDEN}\n")
     write(f"{project}/Makefile", "all:\n\t@touch ran; test -e ../.secret || touch contained\n")
     subprocess.run(["git", "init", "-q", "."], cwd=project, env=env)
     os.makedirs(f"{home}/bin")
@@ -139,10 +145,20 @@ def inside(harness, program, stockade, home, command, fake):
     lines = [json.loads(line) for line in open(f"{home}/model.jsonl")] if os.path.exists(f"{home}/model.jsonl") else []
     if not any(line["call"] for line in lines):
         return "NOTHING"
+    if command == SCENARIOS[RESULT][0]:
+        return result(lines)
     listed = any("listed" in json.dumps(line["results"]) for line in lines)
     if os.path.exists(f"{project}/contained"):
         return "SANDBOX"
     return "RAN" if listed or os.path.exists(f"{project}/ran") else "BLOCKED"
+
+
+def result(lines):
+    """What a model was shown of the result of its call."""
+    shown = "".join(json.dumps(line["results"], ensure_ascii=False) for line in lines)
+    if HIDDEN in shown:
+        return "SHOWN"
+    return "CLEANED" if CLEAN in shown else "HIDDEN"
 
 
 def main():
@@ -160,6 +176,7 @@ def main():
             if not os.path.exists(program):
                 rows[name].append("not installed")
                 continue
+            may = {"CLEANED"} if name == RESULT and harness in CLEANS else may
             home = tempfile.mkdtemp(prefix="harness-")
             asked = json.dumps([harness, program, stockade, home, command, fake])
             words = ["unshare", "-n", "-p", "-f", "--kill-child", "--mount-proc", sys.executable, __file__, "--inside", asked]
