@@ -5,11 +5,13 @@
 //! reading decides nothing: a pattern that looks for a sink asks, by [`Exception::Without`](crate::Exception::Without), what
 //! reaches it. Time is linear: every statement is read twice, and is bounded.
 
+mod held;
 mod names;
 mod paths;
 mod set;
 mod sources;
 mod statements;
+mod uses;
 
 use std::ops::Range;
 

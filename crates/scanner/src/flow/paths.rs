@@ -28,6 +28,9 @@ const HOMES: &[&str] = &[
     "${home}/",
 ];
 
+/// The most bytes of a word that are read.
+const MAX_WORD: usize = 256;
+
 /// Words of a path, with where they begin.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
@@ -44,8 +47,10 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
             if start == at {
                 return None;
             }
+            // Of a long one, its end says what it is.
+            let start = text.ceil_char_boundary(start.max(at.saturating_sub(MAX_WORD)));
             let word = text.get(start..at).unwrap_or_default();
-            if word.len() <= 256 && word.contains(['.', '/', '\\']) {
+            if word.contains(['.', '/', '\\']) {
                 return Some((start, word.trim_start_matches('@')));
             }
         }
@@ -64,7 +69,14 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
             None => (Root::Home, path.trim_start_matches("./")),
         },
     };
-    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).take(16).collect();
+    let mut parts: Vec<&str> = Vec::new();
+    for part in rest.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
     let Some(last) = parts.last() else { return Inflows::NONE };
     let is_public = last.ends_with(".pub") || last.starts_with("known_hosts") || is_example(last);
     let is_settings =

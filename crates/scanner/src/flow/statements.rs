@@ -40,6 +40,12 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
     found
 }
 
+/// Whether a statement is so long that it was cut, and goes on in the next.
+pub(super) const fn is_cut(statement: &Range<usize>) -> bool {
+    // A cut lies on the border of a character.
+    statement.end - statement.start >= MAX_STATEMENT - 4
+}
+
 /// Whether a program is a value of JSON from its beginning to its end, and calls nothing.
 fn is_data(body: &str) -> bool {
     let body = body.trim().trim_end_matches(['`', '~']).trim_end();

@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "visit a page and run what it says",
-            regex: r"(?i)\b(?:visit|open|go[ \t]{1,8}to|navigate[ \t]{1,8}to|browse[ \t]{1,8}to|see|from)\b[^\n]{0,120}?https?://[^\s)>\]]{4,160}[^\n]{0,100}?\b(?:copy|run|execute|paste|enter)\b[^\n]{0,60}?\b(?:command|script|code|snippet|installer|it)\b[^\n]{0,60}?\b(?:terminal|powershell|command[ \t]{1,8}prompt|console|cmd)\b",
+            regex: r"(?i)\b(?:visit|open|go[ \t]{1,8}to|navigate[ \t]{1,8}to|browse[ \t]{1,8}to|see|from)\b[^\n]*?https?://[^\s)>\]]{4}[^\n]*?\b(?:copy|run|execute|paste|enter)\b[^\n]*?\b(?:command|script|code|snippet|installer|it)\b[^\n]*?\b(?:terminal|powershell|command[ \t]{1,8}prompt|console|cmd)\b",
             regions: Regions::ANY,
             exceptions: &[],
         },

@@ -1,0 +1,210 @@
+//! What a file or a secret stands there for: to be sent, or to be used, named or picked from.
+
+use std::ops::Range;
+
+use regex_automata::meta::Regex;
+
+use super::sources::{PICKS, SHOWS_WHO_ASKS, specific_words};
+use super::{Inflow, Inflows};
+
+/// How far before a secret it is looked for what it is used for.
+const REACH: usize = 120;
+
+pub(super) fn finds(regex: &Option<Regex>, text: &str) -> bool {
+    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+}
+
+pub(super) fn all<'r>(regex: &'r Option<Regex>, text: &'r str) -> impl Iterator<Item = Range<usize>> + 'r {
+    regex.iter().flat_map(move |regex| regex.find_iter(text)).map(|found| found.range())
+}
+
+fn before(text: &str, at: usize, reach: usize) -> &str {
+    text.get(text.floor_char_boundary(at.saturating_sub(reach))..at).unwrap_or_default()
+}
+
+/// A line without the comment that ends it.
+pub(super) fn without_comment(line: &str) -> &str {
+    let ends = ["  #", " # ", " // "].iter().filter_map(|mark| line.find(mark)).min();
+    ends.and_then(|end| line.get(..end)).unwrap_or(line)
+}
+
+/// Whether a secret is for a host, as the name of its variable says: by the label that somebody registered, not by one before it.
+pub(super) fn is_for(secret: &str, host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let mut labels = host.trim_end_matches('.').rsplit('.');
+    let last = labels.next().unwrap_or_default();
+    let second = labels.next().unwrap_or(last);
+    let is_of_country =
+        last.len() == 2 && matches!(second, "co" | "com" | "org" | "net" | "gov" | "ac" | "edu");
+    let label = labels.next().filter(|_| is_of_country).unwrap_or(second);
+    let is_label = |word: &str| word == label || ALSO_CALLED.contains(&(word, label));
+    let joined: String = specific_words(secret).collect();
+    specific_words(secret).any(|word| is_label(&word)) || is_label(&joined)
+}
+
+/// What variables are named after, and the label of its host.
+const ALSO_CALLED: &[(&str, &str)] = &[
+    ("aws", "amazonaws"),
+    ("discord", "discordapp"),
+    ("facebook", "fb"),
+    ("gemini", "googleapis"),
+    ("gh", "github"),
+    ("github", "githubusercontent"),
+    ("google", "googleapis"),
+    ("hf", "huggingface"),
+    ("npm", "npmjs"),
+    ("twitter", "x"),
+];
+
+/// Whether a secret stands where requests say who asks, and not in what they bring.
+pub(super) fn shows_who_asks(text: &str, at: usize) -> bool {
+    let line = before(text, at, REACH);
+    let line = line.rsplit(['\n', ',']).next().unwrap_or_default();
+    let body = [" -d", " -F", " --data", " --form"].iter().filter_map(|option| line.rfind(option)).max();
+    finds(&SHOWS_WHO_ASKS, body.and_then(|body| line.get(body..)).unwrap_or(line))
+}
+
+/// Whether a file is named by a variable that is set for one command: the command gets its name, and nothing that stands beside it.
+pub(super) fn is_of_environment(text: &str, at: usize, word: &str) -> bool {
+    let before = before(text, at, REACH).trim_end_matches(['"', '\'']);
+    let sets_only =
+        before.trim_start().ends_with('=') && !before.trim_start().contains([' ', '\t', '|', '(', '`']);
+    let after = text.get(at + word.len()..).unwrap_or_default().trim_start_matches(['"', '\'']);
+    let rest = after.trim_start_matches([' ', '\t']);
+    sets_only && rest.len() < after.len() && rest.starts_with(|first: char| first.is_ascii_alphabetic())
+}
+
+/// Whether a path stands behind the name of another machine, as `scp` and `rsync` take it.
+pub(super) fn is_elsewhere(text: &str, at: usize) -> bool {
+    let host =
+        before(text, at, REACH).strip_suffix(':').map(|before| before.rsplit([' ', '\t', '"', '\'']).next());
+    let copies = || ["scp ", "rsync ", "sftp "].iter().any(|tool| text.contains(tool));
+    host.flatten().is_some_and(|host| host.contains(['@', '.']) && !host.contains('/')) && copies()
+}
+
+/// Options, each with the commands that do with the file behind it what it is there for.
+const USED_BY: &[(&str, &[&str])] = &[
+    ("-i", &["ssh", "scp", "sftp", "rsync", "ssh-copy-id", "autossh", "mosh", "sed"]),
+    ("-o", &["curl", "wget", "ssh", "scp", "sftp", "openssl", "gpg", "age", "sops"]),
+    ("-p", &["mkdir", "install"]),
+    ("-d", &["test", "[", "[["]),
+    ("-e", &["test", "[", "[["]),
+    ("-f", &["test", "[", "[[", "rm", "ssh-keygen", "dotenv", "ln", "touch"]),
+];
+
+/// Commands that hand on what they read, whatever else stands in them.
+const READERS: &[&str] = &[
+    "cat", "xxd", "base64", "base32", "head", "tail", "od", "hexdump", "strings", "grep", "awk", "sort",
+    "tac", "rev", "nl", "tar", "gzip", "dd", "cut",
+];
+
+/// What stands before a file that is used for what it is there for, is written, or whose rights are changed.
+const USES: &[&str] = &[
+    ">",
+    ">>",
+    "--output",
+    "--key",
+    "--cert",
+    "--cacert",
+    "--identity",
+    "--identity-file",
+    "IdentityFile",
+    "600",
+    "700",
+    "400",
+    "0600",
+    "mkdir",
+    "source",
+    ".",
+    "touch",
+    "test",
+    "ls",
+    "--env-file",
+    "--exclude",
+    "--exclude-from",
+    "--ignore",
+    "--kubeconfig",
+    "--config",
+    "--netrc-file",
+    "--key-file",
+    "--keyfile",
+    "--private-key",
+    "--ssh-key",
+    "--cookie-jar",
+    "--load-cookies",
+    "load_dotenv",
+    "dotenv",
+];
+
+/// Whether a file before which this stands is used for what it is there for, written, or only its rights are changed.
+pub(super) fn is_only_used(text: &str, at: usize) -> bool {
+    let near = before(text, at, 32).trim_end_matches(['"', '\'', '@']);
+    let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
+    // `--option=` is the same as `--option `.
+    let last = if last.starts_with("--") { last.trim_end_matches('=') } else { last };
+    if let Some((_, commands)) = USED_BY.iter().find(|(option, _)| *option == last) {
+        let segment = before(text, at, REACH).rsplit(['|', ';', '&', '`', '(']).next().unwrap_or_default();
+        let name = |word: &str| {
+            let word = word.rsplit(['/', '=']).next().unwrap_or_default();
+            word.trim_matches(['"', '\'']).to_owned()
+        };
+        let mut words = segment.split_whitespace().map(name);
+        let reads = words.clone().next().is_some_and(|first| READERS.contains(&first.as_str()));
+        return !reads && words.any(|word| commands.contains(&word.as_str()));
+    }
+    USES.contains(&last)
+}
+
+/// Whether a path of a program stands within a sentence, which no shell runs.
+pub(super) fn is_said(text: &str, at: usize) -> bool {
+    let follows_a_blank = before(text, at, 1).ends_with([' ', '\t']);
+    follows_a_blank
+        && !["system(", "popen(", "exec", "spawn", "subprocess", "run("]
+            .iter()
+            .any(|call| text.contains(call))
+}
+
+/// Whether a word of a program is a member of a value, such as `answer.key`, and no path.
+pub(super) fn is_member(text: &str, at: usize, word: &str) -> bool {
+    let is_quoted = before(text, at, 1).ends_with(['"', '\'', '`', '@', '=']);
+    let is_file = word.contains('/') || text.get(at..).is_some_and(|rest| rest.starts_with(['@', '~']));
+    !is_quoted && !is_file
+}
+
+/// Whether a word of a shell is what `jq` is asked for, such as `.key`, and no path.
+pub(super) fn is_query(text: &str, at: usize, word: &str) -> bool {
+    word.starts_with('.')
+        && !word.contains('/')
+        && !word.starts_with(".env")
+        && before(text, at, REACH).rsplit(['|', '(']).next().is_some_and(|command| command.contains("jq "))
+}
+
+/// Whether a statement of a shell takes one value out of a file, by its name, and sends it nowhere by itself.
+pub(super) fn picks_a_value(text: &str) -> bool {
+    finds(&PICKS, text)
+        && !["curl", "wget", "nc ", "/dev/tcp", "base64"].iter().any(|tool| text.contains(tool))
+}
+
+/// What is taken of a file of secrets by its name.
+pub(super) fn picked(flows: Inflows) -> Inflows {
+    if flows.contains(Inflow::SecretFile) {
+        flows.without(Inflow::SecretFile).with(Inflows::of(&[Inflow::Setting]))
+    } else {
+        flows
+    }
+}
+
+/// Whether a file is of the settings of a project, one value of which a request is there to show.
+pub(super) fn is_of_project(word: &str) -> bool {
+    word.rsplit('/').next().is_some_and(|last| last.starts_with(".env") || last.ends_with(".json"))
+}
+
+/// Where programs put what they want to find again.
+pub(super) fn is_scratch(word: &str) -> bool {
+    let starts = ["/tmp/", "/var/tmp/", "/dev/shm/", "./", "$TMP", "${TMP"];
+    let ends =
+        [".tar", ".gz", ".tgz", ".zip", ".txt", ".json", ".log", ".b64", ".enc", ".dat", ".bin", ".out"];
+    let is_address = word.contains("//");
+    !is_address
+        && (starts.iter().any(|start| word.starts_with(start)) || ends.iter().any(|end| word.ends_with(end)))
+}
