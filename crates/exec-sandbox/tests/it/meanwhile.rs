@@ -8,12 +8,22 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::Outcome;
+use stockade_exec_sandbox::{Outcome, SandboxBackend};
 
-use crate::live::{Live, read};
+use crate::live::{Live, each, read};
 
 /// Runs a script. The user does something before, and something once it has come to its end; then it goes on to live for a moment.
 fn beside(live: &Live, script: &str, first: impl FnOnce(&Path), then: impl FnOnce(&Path)) -> Outcome {
+    beside_in(SandboxBackend::Auto, live, script, first, then)
+}
+
+fn beside_in(
+    backend: SandboxBackend,
+    live: &Live,
+    script: &str,
+    first: impl FnOnce(&Path),
+    then: impl FnOnce(&Path),
+) -> Outcome {
     let workspace = live.workspace();
     let script = format!(
         "exec 2>&1; : > begun; while ! [ -e go ]; do sleep 0.02; done\n({script})\n: > tried; while ! [ -e over ]; do sleep 0.02; done"
@@ -26,7 +36,8 @@ fn beside(live: &Live, script: &str, first: impl FnOnce(&Path), then: impl FnOnc
         }
     };
     std::thread::scope(|scope| {
-        let command = scope.spawn(|| live.run(&["sh", "-c", &script], |_| ()).unwrap());
+        let command =
+            scope.spawn(|| live.run(&["sh", "-c", &script], |spec| spec.backend = backend).unwrap());
         wait_for("begun");
         first(&workspace);
         fs::write(workspace.join("go"), "").unwrap();
@@ -145,13 +156,14 @@ fn where_changes_come_by_is_closed() {
         fs::write(folder.join("1"), "judged").unwrap();
     };
     for row in rows {
-        for is_before in [true, false] {
+        for (backend, is_before) in each().flat_map(|backend| [(backend, true), (backend, false)]) {
             let Some(live) = Live::new() else { return };
             let workspace = live.workspace();
             if is_before {
                 make(&workspace);
             }
-            beside(
+            beside_in(
+                backend,
                 &live,
                 row,
                 |workspace| {
@@ -164,9 +176,13 @@ fn where_changes_come_by_is_closed() {
             let folder = workspace.join(".stockade-changes-0");
             let names: Vec<_> =
                 fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-            assert_eq!(names, ["1"], "{row}");
-            assert_eq!(read(&folder.join("1")), "judged", "{row}");
-            assert_eq!(fs::metadata(folder.join("1")).unwrap().permissions().mode() & 0o777, 0o644, "{row}");
+            assert_eq!(names, ["1"], "{backend:?} {row}");
+            assert_eq!(read(&folder.join("1")), "judged", "{backend:?} {row}");
+            assert_eq!(
+                fs::metadata(folder.join("1")).unwrap().permissions().mode() & 0o777,
+                0o644,
+                "{backend:?} {row}"
+            );
             for path in [
                 ".stockade-changes-1",
                 ".stockade-changes-2",
@@ -176,7 +192,7 @@ fn where_changes_come_by_is_closed() {
                 "y",
                 "z",
             ] {
-                assert!(fs::symlink_metadata(workspace.join(path)).is_err(), "{row}: {path}");
+                assert!(fs::symlink_metadata(workspace.join(path)).is_err(), "{backend:?} {row}: {path}");
             }
         }
     }
