@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Bound;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, Dir, accessat};
+use rustix::fs::{Access, AtFlags, Dir, Mode, OFlags, accessat};
 
 use super::at::{FOLDER, Look, Tree, is_gone};
 use super::change::{ChangeKind, ChangeState, FileChange};
@@ -16,6 +16,7 @@ use super::error::ReviewError;
 use super::indexes::Indexes;
 use super::layer::{Settled, Status};
 use super::manifest::Manifest;
+use crate::workspace::walk::in_an_open_folder;
 
 /// Which changes of a layer are meant.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -272,13 +273,19 @@ fn against_undoing(
     workspace: &Tree,
 ) -> io::Result<Option<&'static str>> {
     let around = change.path.parent().unwrap_or(Path::new(""));
-    let comes_back = changes.at(around).is_some_and(|(at, it)| kept.contains(&at) && it.takes_a_folder());
-    if comes_back {
+    let own = changes.at(around).filter(|(at, _)| kept.contains(at));
+    if own.is_some_and(|(_, around)| around.takes_a_folder()) {
         return Ok(None);
     }
     let now = match workspace.parent(&change.path) {
         Err(error) if leads_away(&error) => return Ok(Some(LED_AWAY)),
         Err(error) => return Err(error),
+        // Where the mode of the folder changes as well, it is opened for as long as that takes.
+        Ok((folder, _))
+            if own.is_none() && change.kind != ChangeKind::Mode && !is_writable(folder.as_fd()) =>
+        {
+            return Ok(Some(NOT_WRITABLE));
+        }
         Ok((folder, name)) => super::at::look(folder.as_fd(), name)?,
     };
     Ok(match (then, now) {
@@ -314,11 +321,13 @@ fn on_the_way(
         Err(error) => Err(error),
         // Where the mode of the folder changes as well, it is opened for as long as that takes.
         Ok(_) if own.is_some() => Ok(None),
-        Ok(folder) => {
-            let may = accessat(&*folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
-            Ok(may.is_err().then_some(Some(NOT_WRITABLE)))
-        }
+        Ok(folder) => Ok((!is_writable(folder.as_fd())).then_some(Some(NOT_WRITABLE))),
     }
+}
+
+/// Whether this user may put something into a folder, and take something out.
+fn is_writable(folder: BorrowedFd<'_>) -> bool {
+    accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
 }
 
 fn leads_away(error: &io::Error) -> bool {
@@ -329,8 +338,11 @@ fn leads_away(error: &io::Error) -> bool {
 /// Whether something lies in a folder that is not known.
 fn holds_more(workspace: &Tree, path: &Path, is_known: impl Fn(&Path) -> bool) -> io::Result<bool> {
     let (parent, name) = workspace.parent(path)?;
-    let folder = rustix::fs::openat(&*parent, name, FOLDER, rustix::fs::Mode::empty())?;
-    for entry in Dir::read_from(&folder)? {
+    let folder = rustix::fs::openat(&*parent, name, FOLDER | OFlags::PATH, Mode::empty())?;
+    // Its mode may keep its owner out.
+    let folder =
+        in_an_open_folder(folder.as_fd(), |folder| rustix::fs::openat(folder, ".", FOLDER, Mode::empty()))?;
+    for entry in Dir::new(folder)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {

@@ -424,8 +424,18 @@ fn some_paths_are_applied_and_undone_with_the_folders_they_need() {
     assert!(applied > 4 && applied < changes.len());
     let one = ChangeSelection::Paths(vec!["gone/deep/2".into()]);
     ground.store.undo(&ground.layer(), &one).unwrap();
-    assert!(ground.workspace.join("gone/deep/2").exists() && !ground.workspace.join("gone/deep/er").exists());
+    let deep = ground.workspace.join("gone/deep");
+    assert!(deep.join("2").exists() && !deep.join("er").exists());
+    // Whom its mode keeps out is told, and nothing is begun.
+    if !rustix::process::geteuid().is_root() {
+        let undone = ground.undo();
+        assert!(undone.done.is_empty(), "{undone:?}");
+        assert_eq!(undone.conflicts[0].path, Path::new("gone/deep/er"));
+        assert!(ground.store.resume().unwrap().is_empty());
+        fs::set_permissions(&deep, fs::Permissions::from_mode(0o755)).unwrap();
+    }
     ground.undo();
+    fs::set_permissions(&deep, fs::Permissions::from_mode(0o555)).unwrap();
     assert_eq!(ground.seen(), before);
     let none = ChangeSelection::Paths(vec!["no/such".into()]);
     let error = ground.store.apply(&ground.layer(), &none).unwrap_err();
