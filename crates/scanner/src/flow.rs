@@ -83,25 +83,9 @@ impl Inflow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Inflows(u16);
 
+bit_set!(Inflows(u16) of Inflow);
+
 impl Inflows {
-    /// The set of just these.
-    #[must_use]
-    pub const fn of(flows: &[Inflow]) -> Self {
-        let mut bits = 0;
-        let mut rest = flows;
-        while let [first, others @ ..] = rest {
-            bits |= *first as u16;
-            rest = others;
-        }
-        Self(bits)
-    }
-
-    /// Whether `flow` is in the set.
-    #[must_use]
-    pub const fn contains(self, flow: Inflow) -> bool {
-        self.0 & flow as u16 != 0
-    }
-
     /// Whether any of `flows` is in the set.
     #[must_use]
     pub const fn has_any_of(self, flows: Self) -> bool {

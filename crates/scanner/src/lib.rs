@@ -44,6 +44,8 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod bit_set;
 mod candidates;
 mod check;
 mod context;

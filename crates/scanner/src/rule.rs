@@ -103,32 +103,16 @@ impl Region {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Regions(u8);
 
+bit_set!(Regions(u8) of Region);
+
 impl Regions {
     /// Every kind of text.
     pub const ANY: Self = Self(63);
-
-    /// The set of just these.
-    #[must_use]
-    pub const fn of(regions: &[Region]) -> Self {
-        let mut bits = 0;
-        let mut rest = regions;
-        while let [first, others @ ..] = rest {
-            bits |= *first as u8;
-            rest = others;
-        }
-        Self(bits)
-    }
 
     /// Every kind of text but these.
     #[must_use]
     pub const fn but(regions: &[Region]) -> Self {
         Self(Self::ANY.0 & !Self::of(regions).0)
-    }
-
-    /// Whether `region` is in the set.
-    #[must_use]
-    pub const fn contains(self, region: Region) -> bool {
-        self.0 & region as u8 != 0
     }
 
     /// Whether a match counts that begins in `region`.
