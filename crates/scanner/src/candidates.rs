@@ -1,20 +1,19 @@
 //! Which patterns can possibly match a text, and where.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
+use crate::by_pattern::ByPattern;
 use crate::deobfuscate::{Obfuscation, Obfuscations};
 
 /// Patterns that are kept without a heap allocation: several times what the built-in rules need.
 const INLINE_BITS: usize = 512;
 const INLINE_WORDS: usize = INLINE_BITS / 64;
 
-/// For how many patterns it is kept where their matches lie. A text with more candidates is searched whole for the rest.
-const PLACED: usize = 32;
-
-/// How many stretches of a text are kept for each of them.
-const MAX_SPANS: usize = 4;
+/// How many stretches of a text are kept without a heap allocation.
+const INLINE_SPANS: usize = 4;
 
 /// A set of patterns, by their number in table order, and by what the text may be obfuscated.
 ///
@@ -25,22 +24,16 @@ pub(crate) struct Candidates {
     /// Bits from [`INLINE_BITS`] on; empty, and so not allocated, for the built-in rules.
     spilled: Vec<u64>,
     obfuscations: Obfuscations,
-    /// Where the matches of the first few patterns lie; those of others can be anywhere.
-    placed: ArrayVec<Placed, PLACED>,
-}
-
-/// Where the matches of a pattern lie.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Placed {
-    pattern: usize,
-    places: HitSpans,
+    /// Where the matches of patterns lie; those of others can be anywhere, and so can those without stretches.
+    placed: ByPattern<Option<HitSpans>>,
 }
 
 /// Stretches of a text, in their order and apart from each other. No match extends over two of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HitSpans {
-    list: [(usize, usize); MAX_SPANS],
-    len: usize,
+    few: ArrayVec<(usize, usize), INLINE_SPANS>,
+    /// Those for which there is no room among the few.
+    more: Vec<(usize, usize)>,
 }
 
 impl Candidates {
@@ -62,7 +55,9 @@ impl Candidates {
     /// Adds a pattern, whose matches can be anywhere.
     pub(crate) fn insert(&mut self, pattern: usize) {
         // What is known of where it lies would now leave matches out.
-        self.placed.retain(|placed| placed.pattern != pattern);
+        if let Some(places) = self.placed.get_mut(pattern) {
+            *places = None;
+        }
         self.mark(pattern);
     }
 
@@ -71,8 +66,9 @@ impl Candidates {
         if self.contains(pattern) {
             return self.insert(pattern);
         }
-        // Where there is no room, its matches can be anywhere.
-        let _ = self.placed.try_push(Placed { pattern, places });
+        if let Some(placed) = self.placed.entry(pattern) {
+            *placed = Some(places);
+        }
         self.mark(pattern);
     }
 
@@ -93,9 +89,9 @@ impl Candidates {
 
     /// Returns the stretches of a text of so many bytes in which the matches of a pattern lie.
     #[must_use]
-    pub(crate) fn within(&self, pattern: usize, len: usize) -> HitSpans {
-        let placed = self.placed.iter().find(|placed| placed.pattern == pattern);
-        placed.map_or(HitSpans::all_of(len), |placed| placed.places)
+    pub(crate) fn within(&self, pattern: usize, len: usize) -> Cow<'_, HitSpans> {
+        let placed = self.placed.get(pattern).and_then(Option::as_ref);
+        placed.map_or_else(|| Cow::Owned(HitSpans::all_of(len)), Cow::Borrowed)
     }
 
     /// Says that the text may be obfuscated by something.
@@ -132,26 +128,50 @@ impl HitSpans {
         Self::joining(std::iter::once(0..len))
     }
 
-    /// Joins stretches, which begin in their order, where they touch, and where there are too many.
+    /// Joins stretches, which come in the order in which something was seen there, where they touch.
     pub(crate) fn joining(stretches: impl Iterator<Item = Range<usize>>) -> Self {
         let mut places = Self::default();
-        for Range { start, end } in stretches.filter(|stretch| !stretch.is_empty()) {
-            let is_full = places.len == MAX_SPANS;
-            match places.len.checked_sub(1).and_then(|last| places.list.get_mut(last)) {
-                Some(last) if is_full || start <= last.1 => *last = (last.0.min(start), last.1.max(end)),
-                _ => {
-                    if let Some(free) = places.list.get_mut(places.len) {
-                        *free = (start, end);
-                        places.len += 1;
-                    }
-                }
+        for Range { mut start, mut end } in stretches.filter(|stretch| !stretch.is_empty()) {
+            // A stretch can extend over several of those before it.
+            while let Some(last) = places.last_mut().filter(|last| start <= last.1) {
+                (start, end) = (last.0.min(start), last.1.max(end));
+                places.pop();
             }
+            places.push(start..end);
         }
         places
     }
 
+    /// How many stretches there are.
+    pub(crate) fn len(&self) -> usize {
+        self.few.len() + self.more.len()
+    }
+
+    /// Whether another stretch has to be kept on the heap.
+    pub(crate) fn is_full_inline(&self) -> bool {
+        self.few.is_full()
+    }
+
+    /// Returns where the last stretch begins and ends.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut (usize, usize)> {
+        self.more.last_mut().or_else(|| self.few.last_mut())
+    }
+
+    /// Adds a stretch behind the others.
+    pub(crate) fn push(&mut self, stretch: Range<usize>) {
+        if let Err(full) = self.few.try_push((stretch.start, stretch.end)) {
+            self.more.push(full.element());
+        }
+    }
+
+    fn pop(&mut self) {
+        if self.more.pop().is_none() {
+            self.few.pop();
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.list.iter().take(self.len).map(|&(start, end)| start..end)
+        self.few.iter().chain(&self.more).map(|&(start, end)| start..end)
     }
 }
 
@@ -195,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_kept_for_some_patterns_and_the_rest_can_be_anywhere() {
+    fn stretches_are_kept_for_any_number_of_patterns_and_the_rest_can_be_anywhere() {
         let mut set = Candidates::none();
         let within = |set: &Candidates, pattern| list(&set.within(pattern, 50));
         set.insert_within(7, places(&[(10, 12), (20, 25)]));
@@ -204,8 +224,11 @@ mod tests {
         assert_eq!(within(&set, 9), [(5, 45)]);
         assert_eq!(within(&set, 8), [(0, 50)]);
         (100..140).for_each(|pattern| set.insert_within(pattern, places(&[(1, 2)])));
-        assert!(set.contains(139) && within(&set, 139) == [(0, 50)], "no room");
-        for (pattern, why) in [(139, "once anywhere, always anywhere"), (9, "said twice")] {
+        assert!((100..140).all(|pattern| set.contains(pattern) && within(&set, pattern) == [(1, 2)]));
+        set.insert(150);
+        for (pattern, why) in
+            [(150, "once anywhere, always anywhere"), (9, "said twice"), (139, "said twice")]
+        {
             set.insert_within(pattern, places(&[(1, 2)]));
             assert_eq!(within(&set, pattern), [(0, 50)], "{why}");
         }
@@ -214,10 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_joined_where_they_touch_and_where_there_are_too_many() {
+    fn stretches_are_joined_where_they_touch_however_many_there_are() {
         let joined = |stretches: &[(usize, usize)]| list(&places(stretches));
         assert_eq!(joined(&[(1, 3), (3, 5), (4, 6), (9, 9)]), [(1, 6)]);
-        assert_eq!(joined(&[(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)]), [(1, 2), (3, 4), (5, 6), (7, 10)]);
+        let many: Vec<(usize, usize)> = (0..50).map(|nth| (3 * nth, 3 * nth + 2)).collect();
+        assert_eq!(joined(&many), many);
+        let one_over_most = [many.as_slice(), &[(4, 151), (200, 201)]].concat();
+        assert_eq!(joined(&one_over_most), [(0, 2), (3, 151), (200, 201)]);
     }
 
     #[test]

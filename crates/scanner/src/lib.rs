@@ -46,6 +46,7 @@
 
 #[macro_use]
 mod bit_set;
+mod by_pattern;
 mod candidates;
 mod check;
 mod context;

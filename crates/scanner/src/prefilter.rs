@@ -172,7 +172,7 @@ impl Prefilter {
             lookup: &self.lookup,
             text,
             found,
-            seen: Hits::none(),
+            seen: Hits::none(text.len()),
             around: None,
             runs_end: 0,
             work: PrefilterWork::default(),
@@ -362,8 +362,8 @@ impl Pass<'_> {
             PatternId::Rule(pattern) => pattern,
             PatternId::Trigger(obfuscation) => return self.found.insert_obfuscation(obfuscation),
         };
-        if self.is_plausible(pattern, at.start) && !self.seen.add(pattern, at) {
-            self.found.insert(pattern);
+        if self.is_plausible(pattern, at.start) {
+            self.seen.add(pattern, at);
         }
     }
 

@@ -14,7 +14,7 @@ const PATIENCE: usize = 256;
 
 /// How many bytes are looked at, around a stretch of text, for one that ends the extent. If there is none, the extent is
 /// bounded by its length only. To look costs less than to search what is looked at.
-const WIDE_PATIENCE: usize = 4096;
+pub(super) const WIDE_PATIENCE: usize = 4096;
 
 /// The most bytes of a mark, and how often they may occur, per byte of text.
 const MARK_BYTES: usize = 8;

@@ -2,64 +2,59 @@
 
 use std::ops::Range;
 
-use arrayvec::ArrayVec;
-
-use super::extent::MatchExtent;
+use super::extent::{MatchExtent, WIDE_PATIENCE};
+use crate::by_pattern::ByPattern;
 use crate::candidates::HitSpans;
 
-/// For how many patterns the places are kept. A text in which more are seen is searched whole for the rest.
-const MAX_PATTERNS: usize = 32;
+/// How many stretches are told apart for each pattern in any text, and in a long one for so many of its bytes: around each, about so
+/// many are looked at for where a match can begin and end.
+const STRETCHES: usize = 4;
+const BYTES_PER_STRETCH: usize = WIDE_PATIENCE;
 
-/// How many stretches of a text are told apart for each pattern.
-const MAX_STRETCHES: usize = 4;
+/// For how many bytes of a text there is room for another stretch of some pattern, beyond those that each has in any text.
+const BYTES_PER_ROOM: usize = 32;
 
 /// Hits that are nearer than this belong together: to search between them costs less than to begin anew.
 const APART: usize = 256;
 
-/// What was seen of some patterns, without an allocation.
+/// What was seen of some patterns, without an allocation if they are few and the text is short.
 #[derive(Debug)]
 pub(super) struct Hits {
-    patterns: ArrayVec<PatternHits, MAX_PATTERNS>,
-}
-
-/// What was seen of one pattern.
-#[derive(Debug, Clone, Copy, Default)]
-struct PatternHits {
-    pattern: usize,
-    stretches: Stretches,
-}
-
-/// The stretches of a text in which something was seen. What is near another hit belongs to its stretch, and so does
-/// everything once there is no room for more stretches.
-#[derive(Debug, Clone, Copy, Default)]
-struct Stretches {
-    list: [Stretch; MAX_STRETCHES],
-    len: usize,
-}
-
-/// A stretch of text.
-#[derive(Debug, Clone, Copy, Default)]
-struct Stretch {
-    start: usize,
-    end: usize,
+    /// The stretches in which something was seen. What is near another hit belongs to its stretch, and so does everything once
+    /// there is no room for more stretches.
+    patterns: ByPattern<HitSpans>,
+    /// How many stretches a pattern may have.
+    most: usize,
+    /// How many more stretches there is room for on the heap.
+    room: usize,
 }
 
 impl Hits {
-    pub(super) fn none() -> Self {
-        Self { patterns: ArrayVec::new() }
+    /// Nothing was seen yet of a text of so many bytes.
+    pub(super) fn none(len: usize) -> Self {
+        Self {
+            patterns: ByPattern::default(),
+            most: STRETCHES.max(len / BYTES_PER_STRETCH),
+            room: len / BYTES_PER_ROOM,
+        }
     }
 
-    /// Notes that a pattern was seen at `place`, or returns false if there is no room for one more pattern.
-    pub(super) fn add(&mut self, pattern: usize, place: Range<usize>) -> bool {
-        if !self.patterns.iter().any(|known| known.pattern == pattern)
-            && self.patterns.try_push(PatternHits { pattern, ..PatternHits::default() }).is_err()
-        {
-            return false;
+    /// Notes that a pattern was seen at `place`.
+    pub(super) fn add(&mut self, pattern: usize, place: Range<usize>) {
+        let Some(stretches) = self.patterns.entry(pattern) else { return };
+        let needs_room = stretches.is_full_inline();
+        let is_full = stretches.len() >= self.most || needs_room && self.room == 0;
+        match stretches.last_mut() {
+            // Hits come in the order of the text, so only the last stretch can be near; when there is no room for another, the last
+            // one grows instead: too much is searched then, and nothing is missed.
+            Some(last) if is_full || place.start < last.1 + APART => {
+                *last = (last.0.min(place.start), last.1.max(place.end));
+            }
+            _ => {
+                self.room -= usize::from(needs_room);
+                stretches.push(place);
+            }
         }
-        if let Some(hit) = self.patterns.iter_mut().find(|known| known.pattern == pattern) {
-            hit.stretches.add(place);
-        }
-        true
     }
 
     /// Returns the patterns that were seen, each with the stretches of `text` in which its matches lie.
@@ -68,37 +63,14 @@ impl Hits {
         text: &'s [u8],
         extents: &'s [Option<MatchExtent>],
     ) -> impl Iterator<Item = (usize, HitSpans)> + 's {
-        self.patterns.iter().map(|hit| {
+        self.patterns.iter().map(|(pattern, stretches)| {
             // Without a bound on how far a match extends, it may begin and end anywhere.
-            let Some(extent) = extents.get(hit.pattern).and_then(Option::as_ref) else {
-                return (hit.pattern, HitSpans::all_of(text.len()));
+            let Some(extent) = extents.get(pattern).and_then(Option::as_ref) else {
+                return (pattern, HitSpans::all_of(text.len()));
             };
-            let stretches = hit.stretches.iter().map(|stretch| extent.widen(text, stretch));
-            (hit.pattern, HitSpans::joining(stretches))
+            let stretches = stretches.iter().map(|stretch| extent.widen(text, stretch));
+            (pattern, HitSpans::joining(stretches))
         })
-    }
-}
-
-impl Stretches {
-    fn add(&mut self, place: Range<usize>) {
-        let is_last = self.len == MAX_STRETCHES;
-        match self.len.checked_sub(1).and_then(|last| self.list.get_mut(last)) {
-            // Hits come in the order of the text, so only the last stretch can be near; when there is no room for another, the last
-            // one grows instead: too much is searched then, and nothing is missed.
-            Some(last) if is_last || place.start < last.end + APART => {
-                (last.start, last.end) = (last.start.min(place.start), last.end.max(place.end));
-            }
-            _ => {
-                if let Some(free) = self.list.get_mut(self.len) {
-                    *free = Stretch { start: place.start, end: place.end };
-                    self.len += 1;
-                }
-            }
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = Range<usize>> {
-        self.list.iter().take(self.len).map(|stretch| stretch.start..stretch.end)
     }
 }
 
@@ -119,8 +91,8 @@ mod tests {
     #[test]
     fn what_is_seen_far_apart_is_searched_apart() {
         let places = [10, 50, 400, 1_000, 2_000, 3_000];
-        let mut hits = Hits::none();
-        assert!(places.iter().all(|&place| hits.add(0, place..place + 1)));
+        let mut hits = Hits::none(5_000);
+        places.iter().for_each(|&place| hits.add(0, place..place + 1));
         let extents = [Some(MatchExtent::bytes(5, 5))];
         let (_, found) = hits.matches(&[b'x'; 5_000], &extents).next().unwrap();
         assert_eq!(list(&found), [(5, 56), (395, 406), (995, 1_006), (1_995, 3_006)]);
@@ -130,13 +102,32 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_some_patterns_only() {
-        let mut hits = Hits::none();
-        let mut both = |pattern| hits.add(pattern, 5..6) && hits.add(pattern, 50..51);
-        assert!((0..MAX_PATTERNS).all(&mut both));
-        assert!(!hits.add(MAX_PATTERNS, 5..6));
-        let extents = [Some(MatchExtent::bytes(1, 1)); MAX_PATTERNS];
-        assert_eq!(matches(&hits, &extents).last(), Some(&(MAX_PATTERNS - 1, vec![(4, 52)])));
-        assert_eq!(matches(&hits, &[]).last(), Some(&(MAX_PATTERNS - 1, vec![(0, 100)])), "anywhere");
+    fn there_is_room_for_any_number_of_patterns() {
+        let mut hits = Hits::none(TEXT.len());
+        let mut both = |pattern| [5..6, 50..51].into_iter().for_each(|place| hits.add(pattern, place));
+        (0..200).for_each(&mut both);
+        let extents = [Some(MatchExtent::bytes(1, 1)); 200];
+        assert!(matches(&hits, &extents).into_iter().eq((0..200).map(|pattern| (pattern, vec![(4, 52)]))));
+        assert_eq!(matches(&hits, &[]).last(), Some(&(199, vec![(0, 100)])), "anywhere");
+    }
+
+    #[test]
+    fn the_longer_a_text_the_more_stretches_and_what_finds_no_room_is_within_the_last() {
+        let text = vec![b'x'; 40 * BYTES_PER_STRETCH];
+        let room = text.len() / BYTES_PER_ROOM;
+        for (patterns, seen) in [(1, 40), (1, 41), (room, 40)] {
+            let places = || (0..seen).map(|nth| 1_000 * nth..1_000 * nth + 1);
+            let mut hits = Hits::none(text.len());
+            (0..patterns).for_each(|pattern| places().for_each(|place| hits.add(pattern, place)));
+            let extents = vec![Some(MatchExtent::bytes(0, 0)); patterns];
+            let found: Vec<HitSpans> = hits.matches(&text, &extents).map(|(_, places)| places).collect();
+            assert_eq!(found.first().unwrap().len(), 40);
+            let inside = |found: &HitSpans, place: &Range<usize>| {
+                found.iter().any(|stretch| stretch.start <= place.start && place.end <= stretch.end)
+            };
+            assert!(found.iter().all(|found| places().all(|place| inside(found, &place))), "{patterns}");
+            let on_the_heap: usize = found.iter().map(|found| found.len() - STRETCHES).sum();
+            assert_eq!(on_the_heap, room.min(patterns * 36), "{patterns} patterns seen at {seen} places");
+        }
     }
 }
