@@ -33,11 +33,68 @@ static SPEAKS_OF_CHECKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The beginning of a clause that forbids to run or to use what follows in it, up to there.
-static FORBIDS_IT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// What forbids to run or to use what follows it, and what may stand between it and that.
+struct Forbids {
+    head: LazyLock<Option<Regex>>,
+    gap: LazyLock<Option<Regex>>,
+}
+
+static FORBIDS_IT: [Forbids; 2] = [
+    Forbids {
+        head: LazyLock::new(|| {
+            compile_list(&[
+                r#"(?i){told-not-to}(?:(?:run|use|execute|pipe|paste|type|enter|install|copy|call|invoke|do|write|allow|trust|follow|send|put|pass|eval\w{0,5}|start|accept|recommend|suggest|include|download|fetch|add|embed|generate|produce|issue|read|load|open|access|apply|perform|construct|build)\b|["'`(\[])"#,
+            ])
+            .ok()
+        }),
+        gap: LazyLock::new(|| {
+            compile_list(&[r#"^(?:[^.!?;,\n]|[.!?;]\S|,[ \t]*(?:or[ \t]+|and[ \t]+)?["'`]){0,120}$"#]).ok()
+        }),
+    },
+    Forbids {
+        head: LazyLock::new(|| {
+            compile_list(&[
+                r"(?i)(?:\b(?:instead[ \t]+of|rather[ \t]+than)|(?:^|[.!?:;(*_>|-])[ \t*_]*avoid)[ \t]+",
+            ])
+            .ok()
+        }),
+        gap: LazyLock::new(|| compile_list(&[r"^(?:[^.!?;,\n]|[.!?;]\S){0,80}$"]).ok()),
+    },
+];
+
+/// A word behind which a clause says the opposite of what it began with.
+static TURNS_ROUND: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
-        r#"(?i){told-not-to}(?:(?:run|use|execute|pipe|paste|type|enter|install|copy|call|invoke|do|write|allow|trust|follow|send|put|pass|eval\w{0,5}|start|accept|recommend|suggest|include|download|fetch|add|embed|generate|produce|issue|read|load|open|access|apply|perform|construct|build)\b|["'`(\[])(?:[^.!?;,\n]|[.!?;]\S|,[ \t]*(?:or[ \t]+|and[ \t]+)?["'`]){0,120}$"#,
-        r"(?i)(?:\b(?:instead[ \t]+of|rather[ \t]+than)|(?:^|[.!?:;(*_>|-])[ \t*_]*avoid)[ \t]+(?:[^.!?;,\n]|[.!?;]\S){0,80}$",
+        r"(?i)\b(?:but|without|except|simply|just)\b|\binstead(?:[ \t]*$|[^\w \t]|[ \t]+(?:[^o\s]|o[^f]))",
+    ])
+    .ok()
+});
+
+/// Where a clause ends and another begins, of which it says nothing: at a conjunction, a colon or a dash.
+static ENDS_CLAUSE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:and|then|so)\b|:(?:[ \t*_]|$)|[ \t](?:-{1,3}|\xE2\x80[\x92-\x95]|\xE2\x88\x92|=?>|\xE2\x86\x92)[ \t]|\xE2\x80\x94",
+    ])
+    .ok()
+});
+
+/// A second verb of running, which governs what follows it instead of the first: one more of the same stands behind `or`.
+static RUNS_AGAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:run|execute|use|type|paste|enter|invoke|launch|start|call|install|try|do|pipe|fetch|download|copy|perform|apply)(?:ning|ting|ing)?\b",
+    ])
+    .ok()
+});
+
+/// Verbs behind an `or`, which are forbidden with the one before it.
+static OR_RUNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[r"(?i)(?:/|\bn?or[ \t]+)(?:run|execute|use|type|paste|enter|invoke|launch|start|call|install|try|do|pipe|fetch|download|copy|perform|apply)(?:ning|ting|ing)?\b"]).ok()
+});
+
+/// A colon behind which stands what is forbidden: `Never run:`, `Do not use the following commands:`.
+static POINTS_AT_IT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)^[^:]{0,60}\b(?:this|these|those|such|following|commands?|like|things?|patterns?|e\.g\.)[ \t*_]*:[ \t*_]*$|^[ \t*_]*:[ \t*_]*$",
     ])
     .ok()
 });
@@ -66,9 +123,36 @@ static TELLS_WHAT_TO_KEEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What makes of an order to send a bound on it: `Only send your key to`.
+/// The rule whose order becomes a bound behind `only`: `Only send your key to`. Of any other order `only` takes nothing.
+const SENDS: &str = "INJ_SEND_SECRETS";
+
+/// What makes of an order to send a bound on it.
 static SAYS_TO_WHOM: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile_list(&[r"(?i)\bonly(?:[ \t]+ever)?[ \t*_]+$"]).ok());
+
+/// An order that begins with sending, and not with what is gathered for it.
+static BEGINS_WITH_SENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)^(?:send|post|upload|forward|transmit|submit|deliver|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b",
+    ])
+    .ok()
+});
+
+/// Words of what somebody says, asks for or writes: what is quoted behind them is spoken of.
+static SPEAKS_OF_SAYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:say(?:s|ing)?|said|asks?|asking|asked|tells?|telling|told|claims?|claiming|states?|stating|writes?|wrote|written|tr(?:y|ies|ying)|attempts?|attempting|contain(?:s|ed|ing)?|requests?|phrases?|wordings?|strings?|such[ \t]+as|like|e\.g\.?|i\.e\.?|for[ \t]+(?:example|instance)|examples?|quot(?:e[sd]?|ing)|mention(?:s|ed|ing)?|match(?:es|ed|ing)?|keywords?|called|titled|named)(?:\W|$)",
+    ])
+    .ok()
+});
+
+/// An order to follow what is quoted.
+static ORDERS_TO_FOLLOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    compile_list(&[
+        r"(?i)\b(?:follow|obey|do|execute|comply|perform|apply|adopt|accept|carry|act|now|must|shall|always|heed|respect|honou?r|treat|believe|(?:tell|told|ask|asked|telling|asking)[ \t]+you|you[ \t]+(?:are|have|were|will))\b",
+    ])
+    .ok()
+});
 
 /// Whether a text speaks of attacks, and forbids nothing else.
 fn speaks(text: &str) -> bool {
@@ -77,12 +161,51 @@ fn speaks(text: &str) -> bool {
 
 /// Whether a line forbids what stands below it or beside it.
 fn forbids(line: &str) -> bool {
-    says(&FORBIDS_THIS, line) && !says(&HAS_CONDITION, line) && !says(&TELLS_WHAT_TO_KEEP, line)
+    says(&FORBIDS_THIS, line)
+        && !says(&HAS_CONDITION, line)
+        && !says(&TELLS_WHAT_TO_KEEP, line)
+        && !says(&TURNS_ROUND, line)
 }
 
 /// Whether what stands before a match, in its line, speaks of attacks or forbids it.
 fn warns(before: &str) -> bool {
-    speaks(before) || says(&FORBIDS_IT, before) && !says(&TELLS_WHAT_TO_KEEP, before)
+    speaks(before) || forbids_it(before) && !says(&TELLS_WHAT_TO_KEEP, before)
+}
+
+/// Whether the clause in which a match stands forbids it, as its beginning says.
+fn forbids_it(before: &str) -> bool {
+    FORBIDS_IT.iter().any(|Forbids { head, gap }| {
+        let heads = head.iter().flat_map(|head| head.find_iter(before)).map(|found| {
+            // The quote that follows a head is the first of what it forbids.
+            let quote = before.get(found.range()).is_some_and(|head| head.ends_with(BEGINS_QUOTE));
+            before.get(found.end() - usize::from(quote)..).unwrap_or_default()
+        });
+        heads.into_iter().any(|between| says(gap, between) && governs(between))
+    })
+}
+
+const BEGINS_QUOTE: [char; 5] = ['"', '\'', '`', '(', '['];
+
+/// Whether a prohibition reaches over what stands between it and a match.
+fn governs(between: &str) -> bool {
+    let said = without_spans(between);
+    let verbs =
+        |regex: &Option<Regex>| regex.iter().map(|regex| regex.find_iter(&said).count()).sum::<usize>();
+    !says(&TURNS_ROUND, between)
+        && !says(&HAS_CONDITION, &said)
+        && verbs(&RUNS_AGAIN) <= verbs(&OR_RUNS)
+        && (!says(&ENDS_CLAUSE, &said) || says(&POINTS_AT_IT, &said))
+}
+
+/// What is said outside of code spans, of which the last may be open: a command in it is no clause. The `and` between two of a list
+/// goes with them.
+fn without_spans(text: &str) -> String {
+    let outside: Vec<&str> = text.split('`').step_by(2).collect();
+    let is_open = text.bytes().filter(|byte| *byte == b'`').count() % 2 == 1;
+    let spans = outside.len().saturating_sub(usize::from(!is_open));
+    let is_and = |at: usize, part: &str| at > 0 && at < spans && matches!(part.trim(), "and" | ", and");
+    let parts = outside.iter().enumerate().map(|(at, part)| if is_and(at, part) { "," } else { part });
+    parts.collect::<Vec<_>>().join("`")
 }
 
 /// A name or a key under which patterns, tests and examples of attacks are kept.
@@ -124,7 +247,7 @@ pub(crate) fn lowered(
     text: &str,
     span: &Range<usize>,
     region: Region,
-    category: Category,
+    (category, rule): (Category, &str),
 ) -> (Option<&'static str>, usize) {
     if matches!(category, Category::FakePrerequisite | Category::HiddenText) {
         return (None, 0);
@@ -141,12 +264,14 @@ pub(crate) fn lowered(
             Some("the row speaks of attacks")
         }
         Region::Prose | Region::TableRow | Region::InlineCode
-            if category == Category::PromptInjection && around.is_quoted(region) =>
+            if category == Category::PromptInjection && around.is_cited() =>
         {
-            Some("it is quoted")
+            Some("it is quoted as what somebody says")
         }
         Region::Prose | Region::TableRow | Region::InlineCode
-            if category == Category::PromptInjection && says(&SAYS_TO_WHOM, around.before) =>
+            if rule == SENDS
+                && says(&SAYS_TO_WHOM, around.before)
+                && says(&BEGINS_WITH_SENDING, text.get(span.clone()).unwrap_or_default()) =>
         {
             Some("it says to whom alone")
         }
@@ -218,20 +343,22 @@ impl<'t> Around<'t> {
         region == Region::TableRow || self.before.trim_start().starts_with('|')
     }
 
-    /// Whether it stands in quotes, or in a code span, from its line's beginning to its end.
-    fn is_quoted(&self, region: Region) -> bool {
+    /// Whether it stands in quotes or in a code span, and the clause before them speaks of somebody who says it. Quotes alone say
+    /// nothing: an order in them is still an order.
+    fn is_cited(&self) -> bool {
         let opens = |(at, quote): &(usize, char)| {
             let before = self.before.get(..*at).unwrap_or_default().chars().next_back();
             QUOTES.iter().any(|(open, _)| open == quote)
                 && before.is_none_or(|letter| !letter.is_alphanumeric() && letter != *quote)
         };
-        let opening = self.before.char_indices().rfind(opens);
-        let closing = opening.and_then(|(at, quote)| {
-            let (_, close) = QUOTES.iter().find(|(open, _)| *open == quote)?;
-            let inside = self.before.get(at + quote.len_utf8()..)?;
-            (!inside.contains(*close) && self.after.contains(*close)).then_some(())
-        });
-        region == Region::InlineCode || closing.is_some()
+        let Some((at, quote)) = self.before.char_indices().rfind(opens) else { return false };
+        let Some((_, close)) = QUOTES.iter().find(|(open, _)| *open == quote) else { return false };
+        let inside = self.before.get(at + quote.len_utf8()..).unwrap_or_default();
+        let is_quoted = !inside.contains(*close) && self.after.contains(*close);
+        let ahead = self.before.get(..at).unwrap_or_default();
+        let ends = [". ", "! ", "? ", "; "].iter().filter_map(|end| ahead.rfind(end)).max();
+        let clause = ends.and_then(|end| ahead.get(end + 1..)).unwrap_or(ahead);
+        is_quoted && says(&SPEAKS_OF_SAYING, clause) && !says(&ORDERS_TO_FOLLOW, clause)
     }
 
     /// Whether a match in a program stands in quotes, as one of the patterns that a program looks for.

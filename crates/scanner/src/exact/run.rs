@@ -14,8 +14,17 @@ use crate::rule::{Category, Region, Rule, Severity};
 #[derive(Debug)]
 pub(crate) struct Exact {
     slots: Vec<Slot>,
-    /// How bad a hit of each rule is, and its family, by the number of the rule.
-    severities: Vec<(Severity, Category)>,
+    /// What each rule is, by its number.
+    weights: Vec<Weight>,
+}
+
+/// How bad a hit of a rule is, and what it is of.
+#[derive(Debug, Clone, Copy)]
+struct Weight {
+    severity: Severity,
+    category: Category,
+    /// The id of a built-in rule; of the user's own there is none, since nothing is said of it by name.
+    id: &'static str,
 }
 
 /// How many bytes around the matches of a pattern are looked at for what makes them milder. Of those behind, none is made milder.
@@ -53,13 +62,15 @@ impl Exact {
         for (index, rule) in rules.iter().enumerate() {
             slots.extend(Slot::of_row(index, rule));
         }
-        Self { slots, severities: rules.iter().map(|rule| (rule.severity, rule.category)).collect() }
+        let weights =
+            rules.iter().map(|rule| Weight { severity: rule.severity, category: rule.category, id: rule.id });
+        Self { slots, weights: weights.collect() }
     }
 
     /// Adds the patterns of the next rule, one of the user's own.
     pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Compiled>) {
-        let rule = self.severities.len();
-        self.severities.push((severity, category));
+        let rule = self.weights.len();
+        self.weights.push(Weight { severity, category, id: "" });
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
     }
 
@@ -116,8 +127,9 @@ impl Run<'_> {
                 self.truncated = true;
                 continue;
             };
-            let of_rule = self.exact.severities.get(slot.rule).copied();
-            let (severity, category) = of_rule.unwrap_or((Severity::Critical, Category::Custom));
+            let of_rule = self.exact.weights.get(slot.rule).copied();
+            let unknown = Weight { severity: Severity::Critical, category: Category::Custom, id: "" };
+            let Weight { severity, category, id } = of_rule.unwrap_or(unknown);
             // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
             // So has what is milder than its rule says.
             let mut room = self.max_findings;
@@ -128,7 +140,8 @@ impl Run<'_> {
                     let mut lowered = None;
                     let may_lower = category != Category::Custom && regions.whole() != Some(Region::Decoded);
                     if severity == Severity::Critical && may_lower && looked < MAX_LOOKED_AROUND {
-                        let (why, bytes) = context::lowered(view, &span, regions.at(span.start), category);
+                        let (why, bytes) =
+                            context::lowered(view, &span, regions.at(span.start), (category, id));
                         (lowered, looked) = (why, looked + bytes);
                     }
                     if lowered.is_none() && severity == Severity::Critical && may_lower {

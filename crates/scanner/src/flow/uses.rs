@@ -86,11 +86,25 @@ pub(super) fn is_elsewhere(text: &str, at: usize) -> bool {
 const USED_BY: &[(&str, &[&str])] = &[
     ("-i", &["ssh", "scp", "sftp", "rsync", "ssh-copy-id", "autossh", "mosh", "sed"]),
     ("-o", &["curl", "wget", "ssh", "scp", "sftp", "openssl", "gpg", "age", "sops"]),
+];
+
+/// The same, and words that say what is done with the file, where the command is the first word of its segment: elsewhere the same
+/// word is a folder, an argument or part of an address.
+const USED_BY_FIRST: &[(&str, &[&str])] = &[
     ("-p", &["mkdir", "install"]),
     ("-d", &["test", "[", "[["]),
     ("-e", &["test", "[", "[["]),
     ("-f", &["test", "[", "[[", "rm", "ssh-keygen", "dotenv", "ln", "touch"]),
+    ("600", &["chmod", "install"]),
+    ("700", &["chmod", "install"]),
+    ("400", &["chmod", "install"]),
+    ("0600", &["chmod", "install"]),
+    ("--exclude", &["tar", "grep", "rsync"]),
+    ("--exclude-from", &["tar", "grep", "rsync"]),
 ];
+
+/// Commands that use the file right behind them, and show nothing of it.
+const USED_AFTER: &[&str] = &[".", "source", "test", "ls", "mkdir", "touch", "dotenv", "load_dotenv"];
 
 /// Commands that hand on what they read, whatever else stands in them.
 const READERS: &[&str] = &[
@@ -98,10 +112,14 @@ const READERS: &[&str] = &[
     "tac", "rev", "nl", "tar", "gzip", "dd", "cut",
 ];
 
-/// What stands before a file that is used for what it is there for, is written, or whose rights are changed.
+/// Commands of which what they print comes from elsewhere than from the files that their options name.
+const PRINTS_OTHERS: &[&str] = &["curl", "wget", "docker", "podman", "kubectl", "helm", "rsync", "ssh"];
+
+/// What a file is written by, whatever writes it.
+const WRITES: &[&str] = &[">", ">>"];
+
+/// Options before a file that is used for what it is there for, or is written.
 const USES: &[&str] = &[
-    ">",
-    ">>",
     "--output",
     "--key",
     "--cert",
@@ -109,16 +127,6 @@ const USES: &[&str] = &[
     "--identity",
     "--identity-file",
     "IdentityFile",
-    "600",
-    "700",
-    "400",
-    "0600",
-    "mkdir",
-    "source",
-    ".",
-    "touch",
-    "test",
-    "ls",
     "--env-file",
     "--exclude",
     "--exclude-from",
@@ -132,8 +140,11 @@ const USES: &[&str] = &[
     "--ssh-key",
     "--cookie-jar",
     "--load-cookies",
-    "load_dotenv",
-    "dotenv",
+];
+
+/// What may stand before the first word of a command.
+const BEFORE_COMMANDS: &[&str] = &[
+    "if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "sudo", "command", "builtin", "$",
 ];
 
 /// Whether a file before which this stands is used for what it is there for, written, or only its rights are changed.
@@ -142,17 +153,46 @@ pub(super) fn is_only_used(text: &str, at: usize) -> bool {
     let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
     // `--option=` is the same as `--option `.
     let last = if last.starts_with("--") { last.trim_end_matches('=') } else { last };
-    if let Some((_, commands)) = USED_BY.iter().find(|(option, _)| *option == last) {
-        let segment = before(text, at, REACH).rsplit(['|', ';', '&', '`', '(']).next().unwrap_or_default();
-        let name = |word: &str| {
-            let word = word.rsplit(['/', '=']).next().unwrap_or_default();
-            word.trim_matches(['"', '\'']).to_owned()
-        };
-        let mut words = segment.split_whitespace().map(name);
-        let reads = words.clone().next().is_some_and(|first| READERS.contains(&first.as_str()));
-        return !reads && words.any(|word| commands.contains(&word.as_str()));
+    if WRITES.contains(&last) {
+        return true;
     }
-    USES.contains(&last)
+    let segment = before(text, at, REACH).rsplit(['|', ';', '&', '`', '(', '\n']).next().unwrap_or_default();
+    let name = |word: &'_ str| {
+        let word = word.rsplit(['/', '=']).next().unwrap_or_default();
+        word.trim_matches(['"', '\'']).to_owned()
+    };
+    // An address names no command, whatever its path ends with, and behind `--` no option is one.
+    let words = segment.split_whitespace().filter(|word| !word.contains("://"));
+    let mut words = words.map(name).skip_while(|word| BEFORE_COMMANDS.contains(&word.as_str()));
+    let first = words.clone().next().unwrap_or_default();
+    let is_piped = goes_on(text, at);
+    let is_for = |table: &[(&str, &[&str])], name: &str| {
+        table.iter().any(|(option, commands)| *option == last && commands.contains(&name))
+    };
+    if segment.split_whitespace().any(|word| word == "--") {
+        return false;
+    }
+    if is_for(USED_BY_FIRST, &first) {
+        let has_mode = first != "install" || !last.ends_with("00") || segment.contains("-m");
+        return has_mode && (!is_piped || last.starts_with("--"));
+    }
+    if READERS.contains(&first.as_str()) {
+        return false;
+    }
+    if USED_AFTER.contains(&last) {
+        return first == last && words.count() == 1 && !is_piped;
+    }
+    if USED_BY.iter().any(|(option, _)| *option == last) {
+        return words.any(|word| is_for(USED_BY, &word));
+    }
+    USES.contains(&last) && (!is_piped || PRINTS_OTHERS.contains(&first.as_str()))
+}
+
+/// Whether what a command prints is read by another.
+fn goes_on(text: &str, at: usize) -> bool {
+    let rest = text.get(at..).unwrap_or_default();
+    let end = rest.find(['|', ';', '&', '\n', ')', '`']).and_then(|end| rest.get(end..)).unwrap_or_default();
+    end.starts_with('|') && !end.starts_with("||")
 }
 
 /// Whether a path of a program stands within a sentence, which no shell runs.
