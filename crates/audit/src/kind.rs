@@ -125,6 +125,23 @@ const ROWS: &[Row] = {
     ]
 };
 
+/// What is recorded of a decision itself. Runs and answers name the decision that they follow, and are none.
+const DECISIONS: &[EventKind] = {
+    use EventKind as K;
+    &[
+        K::ToolAllowed,
+        K::ToolDenied,
+        K::PathAllowed,
+        K::PathDenied,
+        K::CommandAllowed,
+        K::CommandDenied,
+        K::NetworkAllowed,
+        K::NetworkDenied,
+        K::ApprovalAsked,
+        K::LimitReached,
+    ]
+};
+
 impl EventKind {
     /// Returns every kind.
     pub fn all() -> impl Iterator<Item = Self> {
@@ -153,6 +170,12 @@ impl EventKind {
     #[must_use]
     pub fn phase(self) -> EventPhase {
         self.row().map_or(EventPhase::Point, |row| row.phase)
+    }
+
+    /// Returns whether it is what was decided about something, and not what came of it.
+    #[must_use]
+    pub fn is_decision(self) -> bool {
+        DECISIONS.contains(&self)
     }
 
     fn row(self) -> Option<&'static Row> {

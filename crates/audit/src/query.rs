@@ -1,7 +1,7 @@
 //! Questions to the trail.
 
 use crate::event::Detail;
-use crate::kind::EventSeverity;
+use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;
 
@@ -27,6 +27,10 @@ pub struct AuditQuery {
     pub severity: Option<EventSeverity>,
     /// The decision of this name: what its `id` is.
     pub name: Option<String>,
+    /// Decisions alone, and not what names one: see [`EventKind::is_decision`].
+    pub decisions: bool,
+    /// What was decided: `deny`.
+    pub decision: Option<String>,
     /// Written behind the record of this number.
     pub behind: Option<u64>,
     /// At most so many, and never more than [`MAX_QUERY`].
@@ -44,6 +48,8 @@ impl Default for AuditQuery {
             skill: None,
             severity: None,
             name: None,
+            decisions: false,
+            decision: None,
             behind: None,
             limit: 20,
         }
@@ -68,6 +74,13 @@ impl AuditQuery {
         )
     }
 
+    /// The words of the events that are asked for, where only decisions are.
+    #[cfg(feature = "sqlite")]
+    pub(crate) fn decision_events(&self) -> Option<String> {
+        let decisions = EventKind::all().filter(|kind| kind.is_decision());
+        self.decisions.then(|| decisions.map(|kind| format!(" {} ", kind.name())).collect())
+    }
+
     /// Whether a record is asked for.
     pub(crate) fn asks_for(&self, record: &AuditRecord) -> bool {
         let is = |asked: &Option<String>, found: &Option<String>| asked.is_none() || asked == found;
@@ -80,7 +93,9 @@ impl AuditQuery {
                 .name
                 .as_ref()
                 .is_none_or(|name| matches!(record.data.get("id"), Some(Detail::Text(id)) if id == name))
+            && (!self.decisions || EventKind::from_name(&record.event).is_some_and(EventKind::is_decision))
             && self.severity.is_none_or(|least| EventSeverity::from_name(&record.severity) >= Some(least))
+            && is(&self.decision, &record.decision)
             && is(&self.run, &record.run)
             && is(&self.agent, &record.agent)
             && is(&self.skill, &record.skill)

@@ -177,7 +177,8 @@ impl Store for SqliteTrail {
             "SELECT {} FROM audit_events WHERE (?1 IS NULL OR event LIKE ?1) AND (?2 IS NULL OR timestamp >= ?2) AND \
              (?3 IS NULL OR timestamp < ?3) AND (?4 IS NULL OR run = ?4) AND (?5 IS NULL OR agent = ?5) AND \
              (?6 IS NULL OR skill = ?6) AND (?9 IS NULL OR instr(?9, ' ' || severity || ' ') > 0) AND (?8 IS NULL OR id > ?8) AND \
-             (?10 IS NULL OR json_extract(data, '$.id') = ?10) ORDER BY id DESC LIMIT ?7",
+             (?10 IS NULL OR json_extract(data, '$.id') = ?10) AND (?11 IS NULL OR instr(?11, ' ' || event || ' ') > 0) AND \
+             (?12 IS NULL OR decision = ?12) ORDER BY id DESC LIMIT ?7",
             self.columns
         );
         let mut statement = self.connection.prepare(&sql).map_err(failed)?;
@@ -194,6 +195,8 @@ impl Store for SqliteTrail {
             query.behind.map(|id| i64::try_from(id).unwrap_or(i64::MAX)),
             query.severities(),
             query.name,
+            query.decision_events(),
+            query.decision,
         ];
         let mut rows = statement.query(asked).map_err(failed)?;
         let mut records = Vec::new();

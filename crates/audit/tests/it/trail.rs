@@ -126,7 +126,19 @@ fn questions_are_answered_alike_by_both_kinds() {
         assert_eq!(numbers(&AuditQuery { limit: 0, ..ask() }), [29]);
         assert_eq!(numbers(&AuditQuery { name: Some("name-2".into()), ..ask() }), [2]);
         assert_eq!(numbers(&AuditQuery { name: Some("name-".into()), ..ask() }), [0; 0]);
-        for (severity, expected) in [(EventSeverity::Info, [29, 28]), (EventSeverity::Warn, [27, 24])] {
+        keep(&trail, AuditEvent::new(EventKind::ApprovalAnswered).with("id", "name-2").with("number", 30));
+        let refused = |number: i64| {
+            let decision = Some("deny".to_owned());
+            AuditEvent { decision, ..AuditEvent::new(EventKind::LimitReached) }.with("number", number)
+        };
+        keep(&trail, refused(31));
+        let decisions = || AuditQuery { decisions: true, ..ask() };
+        assert_eq!(numbers(&AuditQuery { name: Some("name-2".into()), ..ask() }), [30, 2]);
+        assert_eq!(numbers(&AuditQuery { name: Some("name-2".into()), ..decisions() }), [2]);
+        assert_eq!(numbers(&AuditQuery { limit: 3, ..decisions() }), [31, 29, 28]);
+        assert_eq!(numbers(&AuditQuery { decision: Some("deny".into()), ..ask() }), [31]);
+        assert_eq!(numbers(&AuditQuery { decision: Some("ask".into()), ..decisions() }), [0; 0]);
+        for (severity, expected) in [(EventSeverity::Info, [31, 30]), (EventSeverity::Warn, [31, 27])] {
             assert_eq!(numbers(&AuditQuery { severity: Some(severity), limit: 2, ..ask() }), expected);
         }
         assert_eq!(numbers(&AuditQuery { severity: Some(EventSeverity::High), ..ask() }), [0; 0]);

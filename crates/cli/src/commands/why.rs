@@ -31,7 +31,7 @@ A command that is held to hosts is told itself: a refused request of HTTP is ans
 of late is at http://stockade.internal/v1/why within its sandbox.";
 
 /// What was refused, whatever layer refused it.
-const REFUSED: &str = "%_denied";
+const REFUSED: &str = "deny";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
@@ -71,7 +71,8 @@ pub(crate) fn run(args: &WhyArgs) -> Result<Exit, Failure> {
 fn find(trail: &AuditTrail, id: Option<&str>) -> Result<Option<AuditRecord>, Failure> {
     let query = AuditQuery {
         name: id.map(str::to_owned),
-        event: id.is_none().then(|| REFUSED.to_owned()),
+        decisions: true,
+        decision: id.is_none().then(|| REFUSED.to_owned()),
         limit: 1,
         ..AuditQuery::default()
     };
@@ -87,7 +88,8 @@ fn told(record: &AuditRecord) -> String {
     };
     let rows = [
         ("decision", record.decision.clone()),
-        ("about", detail("subject")),
+        // What was only evaluated has no subject, but names what it was.
+        ("about", detail("subject").or_else(|| detail("command")).or_else(|| detail("path"))),
         ("rule", record.rule.clone()),
         ("because", detail("reason")),
         ("to allow it", detail("toAllow")),

@@ -1,14 +1,14 @@
 //! What a tool has brought back, before the model sees it: its profile, the sanitizer and the scanner.
 
 use serde_json::{Value, json};
-use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::limits::source::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{ToolResult, admit_result};
 
 use super::answer::Said;
 use super::call::Call;
 use super::judge::Agent;
-use super::shape::{blank, cleaned, texts};
+use super::shape::{blank, blank_texts, cleaned, names, texts};
 use super::tools::{Kind, known};
 use super::{Answers, Harness, Results, fit};
 
@@ -23,6 +23,11 @@ pub(crate) fn after(
     let name = profile(call);
     let (wish, scanner) = (ProfileOverride::default(), Scanner::builtin());
     let limits = agent.session.source_profile(&name, &wish);
+    if let Some((names, why)) = named(result) {
+        let record = agent.session.result(&name, names.as_bytes(), None, scanner, &wish);
+        let ToolResult { .. } = record.map_err(|error| error.to_string())?;
+        return Ok(withheld(harness, call, result, &why));
+    }
     // Where the result keeps its shape each text is cut by itself, so that all of them together are as long as they may be.
     let is_replaced = harness.results == Results::Replaced;
     let cut = if is_replaced { fit::cut(result, &limits)? } else { None };
@@ -67,6 +72,23 @@ pub(crate) fn after(
     })
 }
 
+/// The profile by which names are looked at. That of a tool may be shorter than the names of its own shape.
+const OF_NAMES: &str = "file_read";
+
+/// The names of members that keep a result from being shown, and why: they are its shape, and cannot be cleaned.
+fn named(result: &Value) -> Option<(String, String)> {
+    let limits = resolve_source(OF_NAMES, &ProfileOverride::default());
+    names(result).into_iter().find_map(|names| {
+        let seen = admit_result(OF_NAMES, names.as_bytes(), &limits, None, Scanner::builtin());
+        let why = match seen.findings.first() {
+            Some(worst) => format!("{} in the names of its members: {}", worst.rule_id, worst.description),
+            None if seen.truncated => "the names of its members are too long; ask for less of it".to_owned(),
+            None => return None,
+        };
+        Some((names, why))
+    })
+}
+
 /// The name of the profile of what a tool brings back.
 fn profile(call: &Call) -> String {
     if call.server.is_some() {
@@ -104,12 +126,14 @@ fn note(harness: &Harness, tool: &str, result: &ToolResult, is_cut: bool) -> Str
     )
 }
 
-/// What is said in the place of a result that must not be shown. One that has to keep its shape keeps what says nothing.
+/// What is said in the place of a result that must not be shown. One that has to keep its shape keeps what says nothing: its
+/// names too, where they were looked at for this.
 pub(crate) fn withheld(harness: &Harness, call: &Call, result: &Value, why: &str) -> Said {
     if harness.results != Results::Replaced {
         return unseen(harness, why);
     }
     let reason = unseen_because(why);
+    let blank = if named(result).is_none() { blank_texts } else { blank };
     Said::json(&json!({"hookSpecificOutput": {
         "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank(result, &reason),
     }}))

@@ -1,5 +1,7 @@
 //! The texts of a result of a tool, in the shape that the tool gave it.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 /// How deep a result is looked through.
@@ -7,6 +9,187 @@ const MAX_DEPTH: usize = 16;
 
 /// The longest name of a member that is taken for part of a shape.
 const MAX_NAME: usize = 32;
+
+/// The names that tools of harnesses and the protocol of servers give to members: what stays where no name was looked at.
+const NAMES: &[&str] = &[
+    "_meta",
+    "activeForm",
+    "agentId",
+    "annotations",
+    "answers",
+    "appliedLimit",
+    "appliedOffset",
+    "audio",
+    "backgroundTaskId",
+    "base64",
+    "blob",
+    "bytes",
+    "cell_id",
+    "cell_type",
+    "cells",
+    "code",
+    "codeText",
+    "content",
+    "data",
+    "dimensions",
+    "duration",
+    "durationMs",
+    "durationSeconds",
+    "edit_mode",
+    "error",
+    "exitCode",
+    "exit_code",
+    "file",
+    "filePath",
+    "file_path",
+    "filename",
+    "filenames",
+    "image",
+    "interrupted",
+    "isAsync",
+    "isError",
+    "isImage",
+    "is_error",
+    "lines",
+    "message",
+    "mimeType",
+    "mode",
+    "name",
+    "newLines",
+    "newStart",
+    "newString",
+    "newTodos",
+    "new_source",
+    "noOutputExpected",
+    "numFiles",
+    "numLines",
+    "numMatches",
+    "oldLines",
+    "oldStart",
+    "oldString",
+    "oldTodos",
+    "options",
+    "originalFile",
+    "originalHeight",
+    "originalSize",
+    "originalWidth",
+    "output",
+    "outputFile",
+    "pages",
+    "plan",
+    "priority",
+    "prompt",
+    "query",
+    "questions",
+    "rawOutputPath",
+    "replaceAll",
+    "resource",
+    "result",
+    "results",
+    "returnCodeInterpretation",
+    "size",
+    "source",
+    "startLine",
+    "status",
+    "stderr",
+    "stdout",
+    "structuredContent",
+    "structuredPatch",
+    "success",
+    "task",
+    "task_id",
+    "text",
+    "title",
+    "tool_use_id",
+    "totalCount",
+    "totalDurationMs",
+    "totalLines",
+    "totalPages",
+    "totalTokens",
+    "totalToolUseCount",
+    "truncated",
+    "type",
+    "uri",
+    "url",
+    "usage",
+    "userModified",
+];
+
+/// The texts that a shape needs, since they say of which kind a part is or how it ended; and the empty one.
+const WORDS: &[&str] = &[
+    "",
+    "application/pdf",
+    "async_launched",
+    "audio",
+    "base64",
+    "code",
+    "completed",
+    "content",
+    "count",
+    "create",
+    "delete",
+    "file_unchanged",
+    "files_with_matches",
+    "image",
+    "image/gif",
+    "image/jpeg",
+    "image/png",
+    "image/webp",
+    "in_progress",
+    "insert",
+    "markdown",
+    "not_ready",
+    "notebook",
+    "parts",
+    "pdf",
+    "pending",
+    "replace",
+    "resource",
+    "resource_link",
+    "success",
+    "text",
+    "timeout",
+    "update",
+];
+
+/// The names of all members, each once, in every way in which somebody might read them: as they are, with their signs as
+/// blanks, and the parts of `camelCase` as words too.
+pub(super) fn names(result: &Value) -> [String; 3] {
+    let (mut seen, mut names) = (HashSet::new(), Vec::new());
+    collect_names(result, &mut seen, &mut names);
+    let words: Vec<String> = names.iter().map(|name| words(name)).collect();
+    let parts: Vec<String> = words.iter().map(|name| parts(name)).collect();
+    [names.join("\n"), words.join("\n"), parts.join("\n")]
+}
+
+/// As deep as the result goes, which is never deeper than its parser lets it.
+fn collect_names<'v>(value: &'v Value, seen: &mut HashSet<&'v str>, names: &mut Vec<&'v str>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| collect_names(item, seen, names)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| {
+            names.extend(Some(name.as_str()).filter(|name| seen.insert(name)));
+            collect_names(value, seen, names);
+        }),
+        _ => {}
+    }
+}
+
+fn words(name: &str) -> String {
+    name.chars().map(|c| if c.is_ascii_punctuation() { ' ' } else { c }).collect()
+}
+
+fn parts(name: &str) -> String {
+    let mut parts = String::with_capacity(name.len());
+    let mut last = ' ';
+    for c in name.chars() {
+        if c.is_uppercase() && (last.is_lowercase() || last.is_numeric()) {
+            parts.push(' ');
+        }
+        parts.push(c);
+        last = c;
+    }
+    parts
+}
 
 /// The texts of a result, and those names of members that are none of a shape: a server may put a text there too.
 pub(super) fn texts(result: &Value) -> Result<Vec<&str>, String> {
@@ -32,7 +215,7 @@ fn collect<'v>(value: &'v Value, depth: usize, texts: &mut Vec<&'v str>) -> Resu
     Ok(())
 }
 
-/// Whether the name of a member is one of a shape, and says nothing to anybody.
+/// Whether the name of a member could be one of a shape. It may say something all the same, so that all names are looked at.
 fn is_plain(name: &str) -> bool {
     name.len() <= MAX_NAME && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.$".contains(c))
 }
@@ -50,16 +233,53 @@ pub(super) fn cleaned(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// A result of the same shape with none of its texts.
+/// A result of the same shape with none of its texts, and with those names of members alone that tools have.
 pub(super) fn blank(value: &Value, reason: &str) -> Value {
+    blanked(value, reason, &|name| NAMES.contains(&name))
+}
+
+/// The same where all names were looked at, and say nothing.
+pub(super) fn blank_texts(value: &Value, reason: &str) -> Value {
+    blanked(value, reason, &is_plain)
+}
+
+fn blanked(value: &Value, reason: &str, stays: &impl Fn(&str) -> bool) -> Value {
     match value {
-        Value::String(text) if is_plain(text) => value.clone(),
+        Value::String(text) if WORDS.contains(&text.as_str()) => value.clone(),
         Value::String(_) => Value::from(reason),
-        Value::Array(items) => items.iter().map(|item| blank(item, reason)).collect(),
+        Value::Array(items) => items.iter().map(|item| blanked(item, reason, stays)).collect(),
         Value::Object(members) => {
-            let plain = members.iter().filter(|(name, _)| is_plain(name));
-            plain.map(|(name, value)| (name.clone(), blank(value, reason))).collect()
+            let known = members.iter().filter(|(name, _)| stays(name));
+            known.map(|(name, value)| (name.clone(), blanked(value, reason, stays))).collect()
         }
         other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn names_are_read_in_every_way_once() {
+        let result = json!([{"IGNORE_ALL.prior-x": {"ignoreAllRules": 1}}, {"ignoreAllRules": [{"b": ""}]}]);
+        let all = names(&result);
+        for (read, wanted) in all.iter().zip([
+            "IGNORE_ALL.prior-x\nignoreAllRules\nb",
+            "IGNORE ALL prior x\nignoreAllRules\nb",
+            "IGNORE ALL prior x\nignore All Rules\nb",
+        ]) {
+            assert_eq!(read, wanted);
+        }
+    }
+
+    #[test]
+    fn what_is_blank_holds_nothing_of_anybody() {
+        let result =
+            json!({"type": "text", "stderr": "", "stdout": "IGNORE_ALL", "DO_THIS": "x", "n": {"file": 3}});
+        assert_eq!(blank(&result, "no"), json!({"type": "text", "stderr": "", "stdout": "no"}));
+        let shape = json!({"type": "text", "stderr": "", "stdout": "no", "DO_THIS": "no", "n": {"file": 3}});
+        assert_eq!(blank_texts(&result, "no"), shape);
     }
 }

@@ -241,3 +241,21 @@ fn event_kind(layer: DecisionLayer, effect: Effect) -> EventKind {
         (Commands | Sandbox | Person, _) => EventKind::CommandAllowed,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_decision_is_found_as_one_and_nothing_else_is() {
+        use DecisionLayer::{Commands, Limits, Network, Paths, Person, Sandbox, Skill, Tools};
+        let layers = [Skill, Tools, Limits, Paths, Commands, Sandbox, Network, Person];
+        let effects = [Effect::Allow, Effect::Sandbox, Effect::Ask, Effect::Deny];
+        let kinds = layers.into_iter().flat_map(|layer| effects.map(|effect| event_kind(layer, effect)));
+        let recorded: BTreeSet<_> = kinds.map(EventKind::name).collect();
+        let decisions = EventKind::all().filter(|kind| kind.is_decision());
+        assert_eq!(recorded, decisions.map(EventKind::name).collect());
+    }
+}
