@@ -59,8 +59,9 @@ of the ways in which harnesses read globs. Where one of them must not be read, o
 asked. What lists names alone reads no file. Left open in all of them: a search of contents without a glob goes through every file below its folder,
 those that a read is denied too, as far as the harness itself leaves none out. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
 
-What a tool brought back is cut to its profile, cleaned and scanned, the names of its members too where they could say something, and what was found is on
-record. Where something was found, taken out or cut, the harness is told; what its model then gets is in the last column of the table at the end. Nothing is
+What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. The names of all members are scanned too, also with
+`_`, `-`, `.` and the parts of `camelCase` read as words: where that finds something, nothing of the result is shown, and a shape that has to stay keeps only
+the names and words of tools that Stockade knows, its numbers, and what is true or false in it. Where something was found, taken out or cut, the harness is told; what its model then gets is in the last column of the table at the end. Nothing is
 shown that was not scanned, as far as the harness can hide a result: one that is longer than its profile lets, or that could not be looked at, is refused where
 the cleaned one cannot be put in its place. Codex hides what is refused; Qwen Code shows it all the same, and so does Claude Code where the program itself
 is missing or fails, since it takes nothing but a result of the same shape in its place.
