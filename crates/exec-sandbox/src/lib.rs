@@ -145,7 +145,7 @@ pub use protect::name_table;
 pub use provider::{AddedBackend, Offer, Provider, Sees};
 #[cfg(target_os = "linux")]
 pub use quarantine::{
-    HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
+    HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore, remove_tree,
 };
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]

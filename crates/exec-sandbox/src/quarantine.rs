@@ -36,6 +36,7 @@ pub use bounds::{MAX_AGE, MAX_BYTES, MAX_GROUPS};
 pub use error::QuarantineError;
 pub use held::{HeldKind, QuarantineEntry};
 pub(crate) use remove::remove as remove_all;
+pub use remove::remove_tree;
 pub(crate) use take::{Taken, Taker, Taking, as_text};
 
 use held::Held;

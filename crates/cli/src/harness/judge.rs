@@ -182,15 +182,10 @@ impl<'a> Agent<'a> {
         strictest.ok_or_else(|| "there is no shell to read it for".to_owned())
     }
 
-    /// The effect where only commands that need a sandbox get one: what always needs one gets it whatever a rule allows.
+    /// The effect where only commands that need a sandbox get one: what needs one gets it, although a rule allows it.
     fn by_need(&self, decided: &CommandDecision<'_, '_>, effect: Effect) -> Effect {
-        let needs_none = self.session.needs_no_sandbox(decided);
-        match effect {
-            _ if self.guard.config().exec.need.is_none() => effect,
-            Effect::Allow if !needs_none => Effect::Sandbox,
-            Effect::Sandbox if needs_none => Effect::Allow,
-            _ => effect,
-        }
+        let is_let_out = self.guard.config().exec.need.is_none() || self.session.needs_no_sandbox(decided);
+        if effect == Effect::Allow && !is_let_out { Effect::Sandbox } else { effect }
     }
 
     /// Has commands run in the sandbox.

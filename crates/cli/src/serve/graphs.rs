@@ -60,8 +60,11 @@ impl Graphs {
 
     /// Ends a graph run, with all that is in its folder.
     pub(super) fn end(&self, name: &str) -> Result<(), Fault> {
-        let entry = self.lock().remove(name).ok_or_else(no_graph)?;
-        entry.run.end().map_err(|error| Fault::internal(&error))
+        let mut graphs = self.lock();
+        graphs.get(name).ok_or_else(no_graph)?.run.remove().map_err(|error| Fault::internal(&error))?;
+        // What cannot be taken away is still there, and can be ended again.
+        graphs.remove(name);
+        Ok(())
     }
 
     /// A client has left. Its graph runs end with it, unless somebody goes on with them at once.
@@ -89,7 +92,7 @@ impl Entry {
         let is_over = self.left.is_some_and(|left| left.elapsed() >= GRACE);
         if is_over {
             // What cannot be taken away now is no reason to keep the name.
-            std::fs::remove_dir_all(self.run.path()).ok();
+            self.run.remove().ok();
         }
         is_over
     }

@@ -478,17 +478,22 @@ fn what_always_needs_a_sandbox_gets_one() {
     let home = Home::new();
     let ask = |command: &str| home.answer("claude", &shell("claude", &home.project(), &json!(command)));
     let is_rewritten = |command: &str| matches!(ask(command), Answer::Rewrite(_));
-    let lists = "alwaysSandbox = [\"uname\"]\nneverSandbox = [\"ptx\"]\n";
-    home.configure(&format!("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\n{lists}"));
+    home.configure("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\nalwaysSandbox = [\"uname\"]\n");
     assert!(is_rewritten("uname") && is_rewritten("ls; uname") && is_rewritten("make"));
-    assert_eq!((ask("ls"), ask("ptx a.txt")), (Answer::Silent, Answer::Silent));
-    // Only a sandbox holds what the configuration denies.
-    let files = "[agents.claude.files]\ndenyRead = [\"keys/**\"]\n";
-    home.configure(&format!("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\n{files}"));
-    assert!(is_rewritten("ls"));
+    assert!(is_rewritten("ptx a.txt") && is_rewritten("git remote-ext a ./payload"));
+    assert_eq!(ask("ls"), Answer::Silent);
+    // What only a sandbox could hold keeps every command in one, and no setting beside it makes that milder.
+    for more in [
+        "mode = \"read-only\"",
+        "review = \"hold\"",
+        "backend = \"mine\"",
+        "[agents.claude.files]\ndenyRead = [\"keys/**\"]",
+    ] {
+        home.configure(&format!("[agents.claude.skills.execSandbox]\nenabled = \"auto\"\n{more}\n"));
+        assert!(is_rewritten("ls"), "{more}: {:?}", ask("ls"));
+    }
     home.configure("");
     assert_eq!(ask("uname"), Answer::Silent);
-    assert!(is_rewritten("ptx a.txt"));
 }
 
 /// An entry that denies a tool which nobody knows would protect nothing, and one that allows it grants nothing.

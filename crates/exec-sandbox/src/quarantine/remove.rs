@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, chmod, openat, renameat_with, unlinkat};
 
@@ -11,6 +12,15 @@ use crate::sys::remove::ScratchDir;
 
 /// A name that nothing in quarantine has, and that is short enough.
 const DOOMED: &str = "doomed";
+
+/// Removes what has this name in a folder, with all that lies in it, whatever its modes are. A link is removed, and not what it leads to.
+///
+/// # Errors
+/// When it is not there, or something of it cannot be removed.
+pub fn remove_tree(folder: &Path, name: &OsStr) -> io::Result<()> {
+    let folder = rustix::fs::open(folder, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?;
+    remove(&folder, name)
+}
 
 /// Removes what has this name in a folder. A link is removed, and not what it leads to.
 pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {

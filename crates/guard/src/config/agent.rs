@@ -116,8 +116,6 @@ impl ExecConfig {
 pub struct SandboxNeed {
     /// Those that always do.
     pub always: Vec<String>,
-    /// Those that do not, while nothing about them is dangerous.
-    pub never: Vec<String>,
 }
 
 /// Whether commands run in a sandbox.
@@ -249,7 +247,6 @@ struct ExecSandbox {
     enabled: String,
     mode: String,
     always_sandbox: Vec<String>,
-    never_sandbox: Vec<String>,
     excluded_commands: Vec<String>,
     on_unavailable: String,
     review: String,
@@ -451,8 +448,7 @@ impl ExecSandbox {
                 false => Isolation::Sandbox(on_unavailable),
             },
             excluded: if must { Vec::new() } else { self.excluded_commands },
-            need: (self.enabled == "auto" && !must)
-                .then_some(SandboxNeed { always: self.always_sandbox, never: self.never_sandbox }),
+            need: (self.enabled == "auto" && !must).then_some(SandboxNeed { always: self.always_sandbox }),
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),

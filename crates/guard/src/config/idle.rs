@@ -27,10 +27,10 @@ const ROWS: &[Row] = &[
     Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts"],
         by: "security.permission.enableNodePermissions", while_it_is: &["false"],
         fix: "set `security.permission.enableNodePermissions` to true" },
-    Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox", "agents.<id>.skills.execSandbox.neverSandbox"],
+    Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox"],
         by: "agents.<id>.skills.execSandbox.enabled", while_it_is: &["\"never\"", "\"always\""],
         fix: "set `execSandbox.enabled` to `auto`" },
-    Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox", "agents.<id>.skills.execSandbox.neverSandbox"],
+    Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox"],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\"", "\"read-only\""],
         fix: "set `execSandbox.mode` to `workspace-write`" },
     Row { idle: &[

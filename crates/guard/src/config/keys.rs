@@ -78,18 +78,17 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("agents.<id>.skills.contentScanning.blockOnCritical", Flag, "true", OnlyTrue,
             "Whether a critical finding turns a skill away. Otherwise the skill is flagged."),
         key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "auto", "always"]), "\"always\"", Stricter,
-            "Whether commands run in a sandbox. With `auto`, those that need one do, as `alwaysSandbox` and `neverSandbox` say; the others \
-             run as other programs of this user, and each such run is on record as a warning. Where `files` of the configuration denies \
-             anything, or the backend is no sandbox of this machine, `auto` is `always`. With `never`, what a rule allows is left to \
-             whoever embeds the guard, who runs it with all rights of the program, and a person is asked about everything else."),
+            "Whether commands run in a sandbox. With `auto`, those that need one do: whatever no rule allows, and the programs of \
+             `alwaysSandbox`. The others run as other programs of this user, with the network that these have, and each such run is on record \
+             as a warning. Where only a sandbox could hold what the configuration says (files that it denies, hosts, a view of the workspace, \
+             another mode than `workspace-write`, a backend elsewhere), or `PATH` leads into the workspace, `auto` is `always`. With `never`, \
+             what a rule allows is left to whoever embeds the guard, who runs it with all rights of the program, and a person is asked \
+             about everything else."),
         key("agents.<id>.skills.execSandbox.alwaysSandbox", Texts,
-            "[\"npm\", \"npx\", \"yarn\", \"pnpm\", \"pip\", \"pip3\", \"cargo\", \"make\", \"cmake\"]", Union,
-            "With `enabled: auto`, programs that always run in a sandbox, whatever a rule allows: what these install, build or download \
-             is code of strangers, and it runs."),
-        key("agents.<id>.skills.execSandbox.neverSandbox", Texts,
-            "[\"ls\", \"cat\", \"head\", \"tail\", \"wc\", \"echo\", \"pwd\", \"date\", \"grep\", \"rg\", \"ag\", \"find\", \"which\", \"file\", \"stat\", \"git\", \"cd\"]", Intersect,
-            "With `enabled: auto`, programs that need no sandbox while nothing about them is dangerous, where no rule puts them into one. \
-             What a rule allows needs none either."),
+            "[\"npm\", \"npx\", \"yarn\", \"pnpm\", \"pip\", \"pip3\", \"cargo\", \"make\", \"cmake\", \"git\", \"gh\", \"kubectl\", \"grep\", \"egrep\", \"fgrep\", \"rg\", \"ag\", \"find\", \"fd\", \"tree\", \"diff\", \"tar\", \"zip\"]", Union,
+            "With `enabled: auto`, programs that always run in a sandbox, whatever a rule allows: they run code of strangers, obey the \
+             settings of a repository, reach the network, or read whole folders, and with them what a sandbox hides. A command that is to run \
+             outside all the same belongs into `excludedCommands`."),
         key("agents.<id>.skills.execSandbox.mode", Word(SandboxMode::NAMES), "\"workspace-write\"", Stricter,
             "How much commands may do: with `read-only` they change nothing that outlasts them, with `workspace-write` the \
              workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of whoever runs it, a \

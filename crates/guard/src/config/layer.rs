@@ -89,7 +89,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    fn nothing(layer: ConfigLayer) -> Self {
+    pub(super) fn nothing(layer: ConfigLayer) -> Self {
         Self { layer, leaves: Vec::new(), agents: Vec::new() }
     }
 }

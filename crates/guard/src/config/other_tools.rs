@@ -1,5 +1,5 @@
 //! The variables by which other tools of this kind are told to put commands into a sandbox. Whoever has set them for one of those expects
-//! as much of this one, and no less than it does by itself: they make nothing milder.
+//! as much of this one, and no less than it does by itself.
 
 use std::ffi::OsString;
 
@@ -9,37 +9,49 @@ use super::error::Problem;
 use super::keys::ConfigKey;
 use super::layer::{ConfigLayer, Leaf, of_text};
 
-/// What the variables ask for, as keys of this configuration, weaker than all that is said by name.
+/// Which backend the variables ask for: weaker than whatever any layer says.
+pub(super) fn backend_of_other_tools(
+    variables: &[(OsString, OsString)],
+    problems: &mut Vec<Problem>,
+) -> Vec<Leaf> {
+    let asked = asked(variables);
+    let mut leaves = Vec::new();
+    if let Some(name) = asked.backends.first() {
+        leaves.extend(say("backend", backend(name), "CODEBUDDY_SANDBOX_BACKEND", problems));
+    }
+    if let Machine::Remote { host } = &asked.machine
+        && !host.is_empty()
+    {
+        leaves.extend(say("backendOptions", &format!("host={host}"), "CODEBUDDY_SSH_HOST", problems));
+    }
+    leaves
+}
+
+/// What else the variables ask for: it makes nothing milder.
 pub(super) fn of_other_tools(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let asked = asked(variables);
+    let mut leaves = Vec::new();
+    if asked.enabled {
+        leaves.extend(say("enabled", "auto", "AUTO_SANDBOX", problems));
+    }
+    if asked.fallback == Fallback::Block {
+        leaves.extend(say("onUnavailable", "refuse", "AUTO_SANDBOX_FAIL_CLOSED", problems));
+    }
+    leaves.into_iter().map(|leaf| Leaf { only_narrows: true, ..leaf }).collect()
+}
+
+fn asked(variables: &[(OsString, OsString)]) -> RouterConfig<String> {
     let value = |name: &str| {
         let found = variables.iter().find(|(known, _)| known == name)?;
         found.1.to_str().map(str::to_owned)
     };
-    let asked: RouterConfig<String> =
-        RouterConfig::from_variables(value, |name| (!name.is_empty()).then(|| name.to_owned()));
-    let mut leaves = Vec::new();
-    let mut say = |key: &str, text: &str, place: &str, only_narrows: bool| {
-        let path = format!("agents.*.skills.execSandbox.{key}");
-        let Some(key) = ConfigKey::of(&path) else { return };
-        let read = of_text(&path, key, text, ConfigLayer::Environment, place, problems);
-        leaves.extend(read.into_iter().map(|leaf| Leaf { only_narrows, ..leaf }));
-    };
-    if asked.enabled {
-        say("enabled", "auto", "AUTO_SANDBOX", true);
-    }
-    if asked.fallback == Fallback::Block {
-        say("onUnavailable", "refuse", "AUTO_SANDBOX_FAIL_CLOSED", true);
-    }
-    if let Some(name) = asked.backends.first() {
-        say("backend", backend(name), "CODEBUDDY_SANDBOX_BACKEND", false);
-    }
-    match &asked.machine {
-        Machine::Remote { host } if !host.is_empty() => {
-            say("backendOptions", &format!("host={host}"), "CODEBUDDY_SSH_HOST", false);
-        }
-        _ => {}
-    }
-    leaves
+    RouterConfig::from_variables(value, |name| (!name.is_empty()).then(|| name.to_owned()))
+}
+
+fn say(key: &str, text: &str, place: &str, problems: &mut Vec<Problem>) -> Vec<Leaf> {
+    let path = format!("agents.*.skills.execSandbox.{key}");
+    let Some(key) = ConfigKey::of(&path) else { return Vec::new() };
+    of_text(&path, key, text, ConfigLayer::Environment, place, problems)
 }
 
 /// A backend by the name that others have for it.
@@ -118,6 +130,8 @@ mod tests {
         let exec = read(&[], &ssh).unwrap();
         assert_eq!(exec.backend.name(), "ssh");
         assert_eq!(exec.backend_options.get("host").map(String::as_str), Some("build.example"));
+        let exec = read(&[("backend", "\"native\"")], &[("CODEBUDDY_SANDBOX_BACKEND", "landlock")]).unwrap();
+        assert_eq!(exec.backend, SandboxBackend::Native, "whatever any layer says goes before it");
         let refused = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", "../x")]).unwrap_err();
         assert!(refused.contains("CODEBUDDY_SANDBOX_BACKEND"), "{refused}");
     }

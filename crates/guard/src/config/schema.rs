@@ -85,9 +85,9 @@ A configuration is a file in TOML, YAML or JSON. Later ones replace what earlier
 layer says of all. `stockade config show --origin` tells what holds and who says so, `stockade config explain KEY` what a
 key does, and `stockade config schema` prints a JSON Schema for editors.
 
-Variables by which other tools of this kind are told to use a sandbox are heeded too, before those of this one. `AUTO_SANDBOX=true` makes
-`execSandbox.enabled` at least `auto`, and `AUTO_SANDBOX_FAIL_CLOSED=true` makes `execSandbox.onUnavailable` `refuse`; neither makes anything
-milder. `CODEBUDDY_SANDBOX_BACKEND` is `execSandbox.backend`, and with `ssh`, `CODEBUDDY_SSH_HOST` is the option `host` of the program
+Variables by which other tools of this kind are told to use a sandbox are heeded too. `AUTO_SANDBOX=true` makes `execSandbox.enabled` at
+least `auto`, and `AUTO_SANDBOX_FAIL_CLOSED=true` makes `execSandbox.onUnavailable` `refuse`; neither makes anything milder. Where no layer
+names an `execSandbox.backend`, `CODEBUDDY_SANDBOX_BACKEND` does, and with `ssh`, `CODEBUDDY_SSH_HOST` is the option `host` of the program
 `stockade-backend-ssh`, which does not come with this one.
 
 ```toml

@@ -10,6 +10,7 @@ use super::error::Problem;
 use super::layer::{
     ConfigLayer, Said, files_of_folder, read_environment, read_file, read_flags, read_folder,
 };
+use super::other_tools::backend_of_other_tools;
 
 /// Where to look. The default looks nowhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +67,9 @@ impl ConfigSources {
         let project =
             self.project.as_deref().and_then(|start| project_folder(start, user.map(PathBuf::as_path)));
         let own = self.file.as_deref();
+        let weakest = backend_of_other_tools(&self.environment, problems);
         [
+            Some(Said { leaves: weakest, ..Said::nothing(ConfigLayer::Environment) }),
             folder(self.system.as_ref(), "config", ConfigLayer::System, problems),
             folder(user, "config", ConfigLayer::User, problems),
             own.map(|file| read_file(file, ConfigLayer::User, problems)),

@@ -1,12 +1,13 @@
 //! The folder that the nodes of one graph run share.
 #![expect(clippy::disallowed_methods, reason = "makes the folder and takes it away")]
 
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use super::{GuardError, Session};
 use crate::audit::new_name;
+use stockade_exec_sandbox::remove_tree;
 
 /// How long the name of a run is.
 const NAME_LENGTH: usize = 32;
@@ -39,7 +40,7 @@ impl GraphRun {
     /// Goes on with a run that was begun in `base` under this name, by another process of this user.
     ///
     /// # Errors
-    /// When there is none, or its folder is not one that only this user may enter.
+    /// When there is none, or its folder is not one of this user.
     pub fn resume(base: &Path, name: &str) -> Result<Self, GuardError> {
         let path = base.join(name);
         let failed = |source| GuardError::GraphRun { path: path.clone(), source };
@@ -49,10 +50,11 @@ impl GraphRun {
         }
         // What is asked about must be the folder itself, and no link to another.
         let found = fs::symlink_metadata(&path).map_err(failed)?;
-        let is_private = found.mode() & 0o077 == 0 && found.uid() == rustix::process::geteuid().as_raw();
-        if !found.is_dir() || !is_private {
-            return Err(not_ours("it is no folder that only this user may enter"));
+        if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
+            return Err(not_ours("it is no folder of this user"));
         }
+        // A node may have changed its mode.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).map_err(failed)?;
         let path = fs::canonicalize(&path).map_err(failed)?;
         Ok(Self { path })
     }
@@ -79,12 +81,23 @@ impl GraphRun {
         &self.path
     }
 
+    /// Takes the folder away with all that is in it, whatever its nodes have closed.
+    ///
+    /// # Errors
+    /// When it cannot be taken away, or something in it.
+    pub fn remove(&self) -> io::Result<()> {
+        let (Some(base), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        remove_tree(base, name)
+    }
+
     /// Ends the run, and takes the folder away with all that is in it.
     ///
     /// # Errors
     /// When it cannot be taken away.
     pub fn end(self) -> Result<(), GuardError> {
-        fs::remove_dir_all(&self.path).map_err(|source| GuardError::GraphRun { path: self.path, source })
+        self.remove().map_err(|source| GuardError::GraphRun { path: self.path, source })
     }
 }
 

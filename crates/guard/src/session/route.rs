@@ -57,13 +57,14 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandbox
     }
 }
 
-/// Whether a command needs no sandbox, where only those that need one get it. A backend that is not of this machine has the workspace
-/// elsewhere: nothing runs here then.
+/// Whether a command needs no sandbox, where only those that need one get it: a rule allows all of it, and none of its programs is one
+/// that always needs one. A backend that is not of this machine has the workspace elsewhere: nothing runs here then.
 pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) -> bool {
-    let Some(SandboxNeed { always, never }) = &exec.need else { return false };
+    let Some(SandboxNeed { always }) = &exec.need else { return false };
     let here = !matches!(exec.backend, SandboxBackend::Added(_));
-    let config = RouterConfig { always: always.clone(), never: never.clone(), ..config(exec) };
-    here && matches!(route(decision, &config, &[exec.backend]).route, Route::Direct)
+    let config = RouterConfig { always: always.clone(), ..config(exec) };
+    let routed = route(decision, &config, &[exec.backend]).route;
+    here && decision.effect == Effect::Allow && matches!(routed, Route::Direct)
 }
 
 /// The same in the words of the router. No program is exempt from the sandbox by its name.
@@ -132,11 +133,15 @@ mod tests {
     /// Who needs no sandbox where only those that need one get it.
     #[test]
     fn what_always_needs_a_sandbox_gets_one_whatever_a_rule_allows() {
-        let lists = RouterConfig::<SandboxBackend>::default();
+        let key = crate::config::Config::key("agents.x.skills.execSandbox.alwaysSandbox").unwrap();
+        let always: Vec<String> = serde_json::from_str(key.default).unwrap();
+        // One table: what the router always puts into a sandbox is among them.
+        let of_router = RouterConfig::<SandboxBackend>::default().always;
+        assert!(of_router.iter().all(|name| always.contains(name)));
         let exec = |backend: SandboxBackend| ExecConfig {
             isolation: REFUSE,
             backend,
-            need: Some(SandboxNeed { always: lists.always.clone(), never: lists.never.clone() }),
+            need: Some(SandboxNeed { always: always.clone() }),
             ..AgentConfig::default().exec
         };
         let commands = AgentCommands::from(stockade_policy::CommandPolicy::builtin());
@@ -144,44 +149,51 @@ mod tests {
             needs_none(&commands.decide(text, &Default::default(), &Default::default()), exec)
         };
         let auto = exec(SandboxBackend::Auto);
-        for text in ["ls", "cat README.md", "git status", "ls; pwd", "grep -rn x src | head"] {
+        for text in ["ls", "cat README.md", "ls; pwd", "cat a.txt | head -3"] {
             assert!(is_free(text, &auto), "{text}");
             assert!(!is_free(text, &exec(SandboxBackend::from_name("e2b").unwrap())), "{text}");
             assert!(!is_free(text, &ExecConfig { need: None, ..auto.clone() }), "{text}");
         }
-        for text in [
-            "make test",
-            "npm ci",
-            "fallocate -l 1 x",
-            "ls; make",
-            "ls $(npm test)",
-            "rm -rf /",
-            "git push",
-            "env make",
-            "bash -c ls; ./x",
-            "find . -exec sh x {} +",
-            "ls `./x`",
-        ] {
+        for text in INSIDE.iter().chain(OF_NO_RULE) {
             assert!(!is_free(text, &auto), "{text}");
+            // Whatever the list says, what no rule allows is not let out.
+            let none = ExecConfig { need: Some(SandboxNeed { always: Vec::new() }), ..auto.clone() };
+            assert!(!OF_NO_RULE.contains(text) || !is_free(text, &none), "{text}");
         }
-        let wide = SandboxNeed {
-            always: vec!["ls".to_owned()],
-            never: vec!["ls".to_owned(), "unknown-tool".to_owned(), "fallocate".to_owned()],
-        };
-        let own = ExecConfig { need: Some(wide), ..auto };
-        assert!(!is_free("ls", &own), "what always needs one is asked first");
-        assert!(is_free("unknown-tool x", &own));
-        assert!(!is_free("/tmp/unknown-tool x", &own), "a list of names is about programs of the system");
-        assert!(!is_free("fallocate x", &own), "a rule that puts a program into a sandbox knows why");
+        let own = SandboxNeed { always: vec!["ls".to_owned()] };
+        assert!(!is_free("ls", &ExecConfig { need: Some(own), ..auto }));
     }
 
-    /// One table: the lists stand in the keys as the router has them.
-    #[test]
-    fn the_lists_are_those_of_the_router() {
-        let lists = RouterConfig::<SandboxBackend>::default();
-        for (key, list) in [("alwaysSandbox", lists.always), ("neverSandbox", lists.never)] {
-            let key = crate::config::Config::key(&format!("agents.x.skills.execSandbox.{key}")).unwrap();
-            assert_eq!(serde_json::from_str::<Vec<String>>(key.default).unwrap(), list);
-        }
-    }
+    const INSIDE: &[&str] = &[
+        "make test",
+        "npm ci",
+        "ls; make",
+        "ls $(npm test)",
+        "env make",
+        "grep -r x .",
+        "rg -uu x",
+        "git status",
+        "find . -name x",
+    ];
+
+    /// What somebody could reach with the programs that are mostly allowed.
+    const OF_NO_RULE: &[&str] = &[
+        "fallocate -l 1 x",
+        "unknown-tool x",
+        "rm -rf /",
+        "git push",
+        "bash -c ls; ./x",
+        "find . -exec sh x {} +",
+        "ls `./x`",
+        "git remote-ext a ./payload < in",
+        "git merge-index ./x -a",
+        "git send-pack host:repo HEAD",
+        "git http-push x",
+        "git merge-file --union a /dev/null b",
+        "git log --output=f",
+        "find . -maxdepth 0 -fprintf f x",
+        "find . -fls f",
+        "ag x . --pager ./payload",
+        "ls > ~/.bashrc",
+    ];
 }

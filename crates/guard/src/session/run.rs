@@ -1,4 +1,9 @@
 //! Runs a command: read, judged, and sent where the configuration says and this machine can.
+#![expect(clippy::disallowed_methods, reason = "asks where programs are looked for")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
 
 use stockade_policy::commands::answers::CommandAnswer;
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
@@ -101,28 +106,32 @@ impl Session {
         }
     }
 
-    /// Why a command that nobody need be asked about runs outside of the sandbox, if it does: it is excluded, or needs none. Whoever
-    /// asks for a mode gets that.
+    /// Why a command that nobody need be asked about runs outside of the sandbox, if it does: it is excluded, or needs none.
     fn outside(&self, judged: &CommandDecision<'_, '_>) -> Option<(DecisionRule, String)> {
-        let is_free = judged.effect <= Effect::Sandbox
-            && self.mode() == SandboxMode::WorkspaceWrite
-            && !self.bounds.has_mode();
-        if is_free && self.guard.excludes(judged.text) {
+        if judged.effect <= Effect::Sandbox && self.may_leave() && self.guard.excludes(judged.text) {
             return Some((DecisionRule::Excluded, format!("`{}` names it", DecisionRule::Excluded)));
         }
-        let needs_none = is_free && self.needs_no_sandbox(judged);
-        needs_none.then(|| {
+        self.needs_no_sandbox(judged).then(|| {
             let rule = DecisionRule::SandboxDisabled;
             (rule.clone(), format!("`{rule}` is `auto`, and it needs none"))
         })
     }
 
-    /// Whether a command needs no sandbox by `execSandbox.enabled: auto`. Files that the configuration denies, only a sandbox holds, and
-    /// a view of the workspace is one.
+    /// Whether commands may leave the sandbox at all. Whoever asks for a mode gets that, and where `PATH` leads into the workspace, an
+    /// earlier command may have put another program there.
+    fn may_leave(&self) -> bool {
+        self.mode() == SandboxMode::WorkspaceWrite
+            && !self.bounds.has_mode()
+            && !leads_into(self.guard.workspace(), &std::env::var_os("PATH").unwrap_or_default())
+    }
+
+    /// Whether a command needs no sandbox by `execSandbox.enabled: auto`. What only a sandbox holds keeps every command in one.
     #[must_use]
     pub fn needs_no_sandbox(&self, judged: &CommandDecision<'_, '_>) -> bool {
         let config = self.guard.config();
-        config.denied_files == Default::default()
+        self.may_leave()
+            && config.denied_files == Default::default()
+            && self.guard.hosts().is_none()
             && config.exec.review == ReviewPolicy::Off
             && needs_none(judged, &config.exec)
     }
@@ -342,5 +351,31 @@ impl Session {
     fn answered(&self, effect: Effect, subject: &str, reason: String) -> Result<Decision, GuardError> {
         let (layer, rule) = (DecisionLayer::Person, DecisionRule::Answered);
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix: None })
+    }
+}
+
+/// Whether programs are looked for in a folder, by whatever name. A part that is not absolute is looked up wherever the command is.
+fn leads_into(folder: &Path, path: &OsStr) -> bool {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_in = |part: &Path| fs::canonicalize(part).is_ok_and(|part| part.starts_with(&folder));
+    std::env::split_paths(path).any(|part| !part.is_absolute() || part.starts_with(&folder) || is_in(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_programs_are_looked_for_is_seen_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (work, link) = (folder.path().join("work"), folder.path().join("link"));
+        fs::create_dir_all(work.join("bin")).unwrap();
+        std::os::unix::fs::symlink(work.join("bin"), &link).unwrap();
+        let path = |parts: &[&Path]| std::env::join_paths(parts).unwrap();
+        let system = Path::new("/usr/bin");
+        assert!(!leads_into(&work, &path(&[system, Path::new("/nowhere"), folder.path()])));
+        for part in [work.join("bin"), work.join("not-yet"), work.clone(), link, "bin".into(), "".into()] {
+            assert!(leads_into(&work, &path(&[system, &part])), "{}", part.display());
+        }
     }
 }

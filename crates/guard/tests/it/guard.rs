@@ -404,17 +404,25 @@ mod live {
         let name = run.path().file_name().unwrap().to_str().unwrap().to_owned();
         assert_eq!(GraphRun::names(base).unwrap(), [name.as_str()]);
         assert_eq!(GraphRun::resume(base, &name).unwrap().path(), run.path());
-        let (linked, open) = ("a".repeat(32), "b".repeat(32));
+        let linked = "a".repeat(32);
         symlink(run.path(), base.join(&linked)).unwrap();
-        fs::create_dir(base.join(&open)).unwrap();
-        fs::set_permissions(base.join(&open), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(base.join("b".repeat(32)), "").unwrap();
         let below = format!("./{name}");
-        for other in ["", ".", "..", "/etc", &below, name.get(1..).unwrap(), &linked, &open, &"c".repeat(32)]
+        for other in
+            ["", ".", "..", "/etc", &below, name.get(1..).unwrap(), &linked, &"b".repeat(32), &"c".repeat(32)]
         {
             assert!(GraphRun::resume(base, other).is_err(), "{other}");
         }
         assert_eq!(GraphRun::names(base).unwrap(), [name.as_str()]);
-        GraphRun::resume(base, &name).unwrap().end().unwrap();
+        // Whatever its nodes have opened or closed, it is gone on with and taken away.
+        let closed = run.path().join("closed");
+        fs::create_dir_all(closed.join("in")).unwrap();
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        set(&closed, 0);
+        set(run.path(), 0o777);
+        let resumed = GraphRun::resume(base, &name).unwrap();
+        assert_eq!(fs::metadata(run.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        resumed.end().unwrap();
         assert!(!run.path().exists() && GraphRun::names(base).unwrap().is_empty());
         assert!(GraphRun::names(&base.join("none")).unwrap().is_empty());
     }

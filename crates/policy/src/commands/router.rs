@@ -224,9 +224,11 @@ fn is_exempt<B>(part: &Part<'_, '_>, config: &RouterConfig<B>) -> bool {
         _ => false,
     };
     let name = run.program().map(trusted).filter(|name| !name.contains('/'));
-    let has_options = run.argv.get(1).and_then(|arg| arg.known()).is_some_and(|word| word.starts_with('-'));
-    // What an option before anything else makes of a program is not known.
-    let is_usual = !(matches!(part.cause, Cause::Unmatched) && has_options);
+    // What no rule takes for harmless is so only where nothing is said but what to work on: an option, wherever it stands, may name a
+    // file to write or a program to run, and so does a command of a program that has its own.
+    let is_operand = |word: &str| !word.starts_with(['-', '+']);
+    let has_operands = run.argv.iter().skip(1).all(|arg| arg.known().is_some_and(is_operand));
+    let is_usual = !matches!(part.cause, Cause::Unmatched) || (has_operands && name != Some("git"));
     config.enabled
         && is_plain
         && by_rule

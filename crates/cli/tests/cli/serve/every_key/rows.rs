@@ -90,7 +90,6 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.contentScanning.blockOnCritical", ["true", "false"], Probe::Skill(ATTACK)),
     row("agents.bot.skills.execSandbox.enabled", ["always", "never"], Probe::Run(&["true"])),
     row("agents.bot.skills.execSandbox.alwaysSandbox", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])).with(AUTO),
-    row("agents.bot.skills.execSandbox.neverSandbox", ["[]", "[\"ptx\"]"], Probe::Run(&["ptx", "a.txt"])).with(AUTO),
     row("agents.bot.skills.execSandbox.mode", ["workspace-write", "read-only"], Probe::Run(&["touch", "made"])),
     row("agents.bot.skills.execSandbox.excludedCommands", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])),
     row("agents.bot.skills.execSandbox.onUnavailable", ["refuse", "warn"], Probe::Run(&["true"])).with(BWRAP).for_root(),
