@@ -16,6 +16,8 @@ mod route;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod run;
 #[cfg(all(feature = "exec", target_os = "linux"))]
+mod search_path;
+#[cfg(all(feature = "exec", target_os = "linux"))]
 mod start;
 
 use std::path::Path;

@@ -28,6 +28,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
+    ("crates/guard/src/session/search_path.rs", "asks where programs are looked for"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
     ("crates/exec-sandbox/src/e2b/backend.rs", "reads a key, and packs a workspace"),

@@ -1,14 +1,10 @@
 //! Runs a command: read, judged, and sent where the configuration says and this machine can.
-#![expect(clippy::disallowed_methods, reason = "asks where programs are looked for")]
-
-use std::ffi::OsStr;
-use std::fs;
-use std::path::Path;
 
 use stockade_policy::commands::answers::CommandAnswer;
 use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
 use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
+use super::search_path;
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
@@ -122,7 +118,7 @@ impl Session {
     fn may_leave(&self) -> bool {
         self.mode() == SandboxMode::WorkspaceWrite
             && !self.bounds.has_mode()
-            && !leads_into(self.guard.workspace(), &std::env::var_os("PATH").unwrap_or_default())
+            && !search_path::leads_into(self.guard.workspace())
     }
 
     /// Whether a command needs no sandbox by `execSandbox.enabled: auto`. What only a sandbox holds keeps every command in one.
@@ -351,31 +347,5 @@ impl Session {
     fn answered(&self, effect: Effect, subject: &str, reason: String) -> Result<Decision, GuardError> {
         let (layer, rule) = (DecisionLayer::Person, DecisionRule::Answered);
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix: None })
-    }
-}
-
-/// Whether programs are looked for in a folder, by whatever name. A part that is not absolute is looked up wherever the command is.
-fn leads_into(folder: &Path, path: &OsStr) -> bool {
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let is_in = |part: &Path| fs::canonicalize(part).is_ok_and(|part| part.starts_with(&folder));
-    std::env::split_paths(path).any(|part| !part.is_absolute() || part.starts_with(&folder) || is_in(&part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn where_programs_are_looked_for_is_seen_through_links() {
-        let folder = tempfile::tempdir().unwrap();
-        let (work, link) = (folder.path().join("work"), folder.path().join("link"));
-        fs::create_dir_all(work.join("bin")).unwrap();
-        std::os::unix::fs::symlink(work.join("bin"), &link).unwrap();
-        let path = |parts: &[&Path]| std::env::join_paths(parts).unwrap();
-        let system = Path::new("/usr/bin");
-        assert!(!leads_into(&work, &path(&[system, Path::new("/nowhere"), folder.path()])));
-        for part in [work.join("bin"), work.join("not-yet"), work.clone(), link, "bin".into(), "".into()] {
-            assert!(leads_into(&work, &path(&[system, &part])), "{}", part.display());
-        }
     }
 }

@@ -1,0 +1,38 @@
+//! Where programs are looked for.
+#![expect(clippy::disallowed_methods, reason = "asks where programs are looked for")]
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+/// Whether the programs of this process are looked for in a folder, by whatever name: whoever may write there could have put another
+/// program in place of the one that is meant.
+pub(super) fn leads_into(folder: &Path) -> bool {
+    does_lead_into(folder, &std::env::var_os("PATH").unwrap_or_default())
+}
+
+/// A part that is not absolute is looked up wherever the command is.
+fn does_lead_into(folder: &Path, path: &OsStr) -> bool {
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_in = |part: &Path| fs::canonicalize(part).is_ok_and(|part| part.starts_with(&folder));
+    std::env::split_paths(path).any(|part| !part.is_absolute() || part.starts_with(&folder) || is_in(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_programs_are_looked_for_is_seen_through_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let (work, link) = (folder.path().join("work"), folder.path().join("link"));
+        fs::create_dir_all(work.join("bin")).unwrap();
+        std::os::unix::fs::symlink(work.join("bin"), &link).unwrap();
+        let path = |parts: &[&Path]| std::env::join_paths(parts).unwrap();
+        let system = Path::new("/usr/bin");
+        assert!(!does_lead_into(&work, &path(&[system, Path::new("/nowhere"), folder.path()])));
+        for part in [work.join("bin"), work.join("not-yet"), work.clone(), link, "bin".into(), "".into()] {
+            assert!(does_lead_into(&work, &path(&[system, &part])), "{}", part.display());
+        }
+    }
+}
