@@ -2,6 +2,8 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 #[cfg(target_os = "linux")]
+mod alone;
+#[cfg(target_os = "linux")]
 mod asked;
 #[cfg(target_os = "linux")]
 mod attacks;

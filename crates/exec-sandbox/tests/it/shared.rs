@@ -9,6 +9,7 @@ use std::path::Path;
 
 use stockade_exec_sandbox::{Denial, End, Network, Outcome, SandboxBackend, SandboxSpec};
 
+use crate::alone;
 use crate::live::{Live, NamesAre, each};
 
 const CALLS: &str = include_str!("names_decided/sockets_and_locks.py");
@@ -39,6 +40,9 @@ fn views() -> impl Iterator<Item = SandboxBackend> {
 
 #[test]
 fn locks_and_sockets_are_as_if_nobody_decided_them() {
+    if alone::was_run("shared::locks_and_sockets_are_as_if_nobody_decided_them") {
+        return;
+    }
     for backend in views() {
         let [decided, free] = [NamesAre::Decided, NamesAre::SweptUp].map(|way| {
             let live = Live::with_names(way).unwrap();
