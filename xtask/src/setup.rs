@@ -78,6 +78,7 @@ const TOOLS: &[Tool] = &[
         "test (clients of the network)"),
     tool("the newest Node.js", &["target/tools/node/node_modules/node/bin/node", "--version"], Source::Node("node@26.10.0"),
         "test (clients of the network)"),
+    tool("Chromium", &["chromium", "--version"], Source::Apt("chromium"), "test (pages for browsers, browsers in a sandbox)"),
     rust_for("Rust for Linux on ARM", "aarch64-unknown-linux-gnu"),
     rust_for("Rust for macOS", "aarch64-apple-darwin"),
 ];

@@ -26,6 +26,7 @@ pub(crate) mod limits;
 pub(crate) mod policy;
 #[cfg(target_os = "linux")]
 pub(crate) mod quarantine;
+pub(crate) mod report;
 pub(crate) mod rules;
 #[cfg(target_os = "linux")]
 pub(crate) mod run;

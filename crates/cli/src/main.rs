@@ -72,6 +72,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Eval(eval) => commands::eval::run(eval),
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
+        Command::Report(report) => commands::report::run(report),
         Command::Why(why) => commands::why::run(why),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),

@@ -3,8 +3,8 @@
 use clap::{Args as _, Error, FromArgMatches, Subcommand};
 
 use crate::commands::{
-    audit, check, completions, config, container, eval, init, limits, policy, rules, sanitize, scan, serve,
-    skill, why,
+    audit, check, completions, config, container, eval, init, limits, policy, report, rules, sanitize, scan,
+    serve, skill, why,
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{backends, changes, doctor, exec, graph, hook, install, quarantine, run, selftest};
@@ -102,6 +102,8 @@ commands! {
     "policy" => Policy(policy::PolicyArgs),
     /// Say why something on record was decided so, and what would change it
     "why" => Why(why::WhyArgs),
+    /// Write a page for a browser: what agents did, and what was refused
+    "report" => Report(report::ReportArgs),
     /// Show, check and export the audit trail
     "audit" => Audit(audit::AuditArgs),
     /// Show what holds, who says so, and what a key does

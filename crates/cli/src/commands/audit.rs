@@ -192,7 +192,7 @@ pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure>
     }
 }
 
-fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
+pub(super) fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
     file.or_else(AuditTrail::default_path).ok_or_else(|| {
         Failure::usage("neither XDG_STATE_HOME nor HOME says where your audit trail is")
             .with_help("name it with --file")

@@ -30,7 +30,8 @@ Examples:
   stockade scan --fail-on warn skills/     let suspicious text fail, too
   stockade scan --rules team.toml skills/  add rules of your own
   stockade scan --exclude node_modules .   leave a folder out, and say so
-  stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github";
+  stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github
+  stockade scan --format html skills/ > page.html";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -92,8 +93,8 @@ pub(crate) struct ScanArgs {
     quiet: bool,
 }
 
-/// How to print: for people, as one document or a line for each finding, for code hosts, as a report of tests, or for
-/// workflows of GitHub.
+/// How to print: for people, as one document or a line for each finding, for code hosts, as a report of tests, for
+/// workflows of GitHub, or as a page for a browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScanFormat {
     Text,
@@ -102,6 +103,7 @@ pub(crate) enum ScanFormat {
     Sarif,
     Junit,
     Github,
+    Html,
 }
 
 /// Runs the command.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, Detail};
+use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail};
 use stockade_text::escape;
 
 use super::audit;
@@ -13,6 +13,7 @@ use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
 use crate::render::json::to_json;
+use crate::report::record_facts::{about, detail};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -82,14 +83,10 @@ fn find(trail: &AuditTrail, id: Option<&str>) -> Result<Option<AuditRecord>, Fai
 
 /// Each thing that is known on a line, in the order in which somebody asks for it.
 fn told(record: &AuditRecord) -> String {
-    let detail = |name: &str| match record.data.get(name) {
-        Some(Detail::Text(text)) => Some(text.clone()),
-        _ => None,
-    };
+    let detail = |name| detail(record, name);
     let rows = [
         ("decision", record.decision.clone()),
-        // What was only evaluated has no subject, but names what it was.
-        ("about", detail("subject").or_else(|| detail("command")).or_else(|| detail("path"))),
+        ("about", about(record)),
         ("rule", record.rule.clone()),
         ("because", detail("reason")),
         ("to allow it", detail("toAllow")),

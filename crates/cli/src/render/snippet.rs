@@ -29,6 +29,8 @@ pub(crate) struct Snippet {
     pub(crate) indent: usize,
     /// Cells of the found part, at least one.
     pub(crate) width: usize,
+    /// The found part, in bytes of the line.
+    pub(crate) found: Range<usize>,
     /// Whether the find goes on in later lines.
     pub(crate) goes_on: bool,
 }
@@ -44,10 +46,14 @@ impl Snippet {
 
         let mut snippet = Self { goes_on, ..Self::default() };
         snippet.indent = snippet.push_end(before, CELLS_BEFORE);
+        let start = snippet.line.len();
         snippet.width = snippet.push_start(found, CELLS_FOUND).max(1);
+        snippet.found = start..snippet.line.len();
         let left = CELLS.saturating_sub(snippet.indent + snippet.width);
         snippet.push_start(after, left);
         snippet.line.truncate(snippet.line.trim_end_matches(' ').len());
+        snippet.found.end = snippet.found.end.min(snippet.line.len());
+        snippet.found.start = snippet.found.start.min(snippet.found.end);
         snippet
     }
 

@@ -9,6 +9,7 @@ use stockade_text::{escape, escape_path};
 
 use super::fail_on::FailOn;
 use super::fields::{is_false, path_text};
+use super::scan_groups::ScanGroups;
 use crate::exit::Exit;
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
@@ -33,6 +34,8 @@ pub(crate) struct ScanTally {
     pub(crate) listed: Gaps,
     /// What runs or instructs, whatever the scanner says about it.
     pub(crate) surfaces: Surfaces,
+    /// Where the findings are, and by which rule: what a page draws.
+    pub(crate) groups: ScanGroups,
 }
 
 /// A bounded list of what runs or instructs. Scripts have a list of their own: many of them push nothing else out.
@@ -91,6 +94,7 @@ impl ScanTally {
             critical: of(Severity::Critical),
             warn: of(Severity::Warn),
             truncated: scan.report.truncated,
+            groups: ScanGroups::of(scan),
             ..Self::default()
         };
         match &scan.gap {
@@ -139,6 +143,7 @@ impl ScanTally {
         self.incomplete.append(file.incomplete);
         self.excluded.append(file.excluded);
         self.listed.append(file.listed);
+        self.groups.append(file.groups);
         file.surfaces.rows.into_iter().chain(file.surfaces.scripts).for_each(|row| self.surfaces.push(row));
     }
 

@@ -9,7 +9,7 @@ use super::ScanFormat;
 use super::progress::Progress;
 use crate::output::Output;
 use crate::render::style::Styles;
-use crate::render::{scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
+use crate::render::{scan_html, scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
 use crate::report::fail_on::FailOn;
 use crate::report::scan_tally::ScanTally;
 
@@ -45,6 +45,7 @@ impl Printer<'_> {
             Some(ScanFormat::Sarif) => scan_sarif::file(scan, self.scanner),
             Some(ScanFormat::Junit) => scan_junit::file(scan, self.fail_on),
             Some(ScanFormat::Github) => scan_lines::github(scan),
+            Some(ScanFormat::Html) => scan_html::file(scan),
         }
     }
 
@@ -54,6 +55,7 @@ impl Printer<'_> {
             Some(ScanFormat::Json) => scan_json::HEAD.to_owned(),
             Some(ScanFormat::Sarif) => scan_sarif::head(self.scanner),
             Some(ScanFormat::Junit) => scan_junit::HEAD.to_owned(),
+            Some(ScanFormat::Html) => scan_html::head(),
             Some(ScanFormat::Text | ScanFormat::Jsonl | ScanFormat::Github) | None => String::new(),
         }
     }
@@ -66,6 +68,7 @@ impl Printer<'_> {
             Some(ScanFormat::Jsonl) => scan_lines::jsonl_summary(tally),
             Some(ScanFormat::Sarif) => scan_sarif::tail(tally),
             Some(ScanFormat::Junit) => scan_junit::tail(tally),
+            Some(ScanFormat::Html) => scan_html::tail(tally),
             Some(ScanFormat::Github) | None => String::new(),
         }
     }

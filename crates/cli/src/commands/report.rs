@@ -1,0 +1,91 @@
+//! `stockade report`: the audit trail as a page for a browser.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the clock, and asks whether a person would get the page as text"
+)]
+
+use std::io::{self, IsTerminal as _};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use stockade_guard::audit::Timestamp;
+use stockade_text::escape_path;
+
+use super::audit;
+use super::audit::when::parse_when;
+use crate::args::HELP;
+use crate::exit::Exit;
+use crate::failure::{Failure, with_causes};
+use crate::output::Output;
+use crate::render::records_html;
+use crate::report::record_tally::RecordTally;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade report > report.html                what agents did, as a page
+  stockade report --since 7d > week.html       of the last seven days
+  stockade report --file other.db > page.html  from another trail";
+
+const MORE: &str = "\
+Exit codes:
+  0  the trail is as it was written
+  1  it is not, and the page says so at its top
+  2  the command line is wrong
+  3  the trail could not be read
+
+The page is one file. It loads nothing, runs no script, and shows what strangers wrote as the text that it is.";
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
+pub(crate) struct ReportArgs {
+    /// Records not before: 2026-11-21, 2026-11-21T09:30, or how long ago, such as 90s, 30m, 2h or 7d
+    #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
+    since: Option<Timestamp>,
+
+    /// Records before, in the same forms
+    #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
+    until: Option<Timestamp>,
+
+    /// The trail: an SQLite database, or lines of JSON in a file that ends in .jsonl [default: that of this user]
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
+    if io::stdout().is_terminal() {
+        return Err(Failure::usage("the report is a page for a browser, and this is a terminal")
+            .with_help("write it into a file: stockade report > report.html"));
+    }
+    let path = audit::path(args.file.clone())?;
+    let trail = audit::open(Some(path.clone()))?;
+    let unreadable = |error: &_| Failure::incomplete(with_causes(error));
+    let verified = trail.verify(None).map_err(|error| unreadable(&error))?;
+    let mut tally = RecordTally::default();
+    let read = trail.each(|record| {
+        if args.holds(&record.timestamp) {
+            tally.add(&record);
+        }
+        ControlFlow::Continue(())
+    });
+    // Of a trail that is damaged, the page shows what comes before the damage, and that it is.
+    if let Some(error) = read.err().filter(|_| verified.intact()) {
+        return Err(unreadable(&error));
+    }
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&records_html::page(&escape_path(&path), &tally, &verified));
+    output.finish(if verified.intact() { Exit::Clean } else { Exit::Found })
+}
+
+impl ReportArgs {
+    /// Whether a record of this time is asked for. One whose time cannot be read is: the page is not to leave out what is odd.
+    fn holds(&self, timestamp: &str) -> bool {
+        let Some(at) = Timestamp::parse(timestamp) else { return true };
+        self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)
+    }
+}
+
+fn parse_when_now(text: &str) -> Result<Timestamp, String> {
+    parse_when(text, SystemTime::now().into())
+}

@@ -1,0 +1,130 @@
+//! Pages for browsers: one file each, which loads nothing, runs nothing, and shows what strangers wrote as the text that it is.
+//!
+//! Two walls stand before hostile text: [`text`] writes out every character that means something to a browser, and the policy in
+//! the head of the page forbids scripts, pictures from elsewhere, forms and other styles, should one have got through.
+
+pub(crate) mod bars;
+pub(crate) mod timeline;
+
+use std::borrow::Cow;
+
+use stockade_text::escape;
+
+/// The style of every page, for light and dark screens, wide ones and phones.
+const STYLE: &str = include_str!("html/page.css");
+
+/// The digest of [`STYLE`], by which browsers know the only style that they may use.
+const STYLE_DIGEST: &str = "sha256-mhGcqlrYQu67L3EeNT3DHO78ij3KKOv9xnChL8M4DSE=";
+
+/// Returns a text as a page shows it: characters that hide or turn are written out, those of HTML are references.
+pub(crate) fn text(text: &str) -> String {
+    markup_off(&escape(text)).into_owned()
+}
+
+fn markup_off(text: &str) -> Cow<'_, str> {
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => plain.push_str("&amp;"),
+            '<' => plain.push_str("&lt;"),
+            '>' => plain.push_str("&gt;"),
+            '"' => plain.push_str("&quot;"),
+            '\'' => plain.push_str("&#39;"),
+            other => plain.push(other),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// Returns the beginning of a page.
+pub(crate) fn head(title: &str) -> String {
+    let title = text(title);
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src '{STYLE_DIGEST}'; \
+         base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
+    )
+}
+
+/// The end of a page.
+pub(crate) const END: &str = "</body>\n</html>\n";
+
+/// One of the numbers that a page begins with.
+pub(crate) struct Number {
+    /// What it says of the state of things: a class of the style.
+    pub(crate) tone: Tone,
+    pub(crate) value: u64,
+    pub(crate) noun: &'static str,
+}
+
+/// How something is to be taken. Each has a colour, and never a colour alone: what it is stands there in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Bad,
+    Doubtful,
+    Good,
+    Plain,
+}
+
+impl Tone {
+    /// The class of the style.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Bad => "bad",
+            Self::Doubtful => "doubtful",
+            Self::Good => "good",
+            Self::Plain => "plain",
+        }
+    }
+}
+
+/// Returns numbers beside each other.
+pub(crate) fn numbers(numbers: &[Number]) -> String {
+    let shown = numbers.iter().map(|Number { tone, value, noun }| {
+        // Nothing bad is no bad news.
+        let tone = if *value == 0 { Tone::Plain } else { *tone };
+        format!("<li class=\"{}\"><b>{value}</b> {}</li>\n", tone.class(), text(noun))
+    });
+    format!("<ul class=\"numbers\">\n{}</ul>\n", shown.collect::<String>())
+}
+
+/// Returns a part of a page with its heading; nothing where it would be empty.
+pub(crate) fn section(heading: &str, body: &str) -> String {
+    if body.is_empty() {
+        return String::new();
+    }
+    format!("<section>\n<h2>{}</h2>\n{body}</section>\n", text(heading))
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::prelude::BASE64_STANDARD;
+    use proptest::prelude::*;
+    use sha2::{Digest as _, Sha256};
+
+    use super::*;
+
+    #[test]
+    fn the_policy_names_the_style_of_the_page() {
+        assert_eq!(STYLE_DIGEST, format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(STYLE))));
+        assert!(!STYLE.contains("</"), "it would end the element that it stands in");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_markup(hostile in ".*") {
+            let shown = text(&hostile);
+            prop_assert!(!shown.contains(['<', '>', '"', '\'']));
+            let read = shown.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'");
+            prop_assert_eq!(read.replace("&amp;", "&"), escape(&hostile));
+        }
+    }
+}
