@@ -11,6 +11,7 @@ use crate::render::json::to_json;
 
 /// What a command changed, as a whole: where, by which command, and how far it has come.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChangeSet")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Layer {
     pub(crate) id: String,
@@ -41,6 +42,7 @@ impl Layer {
 
 /// A change of one path.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PathChange")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Changed {
     path: String,
@@ -106,6 +108,7 @@ pub(crate) struct Done {
 
 /// What stands against a path.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "BlockedPath")]
 pub(crate) struct Against {
     path: String,
     why: String,
@@ -167,6 +170,7 @@ pub(crate) fn decided(layer: &ReviewLayer, decision: Decision, decided: &Decided
 
 /// What became of what a command changed in its view, in the outcome of that.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ReviewOutcome")]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Review {
     /// What the changes are called.

@@ -41,7 +41,7 @@ SIGTERM, SIGINT and SIGHUP end it: no command begins any more, those that run ha
 signal cancels them at once.
 
 One request a line, one answer a line, in the order in which answers are ready; SERVE.md says what methods there are.
-Clients for Python and Node are in examples/clients. A client that does not read its answers is not read from.";
+Typed clients for Python and Node.js are in packages. A client that does not read its answers is not read from.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]

@@ -32,22 +32,27 @@ pub(super) const TIMED_OUT: i32 = -32004;
 /// It was cancelled before it began.
 pub(super) const CANCELLED: i32 = -32005;
 
-/// The codes and what they mean, for the documentation.
-pub(super) const CODES: &[(i32, &str)] = &[
-    (PARSE, "the line is no JSON"),
+/// The codes, what clients call them, and what they mean.
+pub(super) const CODES: &[(i32, &str, &str)] = &[
+    (PARSE, "UnreadableLine", "the line is no JSON"),
     (
         REQUEST,
+        "InvalidRequest",
         "it is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long",
     ),
-    (METHOD, "there is no such method"),
-    (PARAMETERS, "a parameter is missing, unknown or wrong; the message has the nearest name"),
-    (INTERNAL, "the answer could not be found out, through no fault of the request"),
-    (BUSY, "too many connections or sessions are open"),
-    (REFUSED, "refused by policy; `data` has the verdict"),
-    (EXHAUSTED, "a limit is exhausted; `data` says which"),
-    (NO_SANDBOX, "no sandbox can do it; `data` has the fix"),
-    (TIMED_OUT, "the evaluation took too long, or waits for what never comes"),
-    (CANCELLED, "the command was cancelled before it began, and nothing ran"),
+    (METHOD, "UnknownMethod", "there is no such method"),
+    (
+        PARAMETERS,
+        "InvalidParameters",
+        "a parameter is missing, unknown or wrong; the message has the nearest name",
+    ),
+    (INTERNAL, "InternalError", "the answer could not be found out, through no fault of the request"),
+    (BUSY, "ServerBusy", "too many connections or sessions are open"),
+    (REFUSED, "RefusedByPolicy", "refused by policy; `data` has the verdict"),
+    (EXHAUSTED, "LimitExhausted", "a limit is exhausted; `data` says which"),
+    (NO_SANDBOX, "SandboxUnavailable", "no sandbox can do it; `data` has the fix"),
+    (TIMED_OUT, "EvaluationTimedOut", "the evaluation took too long, or waits for what never comes"),
+    (CANCELLED, "CommandCancelled", "the command was cancelled before it began, and nothing ran"),
 ];
 
 /// Why a request has no result: the `error` of a response.

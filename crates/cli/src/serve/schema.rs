@@ -28,8 +28,10 @@ pub(crate) fn document() -> Value {
     });
     #[cfg(not(target_os = "linux"))]
     let notifications = json!({ "policy.changed": changed });
-    let errors: Map<String, Value> =
-        CODES.iter().map(|(code, means)| (code.to_string(), Value::from(*means))).collect();
+    let errors: Map<String, Value> = CODES
+        .iter()
+        .map(|(code, name, means)| (code.to_string(), json!({"name": name, "means": means})))
+        .collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "stockade serve",

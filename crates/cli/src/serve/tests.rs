@@ -2,6 +2,7 @@
 
 mod document;
 mod examples;
+mod packages;
 mod properties;
 mod protocol;
 

@@ -50,6 +50,7 @@ pub(super) struct Revoked {
 
 /// What a person has said to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Answer")]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Said {
     Allow,
@@ -118,6 +119,7 @@ impl Reply {
 
 /// What a person has said, where that decided.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AppliedAnswer")]
 #[serde(rename_all = "camelCase")]
 pub(super) struct AnsweredBy {
     /// `allow`, `deny`, `allow-session`, `deny-session` or `allow-always`.

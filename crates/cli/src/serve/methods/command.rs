@@ -45,6 +45,7 @@ pub(super) struct Validate {
 
 /// The shell that reads the text.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "Shell")]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ShellName {
     #[default]
@@ -89,6 +90,7 @@ pub(super) struct Parsed {
 
 /// A file that a redirection opens.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Redirect")]
 struct Opened {
     /// The operator: `>`.
     op: String,
@@ -99,6 +101,7 @@ struct Opened {
 
 /// Why a text was not read.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ParseObstacle")]
 struct Obstructed {
     code: &'static str,
     message: &'static str,

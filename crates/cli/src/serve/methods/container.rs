@@ -58,6 +58,7 @@ pub(super) struct Read {
 
 /// Something that is wrong with a manifest.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ManifestProblem")]
 struct Wrong {
     /// The field, such as `sandbox.memoryMb`.
     path: String,
@@ -70,6 +71,7 @@ struct Wrong {
 
 /// Who signed a manifest.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SignatureCheck")]
 #[serde(rename_all = "camelCase")]
 struct Signed {
     /// Whether it was the publisher. Whether to trust the publisher is another question.
@@ -81,6 +83,7 @@ struct Signed {
 
 /// What arguments of `docker` cannot give.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "UnenforcedPermission")]
 struct Missing {
     /// `allowSpawn`, `image` or `memoryMb`.
     what: &'static str,

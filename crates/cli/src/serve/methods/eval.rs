@@ -71,6 +71,7 @@ pub(super) struct EvalInterpolate {
 
 /// What is asked of `eval`.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "EvalFunction")]
 #[serde(rename_all = "camelCase")]
 enum Function {
     /// The value of the expression.

@@ -165,6 +165,7 @@ pub(super) struct Ended {
 
 /// What a command used up.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ResourceUsage")]
 #[serde(rename_all = "camelCase")]
 struct Used {
     wall_time_ms: u64,
@@ -185,6 +186,7 @@ struct Used {
 
 /// Something that was moved away.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "QuarantinedFile")]
 #[serde(rename_all = "camelCase")]
 struct Moved {
     path: String,
@@ -199,6 +201,7 @@ struct Moved {
 
 /// A file that counts for something: what was changed, or could be read.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ChangedFile")]
 #[serde(rename_all = "camelCase")]
 struct Altered {
     path: String,

@@ -32,6 +32,7 @@ pub(super) struct RunScript {
 
 /// Something that happens, at a moment of the script.
 #[derive(JsonSchema)]
+#[schemars(rename = "LimitEvent")]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what the layer reads")]
 struct Event {
@@ -82,6 +83,7 @@ pub(super) struct Settle {
 
 /// What a call costs.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "CallCost")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Cost {
     /// Tokens read and written.

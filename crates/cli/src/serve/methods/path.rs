@@ -53,6 +53,7 @@ pub(super) struct Authorize {
 
 /// Policies of a tool's own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ToolPolicies")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve) struct Policies {
     /// Patterns of commands that are refused; `"default"` for the commands that no agent should run.
@@ -62,6 +63,7 @@ pub(in crate::serve) struct Policies {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "CommandPatterns")]
 #[serde(untagged)]
 enum Patterns {
     Named(String),
@@ -70,6 +72,7 @@ enum Patterns {
 
 /// What is asked for.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PathRequest")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Wish {
     /// `fs.read`, `fs.write` or `command.execute`.
@@ -96,6 +99,7 @@ pub(super) enum Answered {
 
 /// What was decided about the path.
 #[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "PathDecision")]
 pub(super) struct Decided {
     /// `allow`, `deny` or `ask`: what holds after the answers.
     decision: &'static str,
@@ -120,6 +124,7 @@ pub(super) struct Decided {
 
 /// A question to a person.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PermissionPrompt")]
 #[serde(rename_all = "camelCase")]
 struct Prompt {
     operation: &'static str,

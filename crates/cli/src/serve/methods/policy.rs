@@ -14,6 +14,7 @@ use stockade_guard::policy::{CommandRule, Layer};
 
 /// A rule for commands.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CommandRule")]
 #[serde(rename_all = "camelCase")]
 struct RuleRow {
     id: String,

@@ -56,6 +56,7 @@ pub(super) struct Planned {
 
 /// Something that the command sees.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Mount")]
 struct Mounted {
     target: String,
     /// What is there and what may be done with it, in words.
@@ -65,6 +66,7 @@ struct Mounted {
 
 /// What is enforced, and what is not.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Enforcement")]
 pub(super) struct Enforced {
     enforced: Vec<Holds>,
     gaps: Vec<Lacks>,
@@ -72,6 +74,7 @@ pub(super) struct Enforced {
 
 /// A property that holds in the sandbox.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EnforcedProperty")]
 struct Holds {
     property: String,
     means: String,
@@ -79,6 +82,7 @@ struct Holds {
 
 /// Something that does not hold, or only in part.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EnforcementGap")]
 struct Lacks {
     property: String,
     why: String,

@@ -45,6 +45,7 @@ pub(super) struct Cleaned {
 
 /// The invisible characters that were removed.
 #[derive(JsonSchema)]
+#[schemars(rename = "StrippedCharacters")]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what the layer writes")]
 struct Stripped {

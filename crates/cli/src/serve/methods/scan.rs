@@ -38,6 +38,7 @@ pub(super) struct Scan {
 
 /// How the text is to be scanned.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ScanOptions")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Wish {
     /// Only these rules, by their ids.
@@ -148,6 +149,7 @@ enum Severity {
 
 /// Something that runs or instructs because it is there.
 #[derive(JsonSchema)]
+#[schemars(rename = "SkillSurface")]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
 struct SurfaceInFile {
@@ -164,6 +166,7 @@ struct SurfaceInFile {
 
 /// Something that was not scanned.
 #[derive(JsonSchema)]
+#[schemars(rename = "ScanGap")]
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
 struct Gap {

@@ -50,6 +50,7 @@ pub(super) struct Open {
 
 /// What holds in a session.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "SessionConfig")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Config {
     /// The tools: `{profile, allow, deny}`. Only for an agent, which then has no tool that either policy lacks.
@@ -73,6 +74,7 @@ struct Config {
 
 /// How long answers to commands hold that are to hold for more than one request.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "AnswerTerms")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Terms {
     /// Minutes for those of the session, should it last longer; 720 by default and at most, 0 for none.

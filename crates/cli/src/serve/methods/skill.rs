@@ -53,6 +53,7 @@ pub(super) struct Admit {
 
 /// How skills are let in.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "AdmissionConfig")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Config {
     /// What is expected of the head: `agentskills` (the default), `claude`, `openclaw`, `comis` or `lenient`.
@@ -81,6 +82,7 @@ pub(super) struct Read {
 
 /// Something that is wrong with a skill.
 #[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SkillProblem")]
 struct Wrong {
     path: String,
     message: String,

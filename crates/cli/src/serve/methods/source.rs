@@ -50,6 +50,7 @@ pub(super) struct Apply {
 
 /// What an operator wants otherwise.
 #[derive(JsonSchema)]
+#[schemars(rename = "SourceOverrides")]
 #[schemars(rename_all = "camelCase", deny_unknown_fields)]
 #[expect(dead_code, reason = "describes what the layer reads")]
 struct Overrides {
@@ -75,6 +76,7 @@ pub(super) struct Profile {
 }
 
 #[derive(JsonSchema)]
+#[schemars(rename = "ExtractionStrategy")]
 #[schemars(rename_all = "lowercase")]
 #[expect(dead_code, reason = "describes what the layer reads and writes")]
 enum Strategy {

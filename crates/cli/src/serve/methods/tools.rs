@@ -35,6 +35,7 @@ pub(super) struct Resolve {
 
 /// An operator's policy for tools.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ToolPolicy")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Policy {
     /// The baseline; `coding` by default.
@@ -49,6 +50,7 @@ struct Policy {
 
 /// A list, or a text with entries separated by spaces or commas.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ListOrText")]
 #[serde(untagged)]
 enum Entries {
     Text(String),
@@ -72,6 +74,7 @@ pub(super) struct Resolved {
 
 /// A tool that may not be used.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "FilteredTool")]
 struct Filtered {
     tool: String,
     /// `kind` is `not_in_profile`, `explicit_deny` or `not_in_skill`; beside it stands what decided.
@@ -80,6 +83,7 @@ struct Filtered {
 
 /// What a skill says about the arguments of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ToolArgumentLimit")]
 #[serde(rename_all = "camelCase")]
 struct Limit {
     tool: String,

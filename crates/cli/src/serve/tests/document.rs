@@ -57,7 +57,8 @@ or was not taken within ten seconds after the end. `cancel` ends a command by th
 
 A bug in the answer to one request is told with -32603 and on standard error, and ends no other.
 
-Clients that show all of this are in [examples/clients](../../examples/clients): Python and Node, without dependencies.
+The packages for [Python](../../packages/python) and [Node.js](../../packages/node) are made from the same types: typed methods, a
+time-out for every answer, a typed error for every way to fail, and a server that is started anew when it was lost.
 ";
 
 #[test]
@@ -84,9 +85,9 @@ fn document() -> String {
             first_sentence(&schema["methods"][*method]["params"])
         );
     }
-    out.push_str("\n## Errors\n\n| code | what it means |\n|---|---|\n");
-    for (code, means) in CODES {
-        let _ = writeln!(out, "| {code} | {means} |");
+    out.push_str("\n## Errors\n\n| code | name | what it means |\n|---|---|---|\n");
+    for (code, name, means) in CODES {
+        let _ = writeln!(out, "| {code} | `{name}` | {means} |");
     }
     for (method, params, answer) in &examples {
         let of = &schema["methods"][*method];

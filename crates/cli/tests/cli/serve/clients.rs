@@ -1,43 +1,155 @@
-//! The clients that come with this repository do what they show.
+//! The packages for Python and Node.js: made, installed where nothing else is, and tried there.
+#![expect(clippy::disallowed_methods, reason = "makes, installs and runs packages")]
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::support::{path_with_stockade, repository};
+use crate::support::{STOCKADE, repository};
 
-const SHOWN: &str = "\
+/// What the tours of both print. Python and JavaScript write a truth value and a text each in their own way.
+const TOUR: &str = "\
 sanitize: Say hi.
-scan: CRITICAL
+scan: EXEC_PIPE_BASH
 evaluate: deny
+path: deny
 error: -32602 unknown field `txt`, expected `text` or `maxBodyLength`; did you mean `text`?
-side by side: 100
+session: true
+side by side: 60
+stream: stdout \"tick\\n\"
+cancel: cancelled
 ";
 
-/// Python and JavaScript write a truth value each in their own way.
-const CANCELLED: [&str; 2] = ["cancel: True cancelled\n", "cancel: true cancelled\n"];
+/// Where interpreters are, and no other `stockade`.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A folder in which a package is installed, with a home of its own.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap() };
+        for name in ["home", "made", "app"] {
+            fs::create_dir(place.path(name)).unwrap();
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(name)
+    }
+
+    /// Runs a program, which must succeed, and returns what it printed.
+    fn run(&self, program: impl AsRef<Path>, arguments: &[&str]) -> String {
+        let mut command = Command::new(program.as_ref());
+        command.args(arguments).current_dir(self.path("app")).env("HOME", self.path("home"));
+        command.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("STOCKADE_BINARY");
+        // Of the program itself there is none but the one in the package.
+        let output = command.env("PATH", PATH).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8(output.stdout).unwrap();
+        let program = program.as_ref().display();
+        assert!(output.status.success(), "{program} {arguments:?}: {printed}\n{told}");
+        printed
+    }
+}
 
 #[test]
-fn the_clients_show_what_they_say() {
-    for (interpreter, client) in
-        [("python3", "python/stockade_client.py"), ("node", "node/stockade-client.mjs")]
-    {
-        if Command::new(interpreter).arg("--version").output().is_err() {
-            println!("skipped: {interpreter} is not installed, so examples/clients/{client} was not run");
-            continue;
-        }
-        let home = tempfile::tempdir().unwrap();
-        let work = home.path().canonicalize().unwrap().join("work");
-        std::fs::create_dir(&work).unwrap();
-        let output = Command::new(interpreter)
-            .arg(repository().join("examples/clients").join(client))
-            .env("PATH", path_with_stockade())
-            .env("HOME", home.path())
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .current_dir(&work)
-            .output()
-            .unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{client}: {}", String::from_utf8_lossy(&output.stderr));
-        let rest = printed.strip_prefix(SHOWN).unwrap_or_else(|| panic!("{client}: {printed}"));
-        assert!(CANCELLED.contains(&rest), "{client}: {printed}");
+fn the_wheel_does_what_it_says() {
+    let python = "/usr/bin/python3";
+    if !succeeds(python, &["-c", "import ensurepip"]) {
+        return println!("skipped: the package for Python: there is no {python} with venv");
     }
+    let (place, package) = (Place::new(), repository().join("packages/python").canonicalize().unwrap());
+    let within = |path: &str| package.join(path).display().to_string();
+    place.run(python, &["-m", "venv", "../venv"]);
+    let python = place.path("venv/bin/python");
+    // What cargo built stands in for what is released.
+    let build = "import sys; sys.path.insert(0, sys.argv[1]); import build_wheel; print(build_wheel.build_wheel('../made'))";
+    let made = Command::new(&python)
+        .args(["-B", "-c", build, &within("")])
+        .current_dir(place.path("app"))
+        .env("STOCKADE_BINARY", STOCKADE)
+        .output()
+        .unwrap();
+    let name = String::from_utf8(made.stdout).unwrap();
+    assert!(name.starts_with("stockade-") && name.ends_with(".whl\n"), "{name}{:?}", made.stderr);
+    let wheel = format!("../made/{}", name.trim_end());
+    place.run(&python, &["-m", "pip", "install", "--quiet", "--no-index", "--no-deps", &wheel]);
+
+    let version = format!("stockade {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(place.run(place.path("venv/bin/stockade"), &["--version"]), version);
+    assert_eq!(place.run(&python, &["-m", "stockade", "--version"]), version);
+    let tour = place.run(&python, &[&within("examples/tour.py")]);
+    assert_eq!(tour.replace("True", "true").replace("b'tick\\n'", "\"tick\\n\""), TOUR);
+    place.run(&python, &[&within("tests/test_client.py")]);
+
+    let mypy = repository().join("target/tools/python/bin/mypy");
+    if !mypy.exists() {
+        return println!("skipped: the types of the package for Python: `cargo xtask setup` fetches mypy");
+    }
+    let python = python.display().to_string();
+    for what in [vec![within("examples/tour.py")], vec!["--package".to_owned(), "stockade".to_owned()]] {
+        let mut arguments = vec!["--strict", "--python-executable", &python];
+        arguments.extend(what.iter().map(String::as_str));
+        place.run(&mypy, &arguments);
+    }
+}
+
+#[test]
+fn the_packages_for_node_do_what_they_say() {
+    if !succeeds("npm", &["--version"]) || !succeeds("node", &["--version"]) {
+        return println!("skipped: the packages for Node.js: there is no node, or no npm");
+    }
+    let (place, package) = (Place::new(), repository().join("packages/node").canonicalize().unwrap());
+    let within = |path: &str| package.join(path).display().to_string();
+    place.run("node", &[&within("scripts/platform.mjs"), STOCKADE, "../platform"]);
+    place.run("npm", &["pack", "--silent", "--pack-destination", "../made", "../platform", &within("")]);
+    fs::write(place.path("app/package.json"), "{\"private\": true}\n").unwrap();
+    let made: Vec<String> = fs::read_dir(place.path("made"))
+        .unwrap()
+        .map(|entry| format!("../made/{}", entry.unwrap().file_name().into_string().unwrap()))
+        .collect();
+    let mut install = vec!["install", "--offline", "--silent", "--no-audit", "--no-fund"];
+    install.extend(made.iter().map(String::as_str));
+    place.run("npm", &install);
+
+    let version = format!("stockade {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(place.run("node_modules/.bin/stockade", &["--version"]), version);
+    let tests = place.run("node", &["--test", "--test-reporter=tap", &within("tests/client.test.mjs")]);
+    assert!(tests.contains("# fail 0") && tests.contains("# skipped 0"), "{tests}");
+
+    let tools = repository().join("target/tools/node/node_modules").canonicalize().unwrap_or_default();
+    if !tools.join(".bin/tsc").exists() || !tools.join("@types/node").exists() {
+        return println!("skipped: the types of the package for Node.js: `cargo xtask setup` fetches tsc");
+    }
+    for name in ["tour.mts", "common.cts"] {
+        fs::copy(within(&format!("examples/{name}")), place.path("app").join(name)).unwrap();
+    }
+    let types = tools.join("@types").display().to_string();
+    let strict =
+        ["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--module", "nodenext"];
+    let other = ["--target", "es2022", "--typeRoots", &types, "--types", "node", "tour.mts", "common.cts"];
+    place.run(tools.join(".bin/tsc"), &[strict.as_slice(), other.as_slice()].concat());
+    assert_eq!(place.run("node", &["tour.mjs"]), TOUR);
+    assert_eq!(place.run("node", &["common.cjs"]), "allow\n");
+}
+
+#[test]
+fn the_packages_have_the_version_of_the_program() {
+    let manifest = fs::read_to_string(repository().join("packages/node/package.json")).unwrap();
+    let versions =
+        manifest.lines().filter(|line| line.contains("\"version\"") || line.contains("@stockade/cli-"));
+    let quoted = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
+    assert_eq!(versions.filter(|line| line.contains(&quoted)).count(), 5, "{manifest}");
+}
+
+fn succeeds(program: &str, arguments: &[&str]) -> bool {
+    Command::new(program)
+        .args(arguments)
+        .env("PATH", PATH)
+        .output()
+        .is_ok_and(|output| output.status.success())
 }

@@ -80,6 +80,7 @@ struct EvaluateConfig {
 
 /// What was decided about the command.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CommandDecision")]
 #[serde(rename_all = "camelCase")]
 pub(in crate::serve::methods) struct Evaluated {
     /// The strictest action of all parts: `allow`, `sandbox`, `ask` or `deny`.
@@ -128,6 +129,7 @@ struct SuggestedRule {
 
 /// One thing that the command does.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "CommandPart")]
 struct Judged {
     /// The program and its arguments; `null` for a word that is only known when it runs. Empty for what runs nothing.
     argv: Argv,

@@ -105,6 +105,7 @@ pub(in crate::serve::methods) struct Imported {
 
 /// An entry, and what is to be said of it.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "EntryWarning")]
 struct Noted {
     entry: String,
     reason: String,

@@ -50,6 +50,7 @@ pub(in crate::serve::methods) struct Explained {
 
 /// A rule that was considered.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ConsideredRule")]
 struct Considered {
     id: String,
     layer: &'static str,

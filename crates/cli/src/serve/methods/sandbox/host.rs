@@ -11,6 +11,7 @@ use crate::serve::fault::Fault;
 
 /// The machine that a plan is made for.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "HostFacts")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Host {
     /// `linux` or `macos`; `linux` by default.
@@ -33,6 +34,7 @@ pub(super) struct Host {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "ExistingPaths")]
 #[serde(untagged)]
 enum Exists {
     Everything(String),
@@ -41,6 +43,7 @@ enum Exists {
 
 /// The bubblewrap of that machine.
 #[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "Bubblewrap")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Bwrap {
     path: Option<PathBuf>,

@@ -15,6 +15,7 @@ use crate::serve::fault::Fault;
 
 /// What a command may see and use.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "SandboxSpec")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::serve::methods) struct Spec {
     /// The folder that the command works in; the folder of the server by default.
@@ -68,6 +69,7 @@ pub(in crate::serve::methods) struct Spec {
 
 /// What a command may reach over the network.
 #[derive(Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "NetworkAccess")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Reach {
     mode: NetworkMode,
@@ -89,6 +91,7 @@ enum NetworkMode {
 
 /// How much a command may do, from the mildest to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "SandboxMode")]
 #[serde(rename_all = "kebab-case")]
 enum Mode {
     /// There is no sandbox.
@@ -101,6 +104,7 @@ enum Mode {
 
 /// Whether a command works on a view of the workspace, and what becomes of that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "ReviewMode")]
 #[serde(rename_all = "kebab-case")]
 enum Review {
     /// It changes the workspace itself.
@@ -133,6 +137,7 @@ impl From<Mode> for SandboxMode {
 
 /// What a command may use up; what is not named has the default of `stockade exec`.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "ResourceLimits")]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Bounds {
     /// From start to end, in milliseconds.

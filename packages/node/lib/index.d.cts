@@ -1,0 +1,2 @@
+export * from "./client.cjs";
+export * from "./protocol.cjs";
