@@ -93,7 +93,7 @@ impl Workspace {
 
     /// Cargo, building the examples of all crates together, so that what they share with the tests is built once.
     pub(crate) fn build_examples(&self) -> Program {
-        self.cargo().args(["build", "--quiet", "--workspace", "--all-features", "--examples"])
+        self.cargo().args(["build", "--quiet", "--workspace", "--all-features", "--examples", "--bins"])
     }
 
     /// An example that was built.

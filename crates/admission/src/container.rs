@@ -18,7 +18,7 @@ use stockade_exec_sandbox::container::read_package;
 pub use stockade_exec_sandbox::container::{
     Address, CheckedPackage, ContainerArgs, ContainerManifest, ContainerOptions, ContainerOptionsError,
     DeclaredFile, MANIFEST, ManifestErrors, ManifestHash, ManifestProblem, NotEnforced, PackageError,
-    PackageOptions, PackageProblem, Permissions, Publisher, SandboxLimits, SignatureError,
+    PackageOptions, PackageProblem, PackageRun, Permissions, Publisher, SandboxLimits, SignatureError,
 };
 
 /// What was found out about a package.

@@ -60,6 +60,7 @@ fn carry_out(args: &Args) -> ExitCode {
         // It ends as its harness understands it.
         #[cfg(target_os = "linux")]
         Command::Hook(hook) => return commands::hook::run(hook),
+        Command::Container(container) => return commands::container::run(container, args.color),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         #[cfg(target_os = "linux")]
@@ -76,7 +77,6 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Why(why) => commands::why::run(why),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
-        Command::Container(container) => commands::container::run(container, args.color),
         Command::Config(config) => commands::config::run(config, args.color),
         Command::Policy(policy) => commands::policy::run(policy, args.color),
         Command::Serve(serve) => commands::serve::run(serve),

@@ -1,7 +1,7 @@
 //! What makes sandboxes beside this crate: engines of containers, and whatever somebody registers.
 
 pub(crate) mod added;
-mod args;
+pub(crate) mod args;
 #[cfg(target_os = "linux")]
 pub(crate) mod backend;
 #[cfg(target_os = "linux")]

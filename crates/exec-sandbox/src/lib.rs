@@ -115,7 +115,9 @@ pub use backends::backend::{Backend, BackendRun, Probed};
 pub use backends::external::{external_backends, external_program, find_external};
 #[cfg(target_os = "linux")]
 pub use backends::registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
-pub use backends::request::{ContainerPlan, ContainerRequest, Engine, EngineFacts, EngineLack};
+pub use backends::request::{
+    ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack,
+};
 pub use bwrap::bwrap_arguments;
 pub use choices::{
     BackendName, HomeView, OnUnavailable, ReviewMode, ReviewPolicy, SandboxBackend, SandboxMode,

@@ -72,6 +72,19 @@ impl ResourceLimits {
     }
 }
 
+/// Files and folders in a folder in memory at most; and where memory is bounded tightly, one for so many bytes of the folder: for each, the
+/// kernel takes up to a thousand of its own, which old control groups do not count.
+const MAX_NAMES: u64 = 200_000;
+const OF_A_NAME: u64 = 5_000;
+
+/// How many files and folders a folder in memory may hold.
+pub(crate) const fn names_within(size: u64, is_tight: bool) -> u64 {
+    match size / OF_A_NAME {
+        names if is_tight && names < MAX_NAMES => names,
+        _ => MAX_NAMES,
+    }
+}
+
 /// A bound, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<T> {

@@ -146,6 +146,9 @@ const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of
 /// Where git looks for the settings of its user, below the home.
 const GIT_SETTINGS: &str = ".gitconfig";
 
+/// Where temporary files are.
+pub(crate) const TEMPORARY: &str = "/tmp";
+
 /// Why a folder is visible that the command shares with others.
 pub(crate) const SHARED: &str = "shared with other commands";
 
@@ -162,7 +165,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
     mounts.push(Mount::new(
-        "/tmp",
+        TEMPORARY,
         MountKind::Scratch { size: spec.limits.temporary() },
         "private temporary files",
     ));

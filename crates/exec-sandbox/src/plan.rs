@@ -141,7 +141,8 @@ pub(crate) fn plan_of(
     facts: &HostFacts,
     offers: impl IntoIterator<Item = Result<Offer, Refusal>>,
 ) -> Result<Plan, Refusal> {
-    let (program, arguments) = command(&spec.command)?;
+    // An image may say what it starts; whoever makes another sandbox has to.
+    let named = (!spec.command.is_empty()).then(|| command(&spec.command)).transpose()?;
     let mut mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
     check_cwd(&cwd, &mounts)?;
@@ -149,7 +150,7 @@ pub(crate) fn plan_of(
     let Offer { provider, enforcement } = choose(spec, facts, offers)?;
     match &provider {
         Provider::Container(container) => {
-            mounts = contain::within(mounts);
+            mounts = contain::within(mounts, container.request.purpose);
             contain::check(container, spec, &mounts, &mut environment, &cwd)?;
         }
         Provider::Added(backend) => {
@@ -158,6 +159,11 @@ pub(crate) fn plan_of(
         }
         Provider::Native | Provider::Bwrap { .. } | Provider::Landlock | Provider::Nothing => {}
     }
+    let (program, arguments) = match (named, &provider) {
+        (Some(named), _) => named,
+        (None, Provider::Container(container)) => contain::command(container)?,
+        (None, _) => command(&[])?,
+    };
     if let Some(path) = kept_back_in_vain(&mounts).filter(|_| provider == Provider::Landlock) {
         let rule = SandboxRule::CannotEnforce(
             "it lies in what the command may change, where it cannot be hidden or kept by Landlock",

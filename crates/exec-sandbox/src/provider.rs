@@ -101,6 +101,9 @@ impl Offer {
     /// Returns why it is not taken, if anything that is wanted is missing.
     fn holds_what_is_wanted(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
         let wanted = &spec.require | &spec.require_by_name;
+        if let Provider::Container(container) = &self.provider {
+            contain::bounds(container.engine, &wanted, &self.enforcement)?;
+        }
         let Provider::Added(added) = &self.provider else { return require(&wanted, &self.enforcement) };
         let asked = (spec.spawn == Spawn::Threads).then_some(&Property::NoSpawn);
         let all = ISOLATION.iter().chain(asked).chain(&wanted);

@@ -111,7 +111,11 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     let here = std::env::current_dir()
         .map_err(|error| Failure::incomplete(format_args!("cannot find this folder: {error}")))?;
     let mut spec = SandboxSpec::new(here, ["true"]);
-    spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    spec.container = ContainerRequest {
+        image: args.image.clone(),
+        runtime: args.runtime.clone(),
+        ..ContainerRequest::default()
+    };
     spec.backend_options = args.backend_option.iter().cloned().collect();
     for name in external_backends() {
         registry.find(name, &spec);

@@ -1,7 +1,11 @@
-//! `stockade container`: whether a package for containers is what its publisher signed, and how Docker runs it.
+//! `stockade container`: whether a package for containers is what its publisher signed, how Docker runs it, and to run it.
+
+#[cfg(target_os = "linux")]
+mod run;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Subcommand;
 use stockade_guard::container::{
@@ -24,8 +28,8 @@ const EXAMPLES: &str = "\
 Examples:
   stockade container check packages/swap                     is every file the one that was signed?
   stockade container check packages/swap --copy-to build     and write what was checked, to build an image from
-  stockade container args packages/swap --image sha256:… | xargs -d '\\n' docker
-                                                             run it as its manifest says";
+  stockade container run packages/swap --image sha256:…      run it as its manifest says, and put it on record
+  stockade container args packages/swap --image sha256:…     what docker would be told, for whoever runs it otherwise";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -38,7 +42,15 @@ A package is a folder with a manifest.json. It lists every other file with its S
 What refuses a package: a manifest that the schema does not permit, a signature of somebody else, a file that differs, is
 missing, is not listed or is no plain file, and a critical finding of the scanner. A signature says whose key it was;
 whether to trust that publisher is for you to say. Of a file, or of - for standard input, the manifest alone is looked at.
-Nothing of a package is run.";
+`check` and `args` run nothing of a package.";
+
+#[cfg(target_os = "linux")]
+const RUNS: &str = "\
+Only a package that `stockade container check` passes is run. Its files are mounted read-only as they were checked, and the
+program starts in their folder: what the image says that it starts, or COMMAND. It reaches nothing but the socket of the API,
+writes to nothing but 64 MiB in /tmp, gets half of a processor, 64 processes, and the memory and the time of its manifest,
+and prints 10 MiB at most. With `allowSpawn: false` nothing else is started, by a launcher in the container; threads may be
+made. An engine that does not hold this makes no container. Its start and its end are put on record.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -87,10 +99,23 @@ enum ContainerCommand {
         #[arg(long, value_name = "WORD")]
         run: Option<String>,
     },
+    /// Run a package in a container, as its manifest says
+    #[cfg(target_os = "linux")]
+    #[command(after_help = super::exec::exit_codes(RUNS))]
+    Run(run::RunArgs),
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> ExitCode {
+    // It ends as the package ends, with any code.
+    #[cfg(target_os = "linux")]
+    if let ContainerCommand::Run(run) = &args.command {
+        return run::run(run, &args.rules);
+    }
+    look_at(args, color).unwrap_or_else(|failure| failure.report()).into()
+}
+
+fn look_at(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let rules = Rules::load(&args.rules)?;
     match &args.command {
         ContainerCommand::Check { path, copy_to, format } => {
@@ -108,10 +133,16 @@ pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Fail
             output.finish(if checked.passed() { Exit::Clean } else { Exit::Found })
         }
         ContainerCommand::Args { path, image, api_socket, run } => {
-            let options =
-                ContainerOptions { image: image.clone(), api_socket: api_socket.clone(), run: run.clone() };
+            let options = ContainerOptions {
+                image: image.clone(),
+                api_socket: api_socket.clone(),
+                run: run.clone(),
+                runtime: None,
+            };
             arguments(path, &rules, &options)
         }
+        #[cfg(target_os = "linux")]
+        ContainerCommand::Run(_) => Ok(Exit::Incomplete),
     }
 }
 

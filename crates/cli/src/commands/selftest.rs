@@ -211,7 +211,11 @@ fn request(
     let script = format!("{}; echo TRIED", attack.script);
     let mut spec = SandboxSpec::new(&ground.workspace, ["sh", "-c", &script]);
     spec.backend = backend;
-    spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    spec.container = ContainerRequest {
+        image: args.image.clone(),
+        runtime: args.runtime.clone(),
+        ..ContainerRequest::default()
+    };
     // An attack that is not held by its time ends all the same.
     spec.limits.wall_time =
         Limit::AtMost(Duration::from_secs(if attack.stops == Stops::Time { 1 } else { 60 }));

@@ -1,7 +1,7 @@
 //! Commands in containers of a real Docker, through the door that people use: what is promised is asked for from inside.
 #![expect(clippy::disallowed_methods, reason = "starts a daemon and commands, and looks at what is left")]
 
-mod daemon;
+mod common;
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::STOCKADE;
-use daemon::{Docker, has_gvisor};
+use common::daemon::{self, Docker, has_gvisor};
+use common::{arguments_with, isolation, until};
 
 /// A workspace of an ordinary user, and the home of who starts commands.
 struct Place {
@@ -118,6 +119,17 @@ NoNewPrivs:\t1
 Seccomp:\t2
 secret none, set 'a' \"b\" #c
 ";
+
+/// All rows, so that none is held by what another one tried.
+#[test]
+fn packages_in_containers_are_held_to_their_manifests() {
+    let Some(docker) = Docker::start() else { return };
+    let rows = isolation::tried(&docker, Path::new(STOCKADE));
+    let open: Vec<_> = rows.iter().filter_map(|(number, row)| Some((number, row.as_ref().err()?))).collect();
+    assert!(open.is_empty(), "{open:#?}");
+    assert_eq!(rows.len(), 99, "some row was not tried");
+    assert_eq!(docker.says(&["ps", "--all", "--quiet"]), "", "nothing is left behind");
+}
 
 #[test]
 fn commands_in_containers_are_held_as_promised() {
@@ -323,26 +335,6 @@ fn records(trail: &Path) -> String {
     let output = Command::new(STOCKADE).args(query).arg(trail).output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
     text(&output.stdout)
-}
-
-fn until(holds: impl Fn() -> bool, otherwise: &str) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(30), "{otherwise}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// The processes in whose arguments this stands.
-fn arguments_with(word: &str) -> Vec<u32> {
-    let processes = fs::read_dir("/proc").unwrap().flatten();
-    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    numbers
-        .filter(|pid| {
-            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            words.windows(word.len()).any(|window| window == word.as_bytes())
-        })
-        .collect()
 }
 
 /// What an engine is asked for and has not: the options, where the engine is, and what is said about it.

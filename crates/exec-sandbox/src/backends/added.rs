@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use super::contain;
+use super::request::ContainerPurpose;
 use crate::mounts::{Mount, MountKind};
 use crate::provider::{AddedBackend, Sees};
 use crate::refusal::{Refusal, SandboxRule, What};
@@ -16,7 +17,7 @@ pub(crate) fn within(
     backend: AddedBackend,
     spec: &SandboxSpec,
 ) -> Result<Vec<Mount>, Refusal> {
-    let mut mounts = contain::within(mounts);
+    let mut mounts = contain::within(mounts, ContainerPurpose::Command);
     if backend.sees == Sees::Itself {
         return Ok(mounts);
     }

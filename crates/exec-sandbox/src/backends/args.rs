@@ -4,7 +4,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::request::{ContainerPlan, Engine};
+use super::request::{ContainerPlan, ContainerPurpose, Engine};
+use crate::limits::names_within;
 use crate::mounts::{Mount, MountKind, MountPoint};
 use crate::plan::{Identity, Plan};
 use crate::spec::{MountAccess, Network, Spawn};
@@ -86,12 +87,16 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
     for (option, value) in limits(plan, container) {
         push(option, &value);
     }
-    let owner = owner(plan, container);
-    for volume in &container.facts.volumes {
-        push("--tmpfs", &scratch(Path::new(volume), plan.limits.beside_temporary(), &owner));
+    let options = scratch_options(plan, container);
+    for volume in container.facts.volumes.iter().map(Path::new) {
+        let value = match container.request.purpose {
+            ContainerPurpose::Command => scratch(volume, plan.limits.beside_temporary(), &options),
+            ContainerPurpose::Package => empty(volume),
+        };
+        push("--tmpfs", &value);
     }
     for mount in &plan.mounts {
-        if let Some((option, value)) = mounted(mount, &owner) {
+        if let Some((option, value)) = mounted(mount, &options) {
             push(option, &value);
         }
     }
@@ -149,7 +154,7 @@ fn user(plan: &Plan, container: &ContainerPlan) -> String {
 }
 
 fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)> {
-    let (limits, facts) = (&plan.limits, &container.facts);
+    let (limits, facts, purpose) = (&plan.limits, &container.facts, container.request.purpose);
     let mut rows = Vec::new();
     if let Some(bytes) = limits.memory.bound().filter(|_| facts.bounds_memory) {
         // Without the second, as much again may be swapped.
@@ -159,7 +164,8 @@ fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)>
         rows.push(("--pids-limit", most.to_string()));
     }
     if let Some(most) = limits.processors.bound().filter(|_| facts.bounds_processors) {
-        rows.push(("--cpus", most.to_string()));
+        let most = if purpose == ContainerPurpose::Package { HALF.to_owned() } else { most.to_string() };
+        rows.push(("--cpus", most));
     }
     if let Some(most) = limits.open_files.bound() {
         rows.push(("--ulimit", format!("nofile={most}:{most}")));
@@ -171,23 +177,26 @@ fn limits(plan: &Plan, container: &ContainerPlan) -> Vec<(&'static str, String)>
         let seconds = most.as_secs().max(1);
         rows.push(("--ulimit", format!("cpu={seconds}:{seconds}")));
     }
-    rows.push(("--shm-size", format!("{}b", limits.beside_temporary())));
+    rows.push(match purpose {
+        ContainerPurpose::Command => ("--shm-size", format!("{}b", limits.beside_temporary())),
+        // Without shared memory, there is no other place to write than /tmp.
+        ContainerPurpose::Package => ("--ipc", "none".to_owned()),
+    });
     rows
 }
 
-fn mounted(mount: &Mount, owner: &str) -> Option<(&'static str, OsString)> {
+/// What a package gets of a processor.
+const HALF: &str = "0.5";
+
+fn mounted(mount: &Mount, options: &Scratch) -> Option<(&'static str, OsString)> {
     let target = &mount.target;
     Some(match &mount.kind {
         MountKind::Bind { source, access, .. } => ("--mount", bind(source, target, *access)),
-        MountKind::Scratch { size } => ("--tmpfs", scratch(target, *size, owner)),
+        MountKind::Scratch { size } => ("--tmpfs", scratch(target, *size, options)),
         MountKind::Hidden { point: MountPoint::File } => {
             ("--mount", bind(Path::new("/dev/null"), target, MountAccess::ReadOnly))
         }
-        MountKind::Hidden { point: MountPoint::Folder } => {
-            let mut word = target.clone().into_os_string();
-            word.push(":ro,noexec,nosuid,nodev,size=4096,mode=0555");
-            ("--tmpfs", word)
-        }
+        MountKind::Hidden { point: MountPoint::Folder } => ("--tmpfs", empty(target)),
         MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Generated { .. } => {
             return None;
         }
@@ -205,21 +214,39 @@ fn bind(source: &Path, target: &Path, access: MountAccess) -> OsString {
     word
 }
 
-fn scratch(target: &Path, size: u64, owner: &str) -> OsString {
+/// An empty folder in which nothing can be made.
+fn empty(target: &Path) -> OsString {
     let mut word = target.to_path_buf().into_os_string();
-    word.push(format!(":rw,noexec,nosuid,nodev,size={size},mode=1777{owner}"));
+    word.push(":ro,noexec,nosuid,nodev,size=4096,mode=0555");
     word
 }
 
+fn scratch(target: &Path, size: u64, options: &Scratch) -> OsString {
+    let mut word = target.to_path_buf().into_os_string();
+    word.push(format!(":rw,noexec,nosuid,nodev,size={size},mode=1777{}", options.owner));
+    if options.bounds_names {
+        word.push(format!(",nr_inodes={}", names_within(size, options.is_tight)));
+    }
+    word
+}
+
+/// What an engine is told of folders in memory.
+struct Scratch {
+    owner: String,
+    bounds_names: bool,
+    is_tight: bool,
+}
+
 /// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to; and Podman fills it with what
-/// lies there in the image.
-fn owner(plan: &Plan, container: &ContainerPlan) -> String {
+/// lies there in the image, and knows no bound on names.
+fn scratch_options(plan: &Plan, container: &ContainerPlan) -> Scratch {
     let user = user(plan, container);
     let (user, group) = user.split_once(':').unwrap_or_default();
-    match container.engine {
-        Engine::Docker => format!(",uid={user},gid={group}"),
-        Engine::Podman => ",notmpcopyup".to_owned(),
-    }
+    let (owner, bounds_names) = match container.engine {
+        Engine::Docker => (format!(",uid={user},gid={group}"), true),
+        Engine::Podman => (",notmpcopyup".to_owned(), false),
+    };
+    Scratch { owner, bounds_names, is_tight: plan.limits.is_tight() }
 }
 
 /// Engines put the proxies of their own configuration into every container, passwords and all, unless they are set.

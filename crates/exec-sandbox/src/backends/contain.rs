@@ -1,12 +1,13 @@
 //! What becomes of a plan where an engine makes a container: what of the mounts goes into it, and what holds there.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::request::{ContainerPlan, Engine, EngineFacts, EngineLack, is_image};
+use super::request::{ContainerPlan, ContainerPurpose, Engine, EngineFacts, EngineLack, is_image};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::HostFacts;
-use crate::mounts::{AT_HOME, Mount, MountKind, Owner};
+use crate::mounts::{AT_HOME, Mount, MountKind, Owner, TEMPORARY};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Network, SandboxSpec, Spawn};
 
@@ -28,14 +29,25 @@ pub(crate) fn planned(
     }
 }
 
+/// What the image starts where nobody names a program.
+pub(crate) fn command(container: &ContainerPlan) -> Result<(OsString, Vec<OsString>), Refusal> {
+    crate::plan::command(&container.facts.command).map_err(|refusal| {
+        let fix = "name a program after `--`: the image says none that it starts";
+        Refusal::new(refusal.what, refusal.rule, fix)
+    })
+}
+
 /// What of the mounts goes into a container: what belongs to the command. The system is that of the image.
-pub(crate) fn within(mounts: Vec<Mount>) -> Vec<Mount> {
+pub(crate) fn within(mounts: Vec<Mount>, purpose: ContainerPurpose) -> Vec<Mount> {
     let is_at_home = |mount: &Mount| AT_HOME.iter().any(|row| row.3 == mount.reason);
+    let is_given =
+        |mount: &Mount| purpose == ContainerPurpose::Command || mount.target == Path::new(TEMPORARY);
     let kept: Vec<Mount> = mounts
         .into_iter()
         .filter(|mount| match &mount.kind {
             MountKind::Bind { owner, .. } => *owner == Owner::User && !is_at_home(mount),
-            MountKind::Scratch { .. } | MountKind::Hidden { .. } => true,
+            MountKind::Scratch { .. } => is_given(mount),
+            MountKind::Hidden { .. } => true,
             MountKind::Link { .. }
             | MountKind::Processes
             | MountKind::Devices
@@ -84,8 +96,12 @@ fn variables(
     for (_, value) in environment.iter_mut().filter(|(name, _)| name == "PATH" && !is_set("PATH")) {
         *value = path.into();
     }
-    // That of this machine is hardly in an image.
-    environment.retain(|(name, _)| name != "SHELL" || is_set("SHELL"));
+    // That of this machine is hardly in an image, and a package is told nothing of this machine.
+    let is_told = |name: &str| match spec.container.purpose {
+        ContainerPurpose::Command => name != "SHELL",
+        ContainerPurpose::Package => name == "PATH",
+    };
+    environment.retain(|(name, _)| name.to_str().is_none_or(|name| is_told(name) || is_set(name)));
     let is_line = |text: &OsString| text.to_str().is_some_and(|text| !text.contains(['\n', '\r']));
     let is_name = |name: &OsString| name.to_str().is_some_and(|name| !name.contains(char::is_whitespace));
     let odd = environment.iter().find(|(name, value)| !is_line(value) || !is_line(name) || !is_name(name));
@@ -170,9 +186,30 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
     }
 }
 
+/// What an engine bounds is known before it is asked to: whoever requires it need not begin.
+pub(crate) fn bounds(
+    engine: Engine,
+    wanted: &BTreeSet<Property>,
+    enforcement: &Enforcement,
+) -> Result<(), Refusal> {
+    let is_lacking = |property: Property| {
+        wanted.contains(&property)
+            && enforcement.gaps.iter().any(|gap| gap.property == property && gap.why == CANNOT)
+    };
+    let limits = [Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Processors];
+    let Some(property) = limits.into_iter().find(|property| is_lacking(*property)) else { return Ok(()) };
+    let fix = format!(
+        "let the engine have control groups that bound it (`{} info` warns of those that are missing), or choose another backend",
+        engine.name()
+    );
+    Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(CANNOT), fix))
+}
+
+/// Why a limit does not hold.
+const CANNOT: &str = "the engine says that it can bound none here";
+
 /// What the engine bounds by control groups of its own.
 fn limits(facts: &EngineFacts, spec: &SandboxSpec, promise: &mut Enforcement) {
-    const CANNOT: &str = "the engine says that it can bound none here";
     let rows = [
         (Property::Memory, spec.limits.memory.bound().is_some(), facts.bounds_memory),
         (Property::TotalMemory, spec.limits.memory.bound().is_some(), facts.bounds_memory),

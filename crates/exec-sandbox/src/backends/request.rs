@@ -1,5 +1,6 @@
 //! Containers as values: what is asked for, what an engine says that it has, and what is planned of both.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::choices::SandboxBackend;
@@ -55,6 +56,19 @@ pub struct ContainerRequest {
     pub image: Option<String>,
     /// What runs the container in the place of what the engine takes by itself, such as `runsc`.
     pub runtime: Option<String>,
+    /// Whose program it is.
+    pub purpose: ContainerPurpose,
+}
+
+/// Whose program a container is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum ContainerPurpose {
+    /// A command for the user of this machine: it has a home, and is told what is harmless of this machine.
+    #[default]
+    Command,
+    /// A package of strangers: `/tmp` is the only place where it can write, it gets no variable but those that were set, and
+    /// half of a processor.
+    Package,
 }
 
 /// What an engine has and holds, as it says itself.
@@ -66,6 +80,8 @@ pub struct EngineFacts {
     pub image_id: String,
     /// The search path of the image.
     pub path: Option<String>,
+    /// What the image starts where nobody names a program.
+    pub command: Vec<OsString>,
     /// Where the image wants writable folders that outlast a container.
     pub volumes: Vec<String>,
     /// Whether it filters system calls.
@@ -92,6 +108,7 @@ impl EngineFacts {
             client: "/usr/bin/docker".into(),
             image_id: image_id.into(),
             path: None,
+            command: Vec::new(),
             volumes: Vec::new(),
             filters: true,
             bounds_memory: true,
@@ -244,7 +261,7 @@ mod tests {
 
     #[test]
     fn every_lack_has_words_and_a_fix_of_its_own() {
-        let request = ContainerRequest { image: Some("a:1".to_owned()), runtime: None };
+        let request = ContainerRequest { image: Some("a:1".to_owned()), ..ContainerRequest::default() };
         for (lack, why, _) in LACKS {
             assert_eq!(lack.why(), *why);
             for engine in [Engine::Docker, Engine::Podman] {

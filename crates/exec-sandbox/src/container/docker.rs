@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use super::field::bytes_of;
 use super::manifest::ContainerManifest;
+use crate::backends::request::is_runtime;
 
 /// What a caller decides about a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct ContainerOptions {
     pub api_socket: Option<PathBuf>,
     /// A word that tells this run from others of the package at the same time: letters, digits and hyphens.
     pub run: Option<String>,
+    /// What runs the container in the place of what the engine takes by itself, such as `runsc`.
+    pub runtime: Option<String>,
 }
 
 /// How to run a package.
@@ -60,10 +63,13 @@ pub enum ContainerOptionsError {
     /// The run has a name that cannot be part of a container's.
     #[error("a run is called by 1 to 32 lower-case letters, digits and hyphens")]
     Run,
+    /// The runtime has a name that is none.
+    #[error("a runtime is called by up to 64 letters, digits and `-._`")]
+    Runtime,
 }
 
 /// Docker refuses to start a container with less.
-const LEAST_MEMORY_MB: u64 = 6;
+pub(super) const LEAST_MEMORY_MB: u64 = 6;
 
 /// Where the socket is found inside.
 const SOCKET: &str = "/run/iscl.sock";
@@ -108,6 +114,12 @@ impl ContainerManifest {
         let (image, pinned) = image(&self.name, options.image.as_deref())?;
         let memory_mb = self.sandbox.memory_mb.max(LEAST_MEMORY_MB);
         let mut docker: Vec<String> = vec!["run".into()];
+        if let Some(runtime) = &options.runtime {
+            if !is_runtime(runtime) {
+                return Err(ContainerOptionsError::Runtime);
+            }
+            docker.extend(["--runtime".to_owned(), runtime.clone()]);
+        }
         let mut push = |option: &str, value: String| docker.extend([option.to_owned(), value]);
         push("--name", name.clone());
         push("--memory", format!("{memory_mb}m"));
@@ -160,8 +172,8 @@ impl NotEnforced {
         match self {
             Self::Spawn => {
                 "the package may not start programs, and arguments of Docker cannot hold it to that: a profile that closes execve \
-                 keeps its own program from starting. `stockade exec --backend docker --image IMAGE --no-spawn -- …` does, by a \
-                 launcher in the container; by these arguments, there is a limit of 64 processes"
+                 keeps its own program from starting. `stockade container run` does, by a launcher in the container; by these \
+                 arguments, there is a limit of 64 processes"
             }
             Self::Image => {
                 "the image is named by a tag, which may be another image by then: build it from the files that were checked, \
@@ -180,7 +192,7 @@ fn container_name(skill: &str, run: Option<&str>) -> Result<String, ContainerOpt
 }
 
 /// The image, and whether it is always the same.
-fn image(skill: &str, named: Option<&str>) -> Result<(String, bool), ContainerOptionsError> {
+pub(super) fn image(skill: &str, named: Option<&str>) -> Result<(String, bool), ContainerOptionsError> {
     let Some(named) = named else { return Ok((format!("iscl-skill-{skill}:latest"), false)) };
     let (repository, digest) = match named.rsplit_once('@') {
         Some((repository, digest)) => (Some(repository), digest),
@@ -227,6 +239,7 @@ mod tests {
             image: Some(format!("registry.example:5000/skills/a@sha256:{}", "c".repeat(64))),
             api_socket: Some("/run/iscl/core.sock".into()),
             run: Some("7".into()),
+            runtime: None,
         };
         let args = manifest(128, true).docker_args(&options).unwrap();
         let wanted = "run --name iscl-skill-example-transfer-skill.7 --memory 128m --memory-swap 128m \

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::identity::{Ids, OwnerMaps};
 use super::{below_root, c_string};
+use crate::limits::names_within;
 use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
@@ -43,11 +44,6 @@ pub(crate) const HIDDEN_FILES: &[&str] =
 
 /// Folders of `/proc` that do.
 pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
-
-/// Files and folders in a folder in memory at most; and where memory is bounded tightly, one for so many bytes of the folder: for each, the
-/// kernel takes up to a thousand of its own, which old control groups do not count.
-const MAX_NAMES: u64 = 200_000;
-const OF_A_NAME: u64 = 5_000;
 
 /// What is mounted in the rootfs, and the steps that build it.
 #[derive(Default)]
@@ -234,7 +230,7 @@ impl RootfsBuilder<'_> {
     fn scratch(&mut self, target: &Path, size: u64, more: u64) -> io::Result<()> {
         self.mount_point(target, MountPoint::Folder)?;
         let mode = if target == Path::new("/tmp") || more != 0 { c"1777" } else { c"0755" };
-        let names = if self.is_tight { MAX_NAMES.min(size / OF_A_NAME) } else { MAX_NAMES };
+        let names = names_within(size, self.is_tight);
         let [size, names] = [size, names].map(|number| c_string(number.to_string().as_ref()));
         let (size, names) = (size?, names?);
         let (path, attributes) =

@@ -452,7 +452,11 @@ impl ExecSandbox {
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
             backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
-            container: ContainerRequest { image: self.image, runtime: self.runtime },
+            container: ContainerRequest {
+                image: self.image,
+                runtime: self.runtime,
+                ..ContainerRequest::default()
+            },
             backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
             home: HomeView::from_name(&self.home).unwrap_or_default(),
             read_only,

@@ -60,6 +60,21 @@ pub(super) fn outcome(report: &RunReport) {
     say(&enforced(plan, outcome));
 }
 
+/// What a person would wonder about where the bounds are those of a manifest, which no option widens.
+pub(in crate::commands) fn outcome_of_package(report: &RunReport) {
+    let RunReport { plan, outcome, .. } = report;
+    begin_a_line(outcome);
+    let end = end_of_package(outcome.end);
+    if !end.is_empty() {
+        say(end);
+    }
+    if outcome.output.dropped > 0 {
+        let dropped = outcome.output.dropped;
+        say(&format!("{dropped} bytes of output were dropped: a package may print 10 MiB"));
+    }
+    say(&enforced(plan, outcome));
+}
+
 /// What lay in the workspace afterwards that other programs obey: said however quiet everything else is to be.
 pub(in crate::commands) fn left(outcome: &Outcome) {
     outcome.quarantine.iter().for_each(|found| say(&taken(found)));
@@ -240,6 +255,17 @@ fn end(end: End) -> &'static str {
     }
 }
 
+/// The same for a package.
+fn end_of_package(end: End) -> &'static str {
+    match end {
+        End::TimedOut => "the package took longer than its manifest says and was ended (`timeoutMs`)",
+        End::OutOfMemory => "the package used more memory than its manifest says and was ended (`memoryMb`)",
+        End::NotFound => "there is no such program in the image, and no such file in the package",
+        End::NotExecutable => "the program cannot be run",
+        _ => "",
+    }
+}
+
 /// One line: what was enforced, and what was not.
 fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     let network = match &plan.network {
@@ -268,7 +294,7 @@ fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
 }
 
 /// Says that the end of the command is not on record. The trail ends it as interrupted when it is opened next.
-pub(super) fn unrecorded(why: Option<&AuditError>) {
+pub(in crate::commands) fn unrecorded(why: Option<&AuditError>) {
     if let Some(error) = why {
         say(&format!("the end of the command is not on record: {error}"));
     }
@@ -280,16 +306,16 @@ pub(super) fn refused(refusal: &Refusal) {
 }
 
 /// Says why nothing runs, and what to do.
-pub(super) fn refused_for(why: &str, fix: &str) {
+pub(in crate::commands) fn refused_for(why: &str, fix: &str) {
     say(why);
     write(&format!("  help: {}\n", escape(fix)));
 }
 
 /// How this program begins its lines on standard error, before a colon. No line of a command there begins so.
-pub(super) const SPEAKER: &str = "stockade";
+pub(in crate::commands) const SPEAKER: &str = "stockade";
 
 /// Says one thing.
-pub(super) fn say(text: &str) {
+pub(in crate::commands) fn say(text: &str) {
     write(&format!("{SPEAKER}: {}\n", escape(text)));
 }
 

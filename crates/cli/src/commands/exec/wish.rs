@@ -21,7 +21,11 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
-    spec.container = ContainerRequest { image: args.image.clone(), runtime: args.runtime.clone() };
+    spec.container = ContainerRequest {
+        image: args.image.clone(),
+        runtime: args.runtime.clone(),
+        ..ContainerRequest::default()
+    };
     spec.backend_options = args.backend_option.iter().cloned().collect();
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };

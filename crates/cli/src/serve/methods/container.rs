@@ -96,7 +96,8 @@ impl Parameters for Manifest {
     type Answer = Read;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let options = ContainerOptions { image: self.image, api_socket: self.api_socket, run: self.run };
+        let options =
+            ContainerOptions { image: self.image, api_socket: self.api_socket, run: self.run, runtime: None };
         let read = match parse_manifest(self.manifest.get()) {
             Ok(manifest) => Read::valid(&manifest, &options)?,
             Err(errors) => Read::refused(errors.problems),

@@ -8,20 +8,20 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A daemon that ends with the test.
-pub(super) struct Docker {
+pub(crate) struct Docker {
     daemon: Child,
     folder: TempDir,
     /// The image, by its digest.
-    pub(super) image: String,
+    pub(crate) image: String,
 }
 
 impl Docker {
     /// Starts a daemon with an image, or says loudly why there is none.
-    pub(super) fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         Self::try_to_start().map_err(|why| println!("skipped: {why}")).ok()
     }
 
-    fn try_to_start() -> Result<Self, String> {
+    pub(crate) fn try_to_start() -> Result<Self, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("only root can start a daemon of Docker".to_owned());
         }
@@ -50,40 +50,61 @@ impl Docker {
     }
 
     /// Where the daemon is found.
-    pub(super) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         address(self.folder.path())
     }
 
-    pub(super) fn ask(&self, words: &[&str]) -> Option<Output> {
+    pub(crate) fn ask(&self, words: &[&str]) -> Option<Output> {
         let mut command = Command::new("docker");
         command.arg("--host").arg(self.address()).args(words).stdin(Stdio::null()).output().ok()
     }
 
     /// What it says, without the end of the line.
-    pub(super) fn says(&self, words: &[&str]) -> String {
+    pub(crate) fn says(&self, words: &[&str]) -> String {
         let output = self.ask(words).unwrap();
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// Another image, with nothing in it but a file.
+    pub(crate) fn other_image(&self) -> String {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("other"), "other").unwrap();
+        let file = self.folder.path().join("other.tar");
+        let tar = Command::new("tar").arg("-cf").arg(&file).arg("-C").arg(root.path()).arg(".").status();
+        assert!(tar.unwrap().success());
+        self.says(&["import", file.to_str().unwrap()])
+    }
+
     fn import(&self) -> Result<String, String> {
         let file = self.folder.path().join("image.tar");
         archive(&file)?;
-        Ok(self.says(&["import", "--change", "VOLUME /data", file.to_str().unwrap()]))
+        let changes = ["--change", "VOLUME /data", "--change", r#"CMD ["/bin/sh","main.sh"]"#];
+        Ok(self.says(&[&["import"], &changes[..], &[file.to_str().unwrap()]].concat()))
     }
 }
 
 /// Makes an archive of a few programs of this machine, and of the one that tries to start others.
-pub(super) fn archive(file: &Path) -> Result<(), String> {
+pub(crate) fn archive(file: &Path) -> Result<(), String> {
     let root = tempfile::tempdir().unwrap();
     for program in ["sh", "cat", "grep", "head", "sleep", "touch", "cp"] {
         bring(&which(program), root.path());
     }
-    let ways = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/containers/ways.c");
-    let options = ["-static", "-no-pie", "-pthread", "-O1", "-w", "-o"];
-    let cc = Command::new("cc").args(options).arg(root.path().join("ways")).arg(ways).output();
-    if !cc.is_ok_and(|cc| cc.status.success()) {
-        return Err("there is no C compiler that links statically".to_owned());
+    for name in ["ways", "probe"] {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/containers").join(name);
+        let options = ["-static", "-no-pie", "-pthread", "-O1", "-w", "-o"];
+        let mut cc = Command::new("cc");
+        cc.args(options).arg(root.path().join(name)).arg(source.with_extension("c"));
+        if !cc.output().is_ok_and(|cc| cc.status.success()) {
+            return Err("there is no C compiler that links statically".to_owned());
+        }
+    }
+    // One that becomes root where that is not closed, and one that a shell reads.
+    let (rooted, entry) = (root.path().join("rooted"), root.path().join("entry"));
+    fs::copy(root.path().join("probe"), &rooted).unwrap();
+    fs::write(&entry, "#!/bin/sh\necho started\ncat /script\n").unwrap();
+    for (mode, file) in [("4755", &rooted), ("755", &entry)] {
+        assert!(Command::new("chmod").arg(mode).arg(file).status().unwrap().success());
     }
     for folder in ["proc", "dev", "etc", "tmp", "sys", "run"] {
         fs::create_dir_all(root.path().join(folder)).unwrap();
@@ -133,7 +154,7 @@ fn daemon(folder: &Path) -> Option<Child> {
 }
 
 /// Whether gVisor is on this machine.
-pub(super) fn has_gvisor() -> bool {
+pub(crate) fn has_gvisor() -> bool {
     Path::new("/usr/bin/runsc").exists()
 }
 

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "looks for engines and their sockets, and asks them")]
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -148,7 +149,8 @@ impl Host {
 
     /// Looks at an image.
     fn with(self, image: &str) -> Result<EngineFacts, EngineLack> {
-        const FORMAT: &str = "{{println .ID}}{{range .Config.Env}}variable {{println .}}{{end}}{{range $path, $_ := .Config.Volumes}}volume {{println $path}}{{end}}";
+        // A word of a command may have lines of its own.
+        const FORMAT: &str = "{{println .ID}}{{range .Config.Env}}variable {{println .}}{{end}}{{range $path, $_ := .Config.Volumes}}volume {{println $path}}{{end}}{{range .Config.Entrypoint}}word {{printf \"%x\" . | println}}{{end}}{{range .Config.Cmd}}word {{printf \"%x\" . | println}}{{end}}";
         let words = ["image", "inspect", "--format", FORMAT, image].map(OsString::from);
         let answer = self.client.ask(&words, &[], PATIENCE).map_err(|_| EngineLack::Daemon)?;
         let said = answer.well().map_err(|_| EngineLack::Image)?;
@@ -166,6 +168,7 @@ impl Host {
             client: self.client.program().to_path_buf(),
             image_id: id.to_owned(),
             path: path.map(str::to_owned),
+            command: rest.lines().filter_map(|line| line.strip_prefix("word ")).filter_map(word).collect(),
             volumes,
             filters: self.filters,
             bounds_memory: self.bounds_memory,
@@ -175,5 +178,30 @@ impl Host {
             has_init: self.client.engine() == Engine::Docker || has_init(),
             is_rootless: self.is_rootless,
         })
+    }
+}
+
+/// A word of a command that is written by the numbers of its bytes.
+fn word(digits: &str) -> Option<OsString> {
+    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+    let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect::<Option<Vec<u8>>>()?;
+    Some(OsString::from_vec(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_an_image_are_read_byte_by_byte() {
+        for (digits, wanted) in [
+            ("", Some("")),
+            ("7368", Some("sh")),
+            ("6563686f20610a62", Some("echo a\nb")),
+            ("7", Some("\u{7}")),
+            ("zz", None),
+        ] {
+            assert_eq!(word(digits), wanted.map(OsString::from), "{digits}");
+        }
     }
 }

@@ -192,7 +192,8 @@ impl Spec {
         if let Some(name) = &self.backend {
             spec.backend = backend_named(name)?;
         }
-        spec.container = ContainerRequest { image: self.image, runtime: self.runtime };
+        spec.container =
+            ContainerRequest { image: self.image, runtime: self.runtime, ..ContainerRequest::default() };
         spec.backend_options = self.backend_options;
         spec.network = match (self.network, unsaid) {
             (Some(reach), _) => reach.network()?,
