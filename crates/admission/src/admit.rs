@@ -34,6 +34,9 @@ pub struct AdmitOptions {
     pub on_critical: OnCritical,
     /// Limits on what is read.
     pub files: FileOptions,
+    /// What skills were when somebody looked at them. One that is another, or is not there, is turned away.
+    #[cfg(feature = "lock")]
+    pub lock: Option<std::sync::Arc<crate::lock::SkillLock>>,
 }
 
 /// What becomes of a skill with a critical finding.
@@ -54,6 +57,8 @@ impl Default for AdmitOptions {
             max_chars: DEFAULT_MAX_CHARS,
             on_critical: OnCritical::default(),
             files: FileOptions { max_entries: 10_000, ..FileOptions::default() },
+            #[cfg(feature = "lock")]
+            lock: None,
         }
     }
 }
@@ -70,7 +75,7 @@ pub enum Admission {
     /// It cannot be used: it is written in a way that its dialect does not permit, or that nobody can be sure of. Nothing in it
     /// attacks.
     Malformed(Box<SkillReport>),
-    /// It must not be used: it attacks, or runs what must not run.
+    /// It must not be used: it attacks, runs what must not run, or is another than was locked.
     Blocked(Box<SkillReport>),
 }
 
@@ -137,6 +142,23 @@ pub struct AdmitError {
 /// # Errors
 /// When it cannot be read. Callers treat that as a no.
 pub fn admit(
+    source: &SkillSource<'_>,
+    scanner: &Scanner,
+    options: &AdmitOptions,
+) -> Result<Admission, AdmitError> {
+    let admission = admit_unlocked(source, scanner, options)?;
+    #[cfg(feature = "lock")]
+    if let Some(lock) = &options.lock {
+        return Ok(match lock.drift(source, &admission, options)? {
+            None => admission,
+            Some(drift) => admission.turned_away(&drift),
+        });
+    }
+    Ok(admission)
+}
+
+/// The same, whatever a lock says.
+pub(crate) fn admit_unlocked(
     source: &SkillSource<'_>,
     scanner: &Scanner,
     options: &AdmitOptions,
@@ -241,6 +263,24 @@ impl Admission {
             Self::Malformed(_) => "malformed",
             Self::Blocked(_) => "blocked",
         }
+    }
+}
+
+#[cfg(feature = "lock")]
+impl Admission {
+    /// Turns the skill away, since it is not what was locked.
+    fn turned_away(self, drift: &crate::lock::SkillDrift) -> Self {
+        let mut report = match self {
+            Self::Accepted(skill) | Self::Flagged(skill) => Box::new(skill.report),
+            Self::Malformed(report) | Self::Blocked(report) => report,
+        };
+        let position = FilePosition { path: &report.name, at: TextPosition::START };
+        let mut problems = SkillProblems::new(report.dialect, false);
+        let rule = if drift.is_new { "not-locked" } else { "changed-since-locked" };
+        problems.add(rule, position, drift, "read what is another, then run `stockade skill lock` on it");
+        let (told, _) = problems.end();
+        report.problems.splice(0..0, told);
+        Self::Blocked(report)
     }
 }
 

@@ -6,6 +6,9 @@
 //! A skill goes through `admit` before a model sees it: its text is scanned, cleaned and scanned again, its head is
 //! read in one of five dialects, and what in it runs is judged as a command.
 //!
+//! A skill that somebody has looked at can be locked: it is turned away once it is another, with what it may do now and could not before
+//! (`SkillLock`).
+//!
 //! A command that starts git is decided with what git would find on this disk, by `decide_on_disk`: a repository may have come with
 //! a clone.
 //!
@@ -58,6 +61,8 @@ mod admit;
 mod answers;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(feature = "lock")]
+mod lock;
 #[cfg(feature = "commands")]
 mod paths;
 #[cfg(feature = "commands")]
@@ -75,6 +80,8 @@ pub use answers::{
     AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
     CommandQuestion, ListedAnswer,
 };
+#[cfg(feature = "lock")]
+pub use lock::{LockedSkill, NotLocked, SkillDrift, SkillLock, SkillLockError};
 #[cfg(feature = "commands")]
 pub use paths::{
     Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,

@@ -18,8 +18,18 @@ pub struct KeptFile {
     max_bytes: u64,
     /// What nobody but its owner may do with it.
     refused_mode: u32,
-    /// Where the lock is, if not beside it.
-    lock: Option<PathBuf>,
+    lock: LockedAt,
+}
+
+/// Where writers wait for each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum LockedAt {
+    /// At a hidden file beside it, which stays there.
+    Beside,
+    /// At another file, in a folder of whoever keeps it.
+    File(PathBuf),
+    /// At the folder that it is in, and nothing is left there.
+    Folder,
 }
 
 /// A kept file could not be read or replaced. It is as it was.
@@ -53,7 +63,7 @@ impl KeptFile {
     /// Returns the file of this name, which need not exist yet. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, max_bytes: u64) -> Self {
-        Self { path: path.into(), max_bytes, refused_mode: 0o022, lock: None }
+        Self { path: path.into(), max_bytes, refused_mode: 0o022, lock: LockedAt::Beside }
     }
 
     /// Returns the same file, where others may not read it either.
@@ -65,7 +75,14 @@ impl KeptFile {
     /// Returns the same file, whose writers wait at another file than one beside it: for files in folders of other programs.
     #[must_use]
     pub fn locked_by(self, lock: impl Into<PathBuf>) -> Self {
-        Self { lock: Some(lock.into()), ..self }
+        Self { lock: LockedAt::File(lock.into()), ..self }
+    }
+
+    /// Returns the same file, whose writers wait at its folder: for files that people keep among their own, where a lock would be
+    /// litter.
+    #[must_use]
+    pub fn locked_by_folder(self) -> Self {
+        Self { lock: LockedAt::Folder, ..self }
     }
 
     /// Returns the name of the file.
@@ -136,14 +153,16 @@ impl KeptFile {
 
     /// Waits until nobody else changes the file. The lock goes with what is returned.
     fn lock(&self) -> io::Result<File> {
-        let path = self.lock.as_ref().map_or_else(|| self.beside(".lock"), |lock| Ok(lock.clone()))?;
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(flags(OFlags::NOFOLLOW))
-            .open(path)?;
+        let file = |path: &Path| {
+            let mut options = OpenOptions::new();
+            options.write(true).create(true).truncate(false).mode(0o600);
+            options.custom_flags(flags(OFlags::NOFOLLOW)).open(path)
+        };
+        let lock = match &self.lock {
+            LockedAt::Beside => file(&self.beside(".lock")?)?,
+            LockedAt::File(path) => file(path)?,
+            LockedAt::Folder => File::open(self.folder())?,
+        };
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive)?;
         Ok(lock)
     }
@@ -169,8 +188,11 @@ impl KeptFile {
         }
         file.sync_all()?;
         fs::rename(&new, &self.path)?;
-        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+        File::open(self.folder())?.sync_all()
+    }
+
+    fn folder(&self) -> &Path {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
     /// Returns a hidden name in the same folder.
@@ -197,6 +219,22 @@ mod tests {
 
     fn mode(file: &KeptFile) -> u32 {
         fs::metadata(file.path()).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn writers_that_wait_at_the_folder_leave_nothing_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = KeptFile::new(folder.path().join("f"), 100).locked_by_folder();
+        let held = file.lock().unwrap();
+        let other = file.clone();
+        let writer = std::thread::spawn(move || set(&other, "second").unwrap());
+        assert_eq!(file.read().unwrap(), None);
+        drop(held);
+        writer.join().unwrap();
+        assert_eq!(file.read().unwrap().as_deref(), Some("second"));
+        let names: Vec<_> =
+            fs::read_dir(folder.path()).unwrap().map(|one| one.unwrap().file_name()).collect();
+        assert_eq!(names, ["f"]);
     }
 
     #[test]

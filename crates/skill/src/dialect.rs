@@ -126,7 +126,7 @@ const KEYS: &[(&str, &[Dialect])] = {
 };
 
 /// The problems that are no matter of form.
-const ATTACKS: &[&str] = &["command-refused", "too-many-commands"];
+const ATTACKS: &[&str] = &["command-refused", "too-many-commands", "not-locked", "changed-since-locked"];
 
 /// How each dialect takes each problem, in the order of [`Dialect::ALL`].
 const LEVELS: &[(&str, [ProblemLevel; 5])] = {
@@ -170,6 +170,9 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("command-refused", [E, E, E, E, E]),
         ("command-unanswered", [W, W, W, W, W]),
         ("too-many-commands", [E, E, E, E, E]),
+        // It is not what somebody looked at.
+        ("not-locked", [E, E, E, E, E]),
+        ("changed-since-locked", [E, E, E, E, E]),
         ("hook", [W, W, W, W, W]),
         ("tool-server", [W, W, W, W, W]),
         ("install-script", [W, W, W, W, W]),

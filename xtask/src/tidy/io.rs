@@ -23,6 +23,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/files/src/", "opens and reads folders of strangers, on several threads; it is there for that"),
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
+    ("crates/admission/src/lock.rs", "asks where skills and their lock really are"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),

@@ -16,6 +16,9 @@ mod docker;
 #[cfg(test)]
 mod examples;
 mod folders;
+#[cfg(feature = "lock")]
+#[cfg(test)]
+mod lock;
 #[cfg(feature = "skills")]
 #[cfg(test)]
 mod properties;

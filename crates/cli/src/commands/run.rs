@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use stockade_guard::exec::{Input, ReviewMode, SandboxMode, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, Decision, Ran, SkillSource, ToolResult};
+use stockade_guard::{Admission, AdmitOptions, Decision, OnCritical, Ran, SkillSource, ToolResult};
 use stockade_text::{escape, escape_path};
 
 use super::exec::{self, document, report};
@@ -70,6 +70,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "RUN")]
     graph: Option<PathBuf>,
 
+    /// A lock that `stockade skill lock` wrote: a skill that is another than it holds is turned away
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
+
     /// How to say how it went; json keeps what the command prints, and puts it into one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -95,8 +99,15 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     agent_run::bound_mode(&mut session, args.sandbox)?;
     session.bound_review(args.review.unwrap_or_default());
     graph_runs::join(&mut session, args.graph.as_ref())?;
+    // All else is up to the configuration.
+    let wish = AdmitOptions {
+        on_critical: OnCritical::Flag,
+        max_chars: usize::MAX,
+        lock: super::skill::lock_at(args.lock.as_deref())?,
+        ..AdmitOptions::default()
+    };
     let admission = session
-        .admit(&SkillSource::Path(&args.skill), Scanner::builtin())
+        .admit_within(&SkillSource::Path(&args.skill), Scanner::builtin(), &wish)
         .map_err(|error| undecided(&error))?;
     if !matches!(admission, Admission::Accepted(_)) {
         say(&skill_text::report(&escape_path(&args.skill), &admission, Styles::PLAIN));

@@ -2,17 +2,19 @@
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 mod check;
+mod lock;
 
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
-    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillReport, SkillSource, Source, admit,
-    read_text,
+    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillLock, SkillReport, SkillSource, Source,
+    admit, read_text,
 };
 
 use stockade_text::escape_path;
@@ -20,7 +22,7 @@ use stockade_text::escape_path;
 use crate::args::{Format, HELP};
 use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::json::to_json;
 use crate::render::skill_text;
@@ -33,7 +35,9 @@ Examples:
   stockade skill check skills                     may these skills be used? A line for each
   stockade skill check --dialect claude SKILL.md  the same, for a skill of Claude Code
   stockade skill admit skills/weather-helper      print what a model gets to read of it
-  stockade skill admit skills/weather-helper --arguments 'Oslo tomorrow'";
+  stockade skill admit skills/weather-helper --arguments 'Oslo tomorrow'
+  stockade skill lock skills                      hold on to what these skills are now, in skills.lock
+  stockade skill check --lock skills.lock         are they still what they were? Says what of them is another";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -83,9 +87,24 @@ enum SkillCommand {
     /// Say whether skills may be used, and why not
     #[command(after_help = EXIT_CODES)]
     Check {
-        /// Folders with a SKILL.md or with skills below them, or files
-        #[arg(required = true, value_name = "PATH")]
+        /// Folders with a SKILL.md or with skills below them, or files [default: those of the lock]
+        #[arg(required_unless_present = "lock", value_name = "PATH")]
         paths: Vec<PathBuf>,
+
+        /// A lock: a skill that is another than it holds, or that it does not hold, is turned away
+        #[arg(long, value_name = "FILE")]
+        lock: Option<PathBuf>,
+    },
+    /// Hold on to what skills are: every file of them, and what they may do
+    #[command(after_help = lock::MORE)]
+    Lock {
+        /// Folders with a SKILL.md or with skills below them [default: those that are locked]
+        #[arg(value_name = "PATH")]
+        paths: Vec<PathBuf>,
+
+        /// The lock to write
+        #[arg(long, value_name = "FILE", default_value = "skills.lock")]
+        lock: PathBuf,
     },
     /// Print what a model gets to read of a skill: cleaned, and in a frame that it cannot leave
     #[command(after_help = EXIT_CODES)]
@@ -101,6 +120,10 @@ enum SkillCommand {
         /// Print a flagged skill, too
         #[arg(long)]
         allow_flagged: bool,
+
+        /// A lock: a skill that is another than it holds is not printed
+        #[arg(long, value_name = "FILE")]
+        lock: Option<PathBuf>,
     },
 }
 
@@ -148,11 +171,24 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
             AdmitOptions { dialect, strict: args.strict, ..AdmitOptions::default() }
         }
     };
-    let door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
+    let mut door = Door { scanner: rules.scanner(), options, format: args.format, styles: styles(color) };
     match &args.command {
-        SkillCommand::Check { paths } => check::run(&door, paths),
-        SkillCommand::Admit { path, arguments, allow_flagged } => door.admit(path, arguments, *allow_flagged),
+        SkillCommand::Check { paths, lock } => {
+            let held = door.hold_to(lock.as_deref())?;
+            check::run(&door, if paths.is_empty() { &held } else { paths })
+        }
+        SkillCommand::Lock { paths, lock } => lock::run(&door, paths, lock),
+        SkillCommand::Admit { path, arguments, allow_flagged, lock } => {
+            door.hold_to(lock.as_deref())?;
+            door.admit(path, arguments, *allow_flagged)
+        }
     }
+}
+
+/// Reads a lock, if one is named.
+pub(super) fn lock_at(file: Option<&Path>) -> Result<Option<Arc<SkillLock>>, Failure> {
+    let read = file.map(|file| SkillLock::read(file).map(Arc::new)).transpose();
+    read.map_err(|error| Failure::usage(with_causes(&error)))
 }
 
 struct Door<'d> {
@@ -163,6 +199,14 @@ struct Door<'d> {
 }
 
 impl Door<'_> {
+    /// Holds skills to a lock from now on, if one is named, and returns those that are in it.
+    fn hold_to(&mut self, file: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
+        let lock = lock_at(file)?;
+        let skills = lock.as_ref().map(|lock| lock.skills().map(|(path, _)| path).collect());
+        self.options.lock = lock;
+        Ok(skills.unwrap_or_default())
+    }
+
     fn admit(&self, path: &Path, arguments: &str, allow_flagged: bool) -> Result<Exit, Failure> {
         let admission = self.look(path)?;
         let shown = escape_path(path);

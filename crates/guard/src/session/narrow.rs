@@ -78,6 +78,7 @@ impl Session {
             strict: own.strict || wish.strict,
             max_chars: own.max_chars.min(wish.max_chars),
             on_critical,
+            lock: own.lock.clone().or_else(|| wish.lock.clone()),
             ..own.clone()
         }
     }

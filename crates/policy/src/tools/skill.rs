@@ -159,6 +159,18 @@ impl SkillTool {
     }
 }
 
+/// As a skill writes it.
+impl fmt::Display for SkillTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        match &self.arguments {
+            ArgumentScope::Any => f.write_str(name),
+            ArgumentScope::Prefix(text) => write!(f, "{name}({text}:*)"),
+            ArgumentScope::Exact(text) | ArgumentScope::Pattern(text) => write!(f, "{name}({text})"),
+        }
+    }
+}
+
 impl ArgumentScope {
     fn parse(text: &str) -> Self {
         let text = text.trim();

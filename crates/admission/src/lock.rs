@@ -1,0 +1,327 @@
+//! Skills that stay what they were: a lock holds what each skill was when somebody looked at it, and a skill that is another since is
+//! turned away until somebody looks again.
+//!
+//! ```text
+//!  skills.lock:   skill ──► name, publisher, verdict, what it may do, digest of every file
+//!                   │
+//!  admit() ─────────┴──► the same files? ──no──► blocked, with the difference of what it may do
+//! ```
+//!
+//! The files are read once to be judged and once to be compared. Whoever can write to a skill while it is read can do so at any time,
+//! and should not be able to: keep skills where agents cannot write.
+//!
+//! A lock says nothing about who wrote a skill: what stands there as its publisher is the word of the skill. It is as good as the look
+//! that was taken before, and as the place where it is kept.
+#![expect(clippy::disallowed_methods, reason = "asks where skills and their lock really are")]
+
+mod drift;
+mod files;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use stockade_files::{KeptFile, KeptFileError};
+use stockade_scanner::Scanner;
+use stockade_skill::ListedTools;
+use stockade_text::escape_path;
+use thiserror::Error;
+
+pub use drift::SkillDrift;
+
+use crate::admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, SkillReport, admit_unlocked};
+use crate::skill::SkillSource;
+
+/// The form of a lock that is written here, and the only one that is read.
+const VERSION: u32 = 1;
+
+/// The longest file of a lock.
+const MAX_LOCK_BYTES: u64 = 64 << 20;
+
+/// What the publisher of a skill is called in its `metadata`, the surest word first.
+const PUBLISHER_KEYS: [&str; 5] = ["publisher", "author", "repository", "homepage", "organization"];
+
+/// What skills were when somebody looked at them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillLock {
+    path: PathBuf,
+    /// The folder of the file, which skills are named from.
+    folder: PathBuf,
+    skills: BTreeMap<String, LockedSkill>,
+}
+
+/// What a skill was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[non_exhaustive]
+pub struct LockedSkill {
+    /// Its name.
+    pub name: String,
+    /// Who wrote it, as it says itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<String>,
+    /// What came of it at the door: `accepted` or `flagged`.
+    pub verdict: String,
+    /// What it may do and wants: tools that it lists, what runs, what it says that it touches, what was found.
+    pub may: BTreeSet<String>,
+    /// Every file with its digest, `sha256:…`; a link with where it leads.
+    pub files: BTreeMap<String, String>,
+}
+
+/// The file, as it is written.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LockFile {
+    version: u32,
+    skills: BTreeMap<String, LockedSkill>,
+}
+
+/// A lock cannot be used, so that no skill can be held to it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SkillLockError {
+    /// The file cannot be read or replaced.
+    #[error("cannot use the lock {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: KeptFileError,
+    },
+    /// There is no such file.
+    #[error("there is no lock {}: write one with `stockade skill lock`", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What stands in it is no lock.
+    #[error("{} is no lock of skills: {reason}; take back the one that was, or remove it and run `stockade skill lock` on your skills", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The folder that it is in cannot be found.
+    #[error("cannot find the folder of the lock {}: {source}", path.display())]
+    Folder {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+}
+
+/// A skill cannot be locked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NotLocked {
+    /// It cannot be read.
+    #[error(transparent)]
+    Unread(#[from] AdmitError),
+    /// It was another one before it was looked at than after it.
+    #[error("{} changes while it is looked at", path.display())]
+    Changes {
+        /// The skill.
+        path: PathBuf,
+    },
+    /// It was not let in, so there is nothing to hold on to.
+    #[error("it is {}", admission.name())]
+    Refused {
+        /// What came of it.
+        admission: Box<Admission>,
+    },
+}
+
+impl SkillLock {
+    /// Reads a lock.
+    ///
+    /// # Errors
+    /// When there is none, it cannot be read, or is none.
+    pub fn read(path: &Path) -> Result<Self, SkillLockError> {
+        Self::read_or_new(path, |path| Err(SkillLockError::Missing { path }))
+    }
+
+    /// Reads a lock, or begins one where there is none.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is none.
+    pub fn read_or_begin(path: &Path) -> Result<Self, SkillLockError> {
+        Self::read_or_new(path, |_| Ok(BTreeMap::new()))
+    }
+
+    fn read_or_new(
+        path: &Path,
+        missing: impl FnOnce(PathBuf) -> Result<BTreeMap<String, LockedSkill>, SkillLockError>,
+    ) -> Result<Self, SkillLockError> {
+        let owned = || path.to_owned();
+        let unusable = |source| SkillLockError::File { path: owned(), source };
+        let text = KeptFile::new(path, MAX_LOCK_BYTES).read().map_err(unusable)?;
+        let skills = text.map_or_else(|| missing(owned()), |text| parse(path, &text))?;
+        let above = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = std::fs::canonicalize(above)
+            .map_err(|source| SkillLockError::Folder { path: owned(), source })?;
+        Ok(Self { path: owned(), folder, skills })
+    }
+
+    /// Writes the lock, if it says something else than the file.
+    ///
+    /// # Errors
+    /// When the file cannot be replaced. It is as it was then.
+    pub fn write(&self) -> Result<(), SkillLockError> {
+        let unusable = |source| SkillLockError::File { path: self.path.clone(), source };
+        let file = LockFile { version: VERSION, skills: self.skills.clone() };
+        let text = serde_json::to_string_pretty(&file)
+            .map_err(|error| unusable(std::io::Error::from(error).into()))?;
+        let replaced = KeptFile::new(&self.path, MAX_LOCK_BYTES)
+            .locked_by_folder()
+            .change(|_| Ok::<_, std::convert::Infallible>((Some(format!("{text}\n")), ())));
+        replaced.map_err(unusable)?.unwrap_or_else(|never| match never {});
+        Ok(())
+    }
+
+    /// The skills that it holds, each where the lock was named to be.
+    pub fn skills(&self) -> impl Iterator<Item = (PathBuf, &LockedSkill)> {
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        self.skills.iter().map(move |(key, skill)| (folder.join(key), skill))
+    }
+
+    /// Looks at a skill, and holds on to what it is. Returns what is another than before, and what came of the skill.
+    ///
+    /// # Errors
+    /// When it cannot be read, is not let in, or changes meanwhile.
+    pub fn lock(
+        &mut self,
+        path: &Path,
+        scanner: &Scanner,
+        options: &AdmitOptions,
+    ) -> Result<(SkillDrift, Admission), NotLocked> {
+        let before = files::digests(path, &options.files, self.within(path).as_deref())?;
+        let admission = admit_unlocked(&SkillSource::Path(path), scanner, options)?;
+        let (Admission::Accepted(skill) | Admission::Flagged(skill)) = &admission else {
+            return Err(NotLocked::Refused { admission: Box::new(admission) });
+        };
+        let locked = LockedSkill::of(skill, admission.name(), before.clone());
+        if files::digests(path, &options.files, self.within(path).as_deref())? != before {
+            return Err(NotLocked::Changes { path: path.to_owned() });
+        }
+        let key = self.key(path);
+        let drift = SkillDrift::between(self.skills.get(&key), &locked);
+        self.skills.insert(key, locked);
+        Ok((drift, admission))
+    }
+
+    /// Forgets skills that are not there any more. Returns which.
+    pub fn forget_missing(&mut self) -> Vec<String> {
+        let is_gone = |key: &str| {
+            std::fs::symlink_metadata(self.folder.join(key))
+                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+        };
+        let gone: Vec<_> = self.skills.keys().filter(|key| is_gone(key)).cloned().collect();
+        gone.iter().for_each(|key| drop(self.skills.remove(key)));
+        gone
+    }
+
+    /// Says what of a skill is another than the lock holds; nothing if it is the same.
+    pub(crate) fn drift(
+        &self,
+        source: &SkillSource<'_>,
+        admission: &Admission,
+        options: &AdmitOptions,
+    ) -> Result<Option<SkillDrift>, AdmitError> {
+        let path = match *source {
+            SkillSource::Path(path) => path,
+            // A text has no place: it is the same if it is all of a skill that is locked.
+            SkillSource::Text { text, .. } => {
+                let digest = files::digest_of(text.as_bytes());
+                let is_it = |skill: &LockedSkill| {
+                    skill.files.len() == 1 && skill.files.values().any(|one| *one == digest)
+                };
+                return Ok((!self.skills.values().any(is_it)).then(SkillDrift::unknown));
+            }
+        };
+        let now = files::digests(path, &options.files, self.within(path).as_deref())?;
+        let locked = self.skills.get(&self.key(path));
+        if locked.is_some_and(|locked| locked.files == now) {
+            return Ok(None);
+        }
+        let of_report = |report: &SkillReport| LockedSkill {
+            name: report.name.clone(),
+            publisher: None,
+            verdict: admission.name().to_owned(),
+            may: of_a_report(report),
+            files: now.clone(),
+        };
+        let is = match admission {
+            Admission::Accepted(skill) | Admission::Flagged(skill) => {
+                LockedSkill::of(skill, admission.name(), now.clone())
+            }
+            Admission::Malformed(report) | Admission::Blocked(report) => of_report(report),
+        };
+        Ok(Some(SkillDrift::between(locked, &is)))
+    }
+
+    /// What a skill is called in the lock: its way from the folder of the lock, or the whole way if it lies elsewhere.
+    fn key(&self, path: &Path) -> String {
+        let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match real.strip_prefix(&self.folder) {
+            Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+            Ok(below) => escape_path(below),
+            Err(_) => escape_path(&real),
+        }
+    }
+
+    /// The file of the lock as a walk through a skill meets it, should it lie in there.
+    fn within(&self, skill: &Path) -> Option<PathBuf> {
+        let real = std::fs::canonicalize(skill).ok()?;
+        let file = self.folder.join(self.path.file_name()?);
+        Some(skill.join(file.strip_prefix(real).ok()?))
+    }
+}
+
+impl LockedSkill {
+    fn of(skill: &LoadedSkill, verdict: &str, files: BTreeMap<String, String>) -> Self {
+        let manifest = skill.manifest();
+        let publisher = PUBLISHER_KEYS.iter().find_map(|key| manifest.metadata.get(*key)).cloned();
+        Self { name: skill.name().to_owned(), publisher, verdict: verdict.to_owned(), may: may(skill), files }
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, LockedSkill>, SkillLockError> {
+    let malformed = |reason: String| SkillLockError::Malformed { path: path.to_owned(), reason };
+    let read: LockFile = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+    match read.version {
+        VERSION => Ok(read.skills),
+        other => Err(malformed(format!("its version is {other}, and this program reads {VERSION}"))),
+    }
+}
+
+/// What a skill may do and wants, a line for each.
+fn may(skill: &LoadedSkill) -> BTreeSet<String> {
+    let manifest = skill.manifest();
+    let mut may = of_a_report(skill.report());
+    let mut add =
+        |what: &str, names: &[String]| may.extend(names.iter().map(|name| format!("{what} {name}")));
+    add("reads", &manifest.permissions.fs_read);
+    add("writes", &manifest.permissions.fs_write);
+    add("talks to", &manifest.permissions.net);
+    add("reads the variable", &manifest.permissions.env);
+    add("needs the program", &manifest.requires.bins);
+    add("needs one of the programs", &manifest.requires.any_bins);
+    add("needs the variable", &manifest.requires.env);
+    match &manifest.tools {
+        ListedTools::Unlisted => drop(may.insert("may use any tool that its agent may".to_owned())),
+        ListedTools::Text(_) | ListedTools::Entries(_) => {
+            let tools = skill.tools().listed().unwrap_or_default();
+            may.extend(tools.iter().map(|tool| format!("may use {tool}")));
+        }
+    }
+    may
+}
+
+/// What runs and what was found: that is known of every skill that can be read.
+fn of_a_report(report: &SkillReport) -> BTreeSet<String> {
+    let runs = report.surfaces.iter().map(|one| format!("{} in {}: {}", one.kind.name(), one.path, one.text));
+    let found = report.findings.iter().map(|one| format!("{} {} in {}", one.severity, one.rule_id, one.path));
+    runs.chain(found).collect()
+}

@@ -1,0 +1,111 @@
+//! What is another about a skill than a lock holds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use super::LockedSkill;
+
+/// The most of each list that is told in words; programs get all of it.
+const TOLD: usize = 5;
+
+/// The difference between a skill and what a lock holds of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SkillDrift {
+    /// Whether the lock does not know the skill at all.
+    pub is_new: bool,
+    /// What it may do now, and could not before.
+    pub may_now: Vec<String>,
+    /// What it could do before.
+    pub may_no_more: Vec<String>,
+    /// What came of it at the door, before and now, where that is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<(String, String)>,
+    /// Who wrote it, before and now, where that is not the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub publisher: Option<(Option<String>, Option<String>)>,
+    /// Files that came.
+    pub files_added: Vec<String>,
+    /// Files that hold something else.
+    pub files_changed: Vec<String>,
+    /// Files that are gone.
+    pub files_removed: Vec<String>,
+}
+
+impl SkillDrift {
+    pub(super) fn unknown() -> Self {
+        Self { is_new: true, ..Self::default() }
+    }
+
+    /// What is another about `now`.
+    pub(super) fn between(before: Option<&LockedSkill>, now: &LockedSkill) -> Self {
+        let Some(before) = before else {
+            return Self { may_now: now.may.iter().cloned().collect(), ..Self::unknown() };
+        };
+        let beyond =
+            |one: &BTreeSet<String>, other: &BTreeSet<String>| one.difference(other).cloned().collect();
+        let differ = |one: &String, other: &String| (one != other).then(|| (one.clone(), other.clone()));
+        Self {
+            is_new: false,
+            may_now: beyond(&now.may, &before.may),
+            may_no_more: beyond(&before.may, &now.may),
+            verdict: differ(&before.verdict, &now.verdict),
+            publisher: (before.publisher != now.publisher)
+                .then(|| (before.publisher.clone(), now.publisher.clone())),
+            files_added: without(&now.files, &before.files),
+            files_changed: changed(&before.files, &now.files),
+            files_removed: without(&before.files, &now.files),
+        }
+    }
+
+    /// Whether everything is as it was.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn without(one: &BTreeMap<String, String>, other: &BTreeMap<String, String>) -> Vec<String> {
+    one.keys().filter(|name| !other.contains_key(*name)).cloned().collect()
+}
+
+fn changed(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<String> {
+    let is_other = |(name, digest): &(&String, &String)| now.get(*name).is_some_and(|now| now != *digest);
+    before.iter().filter(is_other).map(|(name, _)| name.clone()).collect()
+}
+
+impl fmt::Display for SkillDrift {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_new {
+            return f.write_str("the lock does not know it");
+        }
+        let mut parts = Vec::new();
+        for (what, list) in [
+            ("new", &self.may_now),
+            ("no more", &self.may_no_more),
+            ("files changed", &self.files_changed),
+            ("files added", &self.files_added),
+            ("files gone", &self.files_removed),
+        ] {
+            if !list.is_empty() {
+                let more = match list.len().saturating_sub(TOLD) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let first: Vec<_> = list.iter().take(TOLD).map(String::as_str).collect();
+                parts.push(format!("{what}: {}{more}", first.join(", ")));
+            }
+        }
+        if let Some((before, now)) = &self.verdict {
+            parts.push(format!("it was {before} and is {now}"));
+        }
+        if let Some((before, now)) = &self.publisher {
+            let name = |publisher: &Option<String>| publisher.clone().unwrap_or_else(|| "nobody".to_owned());
+            parts.push(format!("its publisher was {} and is {}", name(before), name(now)));
+        }
+        f.write_str(&parts.join("; "))
+    }
+}

@@ -1,0 +1,148 @@
+//! The digest of each file of a skill, read as carefully as the skill itself.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+use stockade_files::{EntryKind, FileOptions, Gap, OpenFolder, OpenedPath, open_path};
+use stockade_text::escape_path;
+
+use crate::admit::AdmitError;
+
+/// The most bytes of all files of a skill together.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Each file of a skill by its way below the folder, with what it holds: `sha256:…`, or where a link leads.
+pub(super) type Digests = BTreeMap<String, String>;
+
+/// Reads a skill: a folder with all that lies in it, or a file. `except` is the lock itself, should it lie in there.
+pub(super) fn digests(
+    path: &Path,
+    options: &FileOptions,
+    except: Option<&Path>,
+) -> Result<Digests, AdmitError> {
+    let mut walk = Walk { options, except, found: Digests::new(), bytes: 0, entries: 0 };
+    let unreadable = |error| fail(path, Gap::Unreadable(error));
+    match open_path(path).map_err(unreadable)? {
+        OpenedPath::Folder(folder) => walk.folder(&folder, path, Path::new(""), 0)?,
+        OpenedPath::File(file) => {
+            let name = path.file_name().map(Path::new).unwrap_or(path);
+            walk.file(file, path, name)?;
+        }
+        OpenedPath::Special => return Err(fail(path, Gap::Special)),
+    }
+    Ok(walk.found)
+}
+
+/// The digest of a text, as it is written down.
+pub(super) fn digest_of(bytes: &[u8]) -> String {
+    shown(Sha256::new_with_prefix(bytes))
+}
+
+struct Walk<'w> {
+    options: &'w FileOptions,
+    except: Option<&'w Path>,
+    found: Digests,
+    bytes: u64,
+    entries: usize,
+}
+
+impl Walk<'_> {
+    fn folder(
+        &mut self,
+        folder: &OpenFolder,
+        at: &Path,
+        below: &Path,
+        depth: usize,
+    ) -> Result<(), AdmitError> {
+        let FileOptions { max_depth, max_entries, .. } = *self.options;
+        if depth > max_depth {
+            return Err(fail(at, Gap::TooDeep { max_depth }));
+        }
+        let room = max_entries.saturating_sub(self.entries);
+        let entries =
+            folder.entries(room.saturating_add(1)).map_err(|error| fail(at, Gap::Unreadable(error)))?;
+        self.entries = self.entries.saturating_add(entries.len());
+        if self.entries > max_entries {
+            return Err(fail(at, Gap::TooMany { max_entries }));
+        }
+        for entry in entries {
+            let name = path_of(&entry.name);
+            let (at, below) = (at.join(&name), below.join(&name));
+            if self.except == Some(at.as_path()) {
+                continue;
+            }
+            self.entry(folder, &entry.name, entry.kind, &at, &below, depth)?;
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        folder: &OpenFolder,
+        name: &CStr,
+        kind: EntryKind,
+        at: &Path,
+        below: &Path,
+        depth: usize,
+    ) -> Result<(), AdmitError> {
+        let unreadable = |error| fail(at, Gap::Unreadable(error));
+        match kind {
+            EntryKind::File => self.file(folder.open(name).map_err(unreadable)?, at, below),
+            EntryKind::Folder => self.folder(&folder.enter(name).map_err(unreadable)?, at, below, depth + 1),
+            EntryKind::Link => {
+                let target = folder.link_target(name).map_err(unreadable)?;
+                self.found.insert(escape_path(below), format!("link:{}", escape_path(&path_of(&target))));
+                Ok(())
+            }
+            EntryKind::Special | EntryKind::Unknown => Err(fail(at, Gap::Special)),
+        }
+    }
+
+    fn file(&mut self, file: OwnedFd, at: &Path, below: &Path) -> Result<(), AdmitError> {
+        let left = MAX_BYTES.saturating_sub(self.bytes);
+        let (digest, bytes) = read(file, left).map_err(|error| fail(at, Gap::Unreadable(error)))?;
+        if bytes > left {
+            let max_file_bytes = usize::try_from(MAX_BYTES).unwrap_or(usize::MAX);
+            return Err(fail(at, Gap::TooLarge { max_file_bytes }));
+        }
+        self.bytes += bytes;
+        self.found.insert(escape_path(below), digest);
+        Ok(())
+    }
+}
+
+/// Reads a file piece by piece, and one byte more than it may have.
+fn read(file: OwnedFd, most: u64) -> io::Result<(String, u64)> {
+    let mut file = File::from(file).take(most.saturating_add(1));
+    let mut digest = Sha256::new();
+    let mut piece = [0; 16 << 10];
+    let mut bytes = 0;
+    loop {
+        let read = match file.read(&mut piece) {
+            Ok(0) => return Ok((shown(digest), bytes)),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        digest.update(piece.get(..read).unwrap_or_default());
+        bytes += u64::try_from(read).unwrap_or(u64::MAX);
+    }
+}
+
+fn shown(digest: Sha256) -> String {
+    digest.finalize().iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+fn fail(path: &Path, gap: Gap) -> AdmitError {
+    AdmitError { path: path.to_owned(), gap }
+}
+
+fn path_of(name: &CStr) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt as _;
+    PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()))
+}

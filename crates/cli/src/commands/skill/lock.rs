@@ -1,0 +1,106 @@
+//! `stockade skill lock`: holds on to what skills are, and says what is another since.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use stockade_guard::{FileOptions, NotLocked, SkillDrift, SkillLock, find_skills};
+use stockade_text::{escape, escape_path};
+
+use super::Door;
+use crate::args::Format;
+use crate::exit::Exit;
+use crate::failure::{Failure, with_causes};
+use crate::output::Output;
+use crate::render::json::to_json;
+
+pub(super) const MORE: &str = "\
+Exit codes:
+  0  all of them are locked
+  1  at least one is malformed or blocked, and is not locked
+  2  the command line or the lock is wrong
+  3  a skill could not be read
+
+The lock is a file of JSON for a repository: every file of every skill with its digest, the tools that a skill lists, what it runs,
+what it says that it touches, and what was found in it. Look at the difference before you commit it. 'skill check', 'skill admit'
+and 'run' take it with --lock. Without a path, what is locked is locked anew, and what is gone is forgotten.";
+
+/// What became of one skill, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Row {
+    path: String,
+    /// `locked`, `same`, `gone`, `refused` or `unread`.
+    result: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<SkillDrift>,
+}
+
+#[derive(Serialize)]
+struct Rows {
+    skills: Vec<Row>,
+}
+
+/// Runs the command.
+pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exit, Failure> {
+    let unusable = |error: &_| Failure::usage(with_causes(error));
+    let mut lock = SkillLock::read_or_begin(file).map_err(|error| unusable(&error))?;
+    let mut rows = Vec::new();
+    if paths.is_empty() {
+        let gone = lock.forget_missing();
+        rows.extend(gone.into_iter().map(|path| Row { path, result: "gone", why: None, change: None }));
+        for path in lock.skills().map(|(path, _)| path).collect::<Vec<_>>() {
+            rows.push(one(door, &mut lock, &path));
+        }
+    }
+    for path in paths {
+        let found = find_skills(path, &FileOptions::default());
+        rows.extend(found.skills.iter().map(|skill| one(door, &mut lock, skill)));
+        rows.extend(found.gaps.iter().map(|(place, gap)| unread(place, &gap.to_string())));
+    }
+    if rows.is_empty() {
+        return Err(Failure::usage("there is no skill to lock")
+            .with_help("name folders with skills: stockade skill lock skills/"));
+    }
+    lock.write().map_err(|error| unusable(&error))?;
+    let exit = exit(&rows);
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&match door.format {
+        Format::Text => rows.iter().map(line).collect(),
+        Format::Json => format!("{}\n", to_json(&Rows { skills: rows })),
+    });
+    output.finish(exit)
+}
+
+fn one(door: &Door<'_>, lock: &mut SkillLock, path: &Path) -> Row {
+    let row = |result, why, change| Row { path: escape_path(path), result, why, change };
+    match lock.lock(path, door.scanner, &door.options) {
+        Ok((change, _)) if change.is_none() => row("same", None, None),
+        Ok((change, _)) => row("locked", Some(change.to_string()), Some(change)),
+        Err(refused @ NotLocked::Refused { .. }) => row("refused", Some(refused.to_string()), None),
+        Err(error) => unread(path, &error.to_string()),
+    }
+}
+
+fn unread(path: &Path, why: &str) -> Row {
+    Row { path: escape_path(path), result: "unread", why: Some(why.to_owned()), change: None }
+}
+
+fn line(row: &Row) -> String {
+    let is_new = row.change.as_ref().is_some_and(|change| change.is_new);
+    let why = row.why.as_deref().filter(|_| !is_new);
+    let why = why.map(|why| format!(": {}", escape(why))).unwrap_or_default();
+    format!("{} {}{why}\n", row.result, row.path)
+}
+
+/// What is refused counts, however much could not be read.
+fn exit(rows: &[Row]) -> Exit {
+    let is_any = |result| rows.iter().any(|row| row.result == result);
+    match (is_any("refused"), is_any("unread")) {
+        (true, _) => Exit::Found,
+        (false, true) => Exit::Incomplete,
+        (false, false) => Exit::Clean,
+    }
+}
