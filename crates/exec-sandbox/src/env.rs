@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::host::HostFacts;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
+use crate::trust;
 
 /// Names that are handed on.
 const HARMLESS: &[&str] = &[
@@ -107,6 +108,7 @@ pub(crate) fn environment(
         variables.extend(BESIDE_PROXY.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     }
     variables.extend(request.set.iter().cloned());
+    trusted(&mut variables, request, network);
     let odd = variables.iter().find(|(name, value)| !is_variable(name, value));
     match odd {
         None => Ok(variables.into_iter().collect()),
@@ -115,6 +117,23 @@ pub(crate) fn environment(
             SandboxRule::PlainVariable,
             "leave the variable out, or give it a plain name and value",
         )),
+    }
+}
+
+/// Adds what lets programs trust a proxy that looks into TLS. What was set for this very command stays; what is handed on of
+/// whoever starts it is in the files already.
+fn trusted(variables: &mut BTreeMap<OsString, OsString>, request: &Environment, network: &Network) {
+    let Network::Proxy(handoff) = network else { return };
+    if handoff.sockets().trust.is_none() {
+        return;
+    }
+    let added: Vec<(&str, OsString)> =
+        trust::variables(|name| variables.get(OsStr::new(name)).cloned()).collect();
+    let is_file = |name: &str| trust::VARIABLES.iter().any(|row| row.0 == name);
+    for (name, value) in added {
+        if !is_file(name) || request.set.iter().all(|(set, _)| set != name) {
+            variables.insert(name.into(), value);
+        }
     }
 }
 

@@ -104,6 +104,7 @@ mod sys;
 mod tiers;
 #[cfg(target_os = "linux")]
 mod tracked;
+mod trust;
 #[cfg(target_os = "linux")]
 mod workspace;
 #[cfg(target_os = "linux")]

@@ -11,6 +11,8 @@ use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
+use crate::trust::RunTrust;
+
 /// Where the proxy listens, seen from within.
 pub const PROXY_ADDRESS: &str = "127.0.0.1:3128";
 
@@ -31,6 +33,8 @@ pub struct EgressSockets {
     pub answers_names: bool,
     /// Whether the proxy lets every public host be reached, so that it is seen which are needed.
     pub observes: bool,
+    /// What makes programs trust the proxy where it looks into TLS; nothing if it does so nowhere.
+    pub trust: Option<Arc<RunTrust>>,
 }
 
 /// Where the first process of a sandbox hands out its sockets. One may serve many sandboxes.

@@ -10,6 +10,7 @@ use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, Network, Protection, SandboxSpec};
+use crate::trust;
 
 /// Something that is put into the view of the command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +163,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     let mut mounts: Vec<Mount> = SYSTEM.iter().flat_map(|row| system(row, facts)).collect();
     mounts.retain(|mount| !is_own(mount));
     mounts.extend(own_names);
+    mounts.extend(trusted(&spec.network, facts));
     mounts.push(Mount::new("/proc", MountKind::Processes, "processes of the sandbox"));
     mounts.push(Mount::new("/dev", MountKind::Devices, "harmless devices, own terminals"));
     mounts.push(Mount::new(
@@ -506,6 +508,30 @@ fn name_lookup(network: &Network) -> Vec<Mount> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Why certificates are not the machine's alone.
+const WHY_TRUSTED: &str =
+    "the authority of this run, by which it is looked into TLS, and those of the machine";
+
+/// The files by which programs trust a proxy that looks into TLS: a folder of them, and in the place of the system's own.
+fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
+    let Network::Proxy(handoff) = network else { return Vec::new() };
+    let Some(trust) = &handoff.sockets().trust else { return Vec::new() };
+    let mount = |target: &Path, source: PathBuf, point| {
+        let kind = MountKind::Bind { source, access: MountAccess::ReadOnly, point, owner: Owner::System };
+        Mount::new(target, kind, WHY_TRUSTED)
+    };
+    let mut mounts = vec![mount(Path::new(trust::FOLDER), trust.folder.clone(), MountPoint::Folder)];
+    for (path, name) in trust::replaced() {
+        let real = facts.resolved(path).filter(|real| facts.entry(real) == Some(&Entry::File));
+        let is_shown = |real: &&Path| SYSTEM.iter().any(|(folder, _)| real.starts_with(folder));
+        let is_new = |real: &&Path| mounts.iter().all(|mount| mount.target != *real);
+        if let Some(real) = real.filter(is_shown).filter(is_new) {
+            mounts.push(mount(real, trust.file(name), MountPoint::File));
+        }
+    }
+    mounts
 }
 
 fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

@@ -27,6 +27,7 @@ use crate::spec::{Network, SandboxSpec};
 use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
+use crate::trust;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
 
@@ -76,7 +77,9 @@ fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
         Network::None | Network::Proxy(_) | Network::Open => None,
     };
     let kept_back = spec.hidden.iter().chain(&spec.unwritable);
-    system.chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
+    let trusted = matches!(&spec.network, Network::Proxy(handoff) if handoff.sockets().trust.is_some());
+    let replaced = trust::replaced().filter(move |_| trusted).map(|(path, _)| path.to_path_buf());
+    system.chain(replaced).chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
 }
 
 /// What a wish names.

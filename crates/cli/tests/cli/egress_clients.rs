@@ -270,6 +270,103 @@ const SEEN: &[Client] = &[
     },
 ];
 
+const INSPECTED: &[&str] = &["registry.test inspect"];
+
+const fn inspected(name: &'static str, needs: &'static str, script: &'static str) -> Client {
+    Client { name, needs, hosts: INSPECTED, script, expected: Prints(HELLO) }
+}
+
+/// Programs whose requests are looked into over TLS, and that were told of no authority.
+#[rustfmt::skip]
+const LOOKED_INTO: &[Client] = &[
+    inspected("in-curl", "/usr/bin/curl", "curl -sS https://registry.test/hello"),
+    inspected("in-wget", "/usr/bin/wget", "wget -q -O- https://registry.test/hello"),
+    inspected("in-git", "/usr/bin/git", "git clone -q https://registry.test/repo.git repo && cat repo/hello"),
+    Client {
+        name: "in-pip", needs: "{tools}/python/bin/python", hosts: INSPECTED,
+        script: "{tools}/python/bin/python -m pip download -q --disable-pip-version-check --no-deps \
+                 --index-url https://registry.test/simple/ probe && ls *.whl",
+        expected: Prints("probe-1.0-py3-none-any.whl\n"),
+    },
+    Client {
+        name: "in-npm", needs: "/usr/bin/npm", hosts: INSPECTED,
+        script: "npm install --silent --no-audit --no-fund --registry=https://registry.test/npm/ probe && ls node_modules",
+        expected: Prints("probe\n"),
+    },
+    Client {
+        name: "in-cargo", needs: "{cargo}/bin/cargo", hosts: INSPECTED,
+        script: "mkdir -p src home && : > src/lib.rs && \
+                 printf '[package]\\nname = \"x\"\\nversion = \"0.1.0\"\\nedition = \"2021\"\\n[dependencies]\\n\
+                 probe = { version = \"1\", registry = \"probe\" }\\n' > Cargo.toml && \
+                 CARGO_HOME=$PWD/home {cargo}/bin/cargo fetch -q --config 'registries.probe.index=\"sparse+https://registry.test/cargo/\"' && \
+                 find home -name '*.crate' -printf '%f\\n'",
+        expected: Prints("probe-1.0.0.crate\n"),
+    },
+    Client {
+        name: "in-apt", needs: "/usr/bin/apt-get", hosts: INSPECTED,
+        script: "mkdir -p state/lists/partial cache/archives/partial etc; : > state/status; \
+                 echo 'deb [trusted=yes] https://registry.test/apt ./' > etc/sources.list; \
+                 apt() { apt-get -qq -o Dir=$PWD -o Dir::State=state -o Dir::State::status=$PWD/state/status -o Dir::Cache=cache \
+                 -o Dir::Etc=$PWD/etc -o Dir::Bin::methods=/usr/lib/apt/methods -o Dir::Bin::dpkg=/usr/bin/dpkg \
+                 -o APT::Architecture=amd64 -o APT::Sandbox::User= \"$@\" 2>/dev/null; }; \
+                 apt update; apt download probe; ls *.deb",
+        expected: Prints("probe_1.0_all.deb\n"),
+    },
+    inspected("in-urllib", "/usr/bin/python3", "/usr/bin/python3 -c 'import urllib.request as u; \
+        print(u.urlopen(\"https://registry.test/hello\").read().decode(), end=\"\")'"),
+    inspected("in-requests", "{tools}/python/bin/python", "{tools}/python/bin/python -c 'import requests; \
+        print(requests.get(\"https://registry.test/hello\").text, end=\"\")'"),
+    inspected("in-httpx", "{tools}/python/bin/python", "{tools}/python/bin/python -c 'import httpx; \
+        print(httpx.get(\"https://registry.test/hello\").text, end=\"\")'"),
+    inspected("in-aiohttp", "{tools}/python/bin/python", "{tools}/python/bin/python -c '
+import aiohttp, asyncio
+async def main():
+    async with aiohttp.ClientSession() as session:
+        async with session.get(\"https://registry.test/hello\") as answer:
+            print(await answer.text(), end=\"\")
+asyncio.run(main())'"),
+    inspected("in-node-fetch", "/usr/bin/node", "/usr/bin/node -e \
+        'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'"),
+    inspected("in-node-https", "/usr/bin/node", "/usr/bin/node -e \
+        'require(\"https\").get(\"https://registry.test/hello\", (answer) => answer.pipe(process.stdout))'"),
+    inspected("in-newest-node", "{tools}/node/node_modules/node/bin/node", "{tools}/node/node_modules/node/bin/node -e \
+        'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'"),
+    inspected("in-go", "{site}/public/get", "{site}/public/get https://registry.test/hello"),
+    inspected("in-java", "{site}/public/Get.class", "java -cp {site}/public Get https://registry.test/hello 2> none"),
+    inspected("in-proxies", "/usr/bin/curl", "curl -sS -x http://127.0.0.1:3128 https://registry.test/hello > a; \
+        curl -sS -x socks5h://127.0.0.1:3128 https://registry.test/hello | cmp - a && cat a"),
+    Client {
+        name: "in-rules", needs: "/usr/bin/curl", hosts: &["registry.test GET /he*", "registry.test:443 POST /echo upload=400", "!registry.test GET /help"],
+        script: "curl -sS https://registry.test/hello; for path in echo help hello/../echo; do \
+                 curl -sS --path-as-is https://registry.test/$path | grep -o '\"rule\":\"[a-z-]*'; done; \
+                 curl -sS -d 1234 https://registry.test/echo; head -c 3000 /dev/zero | curl -sS -H Expect: --data-binary @- https://registry.test/echo | \
+                 grep -o '\"rule\":\"[a-z-]*'; curl -sS https://registry.test/echo > refused; \
+                 curl -sS $(grep -o 'http://stockade.internal[^\"]*' refused) | cmp - refused && grep -o '\"entry\":[^,]*' refused",
+        expected: Prints("hello from outside\n\"rule\":\"not-listed\n\"rule\":\"denied\n\"rule\":\"ambiguous-path\nPOST 4\n\"rule\":\"too-much\n\
+                          \"entry\":\"registry.test:443 GET /echo ?\"\n"),
+    },
+    Client {
+        name: "in-untrusting", needs: "/usr/bin/curl", hosts: INSPECTED,
+        script: "curl -sS --cacert {ca} https://registry.test/hello 2>&1 | head -c 9",
+        expected: Refused("curl: (60", "name `/etc/stockade-trust/authorities.pem` to it"),
+    },
+    Client {
+        name: "in-another-host", needs: "/usr/bin/curl", hosts: INSPECTED,
+        script: "curl -sS -H 'Host: evil.test' https://registry.test/hello",
+        expected: Refused("\"rule\":\"other-host\"", "its `Host` names `evil.test`"),
+    },
+    Client {
+        name: "in-no-tls", needs: "/usr/bin/curl", hosts: INSPECTED,
+        script: "printf 'anything\\n' | curl -sS --max-time 5 telnet://registry.test:443 2>&1; echo over",
+        expected: Refused("over", "it is neither TLS nor HTTP"),
+    },
+    Client {
+        name: "in-false-host", needs: "/usr/bin/curl", hosts: &["false.test inspect"],
+        script: "curl -sS https://false.test/hello",
+        expected: Refused("\"rule\":\"not-the-host\"", "does not show over TLS that it is `false.test`"),
+    },
+];
+
 /// No list: every public host is reached, to see which.
 const OBSERVED: &[&str] = &[];
 
@@ -311,7 +408,7 @@ fn lay_out(places: &Places) {
     write(
         "hosts",
         &format!(
-            "127.0.0.1 localhost\n{ADDRESS} registry.test a.registry.test evil.test\n10.0.0.7 inner.test\n"
+            "127.0.0.1 localhost\n{ADDRESS} registry.test a.registry.test evil.test false.test\n10.0.0.7 inner.test\n"
         ),
     );
     certificates(site);
@@ -418,6 +515,7 @@ fn every_program_works_that_knows_of_no_proxy() {
     let rows: Vec<&Client> = CLIENTS
         .iter()
         .chain(BESIDE)
+        .chain(LOOKED_INTO)
         .chain(SEEN)
         .filter(|client| lay_out_row(client, &places).is_some())
         .collect();
@@ -434,7 +532,7 @@ fn every_program_works_that_knows_of_no_proxy() {
     assert!(places.site.join("ready").exists(), "{why}");
     let failures: Vec<String> = rows.iter().filter_map(|client| failure(client, &places)).collect();
     assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
-    println!("{} programs of {}", rows.len(), CLIENTS.len() + BESIDE.len() + SEEN.len());
+    println!("{} programs of {}", rows.len(), CLIENTS.len() + BESIDE.len() + LOOKED_INTO.len() + SEEN.len());
 }
 
 /// What is wrong with what became of a client.

@@ -7,7 +7,8 @@
 //! connection is put on record before that, and one that is refused is told what, by which rule, and what would allow it.
 //!
 //! What goes through is bound to the host that it was let through to: TLS has to ask for that name, a plain request is written
-//! anew with it. Nobody looks into what goes through over TLS: whoever may talk to a host may tell it anything.
+//! anew with it. What goes through over TLS is looked into where the list speaks of requests, or says `inspect`: there, each
+//! request is judged as a plain one is. Nobody looks into the rest: whoever may talk to such a host may tell it anything.
 #![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
 
 mod accept;
@@ -15,6 +16,7 @@ mod answer;
 mod carry;
 mod client;
 mod incoming;
+mod inspect;
 mod ledger;
 mod name_server;
 mod refusals;
@@ -27,6 +29,7 @@ use std::fmt;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,8 +37,10 @@ use super::address_book::AddressBook;
 use super::host_list::HostList;
 use super::listening;
 use super::sightings::{Observed, Sightings};
+use super::target::NetTarget;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
+use inspect::{Inspector, Rewrite};
 use ledger::Ledger;
 use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
@@ -67,6 +72,9 @@ pub struct BrokerOptions {
     /// Whether every public host may be reached beside what the list names, so that it is seen which are needed:
     /// [`Broker::observed`]. What a list could not let through is not let through either.
     pub observes: bool,
+    /// Files of certificates of authorities that hosts may be certified by, beside those of this machine. They count where it is
+    /// looked into TLS, and are trusted within as well.
+    pub extra_roots: Vec<PathBuf>,
     /// What the list of hosts is called where somebody could change it.
     pub list_name: String,
 }
@@ -79,6 +87,7 @@ impl Default for BrokerOptions {
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(300),
             observes: false,
+            extra_roots: Vec::new(),
             list_name: "`security.permission.allowedNetHosts`".to_owned(),
         }
     }
@@ -104,21 +113,27 @@ impl Broker {
         options: BrokerOptions,
         witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        Self::with(hosts, options, Box::new(witness), Box::new(look_up))
+        Self::with(hosts, options, None, Box::new(witness), Box::new(look_up))
     }
 
     fn with(
         hosts: HostList,
         options: BrokerOptions,
+        rewrite: Option<Arc<dyn Rewrite>>,
         witness: Box<Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
         let mut book = AddressBook::default();
-        let (handoff, listeners) =
-            HandedListeners::with(listening::sockets(&hosts, options.observes, &mut book))?;
+        let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
+        let inspector =
+            looks_inside.then(|| Inspector::start(&options.extra_roots, rewrite)).transpose()?.map(Arc::new);
+        let mut sockets = listening::sockets(&hosts, options.observes, &mut book);
+        sockets.trust = inspector.as_ref().map(|inspector| inspector.trust());
+        let (handoff, listeners) = HandedListeners::with(sockets)?;
         let check = ResolveCheck::new(hosts, &options, resolve);
         let shared = Shared {
             check,
+            inspector,
             witness,
             options,
             book: Mutex::new(book),
@@ -171,6 +186,8 @@ impl fmt::Debug for Broker {
 /// What all threads see.
 struct Shared {
     check: ResolveCheck,
+    /// What looks into connections, if any may have to be.
+    inspector: Option<Arc<Inspector>>,
     witness: Box<Witness>,
     options: BrokerOptions,
     /// Which address stands for which name within.
@@ -237,6 +254,18 @@ impl Shared {
         let refused = Arc::new(Refused::new(id, refused));
         self.refusals().keep(Arc::clone(&refused));
         refused
+    }
+
+    /// What looks into connections to a target; nothing where nobody does.
+    fn inspector_of(&self, target: &NetTarget) -> Option<&Arc<Inspector>> {
+        let is_wanted =
+            |inspector: &&Arc<Inspector>| self.check.looks_inside(target) || inspector.rewrites(target);
+        self.inspector.as_ref().filter(is_wanted)
+    }
+
+    /// Whether anything may go through to a target, whatever it is.
+    fn carries_anything(&self, target: &NetTarget) -> bool {
+        self.check.carries_anything(target) && self.inspector_of(target).is_none()
     }
 
     /// Keeps a socket among those that are cut at the end; nothing when that has come.

@@ -14,6 +14,8 @@ pub(super) struct Conditions {
     path: Option<PathGlob>,
     /// The names of what may stand in the query, or of what keeps a request out; anything, if nothing is said.
     query: Option<QueryNames>,
+    /// Whether requests are to be seen although nothing is asked of them.
+    inspect: bool,
     pub(super) bounds: EntryBounds,
 }
 
@@ -38,6 +40,9 @@ pub(super) struct Asked<'r> {
     /// The path and the query, as they were sent.
     pub(super) path: &'r str,
 }
+
+/// The word for: look into what goes there, so that each request is judged and counted.
+const INSPECT: &str = "inspect";
 
 /// The longest time that `for=` gives, in seconds. A clock cannot count as far as a number can be written.
 const MAX_SECONDS: u64 = 8_760 * 3_600;
@@ -66,6 +71,11 @@ impl Conditions {
                 Ok(())
             }
             Some(first) if first.is_ascii_uppercase() => self.add_methods(word),
+            _ if word == INSPECT && self.inspect => twice(),
+            _ if word == INSPECT => {
+                self.inspect = true;
+                Ok(())
+            }
             _ => self.bounds.add(word),
         }
     }
@@ -83,7 +93,12 @@ impl Conditions {
 
     /// Returns whether they speak of what only a request tells.
     pub(super) fn look_inside(&self) -> bool {
-        !self.methods.is_empty() || self.path.is_some() || self.query.is_some()
+        !self.methods.is_empty() || self.path.is_some() || self.query.is_some() || self.inspect
+    }
+
+    /// Returns whether requests are to be seen whatever is asked of them.
+    pub(super) const fn inspects(&self) -> bool {
+        self.inspect
     }
 
     /// Returns whether they want that nothing stands in the query.
@@ -128,7 +143,7 @@ impl EntryBounds {
         let wrong = || {
             Err((
                 format!("`{}` is no condition", word.escape_debug()),
-                format!("write a method, a path, `?` with names of the query, or {BOUNDS}"),
+                format!("write a method, a path, `?` with names of the query, `{INSPECT}`, or {BOUNDS}"),
             ))
         };
         let Some((name, value)) = word.split_once('=') else { return wrong() };

@@ -28,8 +28,9 @@ const ANYTHING: &str = "/tcp";
 /// host, or SSH at port 22, unless `/tcp` stands behind the port. What is in none of the entries may not.
 ///
 /// Behind it may stand what is asked of requests, where they are seen, and how much is let through:
-/// `api.example.com:80 GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. What stands behind a `!` is kept
-/// out, whatever other entries say: `!tracker.example.com`.
+/// `api.example.com GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. What stands behind a `!` is kept
+/// out, whatever other entries say: `!tracker.example.com`. Where an entry asks something of requests, or says `inspect`, what goes
+/// to its host is looked into over TLS as well, and nothing goes there that cannot be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
@@ -146,7 +147,7 @@ impl HostList {
     /// Decides about a request, or about a connection in which nobody sees any.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         let mut allowed = Vec::new();
-        let (mut ambiguous_part, mut is_unseen) = (None, false);
+        let mut ambiguous_part = None;
         for (number, entry) in self.entries.iter().enumerate().filter(|(_, entry)| entry.holds(target)) {
             let holds = match asked {
                 None if entry.conditions.look_inside() => None,
@@ -167,7 +168,8 @@ impl HostList {
                     allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
                 }
                 (false, Some(Holds::Ambiguous(part))) => ambiguous_part = Some(part),
-                (false, None) => is_unseen = true,
+                // Another entry might let anything through; nobody would see then what this one speaks of.
+                (false, None) => return unseen(),
             }
         }
         if !allowed.is_empty() {
@@ -176,15 +178,23 @@ impl HostList {
         if let Some(part) = ambiguous_part {
             return ambiguous(part);
         }
-        if is_unseen {
-            return unseen();
-        }
         Ruling::Denied(NOT_LISTED, "no entry of the list lets such a request through".to_owned())
     }
 
-    /// Returns whether an entry lets anything through to a target, whatever it is.
+    /// Returns whether an entry about a target speaks of requests, so that these have to be seen.
+    pub(super) fn looks_inside(&self, target: &NetTarget) -> bool {
+        self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.holds(target))
+    }
+
+    /// Returns whether that may be so of a target at which TLS is spoken.
+    pub(super) fn may_look_into_tls(&self) -> bool {
+        self.entries.iter().any(|entry| entry.conditions.look_inside() && entry.port != Some(80))
+    }
+
+    /// Returns whether an entry lets anything through to a target, whatever it is. Where requests have to be seen, none does.
     pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
-        self.entries.iter().any(|entry| entry.carries_anything && entry.holds(target))
+        !self.looks_inside(target)
+            && self.entries.iter().any(|entry| entry.carries_anything && entry.holds(target))
             && self.denied_by(target).is_none()
     }
 
@@ -352,10 +362,10 @@ impl Entry {
                 "leave `/tcp` out, or what is asked of them",
             ));
         }
-        if looks_inside && matches!(self.port, None | Some(443)) {
+        if self.denies && self.conditions.inspects() {
             return Some((
-                "it is about requests, and over TLS nobody sees them",
-                "name the port of plain HTTP: `api.example.com:80 GET /v1/**`",
+                "what is kept out is not looked into",
+                "leave `inspect` out, or write it behind the entry that lets the host in",
             ));
         }
         None
@@ -436,9 +446,9 @@ mod tests {
             ("exa mple.com", "write a method"),
             ("exa\u{a0}mple.com", "a name"),
             ("example.com:0", "a name"),
-            ("example.com:443 GET", "`api.example.com:80 GET /v1/**`"),
-            ("example.com GET /", "`api.example.com:80 GET /v1/**`"),
-            ("!example.com POST", "`api.example.com:80 GET /v1/**`"),
+            ("!example.com inspect", "leave `inspect` out"),
+            ("example.com inspect inspect", "leave one of them out"),
+            ("example.com:443/tcp inspect", "leave `/tcp` out"),
             ("example.com:80/tcp GET", "leave `/tcp` out"),
             ("!example.com:80/tcp", "`!host`"),
             ("!example.com requests=1", "`!host`"),

@@ -67,6 +67,7 @@ pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -
         datagrams: vec![NAMES],
         answers_names: true,
         observes,
+        trust: None,
     }
 }
 

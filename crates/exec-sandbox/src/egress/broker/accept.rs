@@ -139,6 +139,13 @@ fn too_many(shared: &Shared, before: u64) {
     }
 }
 
+impl Shared {
+    /// A request beyond all that are served, on a connection that is. The first is put on record.
+    pub(super) fn refused_as_too_many(&self, before: u64) -> Arc<Refused> {
+        if before == 0 { self.refused(&refusal(self)) } else { Arc::new(Refused::new(None, refusal(self))) }
+    }
+}
+
 fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
     too_many(shared, before);
     say(client, &Refused::new(None, refusal(shared)), None);

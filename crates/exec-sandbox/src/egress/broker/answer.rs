@@ -19,6 +19,7 @@ const FORBIDDEN: u16 = 403;
 const STATUS: &[(&str, u16)] = &[
     ("no-address", 502),
     ("cannot-connect", 502),
+    ("not-the-host", 502),
     ("unrecorded", 503),
     ("too-many", 429),
     ("too-often", 429),
@@ -29,13 +30,18 @@ const STATUS: &[(&str, u16)] = &[
 /// Returns the whole answer. The rule stands in its first line as well, which is all that some clients show.
 fn answer(refused: &Refused, status: Option<u16>) -> String {
     let rule = refused.rule();
-    let by_rule = STATUS.iter().find(|row| row.0 == rule).map_or(FORBIDDEN, |row| row.1);
+    let by_rule = status_of(refused);
     let why = refused.url().map(|url| format!("X-Stockade-Why: {url}\r\n")).unwrap_or_default();
     document(
         &format!("{} Refused by stockade ({rule})", status.unwrap_or(by_rule)),
         &format!("X-Stockade-Rule: {rule}\r\n{why}"),
         &refused.told(),
     )
+}
+
+/// The number for what a rule refuses.
+pub(super) fn status_of(refused: &Refused) -> u16 {
+    STATUS.iter().find(|row| row.0 == refused.rule()).map_or(FORBIDDEN, |row| row.1)
 }
 
 /// Returns an answer whose body is a document.

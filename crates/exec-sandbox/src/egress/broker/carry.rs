@@ -43,7 +43,7 @@ impl Pulse {
     }
 
     /// How long a side is waited for at once.
-    fn wait(&self) -> Duration {
+    pub(super) fn wait(&self) -> Duration {
         let often = if self.until.is_some() { Duration::from_secs(1) } else { self.idle };
         (self.idle / 4).min(often).max(Duration::from_millis(10))
     }
@@ -52,11 +52,11 @@ impl Pulse {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    fn beat(&self) {
+    pub(super) fn beat(&self) {
         self.last.store(self.now(), Ordering::Relaxed);
     }
 
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         let still = self.now().saturating_sub(self.last.load(Ordering::Relaxed));
         u128::from(still) >= self.idle.as_millis()
     }

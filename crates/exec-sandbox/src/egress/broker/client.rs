@@ -2,6 +2,7 @@
 
 use std::io::{self, Write as _};
 use std::net::TcpStream;
+use std::sync::Arc;
 
 use super::super::proxy_request::{BadRequest, ProxyRequest};
 use super::super::socks::{self, Socks, SocksReply};
@@ -15,7 +16,7 @@ use super::{Kept, Shared};
 const MAX_SOCKS: usize = 512;
 
 /// Serves a client to its end.
-pub(super) fn serve(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
+pub(super) fn serve(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>) {
     let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
     // Who connects and says nothing has asked for nothing.
     if !matches!(incoming.more(), Ok(More::Came)) {
@@ -46,7 +47,7 @@ pub(super) fn serve(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
 /// Serves a client that speaks SOCKS 5.
 fn serve_socks(
     mut client: &TcpStream,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     kept: &Kept<'_>,
     mut incoming: Incoming<'_>,
 ) -> io::Result<()> {

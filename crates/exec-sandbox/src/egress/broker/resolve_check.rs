@@ -134,6 +134,11 @@ impl ResolveCheck {
         self.list.rule_on(target, asked)
     }
 
+    /// Returns whether an entry about a target speaks of requests.
+    pub(super) fn looks_inside(&self, target: &NetTarget) -> bool {
+        self.list.looks_inside(target)
+    }
+
     /// Returns whether anything may go through to a target.
     pub(super) fn carries_anything(&self, target: &NetTarget) -> bool {
         self.list.carries_anything(target)

@@ -33,7 +33,7 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
     };
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let list = HostList::compile(&hosts).unwrap();
-    let broker = Broker::with(list, options, Box::new(witness), Box::new(resolve)).unwrap();
+    let broker = Broker::with(list, options, None, Box::new(witness), Box::new(resolve)).unwrap();
     let address = listen(&broker, "127.0.0.1:0", Served::Proxy);
     Site { broker, address, record }
 }

@@ -17,6 +17,7 @@ use super::super::target::{Host, NetTarget};
 use super::answer::{about, refuse, say, say_bytes};
 use super::carry::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::incoming::{Incoming, More, head};
+use super::inspect::{self, Begun, Wire};
 use super::ledger::{Exhausted, Granted};
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
@@ -36,7 +37,7 @@ const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
 const MAX_OPENING: usize = 32 << 10;
 
 /// Serves one request that names its whole URL.
-pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest, rest: &[u8]) {
+pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyRequest, rest: &[u8]) {
     if own_name::answers_at(request.target()) {
         return why::serve(client, shared, request);
     }
@@ -50,7 +51,15 @@ pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest,
     match connect(&brokered, shared) {
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
-            one_request(client, &server, (request, rest), shared).ok();
+            match (shared.inspector_of(request.target()), request) {
+                (Some(inspector), ProxyRequest::Plain { target, head, .. }) if inspector.rewrites(target) => {
+                    let first = [head.as_bytes(), rest].concat();
+                    let wire = Wire::Plain;
+                    let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
+                    inspect::converse(shared, inspector, begun).ok();
+                }
+                _ => drop(one_request(client, &server, (request, rest), shared)),
+            }
         }
         Err(refused) => say(client, &refused, None),
     }
@@ -59,7 +68,7 @@ pub(super) fn plain(client: &TcpStream, shared: &Shared, request: &ProxyRequest,
 /// Serves a client that asked the proxy for a connection, which it will be told of before it says anything.
 pub(super) fn tunnel(
     mut client: &TcpStream,
-    shared: &Shared,
+    shared: &Arc<Shared>,
     target: &NetTarget,
     speaks: Speaks,
     rest: Vec<u8>,
@@ -78,21 +87,24 @@ pub(super) fn tunnel(
     if greeted.is_err() {
         return;
     }
-    let Some(server) = server else { return why::converse(shared, target, incoming) };
+    let Some((brokered, server)) = server else { return why::converse(shared, target, incoming) };
     let Some(_both) = shared.keep(&server) else { return };
-    if shared.check.carries_anything(target) || opens(&mut incoming, shared, target) {
-        conversation(shared, client, &server, target, incoming).ok();
+    if shared.carries_anything(target) || opens(&mut incoming, shared, target) {
+        conversation(shared, client, &server, (target, &brokered), incoming).ok();
     }
 }
 
 /// Connects to a target, if it may be reached.
-fn way_to(target: &NetTarget, shared: &Shared) -> Result<TcpStream, (Arc<Refused>, SocksReply)> {
+fn way_to(target: &NetTarget, shared: &Shared) -> Result<(Brokered, TcpStream), (Arc<Refused>, SocksReply)> {
     let brokered = shared.check.decide(target);
     if !brokered.is_allowed() {
         return Err((shared.refused(&brokered), SocksReply::NotAllowed));
     }
     shared.told(&brokered).map_err(|refused| (refused, SocksReply::Failed))?;
-    connect(&brokered, shared).map_err(|refused| (refused, SocksReply::NotReached))
+    match connect(&brokered, shared) {
+        Ok(server) => Ok((brokered, server)),
+        Err(refused) => Err((refused, SocksReply::NotReached)),
+    }
 }
 
 impl Speaks {
@@ -106,10 +118,10 @@ impl Speaks {
 
 /// Serves a client that believes that it is connected to a host already. What it says is read before anything is looked up: until
 /// then, it counts as silent.
-pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
+pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>) {
     let Some(target) = client.local_addr().ok().and_then(|address| meant(address, shared)) else { return };
     let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
-    let carries_anything = shared.check.carries_anything(&target);
+    let carries_anything = shared.carries_anything(&target);
     let opening = if carries_anything { None } else { opening(&mut incoming) };
     if opening.is_none() && !carries_anything {
         return;
@@ -134,7 +146,7 @@ pub(super) fn at_host(client: &TcpStream, shared: &Shared, kept: &Kept<'_>) {
     let Ok(()) = shared.told(&brokered) else { return };
     let Ok(server) = connect(&brokered, shared) else { return };
     let Some(_both) = shared.keep(&server) else { return };
-    conversation(shared, client, &server, &target, incoming).ok();
+    conversation(shared, client, &server, (&target, &brokered), incoming).ok();
 }
 
 /// Which host a program means that has connected to an address within.
@@ -183,13 +195,31 @@ fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target:
 
 /// Carries what a client says that may go on: one request of HTTP, or all that comes.
 fn conversation(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     client: &TcpStream,
     server: &TcpStream,
-    target: &NetTarget,
+    (target, brokered): (&NetTarget, &Brokered),
     mut incoming: Incoming<'_>,
 ) -> io::Result<()> {
-    let is_http = Opening::read(&incoming.bytes) == Opening::Http && !shared.check.carries_anything(target);
+    let opening = Opening::read(&incoming.bytes);
+    let is_http = opening == Opening::Http && !shared.carries_anything(target);
+    if let Some(inspector) = shared.inspector_of(target) {
+        let wire = match opening {
+            Opening::Tls { .. } => Some(Wire::Tls),
+            Opening::Http if inspector.rewrites(target) => Some(Wire::Plain),
+            _ => None,
+        };
+        if wire.is_none() && !is_http {
+            let why = "requests to this host are looked at, and nobody sees any here".to_owned();
+            shared.refused(&Brokered::refused(target, "unseen", why));
+            return Ok(());
+        }
+        if let Some(wire) = wire {
+            let first = std::mem::take(&mut incoming.bytes);
+            let begun = Begun { client, server, target, brokered, first, wire };
+            return inspect::converse(shared, inspector, begun);
+        }
+    }
     if !is_http {
         let granted = match granted(shared, target, None) {
             Ok(granted) => granted,
@@ -229,7 +259,11 @@ struct Talk<'t> {
 }
 
 /// What is let through of a request, or of a connection in which nobody sees any.
-fn granted(shared: &Shared, target: &NetTarget, asked: Option<Asked<'_>>) -> Result<Granted, Box<Brokered>> {
+pub(super) fn granted(
+    shared: &Shared,
+    target: &NetTarget,
+    asked: Option<Asked<'_>>,
+) -> Result<Granted, Box<Brokered>> {
     let granted = granted_by_list(shared, target, asked)?;
     if shared.options.observes {
         shared.sightings().see(target, asked);
@@ -292,7 +326,7 @@ fn one_request(
 }
 
 /// What is put on record where a bound ended a conversation.
-fn too_much(target: &NetTarget, over: Over) -> Brokered {
+pub(super) fn too_much(target: &NetTarget, over: Over) -> Brokered {
     let (rule, reason) = match over {
         Over::Upload => ("too-much", "more was sent than its entry lets through (`upload`)"),
         Over::Download => ("too-much", "more was answered than its entry lets through (`download`)"),

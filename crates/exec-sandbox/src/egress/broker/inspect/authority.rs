@@ -1,0 +1,115 @@
+//! The authority of one broker, whose certificates its sandboxes trust and nobody else: its key is in memory only, and goes with
+//! the broker. So the certificate is bound to no names; who cannot read this memory cannot use it, and who can needs no key.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer,
+    KeyPair, KeyUsagePurpose, SerialNumber,
+};
+use rustls::crypto::ring::sign::any_supported_type;
+use rustls::sign::CertifiedKey;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+use super::super::super::target::Host;
+
+/// What it is called where certificates are shown.
+const NAME: &str = "Stockade, for one run";
+
+const OF_HOST: &str = "Looked into by Stockade";
+
+/// How long before now its certificates begin to hold: clocks differ a little.
+const BEFORE: Duration = Duration::from_secs(24 * 3600);
+
+/// How long they hold: longer than anything runs, and no longer than clients bear.
+const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
+
+/// So many certificates are kept.
+const MAX_KEPT: usize = 1024;
+
+/// An authority, and the certificates that it has given.
+pub(super) struct Authority {
+    issuer: Issuer<'static, KeyPair>,
+    certificate: CertificateDer<'static>,
+    /// The key of all hosts: it proves the same whoever is shown it.
+    host_key: KeyPair,
+    given: Mutex<HashMap<Host, Arc<CertifiedKey>>>,
+    next: AtomicU64,
+}
+
+impl Authority {
+    /// Makes one.
+    ///
+    /// # Errors
+    /// When there are no random numbers.
+    pub(super) fn new() -> io::Result<Self> {
+        let key = KeyPair::generate().map_err(io::Error::other)?;
+        let mut params = held(NAME);
+        params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let certificate = params.self_signed(&key).map_err(io::Error::other)?.der().clone();
+        Ok(Self {
+            issuer: Issuer::new(params, key),
+            certificate,
+            host_key: KeyPair::generate().map_err(io::Error::other)?,
+            given: Mutex::default(),
+            next: AtomicU64::new(1),
+        })
+    }
+
+    /// Its own certificate, which is to be trusted.
+    pub(super) fn certificate(&self) -> &CertificateDer<'static> {
+        &self.certificate
+    }
+
+    /// The certificate of a host, and its key.
+    ///
+    /// # Errors
+    /// When a certificate cannot name it.
+    pub(super) fn for_host(&self, host: &Host) -> io::Result<Arc<CertifiedKey>> {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = given.get(host) {
+            return Ok(Arc::clone(known));
+        }
+        let made = Arc::new(self.make(host)?);
+        // Whoever goes through more hosts than that gets some made anew.
+        if given.len() >= MAX_KEPT {
+            given.clear();
+        }
+        given.insert(host.clone(), Arc::clone(&made));
+        Ok(made)
+    }
+
+    fn make(&self, host: &Host) -> io::Result<CertifiedKey> {
+        // With the name of the authority itself, it would pass for one that nobody has signed.
+        let mut params = held(OF_HOST);
+        params.subject_alt_names = vec![match host {
+            Host::Name(name) => rcgen::SanType::DnsName(name.as_str().try_into().map_err(io::Error::other)?),
+            Host::Address(address) => rcgen::SanType::IpAddress(*address),
+        }];
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        params.use_authority_key_identifier_extension = true;
+        // No two of one authority have the same.
+        params.serial_number = Some(SerialNumber::from(self.next.fetch_add(1, Ordering::Relaxed)));
+        let certificate = params.signed_by(&self.host_key, &self.issuer).map_err(io::Error::other)?;
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(self.host_key.serialize_der()));
+        let key = any_supported_type(&key).map_err(io::Error::other)?;
+        Ok(CertifiedKey::new(vec![certificate.der().clone(), self.certificate.clone()], key))
+    }
+}
+
+/// What all its certificates have in common.
+fn held(name: &str) -> CertificateParams {
+    let now = SystemTime::now();
+    let mut params = CertificateParams::default();
+    params.not_before = now.checked_sub(BEFORE).unwrap_or(now).into();
+    params.not_after = now.checked_add(LIFETIME).unwrap_or(now).into();
+    params.distinguished_name = DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params
+}

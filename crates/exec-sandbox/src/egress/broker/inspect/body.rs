@@ -1,0 +1,149 @@
+//! A body on its way, counted and bounded, and perhaps changed.
+
+use std::future::Future as _;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use tokio::time::Sleep;
+
+use super::super::carry::{Most, Over};
+use super::rewrite::{BodyFilter, RewriteRefusal};
+use super::serve::Conversation;
+use super::stream::at;
+
+/// The body of a request or an answer.
+pub(super) enum Carried {
+    /// All of it is there.
+    Whole(Option<Bytes>),
+    /// It comes as the other side sends it.
+    Stream(Box<Stream>),
+}
+
+/// A body that comes piece by piece.
+pub(super) struct Stream {
+    from: Incoming,
+    most: Most,
+    until: Option<Pin<Box<Sleep>>>,
+    filter: Option<Box<dyn BodyFilter>>,
+    is_over: bool,
+    conversation: Arc<Conversation>,
+}
+
+impl Carried {
+    pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Self::Whole(Some(bytes.into()))
+    }
+
+    pub(super) fn stream(
+        from: Incoming,
+        most: Most,
+        until: Option<std::time::Instant>,
+        filter: Option<Box<dyn BodyFilter>>,
+        conversation: Arc<Conversation>,
+    ) -> Self {
+        let until = until.map(at);
+        Self::Stream(Box::new(Stream { from, most, until, filter, is_over: false, conversation }))
+    }
+}
+
+impl Stream {
+    fn ends(&mut self, over: Over) -> io::Error {
+        self.is_over = true;
+        self.conversation.ended_by(over);
+        io::ErrorKind::QuotaExceeded.into()
+    }
+
+    fn refused(&mut self, refused: RewriteRefusal) -> io::Error {
+        self.is_over = true;
+        self.conversation.cut_by(refused);
+        io::ErrorKind::PermissionDenied.into()
+    }
+
+    /// What becomes of one frame: the frame to pass on, if there is something in it.
+    fn take(&mut self, frame: Frame<Bytes>) -> io::Result<Option<Frame<Bytes>>> {
+        self.conversation.beat();
+        let frame = match frame.into_data() {
+            Ok(bytes) => {
+                if !self.most.take(bytes.len()) {
+                    return Err(self.ends(self.most.bound));
+                }
+                let Some(filter) = &mut self.filter else { return Ok(Some(Frame::data(bytes))) };
+                let bytes = filter.piece(bytes).map_err(|refused| self.refused(refused))?;
+                return Ok((!bytes.is_empty()).then(|| Frame::data(bytes)));
+            }
+            Err(frame) => frame,
+        };
+        let Ok(trailers) = frame.into_trailers() else { return Ok(None) };
+        let length = trailers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        if !self.most.take(length) {
+            return Err(self.ends(self.most.bound));
+        }
+        // Where somebody looks at the body, nothing goes behind it that nobody has looked at.
+        if self.filter.is_some() { self.held_back() } else { Ok(Some(Frame::trailers(trailers))) }
+    }
+
+    /// What was held back of the body, once there is no more of it.
+    fn held_back(&mut self) -> io::Result<Option<Frame<Bytes>>> {
+        let Some(mut filter) = self.filter.take() else { return Ok(None) };
+        self.is_over = true;
+        let bytes = filter.end().map_err(|refused| self.refused(refused))?;
+        Ok((!bytes.is_empty()).then(|| Frame::data(bytes)))
+    }
+}
+
+impl Body for Carried {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
+        let stream = match &mut *self {
+            Self::Whole(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Stream(stream) => stream,
+        };
+        loop {
+            if stream.is_over {
+                return Poll::Ready(None);
+            }
+            if stream.until.as_mut().is_some_and(|until| until.as_mut().poll(context).is_ready()) {
+                return Poll::Ready(Some(Err(stream.ends(Over::Lifetime))));
+            }
+            let frame = match Pin::new(&mut stream.from).poll_frame(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Some(Ok(frame))) => stream.take(frame),
+                Poll::Ready(Some(Err(error))) => Err(io::Error::other(error)),
+                Poll::Ready(None) => {
+                    let held_back = stream.held_back();
+                    stream.is_over = true;
+                    held_back
+                }
+            };
+            match frame {
+                Ok(None) => {}
+                Ok(Some(frame)) => return Poll::Ready(Some(Ok(frame))),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Whole(bytes) => bytes.is_none(),
+            Self::Stream(stream) if stream.filter.is_some() => false,
+            Self::Stream(stream) => stream.is_over || stream.from.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Self::Stream(stream) if stream.filter.is_some() => SizeHint::default(),
+            Self::Stream(stream) => stream.from.size_hint(),
+        }
+    }
+}

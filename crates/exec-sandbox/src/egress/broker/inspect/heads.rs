@@ -1,0 +1,139 @@
+//! The heads of requests and answers between two connections: for whom they are, and what of them goes on.
+
+use hyper::http;
+use hyper::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::http::{Method, Uri, request};
+
+use super::super::super::proxy_request::{BadRequest, MAX_HEAD};
+use super::super::super::target::NetTarget;
+
+/// What concerns one connection, and no other behind it.
+const OF_ONE_CONNECTION: &[&str] = &[
+    "connection",
+    "proxy-connection",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-authenticate",
+    "transfer-encoding",
+    "upgrade",
+    "expect",
+    "http2-settings",
+];
+
+/// The one protocol that a connection may become.
+const WEBSOCKET: &str = "websocket";
+
+/// Whether a request is for the host that its connection was let through to, and is in a form that servers read alike. Of HTTP/1,
+/// more was looked at when it came.
+///
+/// # Errors
+/// When it is not.
+pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) -> Result<(), BadRequest> {
+    let uri = &head.uri;
+    if head.method == Method::CONNECT {
+        return Err(bad("a host is no proxy, and connects to nobody"));
+    }
+    if uri.scheme_str().is_some_and(|named| named != scheme) {
+        return Err(bad("it names another scheme than it came by"));
+    }
+    if head.headers.get_all(header::CONTENT_LENGTH).iter().count() > 1 {
+        return Err(bad("it names `content-length` twice"));
+    }
+    if length(head) > MAX_HEAD {
+        return Err(BadRequest { status: 431, ..bad(&format!("its head is longer than {MAX_HEAD} bytes")) });
+    }
+    let path = path(uri);
+    if path != "*" && !path.starts_with('/') {
+        return Err(bad("a host is asked for a path"));
+    }
+    let mut named = head.headers.get_all(header::HOST).iter();
+    let hosts = (named.next(), named.next());
+    let host = match hosts {
+        (one, None) => one.map(|one| one.to_str().map_err(|_| bad("its `Host` is no name"))).transpose()?,
+        _ => return Err(bad("it names `host` twice")),
+    };
+    let authority = uri.authority().map(http::uri::Authority::as_str);
+    [host, authority].into_iter().flatten().try_for_each(|named| is_same(target, named))
+}
+
+/// A request that names another host would reach that one, where several share a server.
+fn is_same(target: &NetTarget, named: &str) -> Result<(), BadRequest> {
+    let same = NetTarget::parse(named).is_ok_and(|named| {
+        named.host == target.host && named.port.is_none_or(|port| target.port == Some(port))
+    });
+    if same && !named.contains(['/', '@', '?', '#']) {
+        return Ok(());
+    }
+    Err(BadRequest {
+        status: 403,
+        rule: "other-host",
+        reason: format!("it was let through to `{target}`, and asks there for `{}`", named.escape_debug()),
+        fix: Some("ask for the host itself".to_owned()),
+    })
+}
+
+/// The path and the query of a request, as they were sent.
+pub(super) fn path(uri: &Uri) -> &str {
+    uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str)
+}
+
+/// How long the head is, about.
+pub(super) fn length(head: &request::Parts) -> usize {
+    let of_headers: usize =
+        head.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+    head.method.as_str().len() + path(&head.uri).len() + 14 + of_headers
+}
+
+/// What the head says of the length of the body.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// Whether a request asks for its connection to become a websocket.
+pub(super) fn asks_for_websocket(head: &request::Parts) -> bool {
+    let is_upgrade = |value: &str| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("upgrade"));
+    let mut connection = head.headers.get_all(header::CONNECTION).iter().filter_map(|it| it.to_str().ok());
+    let mut wanted = head.headers.get_all(header::UPGRADE).iter();
+    head.method == Method::GET
+        && connection.any(is_upgrade)
+        && wanted.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(WEBSOCKET.as_bytes()))
+        && wanted.next().is_none()
+}
+
+/// Takes out what concerns one connection, and puts in what makes another a websocket.
+pub(super) fn pass_on(headers: &mut HeaderMap, is_websocket: bool) {
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| name.trim().parse().ok())
+        .collect();
+    // What says how long a body is, and for whom it is, is nobody's to take away.
+    let is_kept = |name: &HeaderName| *name == header::CONTENT_LENGTH || *name == header::HOST;
+    for name in named.iter().filter(|name| !is_kept(name)) {
+        headers.remove(name);
+    }
+    for name in OF_ONE_CONNECTION {
+        headers.remove(*name);
+    }
+    if headers.get(header::TE).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"trailers")) {
+        headers.remove(header::TE);
+    }
+    if is_websocket {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static(WEBSOCKET));
+    }
+}
+
+/// How a host is named at a port that its scheme usually has, or at another.
+pub(super) fn authority(target: &NetTarget, scheme: &str) -> String {
+    match (scheme, target.port) {
+        ("https", Some(443)) | ("http", Some(80)) => target.host.to_string(),
+        _ => target.to_string(),
+    }
+}
+
+fn bad(why: &str) -> BadRequest {
+    BadRequest { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None }
+}

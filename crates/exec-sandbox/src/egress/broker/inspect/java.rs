@@ -1,0 +1,42 @@
+//! Certificates of authorities as every Java reads them: its own store of keys, version 2 (`sun.security.provider.JavaKeyStore`).
+
+use ring::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
+use rustls_pki_types::CertificateDer;
+
+const MAGIC: u32 = 0xfeed_feed;
+const VERSION: u32 = 2;
+const TRUSTED: u32 = 2;
+
+/// The password of the stores that come with Java. It keeps nothing secret: it is mixed into the sum at the end.
+const PASSWORD: &str = "changeit";
+
+/// What is mixed into it besides.
+const WHITENER: &[u8] = b"Mighty Aphrodite";
+
+/// Returns a store of these certificates.
+pub(super) fn store(certificates: &[&CertificateDer<'_>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let number = |bytes: &mut Vec<u8>, number: u32| bytes.extend(number.to_be_bytes());
+    let text = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend(u16::try_from(text.len()).unwrap_or_default().to_be_bytes());
+        bytes.extend(text.as_bytes());
+    };
+    number(&mut bytes, MAGIC);
+    number(&mut bytes, VERSION);
+    number(&mut bytes, u32::try_from(certificates.len()).unwrap_or_default());
+    for (at, certificate) in certificates.iter().enumerate() {
+        number(&mut bytes, TRUSTED);
+        text(&mut bytes, &format!("authority{at}"));
+        // When it was put in.
+        bytes.extend(0_u64.to_be_bytes());
+        text(&mut bytes, "X.509");
+        number(&mut bytes, u32::try_from(certificate.len()).unwrap_or_default());
+        bytes.extend(certificate.as_ref());
+    }
+    let mut sum = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
+    PASSWORD.encode_utf16().for_each(|unit| sum.update(&unit.to_be_bytes()));
+    sum.update(WHITENER);
+    sum.update(&bytes);
+    bytes.extend(sum.finish().as_ref());
+    bytes
+}

@@ -1,0 +1,59 @@
+//! What may be put into requests and taken out of answers by whoever looks into them.
+
+use hyper::body::Bytes;
+use hyper::http;
+
+use super::super::super::target::NetTarget;
+
+/// What a broker does to the requests and answers of a run beside judging them.
+///
+/// The heads come as they go on: a request names its path and `Host`, and what concerns one connection alone is gone.
+pub(crate) trait Rewrite: Send + Sync {
+    /// Whether a host, at this port, has to be looked into for it.
+    fn inspects(&self, target: &NetTarget) -> bool;
+
+    /// Puts what belongs there into a request that was let through, or says why it is refused.
+    fn request(
+        &self,
+        target: &NetTarget,
+        head: &mut http::request::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal>;
+
+    /// Does the same to the head of an answer, and says what becomes of its body.
+    fn answer(
+        &self,
+        target: &NetTarget,
+        head: &mut http::response::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal>;
+}
+
+/// What becomes of a body.
+pub(crate) enum BodyRewrite {
+    /// It goes on as it came.
+    Unchanged,
+    /// It goes through this, piece by piece, and is sent without its length.
+    Pieces(Box<dyn BodyFilter>),
+    /// All of it is read, up to so many bytes, before the head of the request goes. An answer cannot wait for that.
+    Whole { most: usize, then: Box<WithWhole> },
+}
+
+/// What is done with a whole body: the head may still change.
+pub(crate) type WithWhole =
+    dyn FnOnce(&mut http::request::Parts, Bytes) -> Result<Bytes, RewriteRefusal> + Send;
+
+/// What a body goes through.
+pub(crate) trait BodyFilter: Send {
+    /// Takes the next piece, and returns what may go on of it and of what was held back.
+    fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal>;
+
+    /// Returns what was held back to the end.
+    fn end(&mut self) -> Result<Bytes, RewriteRefusal>;
+}
+
+/// Why a request or an answer does not go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RewriteRefusal {
+    pub(crate) rule: &'static str,
+    pub(crate) reason: String,
+    pub(crate) fix: Option<String>,
+}

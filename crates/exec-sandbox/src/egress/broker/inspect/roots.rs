@@ -1,0 +1,62 @@
+//! Which authorities are trusted outside: those of the machine, or of whoever operates it, and of what was named beside them.
+#![expect(clippy::disallowed_methods, reason = "reads the certificates of the machine")]
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rustls::RootCertStore;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+
+use crate::trust::BUNDLES;
+
+/// The variable by which programs are told of other authorities than those of the machine.
+const INSTEAD: &str = "SSL_CERT_FILE";
+
+/// The authorities that a server may be certified by.
+pub(super) struct Roots {
+    pub(super) store: RootCertStore,
+    /// All of them, as they were read.
+    pub(super) certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Roots {
+    /// Reads those of the machine, or of `SSL_CERT_FILE` if it is set, and these files of certificates.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or there is no certificate in it.
+    pub(super) fn read(extra: &[PathBuf]) -> io::Result<Self> {
+        let named = std::env::var_os(INSTEAD).filter(|name| !name.is_empty()).map(PathBuf::from);
+        let of_the_machine =
+            || BUNDLES.iter().map(Path::new).find(|path| path.is_file()).map(Path::to_path_buf);
+        let first = named.or_else(of_the_machine);
+        if first.is_none() && extra.is_empty() {
+            let why = format!(
+                "there are no certificates of authorities on this machine, so no server can be told from another; \
+                 install `ca-certificates`, or name a file of them in {INSTEAD}"
+            );
+            return Err(io::Error::new(io::ErrorKind::NotFound, why));
+        }
+        let mut roots = Self { store: RootCertStore::empty(), certificates: Vec::new() };
+        first.iter().chain(extra).try_for_each(|path| roots.add(path))?;
+        Ok(roots)
+    }
+
+    fn add(&mut self, path: &Path) -> io::Result<()> {
+        let failed = |why: String| io::Error::other(format!("certificates of {}: {why}", path.display()));
+        let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+        let found = certificates(&text).map_err(failed)?;
+        if found.is_empty() {
+            return Err(failed("there are none in it".to_owned()));
+        }
+        self.store.add_parsable_certificates(found.iter().cloned());
+        self.certificates.extend(found);
+        Ok(())
+    }
+}
+
+/// The certificates of a text in PEM.
+pub(super) fn certificates(text: &[u8]) -> Result<Vec<CertificateDer<'static>>, String> {
+    let all: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text).collect();
+    all.map_err(|error| error.to_string())
+}

@@ -1,0 +1,396 @@
+//! A connection that is looked into: one of a client, one to its host, and each request between them judged.
+//!
+//! Both sides speak the same version of HTTP, so that nothing has to be put into other words, and what one connection is told
+//! reaches one host and no other. All of a connection is done by one thread, which waits for both sides at once.
+
+use hyper::http;
+use std::io;
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hyper::body::{Body as _, Bytes, Incoming};
+use hyper::client::conn::{http1 as to_one, http2 as to_many};
+use hyper::http::{HeaderValue, Request, Response, StatusCode, Uri, Version, header};
+
+use super::super::super::conditions::Asked;
+use super::super::super::proxy_request::BadRequest;
+use super::super::super::target::NetTarget;
+use super::super::answer::{about, status_of};
+use super::super::carry::{Most, Over, Pulse};
+use super::super::ledger::Granted;
+use super::super::refusals::Refused;
+use super::super::resolve_check::Brokered;
+use super::super::through::{granted, too_much};
+use super::super::{Shared, answer};
+use super::body::Carried;
+use super::heads;
+use super::rewrite::{BodyRewrite, Rewrite, RewriteRefusal};
+use super::stream::{Checks, IN_PLACE_OF_BAD};
+
+/// By what a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Wire {
+    Tls,
+    Plain,
+}
+
+impl Wire {
+    pub(super) const fn scheme(self) -> &'static str {
+        match self {
+            Self::Tls => "https",
+            Self::Plain => "http",
+        }
+    }
+}
+
+/// The way to the host.
+pub(super) enum Upstream {
+    One(Mutex<to_one::SendRequest<Carried>>),
+    Many(to_many::SendRequest<Carried>),
+    /// There is none, and each request is told why.
+    Refused(Arc<Refused>),
+}
+
+/// Both connections, and what is known of them.
+pub(super) struct Conversation {
+    pub(super) shared: Arc<Shared>,
+    pub(super) rewrite: Option<Arc<dyn Rewrite>>,
+    pub(super) target: NetTarget,
+    pub(super) brokered: Brokered,
+    pub(super) wire: Wire,
+    pub(super) upstream: Upstream,
+    pub(super) checks: Checks,
+    pub(super) pulse: Pulse,
+    /// What is shut to end it.
+    pub(super) sockets: Vec<TcpStream>,
+    pub(super) has_asked: AtomicBool,
+    /// Whether a client has asked for a websocket: then the connection to the host ends when it becomes one.
+    pub(super) may_become_raw: AtomicBool,
+    pub(super) websocket: Mutex<Option<tokio::task::JoinHandle<()>>>,
+}
+
+/// Why a request is not answered by its host.
+enum Stop {
+    /// What is to be put on record, and told with this number.
+    Refused(Box<Brokered>, Option<u16>),
+    /// What was put there already.
+    Told(Arc<Refused>),
+}
+
+impl From<Arc<Refused>> for Stop {
+    fn from(refused: Arc<Refused>) -> Self {
+        Self::Told(refused)
+    }
+}
+
+impl From<Box<Brokered>> for Stop {
+    fn from(refused: Box<Brokered>) -> Self {
+        Self::Refused(refused, None)
+    }
+}
+
+impl Conversation {
+    /// Something went through.
+    pub(super) fn beat(&self) {
+        self.pulse.beat();
+    }
+
+    /// A bound ended a body: that is put on record.
+    pub(super) fn ended_by(&self, over: Over) {
+        self.shared.refused(&too_much(&self.target, over));
+    }
+
+    /// Whoever changes a body says that it must not go on.
+    pub(super) fn cut_by(&self, refused: RewriteRefusal) {
+        self.shared.refused(&self.because(refused));
+    }
+
+    /// Ends both connections.
+    pub(super) fn cut(&self) {
+        self.sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
+    }
+
+    pub(super) fn may_become_raw(&self) -> bool {
+        self.may_become_raw.load(Ordering::Relaxed)
+    }
+
+    /// Waits for what is left once the client's connection speaks HTTP no more, and puts on record what was wrong with it.
+    pub(super) async fn over(&self) {
+        let websocket = lock(&self.websocket).take();
+        if let Some(websocket) = websocket {
+            websocket.await.ok();
+        }
+        if let Some(bad) = self.checks.bad() {
+            self.shared.refused(&self.bad(bad));
+        }
+    }
+
+    fn because(&self, RewriteRefusal { rule, reason, fix }: RewriteRefusal) -> Brokered {
+        Brokered { fix, ..Brokered::refused(&self.target, rule, reason) }
+    }
+
+    pub(super) fn bad(&self, bad: BadRequest) -> Brokered {
+        Brokered { target: self.target.to_string(), ..about(bad) }
+    }
+
+    /// Answers one request, by its host or with why it is refused.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        mut request: Request<Incoming>,
+    ) -> io::Result<Response<Carried>> {
+        self.beat();
+        let on_client = hyper::upgrade::on(&mut request);
+        let (head, body) = request.into_parts();
+        let stop = match self.look(&head) {
+            Ok(granted) => match self.pass((head, body), granted, on_client).await {
+                Ok(answer) => return Ok(answer),
+                Err(stop) => stop,
+            },
+            Err(stop) => {
+                // What still comes is thrown away for a moment, or the client might not get to read its answer.
+                tokio::spawn(tokio::time::timeout(answer::MOMENT, thrown_away(body)));
+                stop
+            }
+        };
+        let (refused, status) = match stop {
+            Stop::Told(refused) => (refused, None),
+            Stop::Refused(refused, status) => (self.shared.refused(&refused), status),
+        };
+        Ok(told(&refused, status))
+    }
+
+    /// Judges a request by its head.
+    fn look(&self, head: &http::request::Parts) -> Result<Granted, Stop> {
+        if head.method.as_str() == IN_PLACE_OF_BAD
+            && let Some(bad) = self.checks.bad()
+        {
+            return Err(self.malformed(bad));
+        }
+        self.count()?;
+        if let Upstream::Refused(refused) = &self.upstream {
+            return Err(Stop::Told(Arc::clone(refused)));
+        }
+        heads::is_for(&self.target, self.wire.scheme(), head).map_err(|bad| self.malformed(bad))?;
+        let asked = Asked { method: head.method.as_str(), path: heads::path(&head.uri) };
+        let mut granted = granted(&self.shared, &self.target, Some(asked))?;
+        let mut most = Most { bytes: granted.upload, bound: Over::Upload };
+        let is_longer = |most| heads::content_length(&head.headers).is_some_and(|length| length > most);
+        // The head says what the command wants said as well as the body does.
+        if !most.take(heads::length(head)) || most.bytes.is_some_and(is_longer) {
+            return Err(Box::new(too_much(&self.target, Over::Upload)).into());
+        }
+        granted.upload = most.bytes;
+        Ok(granted)
+    }
+
+    fn malformed(&self, bad: BadRequest) -> Stop {
+        let status = bad.status;
+        Stop::Refused(Box::new(self.bad(bad)), Some(status))
+    }
+
+    /// Counts a request and puts it on record. The first was when it was let through to the host.
+    fn count(&self) -> Result<(), Stop> {
+        if !self.has_asked.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        if let Some(before) = self.shared.too_many() {
+            return Err(Stop::Told(self.shared.refused_as_too_many(before)));
+        }
+        Ok(self.shared.told(&self.brokered)?)
+    }
+
+    /// Sends a request that was let through, and returns what is answered.
+    async fn pass(
+        self: &Arc<Self>,
+        (mut head, body): (http::request::Parts, Incoming),
+        granted: Granted,
+        on_client: hyper::upgrade::OnUpgrade,
+    ) -> Result<Response<Carried>, Stop> {
+        let is_websocket = matches!(self.upstream, Upstream::One(_)) && heads::asks_for_websocket(&head);
+        if is_websocket {
+            self.may_become_raw.store(true, Ordering::Relaxed);
+        }
+        let is_head = head.method == http::Method::HEAD;
+        heads::pass_on(&mut head.headers, is_websocket);
+        head.extensions.clear();
+        self.address(&mut head)?;
+        let rewritten = match &self.rewrite {
+            Some(rewrite) => rewrite.request(&self.target, &mut head).map_err(|why| self.against(why))?,
+            None => BodyRewrite::Unchanged,
+        };
+        let most = Most { bytes: granted.upload, bound: Over::Upload };
+        let stream = |body, filter| Carried::stream(body, most, granted.until, filter, Arc::clone(self));
+        let body = match rewritten {
+            BodyRewrite::Unchanged => stream(body, None),
+            BodyRewrite::Pieces(filter) => {
+                head.headers.remove(header::CONTENT_LENGTH);
+                stream(body, Some(filter))
+            }
+            BodyRewrite::Whole { most, then } => {
+                let bytes = self.whole(body, most.min(granted_bytes(granted))).await?;
+                let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
+                head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                Carried::whole(bytes)
+            }
+        };
+        let mut response = self.send(head, body).await?;
+        self.beat();
+        let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
+        if becomes_websocket && !is_websocket {
+            return Err(self.not_answered("it answers with another protocol than was asked for"));
+        }
+        let on_server = hyper::upgrade::on(&mut response);
+        let (mut head, body) = response.into_parts();
+        let reason = head.extensions.remove::<hyper::ext::ReasonPhrase>();
+        head.extensions.clear();
+        if let Some(reason) = reason {
+            head.extensions.insert(reason);
+        }
+        head.version = Version::default();
+        heads::pass_on(&mut head.headers, becomes_websocket);
+        let rewritten = match &self.rewrite {
+            Some(rewrite) => rewrite.answer(&self.target, &mut head).map_err(|why| self.against(why))?,
+            None => BodyRewrite::Unchanged,
+        };
+        let filter = match rewritten {
+            BodyRewrite::Unchanged => None,
+            BodyRewrite::Pieces(filter) => Some(filter),
+            BodyRewrite::Whole { .. } => {
+                return Err(self.not_answered("an answer is not held back until all of it is there"));
+            }
+        };
+        if becomes_websocket {
+            self.checks.become_raw();
+            let both = super::websocket::Both { on_client, on_server, granted, filter };
+            let carried = tokio::spawn(super::websocket::carry(Arc::clone(self), both));
+            *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
+            return Ok(Response::from_parts(head, Carried::Whole(None)));
+        }
+        if filter.is_some() && !is_head {
+            head.headers.remove(header::CONTENT_LENGTH);
+        }
+        let most = Most { bytes: granted.download, bound: Over::Download };
+        Ok(Response::from_parts(head, Carried::stream(body, most, granted.until, filter, Arc::clone(self))))
+    }
+
+    /// Names the path and the host in a head, as it is judged and changed.
+    fn address(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
+        let host = HeaderValue::try_from(heads::authority(&self.target, self.wire.scheme()));
+        head.headers.insert(header::HOST, host.map_err(|why| self.not_answered(&why.to_string()))?);
+        head.version = Version::HTTP_11;
+        let path = heads::path(&head.uri).to_owned();
+        head.uri =
+            Uri::builder().path_and_query(path).build().map_err(|why| self.not_answered(&why.to_string()))?;
+        Ok(())
+    }
+
+    /// Names them as HTTP/2 does.
+    fn address_many(&self, head: &mut http::request::Parts) -> Result<(), Stop> {
+        head.headers.remove(header::HOST);
+        head.version = Version::HTTP_2;
+        let authority = heads::authority(&self.target, self.wire.scheme());
+        let path = heads::path(&head.uri).to_owned();
+        let uri = Uri::builder().scheme(self.wire.scheme()).authority(authority).path_and_query(path);
+        head.uri = uri.build().map_err(|why| self.not_answered(&why.to_string()))?;
+        Ok(())
+    }
+
+    async fn send(&self, mut head: http::request::Parts, body: Carried) -> Result<Response<Incoming>, Stop> {
+        if matches!(self.upstream, Upstream::Many(_)) {
+            self.address_many(&mut head)?;
+        }
+        let request = Request::from_parts(head, body);
+        let answer = match &self.upstream {
+            Upstream::One(sender) => {
+                let ready = |context: &mut std::task::Context<'_>| lock(sender).poll_ready(context);
+                std::future::poll_fn(ready).await.map_err(|why| self.not_answered(&why.to_string()))?;
+                let answer = lock(sender).send_request(request);
+                answer.await
+            }
+            Upstream::Many(sender) => {
+                let mut sender = sender.clone();
+                sender.ready().await.map_err(|why| self.not_answered(&why.to_string()))?;
+                sender.send_request(request).await
+            }
+            Upstream::Refused(refused) => return Err(Stop::Told(Arc::clone(refused))),
+        };
+        answer.map_err(|why| self.not_answered(&with_cause(&why)))
+    }
+
+    /// Reads all of a body that is not longer than that.
+    async fn whole(&self, body: Incoming, most: usize) -> Result<Bytes, Stop> {
+        let mut body = std::pin::pin!(body);
+        let mut all = Vec::new();
+        while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            let frame = frame.map_err(|why| self.not_answered(&why.to_string()))?;
+            self.beat();
+            all.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
+            if all.len() > most {
+                let refused = Brokered {
+                    reason: format!(
+                        "all of it has to be read before it goes, and it is longer than {most} bytes"
+                    ),
+                    ..too_much(&self.target, Over::Upload)
+                };
+                return Err(Box::new(refused).into());
+            }
+        }
+        Ok(all.into())
+    }
+
+    fn against(&self, why: RewriteRefusal) -> Stop {
+        Box::new(self.because(why)).into()
+    }
+
+    /// What was let through and on record, and failed then.
+    fn not_answered(&self, why: &str) -> Stop {
+        Stop::Told(self.shared.failed(&self.brokered, "cannot-connect", format!("it does not answer: {why}")))
+    }
+}
+
+fn granted_bytes(granted: Granted) -> usize {
+    granted.upload.and_then(|most| most.try_into().ok()).unwrap_or(usize::MAX)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An error and what is behind it.
+pub(super) fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {}", with_cause(cause)),
+        None => error.to_string(),
+    }
+}
+
+/// Reads a body to its end.
+async fn thrown_away(body: Incoming) {
+    let mut body = std::pin::pin!(body);
+    while std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await.is_some_and(|it| it.is_ok())
+    {
+    }
+}
+
+/// What a client is told whose request does not go on.
+fn told(refused: &Refused, status: Option<u16>) -> Response<Carried> {
+    let text = refused.told();
+    let length = text.len();
+    let mut response = Response::new(Carried::whole(text));
+    let status = status.unwrap_or_else(|| status_of(refused));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::FORBIDDEN);
+    let reason = format!("Refused by stockade ({})", refused.rule());
+    if let Ok(reason) = hyper::ext::ReasonPhrase::try_from(reason.into_bytes()) {
+        response.extensions_mut().insert(reason);
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert("x-stockade-rule", HeaderValue::from_static(refused.rule()));
+    if let Some(url) = refused.url().and_then(|url| HeaderValue::try_from(url).ok()) {
+        headers.insert("x-stockade-why", url);
+    }
+    response
+}

@@ -1,0 +1,218 @@
+//! The client's side of a connection that is looked into: what it said before, and what of HTTP/1 may be read by the library.
+
+use std::future::Future as _;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::super::super::proxy_request::BadRequest;
+use super::strict::StrictReader;
+
+/// A stream of which the first bytes were read already.
+pub(super) struct Prefixed<S> {
+    first: Vec<u8>,
+    at: usize,
+    stream: S,
+}
+
+impl<S> Prefixed<S> {
+    pub(super) fn new(first: Vec<u8>, stream: S) -> Self {
+        Self { first, at: 0, stream }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let rest = self.first.get(self.at..).unwrap_or_default();
+        if rest.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(context, buffer);
+        }
+        let taken = rest.len().min(buffer.remaining());
+        buffer.put_slice(rest.get(..taken).unwrap_or_default());
+        self.at += taken;
+        if self.at == self.first.len() {
+            (self.first, self.at) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// What is written goes to the stream itself.
+macro_rules! writes_to {
+    ($field:ident) => {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[u8],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.$field).poll_write(context, bytes)
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.$field).poll_flush(context)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Pin::new(&mut self.$field).poll_shutdown(context)
+        }
+
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            bytes: &[io::IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            Pin::new(&mut self.$field).poll_write_vectored(context, bytes)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            self.$field.is_write_vectored()
+        }
+    };
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
+    writes_to!(stream);
+}
+
+/// The method of the request that stands in the place of one that is refused: its answer says why.
+pub(super) const IN_PLACE_OF_BAD: &str = "STOCKADE-REFUSED";
+
+/// What both the stream and whoever answers its requests know.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Checks {
+    /// Whether the connection has become something else than HTTP, as a websocket does.
+    is_raw: Arc<AtomicBool>,
+    bad: Arc<Mutex<Option<BadRequest>>>,
+}
+
+impl Checks {
+    /// From now on, whatever comes is passed on.
+    pub(super) fn become_raw(&self) {
+        self.is_raw.store(true, Ordering::Release);
+    }
+
+    /// What is wrong with the request that [`IN_PLACE_OF_BAD`] stands for.
+    pub(super) fn bad(&self) -> Option<BadRequest> {
+        self.bad.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A stream of requests of HTTP/1, from which only those come that are read in one way.
+pub(super) struct Checked<S> {
+    stream: S,
+    reader: StrictReader,
+    checks: Checks,
+    /// What may be read.
+    passed: Vec<u8>,
+    at: usize,
+    is_over: bool,
+    is_broken: bool,
+    /// How long a head may take to come, and the end of that.
+    patience: Duration,
+    head_by: Option<Pin<Box<Sleep>>>,
+}
+
+/// So much is read at once.
+const AT_ONCE: usize = 16 << 10;
+
+impl<S: AsyncRead + Unpin> Checked<S> {
+    pub(super) fn new(stream: S, reader: StrictReader, checks: Checks, patience: Duration) -> Self {
+        Self {
+            stream,
+            reader,
+            checks,
+            passed: Vec::new(),
+            at: 0,
+            is_over: false,
+            is_broken: false,
+            patience,
+            head_by: None,
+        }
+    }
+
+    /// Nothing more is read, and the answer says why.
+    fn refuse(&mut self, bad: BadRequest) {
+        *self.checks.bad.lock().unwrap_or_else(PoisonError::into_inner) = Some(bad);
+        self.is_over = true;
+        if self.reader.is_within_body() {
+            // Nobody reads another request there.
+            self.is_broken = true;
+            return;
+        }
+        let in_place = format!("{IN_PLACE_OF_BAD} / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        self.passed.extend_from_slice(in_place.as_bytes());
+    }
+
+    /// Fails when a head takes too long.
+    fn poll_head(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if !self.reader.is_within_head() {
+            self.head_by = None;
+            return Poll::Pending;
+        }
+        let patience = self.patience;
+        self.head_by.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context)
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Checked<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let mut room = [0; AT_ONCE];
+        loop {
+            let rest = this.passed.get(this.at..).unwrap_or_default();
+            if !rest.is_empty() {
+                let taken = rest.len().min(buffer.remaining());
+                buffer.put_slice(rest.get(..taken).unwrap_or_default());
+                this.at += taken;
+                if this.at == this.passed.len() {
+                    this.passed.clear();
+                    this.at = 0;
+                }
+                return Poll::Ready(Ok(()));
+            }
+            if this.is_over {
+                let end = if this.is_broken { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) };
+                return Poll::Ready(end);
+            }
+            if this.checks.is_raw.load(Ordering::Acquire) && this.reader.is_between() {
+                return Pin::new(&mut this.stream).poll_read(context, buffer);
+            }
+            if this.poll_head(context).is_ready() {
+                let reason = "the request did not come in time".to_owned();
+                this.refuse(BadRequest { status: 408, rule: "too-slow", reason, fix: None });
+                continue;
+            }
+            let mut into = ReadBuf::new(&mut room);
+            ready!(Pin::new(&mut this.stream).poll_read(context, &mut into))?;
+            let came = into.filled();
+            if came.is_empty() {
+                this.is_over = true;
+            } else if let Err(bad) = this.reader.take(came, &mut this.passed) {
+                this.refuse(bad);
+            }
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Checked<S> {
+    writes_to!(stream);
+}
+
+/// The end of a time that begins now.
+pub(super) fn at(until: std::time::Instant) -> Pin<Box<Sleep>> {
+    Box::pin(tokio::time::sleep_until(Instant::from_std(until)))
+}

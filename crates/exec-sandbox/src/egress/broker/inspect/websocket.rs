@@ -1,0 +1,84 @@
+//! What a connection carries once it has become a websocket: bytes in both directions, counted as those of any other.
+
+use std::sync::Arc;
+
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+
+use super::super::carry::{Most, Over};
+use super::super::ledger::Granted;
+use super::rewrite::BodyFilter;
+use super::serve::Conversation;
+use super::stream::at;
+
+/// Both sides of a websocket, what is let through of it, and what the bytes to the command go through.
+pub(super) struct Both {
+    pub(super) on_client: OnUpgrade,
+    pub(super) on_server: OnUpgrade,
+    pub(super) granted: Granted,
+    pub(super) filter: Option<Box<dyn BodyFilter>>,
+}
+
+/// Carries a websocket to its end.
+pub(super) async fn carry(conversation: Arc<Conversation>, both: Both) {
+    let Both { on_client, on_server, granted, filter } = both;
+    let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
+    let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
+    let (from_server, to_server) = tokio::io::split(TokioIo::new(server));
+    let up_most = Most { bytes: granted.upload, bound: Over::Upload };
+    let up = tokio::spawn(one_way(Arc::clone(&conversation), from_client, to_server, up_most, None));
+    let down_most = Most { bytes: granted.download, bound: Over::Download };
+    let down = tokio::spawn(one_way(Arc::clone(&conversation), from_server, to_client, down_most, filter));
+    if let Some(until) = granted.until {
+        let for_end = Arc::clone(&conversation);
+        tokio::spawn(async move {
+            at(until).await;
+            for_end.ended_by(Over::Lifetime);
+            for_end.cut();
+        });
+    }
+    up.await.ok();
+    down.await.ok();
+}
+
+/// Carries one direction. When it fails, both end.
+async fn one_way(
+    conversation: Arc<Conversation>,
+    mut from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    mut most: Most,
+    mut filter: Option<Box<dyn BodyFilter>>,
+) {
+    let mut room = vec![0; 16 << 10];
+    loop {
+        let Ok(read) = from.read(&mut room).await else { return conversation.cut() };
+        let bytes = room.get(..read).unwrap_or_default();
+        conversation.beat();
+        if !most.take(read) {
+            conversation.ended_by(most.bound);
+            return conversation.cut();
+        }
+        let changed = match &mut filter {
+            None => Ok(None),
+            Some(filter) if read == 0 => filter.end().map(Some),
+            Some(filter) => filter.piece(hyper::body::Bytes::copy_from_slice(bytes)).map(Some),
+        };
+        let written = match &changed {
+            Err(refused) => {
+                conversation.cut_by(refused.clone());
+                return conversation.cut();
+            }
+            Ok(Some(changed)) => to.write_all(changed).await,
+            Ok(None) => to.write_all(bytes).await,
+        };
+        let written = if written.is_ok() { to.flush().await } else { written };
+        if written.is_err() {
+            return conversation.cut();
+        }
+        if read == 0 {
+            to.shutdown().await.ok();
+            return;
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! How programs in a sandbox come to trust the authority of one run, by which a proxy looks into TLS: files in the place of the
+//! system's, and variables for those that look elsewhere. Both are tables here and nowhere else.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where systems keep the certificates of authorities, all in one file: Debian and Alpine, Fedora, Arch, SUSE, OpenSSL.
+pub(crate) const BUNDLES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/pki/tls/cert.pem",
+    "/etc/ca-certificates/extracted/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/certs/ca-bundle.crt",
+];
+
+/// The same, as Java reads them: Debian, Fedora, Arch.
+pub(crate) const JAVA_STORES: &[&str] = &[
+    "/etc/ssl/certs/java/cacerts",
+    "/etc/pki/ca-trust/extracted/java/cacerts",
+    "/etc/pki/java/cacerts",
+    "/etc/ca-certificates/extracted/java-cacerts",
+];
+
+/// Where a sandbox has the files of a run.
+pub(crate) const FOLDER: &str = "/etc/stockade-trust";
+pub(crate) const BUNDLE: &str = "/etc/stockade-trust/authorities.pem";
+const OF_RUN: &str = "/etc/stockade-trust/run.pem";
+const STORE: &str = "/etc/stockade-trust/authorities.jks";
+
+/// The names of these files in the folder.
+pub(crate) const BUNDLE_NAME: &str = "authorities.pem";
+pub(crate) const OF_RUN_NAME: &str = "run.pem";
+pub(crate) const STORE_NAME: &str = "authorities.jks";
+
+/// Variables that name a file of authorities.
+pub(crate) const VARIABLES: &[(&str, &str)] = &[
+    // OpenSSL, Go, rustls-native-certs, Python, Ruby, PHP, uv
+    ("SSL_CERT_FILE", BUNDLE),
+    ("NIX_SSL_CERT_FILE", BUNDLE),
+    // Python's requests, and what is built on it; pip
+    ("REQUESTS_CA_BUNDLE", BUNDLE),
+    ("PIP_CERT", BUNDLE),
+    ("CURL_CA_BUNDLE", BUNDLE),
+    ("GIT_SSL_CAINFO", BUNDLE),
+    ("CARGO_HTTP_CAINFO", BUNDLE),
+    ("AWS_CA_BUNDLE", BUNDLE),
+    ("DENO_CERT", BUNDLE),
+    ("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", BUNDLE),
+    ("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", BUNDLE),
+    ("BUNDLE_SSL_CA_CERT", BUNDLE),
+    ("COMPOSER_CAFILE", BUNDLE),
+    // These are read beside those that Node.js has.
+    ("NODE_EXTRA_CA_CERTS", OF_RUN),
+];
+
+/// Where options of every Java stand.
+const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
+
+/// The files by which a sandbox trusts the authority of a run. They go with it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct RunTrust {
+    /// Where they lie on this machine.
+    pub(crate) folder: PathBuf,
+}
+
+impl Drop for RunTrust {
+    #[expect(clippy::disallowed_methods, reason = "removes the files of a run")]
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.folder).ok();
+    }
+}
+
+impl RunTrust {
+    /// What is mounted: where, and from where.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+}
+
+/// The variables by which programs are told, in a sentence.
+#[cfg_attr(
+    not(all(feature = "egress", target_os = "linux")),
+    expect(dead_code, reason = "the broker says it")
+)]
+pub(crate) fn told_by() -> String {
+    let names: Vec<String> = VARIABLES.iter().map(|(name, _)| format!("`{name}`")).collect();
+    format!("any of {} and `{JAVA_OPTIONS}`", names.join(", "))
+}
+
+/// The variables of a command that is to trust a run. `before` is what it would have otherwise.
+pub(crate) fn variables(
+    before: impl Fn(&str) -> Option<OsString>,
+) -> impl Iterator<Item = (&'static str, OsString)> {
+    let mut java = before(JAVA_OPTIONS).unwrap_or_default();
+    if !java.is_empty() {
+        java.push(" ");
+    }
+    java.push(format!("-Djavax.net.ssl.trustStore={STORE} -Djavax.net.ssl.trustStoreType=jks"));
+    let files = VARIABLES.iter().map(|(name, file)| (*name, OsString::from(*file)));
+    files.chain(std::iter::once((JAVA_OPTIONS, java)))
+}
+
+/// All places in a system that are replaced, and the file that is there instead.
+pub(crate) fn replaced() -> impl Iterator<Item = (&'static Path, &'static str)> {
+    let bundles = BUNDLES.iter().map(|path| (Path::new(*path), BUNDLE_NAME));
+    bundles.chain(JAVA_STORES.iter().map(|path| (Path::new(*path), STORE_NAME)))
+}
