@@ -80,16 +80,6 @@ impl RunTrust {
     }
 }
 
-/// The variables by which programs are told, in a sentence.
-#[cfg_attr(
-    not(all(feature = "egress", target_os = "linux")),
-    expect(dead_code, reason = "the broker says it")
-)]
-pub(crate) fn told_by() -> String {
-    let names: Vec<String> = VARIABLES.iter().map(|(name, _)| format!("`{name}`")).collect();
-    format!("any of {} and `{JAVA_OPTIONS}`", names.join(", "))
-}
-
 /// The variables of a command that is to trust a run. `before` is what it would have otherwise.
 pub(crate) fn variables(
     before: impl Fn(&str) -> Option<OsString>,

@@ -40,7 +40,7 @@ use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
-use inspect::{Inspector, Rewrite};
+use inspect::{Inspector, Rewrite, Wire};
 use ledger::Ledger;
 use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
@@ -113,7 +113,17 @@ impl Broker {
         options: BrokerOptions,
         witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
     ) -> io::Result<Self> {
-        Self::with(hosts, options, None, Box::new(witness), Box::new(look_up))
+        Self::with_rewrite(hosts, options, None, witness)
+    }
+
+    /// The same, with something that is put into requests and taken out of answers.
+    pub(crate) fn with_rewrite(
+        hosts: HostList,
+        options: BrokerOptions,
+        rewrite: Option<Arc<dyn Rewrite>>,
+        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        Self::with(hosts, options, rewrite, Box::new(witness), Box::new(look_up))
     }
 
     fn with(
@@ -256,16 +266,16 @@ impl Shared {
         refused
     }
 
-    /// What looks into connections to a target; nothing where nobody does.
-    fn inspector_of(&self, target: &NetTarget) -> Option<&Arc<Inspector>> {
-        let is_wanted =
-            |inspector: &&Arc<Inspector>| self.check.looks_inside(target) || inspector.rewrites(target);
-        self.inspector.as_ref().filter(is_wanted)
+    /// What looks into conversations with a target; nothing where nobody does.
+    fn inspector_of(&self, target: &NetTarget, wire: Wire) -> Option<&Arc<Inspector>> {
+        let looks_inside = || wire == Wire::Tls && self.check.looks_inside(target);
+        self.inspector.as_ref().filter(|inspector| inspector.rewrites(target, wire) || looks_inside())
     }
 
     /// Whether anything may go through to a target, whatever it is.
     fn carries_anything(&self, target: &NetTarget) -> bool {
-        self.check.carries_anything(target) && self.inspector_of(target).is_none()
+        let is_looked_into = |wire| self.inspector_of(target, wire).is_some();
+        self.check.carries_anything(target) && ![Wire::Tls, Wire::Plain].into_iter().any(is_looked_into)
     }
 
     /// Keeps a socket among those that are cut at the end; nothing when that has come.

@@ -46,11 +46,10 @@ use super::carry::Pulse;
 use super::resolve_check::Brokered;
 use crate::trust::RunTrust;
 use authority::Authority;
-#[cfg_attr(not(test), expect(unused_imports, reason = "those who change requests name them"))]
-pub(crate) use rewrite::{BodyFilter, BodyRewrite, Rewrite, RewriteRefusal};
+pub(crate) use rewrite::{Conversation, Rewrite};
 use roots::Roots;
 pub(super) use serve::Wire;
-use serve::{Conversation, Upstream, with_cause};
+use serve::{Inspected, Upstream, with_cause};
 use stream::{Checked, Checks, Prefixed};
 use strict::StrictReader;
 
@@ -92,9 +91,10 @@ impl Inspector {
         Arc::clone(&self.trust)
     }
 
-    /// Whether a host is looked into to change what it is sent.
-    pub(super) fn rewrites(&self, target: &NetTarget) -> bool {
-        self.rewrite.as_ref().is_some_and(|rewrite| rewrite.inspects(target))
+    /// Whether a conversation is looked into to change what is said.
+    pub(super) fn rewrites(&self, target: &NetTarget, wire: Wire) -> bool {
+        let to = Conversation { target, is_tls: wire == Wire::Tls };
+        self.rewrite.as_ref().is_some_and(|rewrite| rewrite.inspects(to))
     }
 
     /// What a client is shown, if it may speak these protocols.
@@ -278,10 +278,11 @@ impl Talk<'_> {
         (Upstream::Refused(self.shared.failed(self.brokered, "cannot-connect", why.to_owned())), None)
     }
 
-    fn conversation(self, upstream: Upstream, checks: Checks) -> Arc<Conversation> {
-        let conversation = Arc::new(Conversation {
+    fn conversation(self, upstream: Upstream, checks: Checks) -> Arc<Inspected> {
+        let rewrites = self.inspector.rewrites(self.target, self.wire);
+        let conversation = Arc::new(Inspected {
             shared: Arc::clone(self.shared),
-            rewrite: self.inspector.rewrite.clone().filter(|rewrite| rewrite.inspects(self.target)),
+            rewrite: self.inspector.rewrite.clone().filter(|_| rewrites),
             target: self.target.clone(),
             brokered: self.brokered.clone(),
             wire: self.wire,
@@ -356,7 +357,7 @@ fn has_ended(ends: &mut Ends, context: &mut Context<'_>) -> bool {
 const MAX_BUFFER: usize = 2 * MAX_HEAD;
 
 /// Ends a conversation in which nothing goes through for too long, in either direction.
-async fn cut_when_idle(conversation: Arc<Conversation>) {
+async fn cut_when_idle(conversation: Arc<Inspected>) {
     while !conversation.pulse.is_over() {
         tokio::time::sleep(conversation.pulse.wait()).await;
     }

@@ -51,8 +51,8 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
     match connect(&brokered, shared) {
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
-            match (shared.inspector_of(request.target()), request) {
-                (Some(inspector), ProxyRequest::Plain { target, head, .. }) if inspector.rewrites(target) => {
+            match (shared.inspector_of(request.target(), Wire::Plain), request) {
+                (Some(inspector), ProxyRequest::Plain { target, head, .. }) => {
                     let first = [head.as_bytes(), rest].concat();
                     let wire = Wire::Plain;
                     let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
@@ -203,22 +203,23 @@ fn conversation(
 ) -> io::Result<()> {
     let opening = Opening::read(&incoming.bytes);
     let is_http = opening == Opening::Http && !shared.carries_anything(target);
-    if let Some(inspector) = shared.inspector_of(target) {
-        let wire = match opening {
-            Opening::Tls { .. } => Some(Wire::Tls),
-            Opening::Http if inspector.rewrites(target) => Some(Wire::Plain),
-            _ => None,
-        };
-        if wire.is_none() && !is_http {
-            let why = "requests to this host are looked at, and nobody sees any here".to_owned();
-            shared.refused(&Brokered::refused(target, "unseen", why));
-            return Ok(());
-        }
-        if let Some(wire) = wire {
-            let first = std::mem::take(&mut incoming.bytes);
-            let begun = Begun { client, server, target, brokered, first, wire };
-            return inspect::converse(shared, inspector, begun);
-        }
+    let wire = match opening {
+        Opening::Tls { .. } => Some(Wire::Tls),
+        Opening::Http => Some(Wire::Plain),
+        _ => None,
+    };
+    if let Some(wire) = wire.filter(|_| !shared.carries_anything(target))
+        && let Some(inspector) = shared.inspector_of(target, wire)
+    {
+        let first = std::mem::take(&mut incoming.bytes);
+        let begun = Begun { client, server, target, brokered, first, wire };
+        return inspect::converse(shared, inspector, begun);
+    }
+    if wire.is_none() && !shared.carries_anything(target) && shared.inspector_of(target, Wire::Tls).is_some()
+    {
+        let why = "requests to this host are looked at, and nobody sees any here".to_owned();
+        shared.refused(&Brokered::refused(target, "unseen", why));
+        return Ok(());
     }
     if !is_http {
         let granted = match granted(shared, target, None) {

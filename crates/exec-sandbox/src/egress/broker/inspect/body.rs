@@ -11,7 +11,7 @@ use tokio::time::Sleep;
 
 use super::super::carry::{Most, Over};
 use super::rewrite::{BodyFilter, RewriteRefusal};
-use super::serve::Conversation;
+use super::serve::Inspected;
 use super::stream::at;
 
 /// The body of a request or an answer.
@@ -28,8 +28,10 @@ pub(super) struct Stream {
     most: Most,
     until: Option<Pin<Box<Sleep>>>,
     filter: Option<Box<dyn BodyFilter>>,
+    /// What comes behind what was held back.
+    behind: Option<Frame<Bytes>>,
     is_over: bool,
-    conversation: Arc<Conversation>,
+    conversation: Arc<Inspected>,
 }
 
 impl Carried {
@@ -42,10 +44,18 @@ impl Carried {
         most: Most,
         until: Option<std::time::Instant>,
         filter: Option<Box<dyn BodyFilter>>,
-        conversation: Arc<Conversation>,
+        conversation: Arc<Inspected>,
     ) -> Self {
         let until = until.map(at);
-        Self::Stream(Box::new(Stream { from, most, until, filter, is_over: false, conversation }))
+        Self::Stream(Box::new(Stream {
+            from,
+            most,
+            until,
+            filter,
+            behind: None,
+            is_over: false,
+            conversation,
+        }))
     }
 }
 
@@ -76,13 +86,23 @@ impl Stream {
             }
             Err(frame) => frame,
         };
-        let Ok(trailers) = frame.into_trailers() else { return Ok(None) };
+        let Ok(mut trailers) = frame.into_trailers() else { return Ok(None) };
         let length = trailers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
         if !self.most.take(length) {
             return Err(self.ends(self.most.bound));
         }
-        // Where somebody looks at the body, nothing goes behind it that nobody has looked at.
-        if self.filter.is_some() { self.held_back() } else { Ok(Some(Frame::trailers(trailers))) }
+        if let Some(filter) = &mut self.filter {
+            filter.trailers(&mut trailers).map_err(|refused| self.refused(refused))?;
+        }
+        let held_back = self.held_back()?;
+        let trailers = Frame::trailers(trailers);
+        match held_back {
+            None => Ok(Some(trailers)),
+            Some(held_back) => {
+                self.behind = Some(trailers);
+                Ok(Some(held_back))
+            }
+        }
     }
 
     /// What was held back of the body, once there is no more of it.
@@ -107,6 +127,9 @@ impl Body for Carried {
             Self::Stream(stream) => stream,
         };
         loop {
+            if let Some(behind) = stream.behind.take() {
+                return Poll::Ready(Some(Ok(behind)));
+            }
             if stream.is_over {
                 return Poll::Ready(None);
             }
@@ -135,7 +158,9 @@ impl Body for Carried {
         match self {
             Self::Whole(bytes) => bytes.is_none(),
             Self::Stream(stream) if stream.filter.is_some() => false,
-            Self::Stream(stream) => stream.is_over || stream.from.is_end_stream(),
+            Self::Stream(stream) => {
+                stream.behind.is_none() && (stream.is_over || stream.from.is_end_stream())
+            }
         }
     }
 

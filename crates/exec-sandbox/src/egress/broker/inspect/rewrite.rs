@@ -1,30 +1,41 @@
 //! What may be put into requests and taken out of answers by whoever looks into them.
 
+use std::fmt;
+
 use hyper::body::Bytes;
 use hyper::http;
+use hyper::http::HeaderMap;
 
 use super::super::super::target::NetTarget;
 
 /// What a broker does to the requests and answers of a run beside judging them.
 ///
 /// The heads come as they go on: a request names its path and `Host`, and what concerns one connection alone is gone.
-pub(crate) trait Rewrite: Send + Sync {
-    /// Whether a host, at this port, has to be looked into for it.
-    fn inspects(&self, target: &NetTarget) -> bool;
+pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
+    /// Whether a conversation has to be looked into for it.
+    fn inspects(&self, to: Conversation<'_>) -> bool;
 
     /// Puts what belongs there into a request that was let through, or says why it is refused.
     fn request(
         &self,
-        target: &NetTarget,
+        to: Conversation<'_>,
         head: &mut http::request::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal>;
 
     /// Does the same to the head of an answer, and says what becomes of its body.
     fn answer(
         &self,
-        target: &NetTarget,
+        to: Conversation<'_>,
         head: &mut http::response::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal>;
+}
+
+/// With whom a client talks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Conversation<'t> {
+    /// The host and the port.
+    pub(crate) target: &'t NetTarget,
+    pub(crate) is_tls: bool,
 }
 
 /// What becomes of a body.
@@ -42,12 +53,15 @@ pub(crate) type WithWhole =
     dyn FnOnce(&mut http::request::Parts, Bytes) -> Result<Bytes, RewriteRefusal> + Send;
 
 /// What a body goes through.
-pub(crate) trait BodyFilter: Send {
+pub(crate) trait BodyFilter: fmt::Debug + Send {
     /// Takes the next piece, and returns what may go on of it and of what was held back.
     fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal>;
 
     /// Returns what was held back to the end.
     fn end(&mut self) -> Result<Bytes, RewriteRefusal>;
+
+    /// Looks at what comes behind the body.
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal>;
 }
 
 /// Why a request or an answer does not go on.

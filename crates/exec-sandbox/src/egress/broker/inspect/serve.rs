@@ -25,7 +25,7 @@ use super::super::through::{granted, too_much};
 use super::super::{Shared, answer};
 use super::body::Carried;
 use super::heads;
-use super::rewrite::{BodyRewrite, Rewrite, RewriteRefusal};
+use super::rewrite::{self, BodyRewrite, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
 
 /// By what a client speaks.
@@ -53,7 +53,7 @@ pub(super) enum Upstream {
 }
 
 /// Both connections, and what is known of them.
-pub(super) struct Conversation {
+pub(super) struct Inspected {
     pub(super) shared: Arc<Shared>,
     pub(super) rewrite: Option<Arc<dyn Rewrite>>,
     pub(super) target: NetTarget,
@@ -90,7 +90,7 @@ impl From<Box<Brokered>> for Stop {
     }
 }
 
-impl Conversation {
+impl Inspected {
     /// Something went through.
     pub(super) fn beat(&self) {
         self.pulse.beat();
@@ -109,6 +109,10 @@ impl Conversation {
     /// Ends both connections.
     pub(super) fn cut(&self) {
         self.sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
+    }
+
+    fn to(&self) -> rewrite::Conversation<'_> {
+        rewrite::Conversation { target: &self.target, is_tls: self.wire == Wire::Tls }
     }
 
     pub(super) fn may_become_raw(&self) -> bool {
@@ -216,7 +220,7 @@ impl Conversation {
         head.extensions.clear();
         self.address(&mut head)?;
         let rewritten = match &self.rewrite {
-            Some(rewrite) => rewrite.request(&self.target, &mut head).map_err(|why| self.against(why))?,
+            Some(rewrite) => rewrite.request(self.to(), &mut head).map_err(|why| self.against(why))?,
             None => BodyRewrite::Unchanged,
         };
         let most = Most { bytes: granted.upload, bound: Over::Upload };
@@ -242,15 +246,12 @@ impl Conversation {
         }
         let on_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();
-        let reason = head.extensions.remove::<hyper::ext::ReasonPhrase>();
+        // With it goes what the host says of the number in words of its own.
         head.extensions.clear();
-        if let Some(reason) = reason {
-            head.extensions.insert(reason);
-        }
         head.version = Version::default();
         heads::pass_on(&mut head.headers, becomes_websocket);
         let rewritten = match &self.rewrite {
-            Some(rewrite) => rewrite.answer(&self.target, &mut head).map_err(|why| self.against(why))?,
+            Some(rewrite) => rewrite.answer(self.to(), &mut head).map_err(|why| self.against(why))?,
             None => BodyRewrite::Unchanged,
         };
         let filter = match rewritten {

@@ -115,11 +115,20 @@ pub(super) struct Checked<S> {
     /// What may be read.
     passed: Vec<u8>,
     at: usize,
-    is_over: bool,
-    is_broken: bool,
+    end: Option<End>,
     /// How long a head may take to come, and the end of that.
     patience: Duration,
     head_by: Option<Pin<Box<Sleep>>>,
+}
+
+/// Why nothing more is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Closed,
+    /// In the middle of a body.
+    Broken,
+    /// In the place of a request stands one that is answered with why.
+    Refused,
 }
 
 /// So much is read at once.
@@ -127,26 +136,15 @@ const AT_ONCE: usize = 16 << 10;
 
 impl<S: AsyncRead + Unpin> Checked<S> {
     pub(super) fn new(stream: S, reader: StrictReader, checks: Checks, patience: Duration) -> Self {
-        Self {
-            stream,
-            reader,
-            checks,
-            passed: Vec::new(),
-            at: 0,
-            is_over: false,
-            is_broken: false,
-            patience,
-            head_by: None,
-        }
+        Self { stream, reader, checks, passed: Vec::new(), at: 0, end: None, patience, head_by: None }
     }
 
     /// Nothing more is read, and the answer says why.
     fn refuse(&mut self, bad: BadRequest) {
         *self.checks.bad.lock().unwrap_or_else(PoisonError::into_inner) = Some(bad);
-        self.is_over = true;
+        // Within a body, nobody reads another request.
+        self.end = Some(if self.reader.is_within_body() { End::Broken } else { End::Refused });
         if self.reader.is_within_body() {
-            // Nobody reads another request there.
-            self.is_broken = true;
             return;
         }
         let in_place = format!("{IN_PLACE_OF_BAD} / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
@@ -184,9 +182,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for Checked<S> {
                 }
                 return Poll::Ready(Ok(()));
             }
-            if this.is_over {
-                let end = if this.is_broken { Err(io::ErrorKind::InvalidData.into()) } else { Ok(()) };
-                return Poll::Ready(end);
+            match this.end {
+                None => {}
+                Some(End::Closed) => return Poll::Ready(Ok(())),
+                Some(End::Broken) => return Poll::Ready(Err(io::ErrorKind::InvalidData.into())),
+                // The answer closes the connection. A client that seemed gone would get none.
+                Some(End::Refused) => return Poll::Pending,
             }
             if this.checks.is_raw.load(Ordering::Acquire) && this.reader.is_between() {
                 return Pin::new(&mut this.stream).poll_read(context, buffer);
@@ -200,7 +201,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Checked<S> {
             ready!(Pin::new(&mut this.stream).poll_read(context, &mut into))?;
             let came = into.filled();
             if came.is_empty() {
-                this.is_over = true;
+                this.end = Some(End::Closed);
             } else if let Err(bad) = this.reader.take(came, &mut this.passed) {
                 this.refuse(bad);
             }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use super::super::carry::{Most, Over};
 use super::super::ledger::Granted;
 use super::rewrite::BodyFilter;
-use super::serve::Conversation;
+use super::serve::Inspected;
 use super::stream::at;
 
 /// Both sides of a websocket, what is let through of it, and what the bytes to the command go through.
@@ -21,7 +21,7 @@ pub(super) struct Both {
 }
 
 /// Carries a websocket to its end.
-pub(super) async fn carry(conversation: Arc<Conversation>, both: Both) {
+pub(super) async fn carry(conversation: Arc<Inspected>, both: Both) {
     let Both { on_client, on_server, granted, filter } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
     let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
@@ -44,7 +44,7 @@ pub(super) async fn carry(conversation: Arc<Conversation>, both: Both) {
 
 /// Carries one direction. When it fails, both end.
 async fn one_way(
-    conversation: Arc<Conversation>,
+    conversation: Arc<Inspected>,
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut most: Most,
