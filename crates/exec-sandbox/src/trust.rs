@@ -1,6 +1,8 @@
 //! How programs in a sandbox come to trust the authority of one run, by which a proxy looks into TLS: files in the place of the
 //! system's, and variables for those that look elsewhere. Both are tables here and nowhere else.
 
+#![expect(clippy::disallowed_methods, reason = "removes the files of a run")]
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -67,7 +69,6 @@ pub struct RunTrust {
 }
 
 impl Drop for RunTrust {
-    #[expect(clippy::disallowed_methods, reason = "removes the files of a run")]
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.folder).ok();
     }

@@ -46,6 +46,11 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/exec-sandbox/src/egress/broker.rs", "connects for commands, and keeps threads for it"),
+    ("crates/exec-sandbox/src/egress/broker/inspect.rs", "speaks TLS with both sides of a connection"),
+    (
+        "crates/exec-sandbox/src/egress/broker/inspect/",
+        "reads the certificates of the machine, and writes those of a run",
+    ),
     (
         "crates/exec-sandbox/src/helper.rs",
         "looks for programs of the machine, and makes them ready to be started",
@@ -68,6 +73,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/seatbelt/run.rs", "starts what holds a command on macOS, and ends it"),
     ("crates/exec-sandbox/src/seen.rs", "keeps how files looked when a command had seen them"),
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),
+    ("crates/exec-sandbox/src/trust.rs", "removes the certificates of a run"),
     ("crates/exec-sandbox/src/sweep.rs", "looks whether what was reported is gone"),
     ("crates/exec-sandbox/src/sweep/", "moves what a command left under protected names"),
     ("crates/exec-sandbox/src/sys/footprint.rs", "asks what lies where in the memory of this program"),

@@ -113,9 +113,13 @@ pub(crate) struct ExecArgs {
     /// goes through must be TLS or HTTP that names the same host, or SSH at port 22; with `/tcp` behind the port, it is anything.
     ///
     /// Behind it, in the same argument, may stand how much is let through (`requests=100 rate=10/s upload=1M download=10M for=10m`; the
-    /// head of a plain request counts as uploaded, and `for` is `8760h` at most), and at ports of plain HTTP which requests: methods,
-    /// a path, and the only names in its query (`GET|HEAD /v1/** ?page|q`). `!HOST` keeps out, whatever other entries say; behind it,
-    /// `?token|key` is about requests with any of these names.
+    /// head of a plain request counts as uploaded, and `for` is `8760h` at most), and which requests: methods, a path, and the only
+    /// names in its query (`GET|HEAD /v1/** ?page|q`). `!HOST` keeps out, whatever other entries say; behind it, `?token|key` is about
+    /// requests with any of these names.
+    ///
+    /// Where an entry is about requests, or says `inspect`, those over TLS are looked into: the program is shown a certificate of this
+    /// run's own, which it finds trusted by the system and by variables such as SSL_CERT_FILE. The host has to be certified by an
+    /// authority of this machine, or of the file that SSL_CERT_FILE names here.
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
     allow_host: Vec<String>,
 

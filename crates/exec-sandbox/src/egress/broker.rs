@@ -49,8 +49,8 @@ use resolve_check::{Resolve, ResolveCheck};
 #[cfg(doc)]
 use crate::PROXY_ADDRESS;
 
-/// The stack of a thread: names are looked up on it.
-const STACK: usize = 256 << 10;
+/// The stack of a thread: names are looked up on it, and TLS is spoken. What is not used of it takes no memory.
+const STACK: usize = 1 << 20;
 
 /// How long the end of all connections is waited for, once they are cut. A name that is being looked up cannot be cut.
 const MAX_WAIT_AT_THE_END: Duration = Duration::from_secs(2);

@@ -188,7 +188,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.permission.allowedNetHosts", Texts, "[]", IntersectHosts,
             "Hosts that commands may talk to where `enableNodePermissions` is true: `example.com` at the ports of the web, 443 and \
              80, `*.example.com:8443`, `db.example.com:5432/tcp` for anything that is neither TLS nor HTTP, `!ads.example.com` for what stays out, and with \
-             conditions, `api.example.com:80 GET /v1/** requests=100`: see `stockade exec --help`. A broker judges every \
+             conditions, `api.example.com GET /v1/** requests=100`, for which TLS is looked into: see `stockade exec --help`. A broker judges every \
              connection: names, ports, each address that a name leads to, and that TLS asks for the same name. Nothing leads \
              around it, and programs need no proxy for it."),
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,

@@ -15,6 +15,7 @@ mod roots;
 mod serve;
 mod stream;
 mod strict;
+mod watch;
 mod websocket;
 
 use std::future::Future as _;
@@ -52,6 +53,7 @@ pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
 use stream::{Checked, Checks, Prefixed};
 use strict::StrictReader;
+use watch::Watch as _;
 
 /// The protocols that are looked into, the better one first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -198,7 +200,7 @@ impl Talk<'_> {
         let Ok(config) = self.inspector.to_client(self.target, protocol) else { return };
         match tokio::time::timeout(self.patience(), start.into_stream(Arc::new(config))).await {
             Ok(Ok(client)) if many || protocol == Some(PROTOCOLS[0]) => {
-                self.serve_many(client, upstream, ends).await
+                self.serve_many(client, upstream, ends).await;
             }
             Ok(Ok(client)) => self.serve_one(client, upstream, ends).await,
             Ok(Err(why)) => drop(self.shared.refused(&self.untrusting(&with_cause(&why)))),
@@ -232,7 +234,7 @@ impl Talk<'_> {
         let connected = TlsConnector::from(Arc::new(config)).connect(name, server);
         let server = match tokio::time::timeout(self.patience(), connected).await {
             Ok(Ok(server)) => server,
-            Ok(Err(why)) if why.get_ref().is_some_and(|it| it.is::<rustls::Error>()) => {
+            Ok(Err(why)) if why.get_ref().is_some_and(is_of_tls) => {
                 let reason =
                     format!("the host does not show over TLS that it is `{}`: {why}", self.target.host);
                 let refused = Brokered::refused(self.target, "not-the-host", reason);
@@ -353,6 +355,11 @@ fn has_ended(ends: &mut Ends, context: &mut Context<'_>) -> bool {
     is_ready
 }
 
+/// Whether TLS itself failed, and not the connection under it.
+fn is_of_tls(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    error.is::<rustls::Error>()
+}
+
 /// The longest head that the library takes: what is longer was refused before.
 const MAX_BUFFER: usize = 2 * MAX_HEAD;
 
@@ -363,3 +370,6 @@ async fn cut_when_idle(conversation: Arc<Inspected>) {
     }
     conversation.cut();
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,8 +10,8 @@ use super::accept::{Served, Taken};
 use super::*;
 
 /// A broker, where it listens, and what it has put on record: the target and the rule.
-struct Site {
-    broker: Broker,
+pub(super) struct Site {
+    pub(super) broker: Broker,
     address: SocketAddr,
     record: Arc<Mutex<Vec<String>>>,
 }
@@ -23,6 +23,10 @@ fn resolve(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
 }
 
 fn site(hosts: &[&str], options: BrokerOptions) -> Site {
+    site_with(hosts, options, None)
+}
+
+pub(super) fn site_with(hosts: &[&str], options: BrokerOptions, rewrite: Option<Arc<dyn Rewrite>>) -> Site {
     let record = Arc::new(Mutex::new(Vec::new()));
     let written = Arc::clone(&record);
     let witness = move |brokered: &Brokered| {
@@ -33,7 +37,7 @@ fn site(hosts: &[&str], options: BrokerOptions) -> Site {
     };
     let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();
     let list = HostList::compile(&hosts).unwrap();
-    let broker = Broker::with(list, options, None, Box::new(witness), Box::new(resolve)).unwrap();
+    let broker = Broker::with(list, options, rewrite, Box::new(witness), Box::new(resolve)).unwrap();
     let address = listen(&broker, "127.0.0.1:0", Served::Proxy);
     Site { broker, address, record }
 }
@@ -49,14 +53,14 @@ fn listen(broker: &Broker, at: &str, served: Served) -> SocketAddr {
 }
 
 impl Site {
-    fn connect(&self) -> TcpStream {
+    pub(super) fn connect(&self) -> TcpStream {
         let client = TcpStream::connect(self.address).unwrap();
         client.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         client
     }
 
     /// Sends bytes and returns all that comes back.
-    fn ask(&self, bytes: &[u8]) -> String {
+    pub(super) fn ask(&self, bytes: &[u8]) -> String {
         let mut client = self.connect();
         client.write_all(bytes).ok();
         let mut answer = Vec::new();
@@ -64,7 +68,7 @@ impl Site {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    fn record(&self) -> Vec<String> {
+    pub(super) fn record(&self) -> Vec<String> {
         self.record.lock().unwrap().clone()
     }
 }
@@ -87,7 +91,7 @@ fn server() -> (u16, Receiver<String>) {
     (port, hears)
 }
 
-fn status(answer: &str) -> &str {
+pub(super) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or("none")
 }
 
@@ -488,11 +492,6 @@ fn requests_are_judged_one_by_one() {
         }
     }
     assert!(proxied("PUT", &at("web"), "/v1/x?y", "").contains(&format!("add `{} PUT /v1/x ?y`", at("web"))));
-    // Which request it is, nobody sees over TLS.
-    let mut hidden = format!("CONNECT {} HTTP/1.1\r\n\r\n", at("web")).into_bytes();
-    hidden.extend(hello("web.localhost"));
-    site.ask(&hidden);
-    assert!(site.record().contains(&format!("{} unseen", at("web"))), "{:?}", site.record());
     let heard: Vec<String> = (0..4).filter_map(|_| hears.recv_timeout(Duration::from_secs(2)).ok()).collect();
     assert!(
         heard.iter().all(|said| said.is_empty() || said.contains("/v1/x ") || said.ends_with("1234")),

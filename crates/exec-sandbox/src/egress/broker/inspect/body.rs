@@ -3,16 +3,17 @@
 use std::future::Future as _;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::time::Sleep;
 
 use super::super::carry::{Most, Over};
+use super::super::refusals::Refused;
 use super::rewrite::{BodyFilter, RewriteRefusal};
-use super::serve::Inspected;
 use super::stream::at;
+use super::watch::Watch;
 
 /// The body of a request or an answer.
 pub(super) enum Carried {
@@ -31,8 +32,12 @@ pub(super) struct Stream {
     /// What comes behind what was held back.
     behind: Option<Frame<Bytes>>,
     is_over: bool,
-    conversation: Arc<Inspected>,
+    conversation: Arc<dyn Watch>,
+    ended: Ended,
 }
+
+/// Why a body did not come to its end, for whoever answers its request.
+pub(super) type Ended = Arc<Mutex<Option<Arc<Refused>>>>;
 
 impl Carried {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
@@ -44,7 +49,7 @@ impl Carried {
         most: Most,
         until: Option<std::time::Instant>,
         filter: Option<Box<dyn BodyFilter>>,
-        conversation: Arc<Inspected>,
+        (conversation, ended): (Arc<dyn Watch>, Ended),
     ) -> Self {
         let until = until.map(at);
         Self::Stream(Box::new(Stream {
@@ -55,6 +60,7 @@ impl Carried {
             behind: None,
             is_over: false,
             conversation,
+            ended,
         }))
     }
 }
@@ -62,13 +68,17 @@ impl Carried {
 impl Stream {
     fn ends(&mut self, over: Over) -> io::Error {
         self.is_over = true;
-        self.conversation.ended_by(over);
+        self.keep(self.conversation.ended_by(over));
         io::ErrorKind::QuotaExceeded.into()
+    }
+
+    fn keep(&self, refused: Arc<Refused>) {
+        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
     }
 
     fn refused(&mut self, refused: RewriteRefusal) -> io::Error {
         self.is_over = true;
-        self.conversation.cut_by(refused);
+        self.keep(self.conversation.cut_by(refused));
         io::ErrorKind::PermissionDenied.into()
     }
 

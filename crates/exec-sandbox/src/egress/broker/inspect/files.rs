@@ -69,7 +69,7 @@ fn put(trust: &RunTrust, name: &str, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-fn pem(certificates: &[&CertificateDer<'_>]) -> String {
+pub(super) fn pem(certificates: &[&CertificateDer<'_>]) -> String {
     let mut text = String::new();
     for certificate in certificates {
         text.push_str("-----BEGIN CERTIFICATE-----\n");

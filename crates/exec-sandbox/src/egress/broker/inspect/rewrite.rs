@@ -32,6 +32,7 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
 
 /// With whom a client talks.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(not(test), expect(dead_code, reason = "read by those who change requests"))]
 pub(crate) struct Conversation<'t> {
     /// The host and the port.
     pub(crate) target: &'t NetTarget,
@@ -39,6 +40,7 @@ pub(crate) struct Conversation<'t> {
 }
 
 /// What becomes of a body.
+#[cfg_attr(not(test), expect(dead_code, reason = "made by those who change requests"))]
 pub(crate) enum BodyRewrite {
     /// It goes on as it came.
     Unchanged,

@@ -23,10 +23,11 @@ use super::super::refusals::Refused;
 use super::super::resolve_check::Brokered;
 use super::super::through::{granted, too_much};
 use super::super::{Shared, answer};
-use super::body::Carried;
+use super::body::{Carried, Ended};
 use super::heads;
 use super::rewrite::{self, BodyRewrite, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
+use super::watch::Watch;
 
 /// By what a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,25 +91,27 @@ impl From<Box<Brokered>> for Stop {
     }
 }
 
-impl Inspected {
-    /// Something went through.
-    pub(super) fn beat(&self) {
+impl Watch for Inspected {
+    fn beat(&self) {
         self.pulse.beat();
     }
 
-    /// A bound ended a body: that is put on record.
-    pub(super) fn ended_by(&self, over: Over) {
-        self.shared.refused(&too_much(&self.target, over));
+    fn ended_by(&self, over: Over) -> Arc<Refused> {
+        self.shared.refused(&too_much(&self.target, over))
     }
 
-    /// Whoever changes a body says that it must not go on.
-    pub(super) fn cut_by(&self, refused: RewriteRefusal) {
-        self.shared.refused(&self.because(refused));
+    fn cut_by(&self, refused: RewriteRefusal) -> Arc<Refused> {
+        self.shared.refused(&self.because(refused))
     }
 
-    /// Ends both connections.
-    pub(super) fn cut(&self) {
+    fn cut(&self) {
         self.sockets.iter().for_each(|socket| drop(socket.shutdown(Shutdown::Both)));
+    }
+}
+
+impl Inspected {
+    fn watch(self: &Arc<Self>) -> Arc<dyn Watch> {
+        Arc::<Self>::clone(self)
     }
 
     fn to(&self) -> rewrite::Conversation<'_> {
@@ -224,7 +227,9 @@ impl Inspected {
             None => BodyRewrite::Unchanged,
         };
         let most = Most { bytes: granted.upload, bound: Over::Upload };
-        let stream = |body, filter| Carried::stream(body, most, granted.until, filter, Arc::clone(self));
+        let ended = Ended::default();
+        let known = || (self.watch(), Arc::clone(&ended));
+        let stream = |body, filter| Carried::stream(body, most, granted.until, filter, known());
         let body = match rewritten {
             BodyRewrite::Unchanged => stream(body, None),
             BodyRewrite::Pieces(filter) => {
@@ -238,7 +243,11 @@ impl Inspected {
                 Carried::whole(bytes)
             }
         };
-        let mut response = self.send(head, body).await?;
+        // Where the body did not come to its end, the host is not to blame.
+        let mut response = self.send(head, body).await.map_err(|stop| match lock(&ended).take() {
+            Some(refused) => Stop::Told(refused),
+            None => self.checks.bad().map_or(stop, |bad| self.malformed(bad)),
+        })?;
         self.beat();
         let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         if becomes_websocket && !is_websocket {
@@ -264,7 +273,7 @@ impl Inspected {
         if becomes_websocket {
             self.checks.become_raw();
             let both = super::websocket::Both { on_client, on_server, granted, filter };
-            let carried = tokio::spawn(super::websocket::carry(Arc::clone(self), both));
+            let carried = tokio::spawn(super::websocket::carry(self.watch(), both));
             *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
             return Ok(Response::from_parts(head, Carried::Whole(None)));
         }
@@ -272,7 +281,8 @@ impl Inspected {
             head.headers.remove(header::CONTENT_LENGTH);
         }
         let most = Most { bytes: granted.download, bound: Over::Download };
-        Ok(Response::from_parts(head, Carried::stream(body, most, granted.until, filter, Arc::clone(self))))
+        let known = (self.watch(), Ended::default());
+        Ok(Response::from_parts(head, Carried::stream(body, most, granted.until, filter, known)))
     }
 
     /// Names the path and the host in a head, as it is judged and changed.

@@ -9,8 +9,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use super::super::carry::{Most, Over};
 use super::super::ledger::Granted;
 use super::rewrite::BodyFilter;
-use super::serve::Inspected;
 use super::stream::at;
+use super::watch::Watch;
 
 /// Both sides of a websocket, what is let through of it, and what the bytes to the command go through.
 pub(super) struct Both {
@@ -21,7 +21,7 @@ pub(super) struct Both {
 }
 
 /// Carries a websocket to its end.
-pub(super) async fn carry(conversation: Arc<Inspected>, both: Both) {
+pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
     let Both { on_client, on_server, granted, filter } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
     let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
@@ -44,7 +44,7 @@ pub(super) async fn carry(conversation: Arc<Inspected>, both: Both) {
 
 /// Carries one direction. When it fails, both end.
 async fn one_way(
-    conversation: Arc<Inspected>,
+    conversation: Arc<dyn Watch>,
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut most: Most,

@@ -1,0 +1,22 @@
+//! What is to be known of a conversation while its bodies are carried.
+
+use std::sync::Arc;
+
+use super::super::carry::Over;
+use super::super::refusals::Refused;
+use super::rewrite::RewriteRefusal;
+
+/// Whoever watches a conversation.
+pub(super) trait Watch: Send + Sync {
+    /// Something went through.
+    fn beat(&self);
+
+    /// A bound ended a body: that is put on record.
+    fn ended_by(&self, over: Over) -> Arc<Refused>;
+
+    /// Whoever changes a body says that it must not go on: that is put on record.
+    fn cut_by(&self, refused: RewriteRefusal) -> Arc<Refused>;
+
+    /// Ends both connections.
+    fn cut(&self);
+}
