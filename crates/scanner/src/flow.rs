@@ -187,6 +187,11 @@ fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<
     }
 }
 
+/// Whether a text is a document of data, of which nothing is run.
+pub(crate) fn is_data_document(text: &str) -> bool {
+    document::texts(text).is_some()
+}
+
 /// The statements of a program; those of a document of data are the texts in it.
 fn statements_of(program: &str, region: Region) -> Vec<Range<usize>> {
     let texts = if region == Region::Code { document::texts(program) } else { None };
