@@ -1,6 +1,8 @@
 //! `stockade completions` and `stockade man`: what shells and `man` know about the command line, made from it.
 #![expect(clippy::disallowed_methods, reason = "writes the pages of the manual into a folder")]
 
+mod names;
+
 use std::fs;
 use std::io;
 use std::ops::ControlFlow;
@@ -46,7 +48,7 @@ pub(crate) struct ManArgs {
 /// Prints completions.
 pub(crate) fn complete(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "stockade", &mut script);
+    clap_complete::generate(args.shell, &mut names::with_names(Args::command()), "stockade", &mut script);
     print(&script)
 }
 

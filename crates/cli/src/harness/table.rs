@@ -350,7 +350,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
     Harness {
         name: "openclaw",
         title: "OpenClaw",
-        tried: None,
+        tried: Some("2026.9.6"),
         events: USUAL,
         payload: Payload::Named,
         answers: Answers::Plugin,
@@ -359,10 +359,13 @@ pub(crate) const HARNESSES: &[Harness] = &[
         results: Results::ByPlugin,
         project_variables: &[],
         registered: Registered::ByHand(
-            "openclaw calls plugins within its own process: have the one whose `before_tool_call` decides run: ",
+            "openclaw calls plugins within its own process: the npm package `@stockade/openclaw` is one, and its `before_tool_call` runs: ",
         ),
         probes: &[],
-        open: &["a plugin that is not loaded: nothing is asked"],
+        open: &[
+            "a plugin that is not loaded: nothing is asked",
+            "`openclaw agent exec`: it calls no hook of a plugin",
+        ],
     },
 ];
 

@@ -29,12 +29,16 @@ HARNESSES = {
     "copilot": ("@github/copilot", "1.0.102", "@github/copilot-linux-x64/copilot"),
     "cline": ("cline", "3.0.65", "@cline/cli-linux-x64/bin/cline"),
     "opencode": ("opencode-ai", "1.18.33", "opencode-linux-x64/bin/opencode"),
+    "openclaw": ("openclaw", "2026.9.6", "openclaw/openclaw.mjs"),
 }
+# What a harness needs besides: OpenClaw a newer Node than systems have.
+BESIDES = {"openclaw": ["node@26.10.0"]}
+PACKAGES = os.path.abspath(f"{HERE}/../../../../packages")
 
 TOUCH = "touch ran"
 # What is hidden in a result, and what is left of it when it is cleaned; and in which harnesses the model gets that.
 HIDDEN, CLEAN = "be\u200bfore", "before"
-CLEANS = {"claude", "codex", "gemini", "opencode"}
+CLEANS = {"claude", "codex", "gemini", "opencode", "openclaw"}
 RESULT = "a result with something hidden"
 # What is asked for, what is put in the place of the program that is registered, and what may become of it.
 SCENARIOS = {
@@ -99,6 +103,12 @@ def start(harness, program, home, env):
         words = [program, "auth", "-p", "openai-compatible", "-k", "none", "-m", "fake", "-b", f"{URL}/v1"]
         subprocess.run(words, env=env, cwd=f"{home}/project", capture_output=True, timeout=PATIENCE)
         return [program, "go now"]
+    if harness == "openclaw":
+        # The plugin is an npm package, which `stockade install` names.
+        write(f"{home}/.openclaw/openclaw.json", json.dumps(openclaw(home, os.path.dirname(program), "unregistered" not in env)))
+        node = f"{os.path.dirname(program)}/../node/bin"
+        env["PATH"] = f"{node}:{env['PATH']}"
+        return [f"{node}/node", program, "agent", "--local", "--agent", "main", "--message", "go", "--json"]
     provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": f"{URL}/v1", "apiKey": "none"}, "models": {
         "fake": {"name": "fake", "tool_call": True, "limit": {"context": 100000, "output": 4000}}}}
     write(f"{home}/.npmrc", "fetch-retries=0\n")
@@ -106,6 +116,30 @@ def start(harness, program, home, env):
         "autoupdate": False, "share": "disabled", "model": "fake/fake", "small_model": "fake/fake", "provider": {"fake": provider}}))
     env.update(OPENCODE_DISABLE_AUTOUPDATE="1", OPENCODE_DISABLE_MODELS_FETCH="1")
     return [program, "run", "go"]
+
+
+def openclaw(home, program, with_plugin):
+    """The configuration of OpenClaw, which asks nobody by itself."""
+    model = {"id": "fake", "name": "fake", "contextWindow": 100000, "maxTokens": 4000, "input": ["text"], "reasoning": False,
+             "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}}
+    provider = {"baseUrl": f"{URL}/v1", "apiKey": "none", "api": "openai-completions", "models": [model]}
+    plugin = {"enabled": True, "config": {"binary": f"{home}/bin/stockade"}}
+    return {
+        "models": {"providers": {"fake": provider}},
+        "agents": {"defaults": {"workspace": f"{home}/project", "skipBootstrap": True, "model": {"primary": "fake/fake"}}},
+        "tools": {"codeMode": {"enabled": False}, "exec": {"mode": "full"}},
+        "plugins": {"enabled": with_plugin, "allow": ["stockade"], "load": {"paths": [f"{program}/../../plugin/node_modules/@stockade/openclaw"]},
+                    "entries": {"stockade": plugin}},
+    }
+
+
+def add_plugin(folder):
+    """Packs the plugin and the client that it needs, and puts them beside OpenClaw."""
+    write(f"{folder}/package.json", '{"private": true}')
+    made = [subprocess.run(["npm", "pack", "--silent", "--pack-destination", folder, f"{PACKAGES}/{name}"], check=True,
+                           capture_output=True, text=True).stdout.strip() for name in ("node", "openclaw")]
+    words = ["npm", "install", "--offline", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund", "--silent"]
+    subprocess.run([*words, *(f"{folder}/{name}" for name in made)], cwd=folder, check=True)
 
 
 def inside(harness, program, stockade, home, command, fake):
@@ -122,7 +156,9 @@ def inside(harness, program, stockade, home, command, fake):
     shutil.copy(stockade, copy)
     if harness == "copilot":
         os.makedirs(f"{home}/.copilot")
-    if fake != "unregistered":
+    if harness == "openclaw":
+        env.update({"unregistered": "1"} if fake == "unregistered" else {})
+    elif fake != "unregistered":
         subprocess.run([copy, "install", harness], cwd=project, env=env, check=True, capture_output=True)
     words = start(harness, program, home, env)
     model = subprocess.Popen([sys.executable, f"{HERE}/model.py", str(PORT), f"{home}/model.jsonl", command])
@@ -171,7 +207,9 @@ def main():
         if not os.path.exists(program):
             write(f"{folder}/{harness}/package.json", '{"private": true}')
             npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", f"{package}@{version}"]
-            subprocess.run(npm, cwd=f"{folder}/{harness}")
+            subprocess.run([*npm, *BESIDES.get(harness, [])], cwd=f"{folder}/{harness}")
+        if harness == "openclaw" and os.path.exists(program):
+            add_plugin(f"{folder}/{harness}/plugin")
         for name, (command, fake, may) in SCENARIOS.items():
             if not os.path.exists(program):
                 rows[name].append("not installed")

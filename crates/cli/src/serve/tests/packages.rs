@@ -14,7 +14,7 @@ use crate::serve::schema;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages");
 
 #[test]
-fn clients_are_fresh() {
+fn clients_beside_serve_md_are_fresh() {
     let model = Model::of(&schema());
     let files = [
         ("python/stockade/_protocol.py", python::protocol(&model)),

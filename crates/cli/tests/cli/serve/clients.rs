@@ -137,13 +137,85 @@ fn the_packages_for_node_do_what_they_say() {
     assert_eq!(place.run("node", &["common.cjs"]), "allow\n");
 }
 
+/// The plugin with a host of ours; `cargo xtask harnesses openclaw` has the real one.
+#[test]
+fn the_plugin_for_openclaw_does_what_it_says() {
+    if !succeeds("npm", &["--version"]) || !succeeds("node", &["--version"]) {
+        return println!("skipped: the plugin for OpenClaw: there is no node, or no npm");
+    }
+    let place = Place::new();
+    let packages = ["node", "openclaw"].map(|name| {
+        let package = repository().join("packages").join(name).canonicalize().unwrap().display().to_string();
+        let made = place.run("npm", &["pack", "--silent", "--pack-destination", "../made", &package]);
+        format!("../made/{}", made.trim_end())
+    });
+    fs::write(place.path("app/package.json"), "{\"private\": true}\n").unwrap();
+    let install = ["install", "--offline", "--omit=optional", "--silent", "--no-audit", "--no-fund"];
+    place.run("npm", &[install.as_slice(), &packages.each_ref().map(String::as_str)].concat());
+    // The program stands where the package for this platform would be.
+    let program = place.path("app/node_modules/@stockade").join(platform());
+    fs::create_dir(&program).unwrap();
+    std::os::unix::fs::symlink(STOCKADE, program.join("stockade")).unwrap();
+    let tests = repository().join("packages/openclaw/tests/plugin.test.mjs").canonicalize().unwrap();
+    let tests = place.run("node", &["--test", "--test-reporter=tap", &tests.display().to_string()]);
+    assert!(tests.contains("# fail 0") && tests.contains("# skipped 0"), "{tests}");
+}
+
+/// The name of the package with the program for this machine, as Node.js calls systems and processors.
+fn platform() -> String {
+    let system = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    let processor = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    format!("cli-{system}-{processor}")
+}
+
+/// What the action is told, and how it ends. Nothing that it is told is run.
+#[test]
+fn the_action_ends_as_the_scan_ended() {
+    let script = repository().join("packages/action/scan.sh").canonicalize().unwrap();
+    let skills = repository().join("examples/skills").canonicalize().unwrap().display().to_string();
+    for (variables, code) in [
+        (&[("PATHS", "clean.md")][..], 0),
+        (&[("PATHS", "clean.md\n\n."), ("EXCLUDE", "x y\n*.bin")][..], 0),
+        (&[("PATHS", skills.as_str())][..], 1),
+        (&[("PATHS", skills.as_str()), ("SARIF", "out.sarif")][..], 1),
+        (&[("PATHS", skills.as_str()), ("EXCLUDE", "prereq-installer")][..], 0),
+        (&[("PATHS", "clean.md"), ("SKILLS", skills.as_str())][..], 1),
+        (&[("PATHS", "")][..], 2),
+        (&[("PATHS", "\n")][..], 2),
+        (&[("PATHS", "clean.md"), ("FAIL_ON", "sometimes")][..], 2),
+        (&[("PATHS", "--help")][..], 3),
+        (&[("PATHS", "$(touch made)"), ("EXCLUDE", "`touch made`")][..], 3),
+        (&[("PATHS", "clean.md"), ("BINARY", "/nowhere/stockade")][..], 127),
+    ] {
+        let place = Place::new();
+        fs::write(place.path("app/clean.md"), "hello\n").unwrap();
+        let mut command = Command::new("bash");
+        command.arg(&script).current_dir(place.path("app")).env_clear().env("PATH", PATH);
+        command
+            .envs([("FAIL_ON", "critical"), ("BINARY", STOCKADE)])
+            .env("GITHUB_OUTPUT", place.path("made/output"));
+        let ended = command.envs(variables.iter().copied()).output().unwrap();
+        assert_eq!(
+            ended.status.code(),
+            Some(code),
+            "{variables:?}: {}",
+            String::from_utf8_lossy(&ended.stderr)
+        );
+        assert!(!place.path("app/made").exists(), "{variables:?}");
+        assert!(!variables.iter().any(|(name, _)| *name == "SARIF") || place.path("app/out.sarif").exists());
+    }
+}
+
 #[test]
 fn the_packages_have_the_version_of_the_program() {
-    let manifest = fs::read_to_string(repository().join("packages/node/package.json")).unwrap();
-    let versions =
-        manifest.lines().filter(|line| line.contains("\"version\"") || line.contains("@stockade/cli-"));
     let quoted = format!("\"{}\"", env!("CARGO_PKG_VERSION"));
-    assert_eq!(versions.filter(|line| line.contains(&quoted)).count(), 5, "{manifest}");
+    for (package, places) in [("node", 5), ("openclaw", 2)] {
+        let manifest = repository().join("packages").join(package).join("package.json");
+        let manifest = fs::read_to_string(manifest).unwrap();
+        let versions =
+            manifest.lines().filter(|line| line.contains("\"version\"") || line.contains("@stockade/cl"));
+        assert_eq!(versions.filter(|line| line.contains(&quoted)).count(), places, "{manifest}");
+    }
 }
 
 fn succeeds(program: &str, arguments: &[&str]) -> bool {
