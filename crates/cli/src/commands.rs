@@ -23,6 +23,8 @@ pub(crate) mod init;
 #[cfg(target_os = "linux")]
 pub(crate) mod install;
 pub(crate) mod limits;
+#[cfg(target_os = "linux")]
+pub(crate) mod mcp;
 pub(crate) mod policy;
 #[cfg(target_os = "linux")]
 pub(crate) mod quarantine;

@@ -24,6 +24,8 @@ mod harness;
 mod judged;
 mod kept_answers;
 mod kept_rules;
+#[cfg(target_os = "linux")]
+mod mcp;
 mod output;
 mod render;
 mod report;
@@ -61,6 +63,9 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Hook(hook) => return commands::hook::run(hook),
         Command::Container(container) => return commands::container::run(container, args.color),
+        // It ends as the server ends that it stands before.
+        #[cfg(target_os = "linux")]
+        Command::Mcp(mcp) => return commands::mcp::run(mcp),
         Command::Scan(scan) => commands::scan::run(scan, args.color),
         Command::Sanitize(sanitize) => commands::sanitize::run(sanitize),
         #[cfg(target_os = "linux")]

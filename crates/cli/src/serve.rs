@@ -20,7 +20,7 @@ mod fault;
 #[cfg(target_os = "linux")]
 mod graphs;
 mod guarded;
-mod lines;
+pub(crate) mod lines;
 mod listeners;
 mod locks;
 mod methods;

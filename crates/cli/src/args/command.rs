@@ -7,7 +7,7 @@ use crate::commands::{
     serve, skill, why,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, changes, doctor, exec, graph, hook, install, quarantine, run, selftest};
+use crate::commands::{backends, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.
@@ -122,6 +122,9 @@ commands! {
     /// Answer a harness that asks before it uses a tool
     #[cfg(target_os = "linux")]
     "hook" => Hook(hook::HookArgs),
+    /// Stand between a client and a server of the Model Context Protocol, or be such a server
+    #[cfg(target_os = "linux")]
+    "mcp" => Mcp(mcp::McpArgs),
     /// Say what works on this machine, and what mends the rest
     #[cfg(target_os = "linux")]
     "doctor" => Doctor(doctor::DoctorArgs),

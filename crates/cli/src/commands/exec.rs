@@ -25,7 +25,7 @@ use stockade_guard::exec::{
     SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
 use stockade_guard::policy::shell::quote_argv;
-use stockade_guard::policy::{CommandDecision, CommandPolicy};
+use stockade_guard::policy::CommandPolicy;
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 use units::{duration, memory, size};
 
@@ -346,32 +346,10 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     if let Some(agent) = &args.agent {
         return agent::run(args, agent);
     }
-    let spec = match wish::wish(args) {
-        Ok(spec) => spec,
-        Err(error) => return failed(args, &format_args!("cannot find what the command is to see: {error}")),
-    };
-    if let Some(why) = mode::pointless(args) {
-        return failed(args, &why);
-    }
-    let text = text(&args.command);
-    if !args.no_rules
-        && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec)
-    {
-        return denied(args, &decision);
-    }
-    let egress = match hosts::egress(args) {
-        Ok(egress) => egress,
-        Err(why) => return failed(args, &why),
-    };
-    let record = match trail(args) {
-        Ok(trail) => RunRecord { trail, agent: None },
-        Err(error) => return failed(args, &NotRun::Unrecorded(error)),
-    };
-    let prepared = match PreparedRun::new(spec, egress, record) {
+    let prepared = match prepare(args, || Ok(RunRecord { trail: trail(args)?, agent: None })) {
         Ok(prepared) => prepared,
-        Err(error) => {
-            return failed(args, &format_args!("no proxy can be started for --allow-host: {error}"));
-        }
+        Err(NotPrepared::Denied(why)) => return denied(args, &why),
+        Err(NotPrepared::Failed(why)) => return failed(args, &why),
     };
     if args.dry_run {
         return show_plan(args, &prepared);
@@ -390,6 +368,37 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
         }
         Err(error) => failed(args, &error),
     }
+}
+
+/// Why a command is not made ready.
+pub(crate) enum NotPrepared {
+    /// The rules for commands deny it, for this reason.
+    Denied(String),
+    /// Something is missing, or does not go together.
+    Failed(String),
+}
+
+/// Makes ready what was typed, where the rules for commands do not deny it.
+pub(crate) fn prepare(
+    args: &ExecArgs,
+    record: impl FnOnce() -> Result<RunRecord, AuditError>,
+) -> Result<PreparedRun, NotPrepared> {
+    let spec = wish::wish(args)
+        .map_err(|error| NotPrepared::Failed(format!("cannot find what the command is to see: {error}")))?;
+    if let Some(why) = mode::pointless(args) {
+        return Err(NotPrepared::Failed(why));
+    }
+    let text = text(&args.command);
+    if !args.no_rules
+        && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec)
+    {
+        let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
+        return Err(NotPrepared::Denied(format!("the rules for commands deny this: {why}")));
+    }
+    let egress = hosts::egress(args).map_err(NotPrepared::Failed)?;
+    let record = record().map_err(|error| NotPrepared::Failed(NotRun::Unrecorded(error).to_string()))?;
+    PreparedRun::new(spec, egress, record)
+        .map_err(|error| NotPrepared::Failed(format!("no proxy can be started for --allow-host: {error}")))
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
@@ -420,7 +429,7 @@ fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
 }
 
 /// What is put on record before the command begins.
-fn started(args: &ExecArgs) -> AuditEvent {
+pub(crate) fn started(args: &ExecArgs) -> AuditEvent {
     AuditEvent::new(EventKind::SandboxStarted).with("command", text(&args.command))
 }
 
@@ -470,13 +479,14 @@ fn text(words: &[OsString]) -> String {
     quote_argv(words.iter().map(AsRef::as_ref))
 }
 
-fn denied(args: &ExecArgs, decision: &CommandDecision<'_, '_>) -> ExitCode {
-    let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
-    let why = format!("the rules for commands deny this: {why}");
-    let fix = "`stockade check command` says more; --no-rules runs it, held by the sandbox alone";
-    report::refused_for(&why, fix);
-    not_run(args, &document::not_let(&why, Some(fix), None, REFUSED), REFUSED)
+fn denied(args: &ExecArgs, why: &str) -> ExitCode {
+    report::refused_for(why, RULES_FIX);
+    not_run(args, &document::not_let(why, Some(RULES_FIX), None, REFUSED), REFUSED)
 }
+
+/// What is to be done about a command that the rules deny.
+pub(crate) const RULES_FIX: &str =
+    "`stockade check command` says more; --no-rules runs it, held by the sandbox alone";
 
 fn refused(args: &ExecArgs, refusal: &Refusal) -> ExitCode {
     report::refused(refusal);

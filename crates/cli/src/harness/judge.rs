@@ -39,7 +39,7 @@ pub(crate) struct Agent<'a> {
     harness: &'a Harness,
     name: &'a str,
     guard: Guard,
-    pub(super) session: Session,
+    pub(crate) session: Session,
 }
 
 impl<'a> Agent<'a> {
@@ -218,7 +218,7 @@ impl<'a> Agent<'a> {
     }
 
     /// What becomes of a decision that is not to be gone on with.
-    fn stopped(&self, decision: &Decision, command: Option<&String>) -> Verdict {
+    pub(crate) fn stopped(&self, decision: &Decision, command: Option<&String>) -> Verdict {
         let Decision { id, layer, effect, reason, rule, .. } = decision;
         let fix = match (command, &decision.fix) {
             (Some(command), Some(_)) => {

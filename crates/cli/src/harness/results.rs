@@ -1,8 +1,8 @@
 //! What a tool has brought back, before the model sees it: its profile, the sanitizer and the scanner.
 
 use serde_json::{Value, json};
-use stockade_guard::limits::source::{ProfileOverride, resolve_source};
-use stockade_guard::scanner::Scanner;
+use stockade_guard::limits::source::{ProfileOverride, SourceProfile, resolve_source};
+use stockade_guard::scanner::{Scanner, Severity};
 use stockade_guard::{ToolResult, admit_result};
 
 use super::answer::Said;
@@ -11,6 +11,63 @@ use super::judge::Agent;
 use super::shape::{blank, blank_texts, cleaned, names, texts};
 use super::tools::{Kind, known};
 use super::{Answers, Harness, Results, fit};
+
+/// What was seen in a result that keeps its shape.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Looked {
+    /// Nothing is to be said of it.
+    Fine,
+    /// It was cleaned and cut, or something is to be said of it.
+    Cleaned {
+        /// What whoever reads it should know.
+        note: String,
+        /// The same in the same shape.
+        cleaned: Value,
+        /// Whether it could be an attack: it was written to be taken for one, or to be seen by nobody.
+        is_hostile: bool,
+    },
+    /// It must not be shown: it was not looked at to its end, or cannot be cleaned.
+    Withheld(String),
+}
+
+/// How a text is looked at: with a record of what was found, or without.
+pub(crate) type Look<'l> = dyn Fn(&[u8]) -> Result<ToolResult, String> + 'l;
+
+/// Looks at a result that keeps its shape. Each text is cut by itself, so that all of them together are as long as they may be.
+pub(crate) fn look(
+    what: &str,
+    result: &Value,
+    name: &str,
+    limits: &SourceProfile,
+    look: &Look<'_>,
+) -> Result<Looked, String> {
+    if let Some((names, why)) = named(result) {
+        let ToolResult { .. } = look(names.as_bytes())?;
+        return Ok(Looked::Withheld(why));
+    }
+    let cut = fit::cut(result, limits)?;
+    let shown = cut.as_ref().unwrap_or(result);
+    let texts = texts(shown)?;
+    if texts.is_empty() {
+        return Ok(Looked::Fine);
+    }
+    let whole = look(texts.join("\n").as_bytes())?;
+    let is_cut = whole.truncated || cut.is_some();
+    if whole.findings.is_empty() && whole.removed == 0 && !is_cut {
+        return Ok(Looked::Fine);
+    }
+    if whole.truncated {
+        let most = limits.max_chars();
+        let why = format!("it is longer than the {most} characters that are looked at; ask for less of it");
+        return Ok(Looked::Withheld(why));
+    }
+    let clean = |text: &str| admit_result(name, text.as_bytes(), limits, None, Scanner::builtin()).text;
+    Ok(Looked::Cleaned {
+        note: note(TAKEN_OUT, what, &whole, is_cut),
+        cleaned: cleaned(shown, &clean),
+        is_hostile: whole.hidden || whole.worst == Some(Severity::Critical),
+    })
+}
 
 /// Looks at a result, puts on record what was found, and says what the model is to know or to see in its place. What was not scanned
 /// is not shown, as far as the harness can hide it.
@@ -23,25 +80,31 @@ pub(crate) fn after(
     let name = profile(call);
     let (wish, scanner) = (ProfileOverride::default(), Scanner::builtin());
     let limits = agent.session.source_profile(&name, &wish);
+    let recorded = |bytes: &[u8]| {
+        let seen = agent.session.result(&name, bytes, None, scanner, &wish);
+        seen.map_err(|error| error.to_string())
+    };
+    if harness.results == Results::Replaced {
+        return Ok(match look(&call.tool, result, &name, &limits, &recorded)? {
+            Looked::Fine => Said::nothing(),
+            Looked::Withheld(why) => withheld(harness, call, result, &why),
+            Looked::Cleaned { note, cleaned, .. } => Said::json(&json!({"hookSpecificOutput": {
+                "hookEventName": call.event,
+                "additionalContext": note,
+                "updatedToolOutput": cleaned,
+            }})),
+        });
+    }
     if let Some((names, why)) = named(result) {
-        let record = agent.session.result(&name, names.as_bytes(), None, scanner, &wish);
-        let ToolResult { .. } = record.map_err(|error| error.to_string())?;
+        let ToolResult { .. } = recorded(names.as_bytes())?;
         return Ok(withheld(harness, call, result, &why));
     }
-    // Where the result keeps its shape each text is cut by itself, so that all of them together are as long as they may be.
-    let is_replaced = harness.results == Results::Replaced;
-    let cut = if is_replaced { fit::cut(result, &limits)? } else { None };
-    let shown = cut.as_ref().unwrap_or(result);
-    let texts = texts(shown)?;
+    let texts = texts(result)?;
     if texts.is_empty() {
         return Ok(Said::nothing());
     }
-    let whole = agent
-        .session
-        .result(&name, texts.join("\n").as_bytes(), None, scanner, &wish)
-        .map_err(|error| error.to_string())?;
-    let is_cut = whole.truncated || cut.is_some();
-    if whole.findings.is_empty() && whole.removed == 0 && !is_cut {
+    let whole = recorded(texts.join("\n").as_bytes())?;
+    if whole.findings.is_empty() && whole.removed == 0 && !whole.truncated {
         return Ok(Said::nothing());
     }
     let is_shown = !matches!(harness.results, Results::Hidden | Results::ByPlugin);
@@ -50,14 +113,10 @@ pub(crate) fn after(
         let why = format!("it is longer than the {most} characters that are looked at; ask for less of it");
         return Ok(withheld(harness, call, result, &why));
     }
-    let clean = |text: &str| admit_result(&name, text.as_bytes(), &limits, None, scanner).text;
-    let note = note(harness, &call.tool, &whole, is_cut);
+    // What is shown as it is still has them in it.
+    let became = if harness.results == Results::Noted { "are in it" } else { TAKEN_OUT };
+    let note = note(became, &call.tool, &whole, whole.truncated);
     Ok(match (harness.results, harness.answers) {
-        (Results::Replaced, _) => Said::json(&json!({"hookSpecificOutput": {
-            "hookEventName": call.event,
-            "additionalContext": note,
-            "updatedToolOutput": cleaned(shown, &clean),
-        }})),
         (Results::Hidden, answers) => {
             let word = if answers == Answers::Decision { "deny" } else { "block" };
             Said::json(&json!({"decision": word, "reason": format!("{note}\n{}", whole.text)}))
@@ -68,9 +127,12 @@ pub(crate) fn after(
         (Results::ByPlugin, _) => {
             Said::json(&json!({"decision": "replace", "reason": note, "output": whole.text}))
         }
-        (Results::Unchanged, _) => Said::nothing(),
+        (Results::Replaced | Results::Unchanged, _) => Said::nothing(),
     })
 }
+
+/// What became of hidden parts.
+const TAKEN_OUT: &str = "were taken out";
 
 /// The profile by which names are looked at. That of a tool may be shorter than the names of its own shape.
 const OF_NAMES: &str = "file_read";
@@ -106,15 +168,13 @@ fn profile(call: &Call) -> String {
 }
 
 /// What a model is told beside a result.
-fn note(harness: &Harness, tool: &str, result: &ToolResult, is_cut: bool) -> String {
+fn note(became: &str, tool: &str, result: &ToolResult, is_cut: bool) -> String {
     let mut said = Vec::new();
     if let Some(worst) = result.findings.first() {
         let count = result.findings.len();
         said.push(format!("{count} finding(s), the worst {}: {}", worst.rule_id, worst.description));
     }
-    // What is shown as it is still has them in it.
     if result.removed > 0 {
-        let became = if harness.results == Results::Noted { "are in it" } else { "were taken out" };
         said.push(format!("{} hidden part(s) {became}", result.removed));
     }
     if is_cut {

@@ -10,7 +10,7 @@ const KEPT: usize = 1 << 20;
 
 /// The lines of an input.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     max: usize,
@@ -18,7 +18,7 @@ pub(super) struct Lines<R> {
 
 /// What the next line is, if there is one.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line<'l> {
+pub(crate) enum Line<'l> {
     /// A line without its end.
     Whole(&'l [u8]),
     /// There was one, and it was too long.
@@ -28,12 +28,12 @@ pub(super) enum Line<'l> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn new(from: R, max: usize) -> Self {
+    pub(crate) fn new(from: R, max: usize) -> Self {
         Self { from: BufReader::with_capacity(CHUNK, from), line: Vec::new(), max }
     }
 
     /// Returns the next line; the last one needs no line end.
-    pub(super) fn next(&mut self) -> io::Result<Line<'_>> {
+    pub(crate) fn next(&mut self) -> io::Result<Line<'_>> {
         self.line.clear();
         self.line.shrink_to(KEPT);
         let most = (self.max as u64).saturating_add(1);

@@ -1,4 +1,4 @@
-//! The tools of the program that runs an agent, which touch nothing by themselves.
+//! Tools that the lists of an agent say nothing of: those of the program that runs it, and those that another program turns away.
 
 use stockade_policy::ToolVerdict;
 use stockade_policy::tools::Removal;
@@ -24,5 +24,27 @@ impl Session {
             }),
             _ => self.tool(name, None),
         }
+    }
+
+    /// Refuses a tool for a reason that whoever hands it on knows and the policy does not, such as that it is no longer what was
+    /// agreed to. `rule` names the reason.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record.
+    pub fn turn_away(
+        &self,
+        name: &str,
+        rule: &str,
+        reason: String,
+        fix: Option<String>,
+    ) -> Result<Decision, GuardError> {
+        self.decided(DecisionDraft {
+            layer: DecisionLayer::Tools,
+            effect: Effect::Deny,
+            subject: name,
+            rule: DecisionRule::Named(rule.to_owned()),
+            reason,
+            fix,
+        })
     }
 }

@@ -1,0 +1,229 @@
+//! `stockade mcp wrap`: a server of somebody else's, in the sandbox.
+#![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args as _, FromArgMatches as _};
+use stockade_guard::RunRecord;
+
+use crate::args::HELP;
+use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, started};
+use crate::failure::Failure;
+use crate::harness::call::Origin;
+use crate::mcp::conversation::{Terms, Wish};
+use crate::mcp::judge::Judged;
+use crate::mcp::wrap;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade mcp wrap --name fs -- npx -y @modelcontextprotocol/server-filesystem .
+                                             what a client starts in the place of the server
+  stockade mcp wrap --name github --agent claude --allow-host api.github.com --env GITHUB_TOKEN -- github-mcp-server stdio
+                                             it may talk to this host, and has this variable
+  stockade mcp wrap --let elicitation -- ./server
+                                             it may ask the person something, where the client can";
+
+const MORE: &str = "\
+Exit codes:
+  that of the server
+  125  the server could not be started
+  126  the rules for commands deny it, or there is no sandbox for it
+
+In the settings of a client, `command` is `stockade`, and `args` are these words. The server runs as under 'stockade exec': without a
+network, but for the hosts of --allow-host, and without your credentials.
+
+The rules call a tool of the server `mcp__NAME__TOOL`, as they do where a harness asks. The agent has none of them until its configuration
+says so: toolPolicy.allow = [\"mcp__NAME__*\"]. What it does not have is not listed; what was not listed is not called. Texts of the server
+are scanned and cleaned as results of tools are. A definition is kept when it is first seen ('stockade mcp pins'), and a tool that is
+another one later is refused, with the difference. Whatever is not understood does not pass. Each decision is on record.";
+
+/// How long nothing may be heard of a request: tools may take their time.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
+pub(crate) struct WrapArgs {
+    /// What the rules call the server [default: the name of its program]
+    #[arg(long, value_name = "NAME", value_parser = name)]
+    name: Option<String>,
+
+    /// The agent whose configuration holds
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
+    agent: String,
+
+    /// What the server may ask the client for; it gets nothing of it without; may be repeated
+    #[arg(long = "let", value_name = "WHAT", value_parser = wishes())]
+    lets: Vec<Wish>,
+
+    /// How long nothing may be heard of a request before it fails, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    patience: Option<u32>,
+
+    /// The folder that the server works in and may change, if not this one
+    #[arg(long, short, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+
+    /// It changes nothing that outlasts it
+    #[arg(long)]
+    read_only: bool,
+
+    /// Something more that it may read; may be repeated
+    #[arg(long, value_name = "PATH")]
+    ro: Vec<OsString>,
+
+    /// A folder more that it may change; may be repeated
+    #[arg(long, value_name = "DIR")]
+    rw: Vec<OsString>,
+
+    /// A host that it may talk to, as for 'stockade exec'; may be repeated
+    #[arg(long, value_name = "HOST[:PORT]")]
+    allow_host: Vec<OsString>,
+
+    /// A variable to hand on, NAME, or to set, NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    env: Vec<OsString>,
+
+    /// What it sees of your home, as for 'stockade exec'
+    #[arg(long, value_name = "WHAT")]
+    home: Option<OsString>,
+
+    /// How much memory it may use: 512M, 2G
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<OsString>,
+
+    /// How many processes and threads it may have at once
+    #[arg(long, value_name = "N")]
+    processes: Option<OsString>,
+
+    /// What makes the sandbox, as for 'stockade exec'
+    #[arg(long, value_name = "WHAT")]
+    backend: Option<OsString>,
+
+    /// The image of the container, for --backend docker or podman
+    #[arg(long, value_name = "IMAGE")]
+    image: Option<OsString>,
+
+    /// What must be enforced, as for 'stockade exec'; may be repeated
+    #[arg(long, value_name = "PROPERTY")]
+    require: Vec<OsString>,
+
+    /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
+    #[arg(long)]
+    no_rules: bool,
+
+    /// The server and its arguments
+    #[arg(last = true, required = true, value_name = "SERVER")]
+    command: Vec<OsString>,
+}
+
+fn wishes() -> impl TypedValueParser<Value = Wish> {
+    let possible = Wish::ALL.iter().map(|wish| PossibleValue::new(wish.name()).help(wish.meaning()));
+    let find = |word: String| Wish::ALL.iter().copied().find(|wish| wish.name() == word);
+    PossibleValuesParser::new(possible).try_map(move |word| find(word).ok_or("there is no such word"))
+}
+
+/// Reads the name of a server. Two underscores would be the end of it.
+pub(super) fn name(text: &str) -> Result<String, &'static str> {
+    let is_name = (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        && !text.contains("__")
+        && !text.starts_with(['_', '-'])
+        && !text.ends_with('_');
+    match is_name {
+        true => Ok(text.to_owned()),
+        false => Err("a server is called by 1 to 64 letters, digits, `-` and single `_`, and begins and ends with none of these"),
+    }
+}
+
+/// Runs the server, and ends as it ends.
+pub(super) fn run(args: &WrapArgs) -> ExitCode {
+    match try_run(args) {
+        Ok(code) => code,
+        Err(failure) => {
+            failure.report();
+            crate::args::NOTHING_RAN.into()
+        }
+    }
+}
+
+fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
+    let server = server_name(args)?;
+    let here = std::env::current_dir().map_err(Failure::incomplete)?;
+    let workspace = args.workspace.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
+    let workspace = workspace.canonicalize().unwrap_or(workspace);
+    let origin = Origin { session: String::new(), cwd: workspace.clone(), workspace };
+    let words = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let judged = Judged::new(&args.agent, &server, words, origin).map_err(Failure::incomplete)?;
+    // A configuration that cannot be used is told now, and not to a client that shows nothing of it.
+    let trail = judged.open().map_err(Failure::incomplete)?.session.trail().clone();
+    let exec = exec_args(args)?;
+    let record = RunRecord { trail: Some(trail), agent: Some(args.agent.clone()) };
+    let prepared = match prepare(&exec, || Ok(record)) {
+        Ok(prepared) => prepared,
+        Err(NotPrepared::Denied(why)) => {
+            Failure::incomplete(why).with_help(RULES_FIX).report();
+            return Ok(ExitCode::from(126));
+        }
+        Err(NotPrepared::Failed(why)) => return Err(Failure::incomplete(why)),
+    };
+    let patience = args.patience.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()));
+    let terms = Terms { lets: args.lets.clone(), patience };
+    let ended = wrap::run(&judged, terms, prepared, started(&exec));
+    let ended = ended.map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))?;
+    if let Err(error) = &ended {
+        crate::agent_run::say(&format!("stockade: {}\n", stockade_text::escape(&error.to_string())));
+    }
+    Ok(wrap::exit(&ended))
+}
+
+fn server_name(args: &WrapArgs) -> Result<String, Failure> {
+    if let Some(name) = &args.name {
+        return Ok(name.clone());
+    }
+    let program = args.command.first().map(PathBuf::from).unwrap_or_default();
+    let of_program = program.file_stem().and_then(|stem| stem.to_str()).map(name);
+    match of_program {
+        Some(Ok(name)) => Ok(name),
+        _ => Err(Failure::usage("the name of this program is none for a server").with_help("name it: --name NAME")),
+    }
+}
+
+/// The same as somebody would have typed it for `stockade exec`, read by the same code.
+fn exec_args(args: &WrapArgs) -> Result<ExecArgs, Failure> {
+    let mut typed: Vec<OsString> = vec!["exec".into()];
+    let mut add = |option: &str, values: &mut dyn Iterator<Item = &OsString>| {
+        // In one word, so that no value is taken for an option.
+        typed.extend(values.map(|value| {
+            let mut word = OsString::from(format!("--{option}="));
+            word.push(value);
+            word
+        }));
+    };
+    let workspace = args.workspace.as_ref().map(|folder| folder.clone().into_os_string());
+    add("workspace", &mut workspace.iter());
+    add("ro", &mut args.ro.iter());
+    add("rw", &mut args.rw.iter());
+    add("allow-host", &mut args.allow_host.iter());
+    add("env", &mut args.env.iter());
+    add("home", &mut args.home.iter());
+    add("memory", &mut args.memory.iter());
+    add("processes", &mut args.processes.iter());
+    add("backend", &mut args.backend.iter());
+    add("image", &mut args.image.iter());
+    add("require", &mut args.require.iter());
+    for (option, is_given) in [("--read-only", args.read_only), ("--no-rules", args.no_rules)] {
+        typed.extend(is_given.then(|| OsString::from(option)));
+    }
+    typed.push("--".into());
+    typed.extend(args.command.iter().cloned());
+    let read = ExecArgs::augment_args(clap::Command::new("stockade mcp wrap")).try_get_matches_from(typed);
+    read.and_then(|matches| ExecArgs::from_arg_matches(&matches)).map_err(|error| {
+        let said = error.to_string();
+        let first = said.lines().next().unwrap_or_default();
+        Failure::usage(first.strip_prefix("error: ").unwrap_or(first))
+    })
+}

@@ -1,0 +1,259 @@
+//! Results: what is in them is looked at before a model sees it.
+
+use base64::Engine as _;
+use stockade_text::Value;
+
+use super::{Asked, Conversation, Judge, Looked, Offer, Out, Wish, said, undecided};
+use crate::mcp::edit::{each_bytes, get, get_mut, node, put, readable, remove, set, table, text, text_of};
+use crate::mcp::message::{Id, shown};
+use crate::mcp::methods::{Era, HANDSHAKE, STATELESS, Subject, wish};
+use crate::mcp::written::written;
+
+/// The longest state that a server has its client keep.
+const MAX_STATE: usize = 1 << 20;
+
+/// The most that a server may ask for at once.
+const MAX_WISHES: usize = 64;
+
+/// What a note is about where a result has no other place for it.
+const NOTE: &str = "stockade:note";
+
+impl<J: Judge> Conversation<J> {
+    pub(super) fn has_answered(&mut self, id: &Id, mut whole: Value) {
+        let Some(asked) = self.asked.remove(id) else {
+            return self.tell("the server has answered what nobody waits for");
+        };
+        let Some(result) = get_mut(&mut whole, "result") else { return };
+        match self.looked(&asked, result) {
+            Ok(()) => self.out.push(Out::Client(written(&whole))),
+            Err(why) if asked.subject == Subject::Call => {
+                self.tell(format!("a result was withheld: {why}"));
+                self.out.push(Out::Client(said::no_call(id, asked.era, &why)));
+            }
+            Err(why) => {
+                self.tell(format!("the answer to {} was withheld: {why}", asked.method));
+                self.error(id, said::WITHHELD, &why);
+            }
+        }
+    }
+
+    /// Brings a result into the form in which it may pass, or says why it may not.
+    fn looked(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
+        match kind(asked, result)? {
+            ResultKind::Complete => {}
+            ResultKind::InputRequired => return self.input_required(asked, result),
+        }
+        match asked.subject {
+            Subject::Greeting => self.greeting(asked.era, result),
+            Subject::Tools => self.listing(result),
+            Subject::Offers => self.offers(&asked.method, result),
+            Subject::Plain | Subject::Listen | Subject::Wish(_) => self.plain(&asked.method, result),
+            Subject::Call | Subject::Content | Subject::Prompt => self.content(asked, result),
+        }
+    }
+
+    /// What a tool, a prompt or a resource brings.
+    fn content(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
+        self.bytes(result)?;
+        let name = asked.tool.as_deref().unwrap_or(&asked.method);
+        match self.judge.result(name, &readable(result)).map_err(|why| undecided(&why))? {
+            Looked::Fine => Ok(()),
+            Looked::Withheld(why) => Err(why),
+            // It would be taken for an order, whatever stands beside it.
+            Looked::Cleaned { note, is_hostile: true, .. } if asked.subject == Subject::Prompt => Err(note),
+            Looked::Cleaned { note, cleaned, .. } => {
+                put(result, &cleaned);
+                add_note(result, &note);
+                Ok(())
+            }
+        }
+    }
+
+    /// What is spelled in Base64 and is text all the same.
+    fn bytes(&mut self, result: &Value) -> Result<(), String> {
+        let mut found = Vec::new();
+        each_bytes(result, &mut found);
+        for spelled in found {
+            let bytes = base64::engine::general_purpose::STANDARD.decode(spelled);
+            let bytes = bytes.map_err(|_| "stockade: bytes of the result are not spelled as such".to_owned())?;
+            let Ok(said) = String::from_utf8(bytes) else { continue };
+            match self.judge.text("blob", &serde_json::Value::String(said)).map_err(|why| undecided(&why))? {
+                Looked::Fine => {}
+                Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the server says of itself: its instructions reach the model before anything else.
+    fn greeting(&mut self, era: Era, result: &mut Value) -> Result<(), String> {
+        match era {
+            Era::Handshake => {
+                let version = text_of(result, "protocolVersion").unwrap_or("none");
+                if !HANDSHAKE.contains(&version) {
+                    let version = shown(version);
+                    return Err(format!("stockade: the server speaks the revision `{version}`, which this proxy does not know"));
+                }
+            }
+            Era::Stateless => known_versions(result),
+        }
+        self.private(result);
+        match self.judge.text("instructions", &readable(result)).map_err(|why| undecided(&why))? {
+            Looked::Fine => return Ok(()),
+            Looked::Cleaned { cleaned, is_hostile: false, .. } => {
+                put(result, &cleaned);
+                return Ok(());
+            }
+            Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => {
+                self.tell(format!("the instructions of the server were withheld: {why}"));
+                remove(result, &["instructions"]);
+            }
+        }
+        self.plain("initialize", result)
+    }
+
+    /// Lists of what there is: each item is looked at by itself.
+    fn offers(&mut self, method: &str, result: &mut Value) -> Result<(), String> {
+        self.private(result);
+        for list in ["prompts", "resources", "resourceTemplates"] {
+            let Some(Value::List(items)) = get_mut(result, list) else { continue };
+            let mut kept = Vec::new();
+            for mut item in std::mem::take(items) {
+                match self.plain(method, &mut item.value) {
+                    Ok(()) => kept.push(item),
+                    Err(why) => self.tell(format!("one of {list} was withheld: {why}")),
+                }
+            }
+            set(result, list, Value::List(kept));
+        }
+        self.plain(method, result)
+    }
+
+    /// What has no form of its own: it is cleaned, and what could be an attack does not pass.
+    pub(super) fn plain(&mut self, what: &str, value: &mut Value) -> Result<(), String> {
+        match self.judge.text(what, &readable(value)).map_err(|why| undecided(&why))? {
+            Looked::Fine => Ok(()),
+            Looked::Cleaned { note, is_hostile: true, .. } => Err(note),
+            Looked::Cleaned { cleaned, .. } => {
+                put(value, &cleaned);
+                Ok(())
+            }
+            Looked::Withheld(why) => Err(why),
+        }
+    }
+
+    /// What came through here was made for this client alone.
+    pub(super) fn private(&self, result: &mut Value) {
+        if get(result, "cacheScope").is_some() {
+            set(result, "cacheScope", text("private"));
+        }
+    }
+
+    /// A server of the stateless era asks within its result.
+    fn input_required(&mut self, asked: &Asked, result: &Value) -> Result<(), String> {
+        match get(result, "requestState") {
+            None => {}
+            Some(Value::Text(state)) if state.len() <= MAX_STATE => {}
+            Some(_) => return Err("stockade: the state that the server has the client keep is no text, or too long".to_owned()),
+        }
+        match get(result, "inputRequests") {
+            None => {}
+            Some(Value::Table(wishes)) if wishes.len() <= MAX_WISHES => {
+                for wanted in wishes {
+                    let wanted = &wanted.node.value;
+                    let method = text_of(wanted, "method").unwrap_or_default();
+                    let Some(wish) = wish(method) else {
+                        return Err(format!("stockade: the server asks for `{}`, which no revision knows", shown(method)));
+                    };
+                    if let Some(why) = self.why_not(wish, super::params(wanted)) {
+                        return Err(why);
+                    }
+                }
+            }
+            Some(_) => return Err("stockade: what the server asks for is no table, or too much".to_owned()),
+        }
+        let mut rest = result.clone();
+        remove(&mut rest, &["inputRequests", "requestState"]);
+        match self.judge.text(&asked.method, &readable(&rest)).map_err(|why| undecided(&why))? {
+            Looked::Fine => Ok(()),
+            Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => Err(why),
+        }
+    }
+
+    /// Why a server does not get what it asks for, if it does not.
+    pub(super) fn why_not(&mut self, wish: Wish, params: &Value) -> Option<String> {
+        let (name, meaning) = (wish.name(), wish.meaning());
+        if !self.is_let(wish) {
+            let why = format!("it wants to {meaning}, which --let {name} allows");
+            return Some(self.turn_away(name, "not-let", &why));
+        }
+        if wish == Wish::Elicitation && text_of(params, "mode") == Some("url") {
+            let why = "it wants to send the person to a page, and nobody here can say what that is";
+            return Some(self.turn_away(name, "url", why));
+        }
+        match self.judge.text(name, &readable(params)) {
+            Ok(Looked::Fine) => None,
+            Ok(Looked::Cleaned { note: why, .. } | Looked::Withheld(why)) => {
+                Some(self.turn_away(name, "scanner", &why))
+            }
+            Err(why) => Some(undecided(&why)),
+        }
+    }
+
+    /// What becomes of a tool that was listed. A name that is listed twice is what the stricter of both is.
+    pub(super) fn note_offer(&mut self, tool: &str, offer: Offer) {
+        let is_worse = matches!(offer, Offer::Withheld(..));
+        if is_worse || !matches!(self.tools.get(tool), Some(Offer::Withheld(..))) {
+            self.tools.insert(tool.to_owned(), offer);
+        }
+    }
+}
+
+enum ResultKind {
+    Complete,
+    InputRequired,
+}
+
+fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
+    let may_ask = matches!(asked.subject, Subject::Call | Subject::Prompt | Subject::Content);
+    match (get(result, "resultType"), asked.era) {
+        // Servers of earlier revisions have no such member.
+        (None, _) if get(result, "inputRequests").is_none() => match get(result, "task") {
+            Some(_) if asked.subject == Subject::Call && !asked.takes_tasks => {
+                Err("stockade: the server has begun a task that the client did not ask for".to_owned())
+            }
+            _ => Ok(ResultKind::Complete),
+        },
+        (Some(Value::Text(kind)), _) if kind == "complete" && get(result, "inputRequests").is_none() => {
+            Ok(ResultKind::Complete)
+        }
+        (Some(Value::Text(kind)), Era::Stateless) if kind == "input_required" && may_ask => {
+            Ok(ResultKind::InputRequired)
+        }
+        (Some(Value::Text(kind)), Era::Stateless) if kind == "task" && asked.takes_tasks => {
+            Ok(ResultKind::Complete)
+        }
+        _ => Err("stockade: the result is of no kind that its revision has here".to_owned()),
+    }
+}
+
+/// Leaves the revisions that are known here.
+fn known_versions(result: &mut Value) {
+    if let Some(Value::List(versions)) = get_mut(result, "supportedVersions") {
+        let is_known = |value: &Value| match value {
+            Value::Text(version) => [HANDSHAKE, STATELESS].concat().contains(&version.as_str()),
+            _ => false,
+        };
+        versions.retain(|version| is_known(&version.value));
+    }
+}
+
+/// Says beside a result what a model should know of it.
+fn add_note(result: &mut Value, note: &str) {
+    if let Some(Value::List(blocks)) = get_mut(result, "content") {
+        blocks.push(node(said::block(note)));
+    } else if let Some(Value::List(contents)) = get_mut(result, "contents") {
+        let uri = ("uri", text(NOTE));
+        contents.push(node(table([uri, ("mimeType", text("text/plain")), ("text", text(note))])));
+    }
+}
