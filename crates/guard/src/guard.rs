@@ -11,7 +11,9 @@ use stockade_admission::decide_on_disk;
 use stockade_files::Resolver;
 use stockade_policy::commands::{AgentCommands, Exclusions};
 use stockade_policy::shell::ReadOptions;
-use stockade_policy::{CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, Workspace};
+use stockade_policy::{
+    CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, ToolPolicyConfig, Workspace,
+};
 
 pub use cache::{GuardCache, GuardCacheError};
 pub use decision::{Decision, DecisionLayer, DecisionRule};
@@ -71,7 +73,7 @@ impl Guard {
         let GuardOptions { agent, workspace, catalog, rules } = options;
         let (limit_store, audit) = (config.limit_store().clone(), config.audit().clone());
         let config = config.agent(&agent)?;
-        let tools = ToolPolicy::compile(&config.tools, &catalog)?;
+        let tools = ToolPolicy::compile(&config.tools, &servers_at_least(catalog, &config.tools))?;
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
         let workspace = PathGuard::open(&config.files, &workspace, Resolver::Kernel)?.workspace().clone();
         let rules = rules.into_iter().chain(config.rules.iter().cloned()).collect();
@@ -180,4 +182,15 @@ impl Guard {
         let workspace = self.0.workspace.real.clone();
         CommandContext::new(Some(workspace.clone()), Some(workspace))
     }
+}
+
+/// The tools that there are. Where nobody has said any, tools of servers may be there that only others see, such as the harness
+/// that the agent runs in: what the configuration says of a server is no slip then.
+fn servers_at_least(said: ToolCatalog, tools: &ToolPolicyConfig) -> ToolCatalog {
+    if !said.tools.is_empty() || !said.mcp_servers.is_empty() {
+        return said;
+    }
+    let server = |entry: &String| Some(entry.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
+    let named = tools.allow.iter().chain(&tools.deny).filter_map(server);
+    ToolCatalog { mcp_servers: named.filter(|server| !server.contains('*')).collect(), ..said }
 }

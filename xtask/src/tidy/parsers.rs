@@ -51,6 +51,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("policy", "rule_files_reload")],
     },
     Parser {
+        reads: "messages of the Model Context Protocol",
+        path: "crates/cli/src/mcp/message.rs",
+        targets: &[("cli", "mcp_messages")],
+    },
+    Parser {
         reads: "settings beside skills",
         path: "crates/skill/src/settings.rs",
         targets: &[("skill", "skill_head")],

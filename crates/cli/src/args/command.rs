@@ -7,7 +7,9 @@ use crate::commands::{
     serve, skill, why,
 };
 #[cfg(target_os = "linux")]
-use crate::commands::{backends, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest};
+use crate::commands::{
+    backends, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest,
+};
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
 /// those of all takes as long as to scan a few skills.

@@ -24,8 +24,8 @@ use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, ReviewMode, RunError, SandboxBackend,
     SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
-use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::policy::CommandPolicy;
+use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 use units::{duration, memory, size};
 

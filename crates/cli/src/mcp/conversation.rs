@@ -9,6 +9,8 @@ mod results;
 mod said;
 mod server;
 
+#[cfg(test)]
+mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -215,7 +217,8 @@ fn token(params: &Value) -> Option<Id> {
 
 /// Whether a name could be that of a tool.
 fn is_tool_name(name: &str) -> bool {
-    (1..=128).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
+    (1..=128).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
 /// The name of a tool in its definition or its call.

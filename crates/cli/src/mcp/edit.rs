@@ -70,7 +70,8 @@ pub(super) const BYTES: &[&str] = &["data", "blob"];
 
 /// Whether a member of a table holds bytes: the table says what kind of bytes, and they are spelled as bytes are.
 pub(super) fn is_bytes(table: &Value, key: &str) -> bool {
-    let spelled = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    let spelled =
+        |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     let is_kind = match key {
         "data" => matches!(text_of(table, "type"), Some("image" | "audio")),
         "blob" => get(table, "uri").is_some(),
@@ -99,7 +100,9 @@ pub(super) fn put(value: &mut Value, cleaned: &Json) {
             items.iter_mut().zip(clean).for_each(|(item, clean)| put(&mut item.value, clean));
         }
         (Value::Table(_), Json::Object(clean)) => put_table(value, clean),
-        (Value::Number(_), Json::Number(_)) | (Value::Flag(_), Json::Bool(_)) | (Value::Nothing, Json::Null) => {}
+        (Value::Number(_), Json::Number(_))
+        | (Value::Flag(_), Json::Bool(_))
+        | (Value::Nothing, Json::Null) => {}
         _ => *value = made(cleaned),
     }
 }

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use stockade_guard::admit_result;
 use stockade_guard::limits::source::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::admit_result;
 
 use super::conversation::{Judge, Pinned};
 use super::pins::Pins;
@@ -56,7 +56,12 @@ pub(crate) struct Judging<'j> {
 }
 
 impl Judged {
-    pub(crate) fn new(agent: &str, server: &str, command: Vec<String>, origin: Origin) -> Result<Self, String> {
+    pub(crate) fn new(
+        agent: &str,
+        server: &str,
+        command: Vec<String>,
+        origin: Origin,
+    ) -> Result<Self, String> {
         let pins = Pins::of_user(server)?;
         Ok(Self { agent: agent.to_owned(), server: server.to_owned(), command, origin, pins })
     }

@@ -69,7 +69,10 @@ impl Pins {
     }
 
     fn within(folder: PathBuf, name: &str) -> Self {
-        Self { name: name.to_owned(), file: KeptFile::new(folder.join(format!("{name}.json")), MAX_BYTES).private() }
+        Self {
+            name: name.to_owned(),
+            file: KeptFile::new(folder.join(format!("{name}.json")), MAX_BYTES).private(),
+        }
     }
 
     /// Returns what is kept.
@@ -208,14 +211,20 @@ mod tests {
         // Another server may have another tool of the name.
         assert_eq!(pins.pin(&other, "read", second), Ok(Pinned::Same));
         let Ok(Pinned::Changed(why)) = pins.pin(&one, "read", second) else { panic!() };
-        assert!(why.contains("description") && why.contains("and sends") && why.contains("accept fs read"), "{why}");
+        assert!(
+            why.contains("description") && why.contains("and sends") && why.contains("accept fs read"),
+            "{why}"
+        );
         assert_eq!(pins.accept(&["write".to_owned()]), Ok(vec![]));
         assert_eq!(pins.accept(&[]), Ok(vec!["read".to_owned()]));
         assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
         assert!(matches!(pins.pin(&one, "read", first), Ok(Pinned::Changed(_))));
         // It has changed back, and nothing waits any more.
         assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
-        assert_eq!(pins.servers().unwrap().iter().filter_map(|one| one.tools["read"].difference()).count(), 0);
+        assert_eq!(
+            pins.servers().unwrap().iter().filter_map(|one| one.tools["read"].difference()).count(),
+            0
+        );
         assert_eq!(pins.forget(&["read".to_owned()]), Ok(2));
         assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
     }

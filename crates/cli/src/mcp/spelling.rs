@@ -65,7 +65,13 @@ fn of_table(members: &[TableEntry]) -> Option<String> {
         Value::Table(members) if key == "_meta" => confused(members, &OF_META),
         // What a person fills into a form, whose fields the server has named.
         inner @ Value::Table(_) if key == "content" && inner.get("type").is_none() => None,
-        inner => if FREE.contains(&key.as_str()) { None } else { misspelt(inner) },
+        inner => {
+            if FREE.contains(&key.as_str()) {
+                None
+            } else {
+                misspelt(inner)
+            }
+        }
     };
     confused(members, &PROTOCOL).or_else(|| members.iter().find_map(within))
 }

@@ -20,9 +20,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::pipe::{PipeFlags, pipe_with};
-use stockade_guard::RunReport;
 use stockade_guard::NotRun;
 use stockade_guard::PreparedRun;
+use stockade_guard::RunReport;
 use stockade_guard::audit::AuditEvent;
 use stockade_guard::exec::{Cancellation, Input, RunControl, Signals, Stream, Streams};
 use stockade_text::escape;
@@ -88,13 +88,26 @@ pub(crate) fn run(
     };
     let (send, events) = sync_channel(WAITING);
     thread::scope(|scope| {
-        reader(File::from(client_in), send.clone(), Event::Client, || Event::ClientTooLong, || Some(Event::ClientLeft))?;
-        let read = reader(File::from(from_server), send.clone(), Event::Server, || Event::ServerTooLong, || None)?;
+        reader(
+            File::from(client_in),
+            send.clone(),
+            Event::Client,
+            || Event::ClientTooLong,
+            || Some(Event::ClientLeft),
+        )?;
+        let read =
+            reader(File::from(from_server), send.clone(), Event::Server, || Event::ServerTooLong, || None)?;
         let outbox = Outbox::new(File::from(to_server))?;
         let talk = thread::Builder::new().name("stockade-mcp".to_owned()).spawn_scoped(scope, || {
             let conversation = Conversation::new(judged.judging(), terms);
-            Talk { conversation, client: File::from(client_out), outbox: Some(outbox), notes: 0, cancellation }
-                .go_on(&events);
+            Talk {
+                conversation,
+                client: File::from(client_out),
+                outbox: Some(outbox),
+                notes: 0,
+                cancellation,
+            }
+            .go_on(&events);
             drop(events);
         })?;
         let ended = prepared.controlled(control).run(started, streams);
@@ -102,7 +115,8 @@ pub(crate) fn run(
         read.join().ok();
         send.send(Event::ServerEnded(why(&ended))).ok();
         drop(send);
-        talk.join().map_err(|_| io::Error::other("the conversation has a bug, which standard error names"))?;
+        talk.join()
+            .map_err(|_| io::Error::other("the conversation has a bug, which standard error names"))?;
         Ok(ended)
     })
 }

@@ -36,7 +36,7 @@ impl Home {
         self.path().join("project")
     }
 
-    fn configure(&self, text: &str) {
+    pub(crate) fn configure(&self, text: &str) {
         let folder = self.path().join(".config/stockade");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("config.toml"), text).unwrap();

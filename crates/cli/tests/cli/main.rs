@@ -42,6 +42,12 @@ mod killed;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod lazy;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod mcp;
+#[cfg(test)]
+#[path = "../it/mcp_properties.rs"]
+mod mcp_properties;
 #[cfg(test)]
 #[path = "../it/properties.rs"]
 mod properties;

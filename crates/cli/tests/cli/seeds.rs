@@ -6,18 +6,30 @@ mod replay;
 
 use proptest::prelude::*;
 
-use crate::properties;
+use crate::{mcp_properties, properties};
 use replay::replay;
 
 #[test]
 fn every_seed_passes() {
-    replay(&[("requests", properties::requests)]);
+    replay(&[("mcp_messages", mcp_properties::messages), ("requests", properties::requests)]);
 }
 
 proptest! {
     #[test]
     fn any_bytes_are_read(line: Vec<u8>) {
         properties::requests(&line);
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_or_none(line: Vec<u8>) {
+        mcp_properties::messages(&line);
+    }
+
+    #[test]
+    fn whatever_looks_like_a_message_means_one_thing(
+        line in r#"\{"jsonrpc":"2.0"(,"(id|method|params|result|error|Method|ID)":("a"|[0-9.e-]{1,4}|null|\{("(name|Name|a|A)":["a ]{0,3},?){0,3}\})){0,4}\}"#
+    ) {
+        mcp_properties::messages(line.as_bytes());
     }
 
     #[test]

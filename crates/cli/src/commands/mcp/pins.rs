@@ -96,10 +96,8 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
 fn known(server: &str) -> Result<Pins, Failure> {
     let pins = Pins::of_user(server).map_err(Failure::incomplete)?;
     match pins.servers().map_err(Failure::incomplete)?.is_empty() {
-        true => {
-            Err(Failure::usage(format_args!("no tool of a server `{server}` was seen"))
-                .with_help("`stockade mcp pins list` shows those that were"))
-        }
+        true => Err(Failure::usage(format_args!("no tool of a server `{server}` was seen"))
+            .with_help("`stockade mcp pins list` shows those that were")),
         false => Ok(pins),
     }
 }

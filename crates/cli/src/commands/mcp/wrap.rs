@@ -135,7 +135,9 @@ pub(super) fn name(text: &str) -> Result<String, &'static str> {
         && !text.ends_with('_');
     match is_name {
         true => Ok(text.to_owned()),
-        false => Err("a server is called by 1 to 64 letters, digits, `-` and single `_`, and begins and ends with none of these"),
+        false => Err(
+            "a server is called by 1 to 64 letters, digits, `-` and single `_`, and begins and ends with none of these",
+        ),
     }
 }
 
@@ -188,7 +190,10 @@ fn server_name(args: &WrapArgs) -> Result<String, Failure> {
     let of_program = program.file_stem().and_then(|stem| stem.to_str()).map(name);
     match of_program {
         Some(Ok(name)) => Ok(name),
-        _ => Err(Failure::usage("the name of this program is none for a server").with_help("name it: --name NAME")),
+        _ => {
+            Err(Failure::usage("the name of this program is none for a server")
+                .with_help("name it: --name NAME"))
+        }
     }
 }
 

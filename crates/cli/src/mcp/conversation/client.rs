@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use stockade_text::Value;
 
-use super::{Asked, Conversation, Judge, MAX_UNDER_WAY, Offer, Out, Verdict, Wish, params, said, token, tool_name, undecided};
+use super::{
+    Asked, Conversation, Judge, MAX_UNDER_WAY, Offer, Out, Verdict, Wish, params, said, token, tool_name,
+    undecided,
+};
 use crate::mcp::edit::{at, get, get_mut, remove, text_of};
 use crate::mcp::message::{Id, Kind, Message, answers, read, shown};
 use crate::mcp::methods::{Era, STATELESS, Side, Subject, is_notification, request};
@@ -75,7 +78,10 @@ impl<J: Judge> Conversation<J> {
     /// Decides on a call: the tool that is called, or what is said in the place of its result.
     fn may_call(&mut self, params: &Value) -> Result<String, String> {
         let Some(tool) = tool_name(params) else {
-            return Err("stockade: the call names no tool: a name has 1 to 128 letters, digits, `_`, `-` and `.`".to_owned());
+            return Err(
+                "stockade: the call names no tool: a name has 1 to 128 letters, digits, `_`, `-` and `.`"
+                    .to_owned(),
+            );
         };
         let arguments = match get(params, "arguments") {
             None => serde_json::json!({}),
@@ -103,8 +109,12 @@ impl<J: Judge> Conversation<J> {
 
     /// Keeps from a server what it may not ask for, so that it does not begin to.
     fn keep_back(&self, whole: &mut Value) {
-        let kept: Vec<&str> =
-            Wish::ALL.iter().filter(|wish| !self.is_let(**wish)).map(|wish| wish.name()).chain(["tasks"]).collect();
+        let kept: Vec<&str> = Wish::ALL
+            .iter()
+            .filter(|wish| !self.is_let(**wish))
+            .map(|wish| wish.name())
+            .chain(["tasks"])
+            .collect();
         let Some(params) = get_mut(whole, "params") else { return };
         if let Some(capabilities) = get_mut(params, "capabilities") {
             remove(capabilities, &kept);

@@ -25,7 +25,9 @@ impl<J: Judge> Conversation<J> {
         let (mut unlisted, mut withheld) = (Vec::new(), Vec::new());
         for mut tool in tools {
             let Some(name) = tool_name(&tool.value).map(str::to_owned) else {
-                self.tell("a tool was left out: it has no name of 1 to 128 letters, digits, `_`, `-` and `.`");
+                self.tell(
+                    "a tool was left out: it has no name of 1 to 128 letters, digits, `_`, `-` and `.`",
+                );
                 continue;
             };
             let is_twice = kept.iter().any(|one| text_of(&one.value, "name") == Some(&name));
@@ -86,7 +88,7 @@ impl<J: Judge> Conversation<J> {
         match self.judge.text(name, &readable(tool)) {
             Ok(Looked::Fine) => {}
             Ok(Looked::Cleaned { is_hostile: false, cleaned, .. }) => put(tool, &cleaned),
-            Ok(Looked::Cleaned { note: why, .. } | Looked::Withheld(why)) => {
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
                 return Offer::Withheld("poisoned", format!("its definition could instruct a model: {why}"));
             }
             Err(why) => return Offer::Withheld("undecided", undecided(&why)),
@@ -128,7 +130,9 @@ const DIALECTS: &[&str] = &[
 /// The same with its members in one order, since theirs means nothing.
 fn sorted(value: &Value) -> Value {
     match value {
-        Value::List(items) => Value::List(items.iter().map(|item| Node { value: sorted(&item.value), ..item.clone() }).collect()),
+        Value::List(items) => Value::List(
+            items.iter().map(|item| Node { value: sorted(&item.value), ..item.clone() }).collect(),
+        ),
         Value::Table(members) => {
             let mut members = members.clone();
             members.sort_by(|one, other| one.key.cmp(&other.key));

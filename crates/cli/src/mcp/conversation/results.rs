@@ -60,7 +60,9 @@ impl<J: Judge> Conversation<J> {
             Looked::Fine => Ok(()),
             Looked::Withheld(why) => Err(why),
             // It would be taken for an order, whatever stands beside it.
-            Looked::Cleaned { note, is_hostile: true, .. } if asked.subject == Subject::Prompt => Err(note),
+            Looked::Cleaned { found, is_hostile: true, .. } if asked.subject == Subject::Prompt => {
+                Err(format!("stockade: the prompt could be an attack: {found}"))
+            }
             Looked::Cleaned { note, cleaned, .. } => {
                 put(result, &cleaned);
                 add_note(result, &note);
@@ -75,11 +77,12 @@ impl<J: Judge> Conversation<J> {
         each_bytes(result, &mut found);
         for spelled in found {
             let bytes = base64::engine::general_purpose::STANDARD.decode(spelled);
-            let bytes = bytes.map_err(|_| "stockade: bytes of the result are not spelled as such".to_owned())?;
+            let bytes =
+                bytes.map_err(|_| "stockade: bytes of the result are not spelled as such".to_owned())?;
             let Ok(said) = String::from_utf8(bytes) else { continue };
             match self.judge.text("blob", &serde_json::Value::String(said)).map_err(|why| undecided(&why))? {
                 Looked::Fine => {}
-                Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => return Err(why),
+                Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => return Err(why),
             }
         }
         Ok(())
@@ -92,7 +95,9 @@ impl<J: Judge> Conversation<J> {
                 let version = text_of(result, "protocolVersion").unwrap_or("none");
                 if !HANDSHAKE.contains(&version) {
                     let version = shown(version);
-                    return Err(format!("stockade: the server speaks the revision `{version}`, which this proxy does not know"));
+                    return Err(format!(
+                        "stockade: the server speaks the revision `{version}`, which this proxy does not know"
+                    ));
                 }
             }
             Era::Stateless => known_versions(result),
@@ -104,7 +109,7 @@ impl<J: Judge> Conversation<J> {
                 put(result, &cleaned);
                 return Ok(());
             }
-            Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => {
+            Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => {
                 self.tell(format!("the instructions of the server were withheld: {why}"));
                 remove(result, &["instructions"]);
             }
@@ -133,7 +138,9 @@ impl<J: Judge> Conversation<J> {
     pub(super) fn plain(&mut self, what: &str, value: &mut Value) -> Result<(), String> {
         match self.judge.text(what, &readable(value)).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
-            Looked::Cleaned { note, is_hostile: true, .. } => Err(note),
+            Looked::Cleaned { found, is_hostile: true, .. } => {
+                Err(format!("stockade: it could be an attack: {found}"))
+            }
             Looked::Cleaned { cleaned, .. } => {
                 put(value, &cleaned);
                 Ok(())
@@ -154,7 +161,10 @@ impl<J: Judge> Conversation<J> {
         match get(result, "requestState") {
             None => {}
             Some(Value::Text(state)) if state.len() <= MAX_STATE => {}
-            Some(_) => return Err("stockade: the state that the server has the client keep is no text, or too long".to_owned()),
+            Some(_) => {
+                return Err("stockade: the state that the server has the client keep is no text, or too long"
+                    .to_owned());
+            }
         }
         match get(result, "inputRequests") {
             None => {}
@@ -163,7 +173,10 @@ impl<J: Judge> Conversation<J> {
                     let wanted = &wanted.node.value;
                     let method = text_of(wanted, "method").unwrap_or_default();
                     let Some(wish) = wish(method) else {
-                        return Err(format!("stockade: the server asks for `{}`, which no revision knows", shown(method)));
+                        return Err(format!(
+                            "stockade: the server asks for `{}`, which no revision knows",
+                            shown(method)
+                        ));
                     };
                     if let Some(why) = self.why_not(wish, super::params(wanted)) {
                         return Err(why);
@@ -176,7 +189,7 @@ impl<J: Judge> Conversation<J> {
         remove(&mut rest, &["inputRequests", "requestState"]);
         match self.judge.text(&asked.method, &readable(&rest)).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
-            Looked::Cleaned { note: why, .. } | Looked::Withheld(why) => Err(why),
+            Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => Err(why),
         }
     }
 
@@ -193,7 +206,7 @@ impl<J: Judge> Conversation<J> {
         }
         match self.judge.text(name, &readable(params)) {
             Ok(Looked::Fine) => None,
-            Ok(Looked::Cleaned { note: why, .. } | Looked::Withheld(why)) => {
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
                 Some(self.turn_away(name, "scanner", &why))
             }
             Err(why) => Some(undecided(&why)),

@@ -2,15 +2,13 @@
 
 use stockade_text::Value;
 
-use crate::mcp::edit::{made, node, set, table, text};
+use crate::mcp::edit::{node, set, table, text};
 use crate::mcp::message::Id;
 use crate::mcp::methods::Era;
 use crate::mcp::written::written;
 
 /// There is no such method.
 pub(super) const NO_METHOD: i32 = -32601;
-/// The parameters are wrong.
-pub(super) const PARAMETERS: i32 = -32602;
 /// What was asked for must not pass.
 pub(super) const WITHHELD: i32 = -32603;
 /// The server is gone, or cannot be understood.
@@ -52,7 +50,8 @@ pub(super) fn no_call(id: &Id, era: Era, why: &str) -> String {
 
 /// What stands in the place of the result of a tool.
 pub(super) fn no_result(era: Era, why: &str) -> Value {
-    let mut result = table([("content", Value::List(vec![node(block(why))])), ("isError", Value::Flag(true))]);
+    let mut result =
+        table([("content", Value::List(vec![node(block(why))])), ("isError", Value::Flag(true))]);
     if era == Era::Stateless {
         set(&mut result, "resultType", text("complete"));
     }
@@ -68,9 +67,4 @@ pub(super) fn block(said: &str) -> Value {
 pub(super) fn cancelled(id: &Id, why: &str) -> String {
     let params = table([("requestId", id.value()), ("reason", text(why))]);
     written(&message([("method", text("notifications/cancelled")), ("params", params)]))
-}
-
-/// The same as JSON.
-pub(super) fn json(value: &serde_json::Value) -> String {
-    written(&made(value))
 }

@@ -55,8 +55,12 @@ impl<J: Judge> Conversation<J> {
     /// The server asks for something, as servers of the handshake do.
     fn wants(&mut self, id: Id, method: &str, whole: &Value) {
         let why = match request(Side::Server, Era::Handshake, method) {
-            _ if !self.is_handshake => Some("servers of this revision ask for nothing by themselves".to_owned()),
-            None => Some(format!("no revision that this proxy knows lets a server ask for `{}`", shown(method))),
+            _ if !self.is_handshake => {
+                Some("servers of this revision ask for nothing by themselves".to_owned())
+            }
+            None => {
+                Some(format!("no revision that this proxy knows lets a server ask for `{}`", shown(method)))
+            }
             Some(_) if self.wanted.len() >= MAX_UNDER_WAY || self.wanted.contains(&id) => {
                 Some("too many requests wait for an answer, or one of this id does".to_owned())
             }
@@ -82,9 +86,8 @@ impl<J: Judge> Conversation<J> {
             "notifications/cancelled" => {
                 let of_server = id("requestId").is_some_and(|id| self.wanted.remove(&id));
                 // A server ends what listens so, and nothing else of the client's.
-                let ends = id("requestId").filter(|id| {
-                    self.asked.get(id).is_some_and(|asked| asked.subject == Subject::Listen)
-                });
+                let ends = id("requestId")
+                    .filter(|id| self.asked.get(id).is_some_and(|asked| asked.subject == Subject::Listen));
                 if !of_server && ends.and_then(|id| self.asked.remove(&id)).is_none() {
                     return;
                 }
@@ -103,7 +106,7 @@ impl<J: Judge> Conversation<J> {
         }
         match self.judge.text(method, &readable(said)) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
-            Ok(Looked::Cleaned { note: why, .. } | Looked::Withheld(why)) | Err(why) => {
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
                 self.tell(format!("a notification of the server was dropped: {why}"));
             }
         }
@@ -116,7 +119,7 @@ impl<J: Judge> Conversation<J> {
         let error = get(whole, "error").unwrap_or(whole);
         match self.judge.text("error", &readable(error)) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
-            Ok(Looked::Cleaned { note: why, .. } | Looked::Withheld(why)) | Err(why) => {
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
                 let code = match get(error, "code").and_then(Id::of) {
                     Some(Id::Number(code)) => i32::try_from(code).unwrap_or(said::WITHHELD),
                     _ => said::WITHHELD,

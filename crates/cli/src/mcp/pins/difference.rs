@@ -26,7 +26,8 @@ fn differ(path: &str, before: Option<&Value>, after: Option<&Value>, found: &mut
     match (before, after) {
         (Some(Value::Object(old)), Some(Value::Object(new))) => {
             for key in old.keys().chain(new.keys().filter(|key| !old.contains_key(*key))) {
-                let path = if path.is_empty() { escape(key).to_string() } else { format!("{path}.{}", escape(key)) };
+                let path =
+                    if path.is_empty() { escape(key).to_string() } else { format!("{path}.{}", escape(key)) };
                 differ(&path, old.get(key), new.get(key), found);
             }
         }
@@ -49,6 +50,7 @@ fn shown(one: Option<&Value>, other: Option<&Value>) -> String {
     let same = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(20);
     let part: String = one.chars().skip(from).take(MAX_SHOWN).collect();
-    let (before, behind) = (if from > 0 { "…" } else { "" }, if one.chars().nth(from + MAX_SHOWN).is_some() { "…" } else { "" });
+    let (before, behind) =
+        (if from > 0 { "…" } else { "" }, if one.chars().nth(from + MAX_SHOWN).is_some() { "…" } else { "" });
     format!("\"{before}{}{behind}\"", escape(&part))
 }

@@ -1,0 +1,122 @@
+//! The tools: a row for each, and what they take, out of the types of `stockade serve`.
+
+use serde_json::{Map, Value, json};
+
+/// A method as a tool.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    /// The method that answers.
+    pub(super) method: &'static str,
+    description: &'static str,
+    /// The parameters that a model may choose.
+    members: &'static [&'static str],
+    /// Those of them that it has to.
+    required: &'static [&'static str],
+    /// Whether a use of it may change something.
+    changes: bool,
+}
+
+pub(super) const TOOLS: &[Tool] = &[
+    Tool {
+        name: "scan",
+        method: "scan",
+        description: "Look for attacks in a text before it is followed: skills, instructions, pages, results of other tools. Says what \
+                      was found, where, and what it means.",
+        members: &["text", "path"],
+        required: &["text"],
+        changes: false,
+    },
+    Tool {
+        name: "check_command",
+        method: "command.evaluate",
+        description: "Say what a command of a shell would run, and whether it would be allowed, run in the sandbox, asked about or \
+                      denied, and why. Runs nothing.",
+        members: &["command", "shell", "suggest"],
+        required: &["command"],
+        changes: false,
+    },
+    Tool {
+        name: "exec",
+        method: "exec",
+        description: "Run a command of bash in the sandbox, as the configuration allows it: it sees and changes the folder of the project, \
+                      without a network but for the hosts that are let, and without credentials. What is refused comes back with the reason.",
+        members: &["command", "timeoutMs", "maxOutputBytes"],
+        required: &["command"],
+        changes: true,
+    },
+    Tool {
+        name: "audit_query",
+        method: "audit.query",
+        description: "Show what was decided and run for this agent, the newest first: to find out why something was refused, by the name that \
+                      a refusal tells.",
+        members: &["event", "since", "until", "run", "name", "severity", "limit"],
+        required: &[],
+        changes: false,
+    },
+];
+
+impl Tool {
+    pub(super) fn named(name: &str) -> Option<&'static Self> {
+        TOOLS.iter().find(|tool| tool.name == name)
+    }
+
+    /// Returns the parameters of the method, or what is wrong with those of the tool.
+    pub(super) fn parameters(&self, agent: &str, arguments: Map<String, Value>) -> Result<Value, String> {
+        if let Some(other) = arguments.keys().find(|key| !self.members.contains(&key.as_str())) {
+            let known = self.members.join(", ");
+            let shown: String = other.chars().take(64).flat_map(char::escape_default).collect();
+            return Err(format!("`{}` takes no `{shown}`; it takes {known}", self.name));
+        }
+        if let Some(missing) =
+            self.required.iter().find(|name| arguments.get(**name).is_none_or(Value::is_null))
+        {
+            return Err(format!("`{}` needs `{missing}`", self.name));
+        }
+        let mut parameters = arguments;
+        if matches!(self.method, "exec" | "audit.query") {
+            parameters.insert("agent".to_owned(), agent.into());
+        }
+        Ok(Value::Object(parameters))
+    }
+
+    /// Returns how the tool is described to a client. `all` is the document of `stockade serve --schema`.
+    pub(super) fn description(&self, all: &Value) -> Value {
+        let of_method = &all["methods"][self.method]["params"]["properties"];
+        let properties: Map<String, Value> =
+            self.members.iter().map(|name| ((*name).to_owned(), of_method[*name].clone())).collect();
+        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+        if !self.required.is_empty() {
+            schema["required"] = json!(self.required);
+        }
+        let mut named = Map::new();
+        collect(&schema, &all["$defs"], &mut named);
+        if !named.is_empty() {
+            schema["$defs"] = Value::Object(named);
+        }
+        json!({
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": schema,
+            "annotations": {"readOnlyHint": !self.changes, "openWorldHint": false},
+        })
+    }
+}
+
+/// Collects the types that a schema refers to.
+fn collect(schema: &Value, all: &Value, named: &mut Map<String, Value>) {
+    match schema {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, all, named)),
+        Value::Object(members) => members.iter().for_each(|(key, value)| match value {
+            Value::String(to) if key == "$ref" => {
+                let name = to.trim_start_matches("#/$defs/");
+                if !named.contains_key(name) {
+                    named.insert(name.to_owned(), all[name].clone());
+                    collect(&all[name], all, named);
+                }
+            }
+            inner => collect(inner, all, named),
+        }),
+        _ => {}
+    }
+}
