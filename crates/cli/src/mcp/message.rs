@@ -3,7 +3,7 @@
 
 use stockade_text::{Format, Node, Value, parse};
 
-use super::spelling::misspelt;
+use super::spelling::{misspelt, shown};
 
 /// The most bytes of one message.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;
@@ -23,9 +23,9 @@ const MEMBERS: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error
 /// What the sender calls a request. `1` and `"1"` are two names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
-    /// A whole number.
+    /// A number, spelled as everybody spells it.
     Number(i64),
-    /// A text.
+    /// A text of the sender's own.
     Text(String),
 }
 
@@ -57,7 +57,7 @@ impl Id {
 pub(crate) enum Kind {
     /// Something is asked for, and an answer is due.
     Request(Id, String),
-    /// Something is told.
+    /// A message that no answer is due to.
     Notification(String),
     /// The answer to a request.
     Result(Id),
@@ -166,11 +166,6 @@ fn is_error(error: &Value) -> bool {
     let get = |name: &str| error.get(name).map(|member| &member.node.value);
     get("code").is_some_and(|code| matches!(Id::of(code), Some(Id::Number(_))))
         && matches!(get("message"), Some(Value::Text(_)))
-}
-
-/// A name as it may be repeated in a sentence.
-pub(super) fn shown(name: &str) -> String {
-    name.chars().take(64).flat_map(char::escape_default).collect()
 }
 
 /// Returns the request that a line answers which could not be read, as far as a reader finds one that takes whatever comes.

@@ -4,7 +4,7 @@
 mod difference;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use stockade_files::{KeptFile, KeptFileError};
@@ -65,10 +65,10 @@ impl Pins {
     /// The pins of this user. Nothing is read.
     pub(crate) fn of_user(name: &str) -> Result<Self, String> {
         let folder = folder().ok_or("this user has no folder for states: HOME is not set")?;
-        Ok(Self::within(folder, name))
+        Ok(Self::within(&folder, name))
     }
 
-    fn within(folder: PathBuf, name: &str) -> Self {
+    fn within(folder: &Path, name: &str) -> Self {
         Self {
             name: name.to_owned(),
             file: KeptFile::new(folder.join(format!("{name}.json")), MAX_BYTES).private(),
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn the_first_is_kept_and_another_one_waits_to_be_agreed_to() {
         let folder = tempfile::tempdir().unwrap();
-        let pins = Pins::within(folder.path().join("mcp"), "fs");
+        let pins = Pins::within(&folder.path().join("mcp"), "fs");
         let (one, other) = (vec!["a".to_owned()], vec!["b".to_owned()]);
         let (first, second) = (r#"{"description":"Reads."}"#, r#"{"description":"Reads and sends."}"#);
         assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn a_broken_file_grants_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let pins = Pins::within(folder.path().to_path_buf(), "fs");
+        let pins = Pins::within(folder.path(), "fs");
         pins.pin(&[], "t", "{}").unwrap();
         #[expect(clippy::disallowed_methods, reason = "breaks the file")]
         std::fs::write(pins.file.path(), "{").unwrap();

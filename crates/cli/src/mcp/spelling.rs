@@ -6,8 +6,6 @@ use std::sync::LazyLock;
 
 use stockade_text::{TableEntry, Value};
 
-use super::message::shown;
-
 /// The names of members that mean something to the protocol, in any revision.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
@@ -95,4 +93,9 @@ fn folded(name: &str) -> String {
         other => other.to_ascii_lowercase(),
     };
     name.chars().map(plain).collect()
+}
+
+/// A name as it may be repeated in a sentence.
+pub(super) fn shown(name: &str) -> String {
+    name.chars().take(64).flat_map(char::escape_default).collect()
 }

@@ -48,7 +48,7 @@ const WAITING: usize = 2;
 /// How lines of ours begin on standard error.
 const SPEAKER: &str = "stockade";
 
-/// What happens.
+/// A line, or the end of one of both.
 enum Event {
     Client(Vec<u8>),
     ClientTooLong,
@@ -202,11 +202,11 @@ impl<J: Judge> Talk<J> {
             };
             let now = Instant::now();
             let out = match event {
-                Event::Client(line) => self.conversation.from_client(&line, now),
+                Event::Client(line) => self.conversation.hear_client(&line, now),
                 Event::ClientTooLong => {
                     vec![Out::Told(format!("a message of the client was longer than {MAX_MESSAGE} bytes"))]
                 }
-                Event::Server(line) => self.conversation.from_server(&line, now),
+                Event::Server(line) => self.conversation.hear_server(&line, now),
                 Event::ServerTooLong => self.conversation.server_overflowed(),
                 Event::ClientLeft if is_over => return,
                 Event::ClientLeft => {

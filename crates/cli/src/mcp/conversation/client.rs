@@ -9,8 +9,9 @@ use super::{
     undecided,
 };
 use crate::mcp::edit::{at, get, get_mut, remove, text_of};
-use crate::mcp::message::{Id, Kind, Message, answers, read, shown};
+use crate::mcp::message::{Id, Kind, Message, answers, read};
 use crate::mcp::methods::{Era, STATELESS, Side, Subject, is_notification, request};
+use crate::mcp::spelling::shown;
 use crate::mcp::written::written;
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -18,7 +19,7 @@ const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
 impl<J: Judge> Conversation<J> {
     /// Reads a line of the client.
-    pub(crate) fn from_client(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
+    pub(crate) fn hear_client(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
         match read(line) {
             Err(unread) => {
                 let why = format!("this is no message that means one thing: {}", unread.why);

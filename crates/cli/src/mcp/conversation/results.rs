@@ -5,8 +5,9 @@ use stockade_text::Value;
 
 use super::{Asked, Conversation, Judge, Looked, Offer, Out, Wish, said, undecided};
 use crate::mcp::edit::{each_bytes, get, get_mut, node, put, readable, remove, set, table, text, text_of};
-use crate::mcp::message::{Id, shown};
+use crate::mcp::message::Id;
 use crate::mcp::methods::{Era, HANDSHAKE, STATELESS, Subject, wish};
+use crate::mcp::spelling::shown;
 use crate::mcp::written::written;
 
 /// The longest state that a server has its client keep.
@@ -162,8 +163,10 @@ impl<J: Judge> Conversation<J> {
             None => {}
             Some(Value::Text(state)) if state.len() <= MAX_STATE => {}
             Some(_) => {
-                return Err("stockade: the state that the server has the client keep is no text, or too long"
-                    .to_owned());
+                return Err(
+                    "stockade: the state that the server has the client keep is no text, or too long"
+                        .to_owned(),
+                );
             }
         }
         match get(result, "inputRequests") {

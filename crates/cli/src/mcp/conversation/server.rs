@@ -6,13 +6,14 @@ use stockade_text::Value;
 
 use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
 use crate::mcp::edit::{get, readable};
-use crate::mcp::message::{Id, Kind, Message, Unread, answers, read, shown};
+use crate::mcp::message::{Id, Kind, Message, Unread, answers, read};
 use crate::mcp::methods::{Era, Side, Subject, is_notification, request};
+use crate::mcp::spelling::shown;
 use crate::mcp::written::written;
 
 impl<J: Judge> Conversation<J> {
     /// Reads a line of the server.
-    pub(crate) fn from_server(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
+    pub(crate) fn hear_server(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
         if self.gone.is_none() {
             match read(line) {
                 Err(unread) => self.garbage(line, &unread),

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use super::tools::{TOOLS, Tool};
-use crate::mcp::message::{Id, Kind, Message, PARSE, answers, read, shown};
+use super::tools::{TOOLS, Tool, at};
+use crate::mcp::message::{Id, Kind, Message, PARSE, answers, read};
 use crate::mcp::methods::{Era, HANDSHAKE, STATELESS};
+use crate::mcp::spelling::shown;
 use crate::serve::schema;
 use stockade_text::Value as Read;
 
@@ -78,7 +79,7 @@ impl Speech {
 
     fn request(&mut self, id: Id, method: &str, params: &Value) -> Reply {
         let own = id.value().to_json();
-        let version = &params["_meta"]["io.modelcontextprotocol/protocolVersion"];
+        let version = at(params, &["_meta", "io.modelcontextprotocol/protocolVersion"]);
         let era = if version.is_null() { Era::Handshake } else { Era::Stateless };
         if era == Era::Stateless && !version.as_str().is_some_and(|version| STATELESS.contains(&version)) {
             return Reply::Client(other_version(&own, version));
@@ -112,13 +113,13 @@ impl Speech {
 
     fn call(&mut self, id: Id, era: Era, params: &Value) -> Reply {
         let own = id.value().to_json();
-        let name = params["name"].as_str().unwrap_or_default();
+        let name = at(params, &["name"]).as_str().unwrap_or_default();
         let Some(tool) = Tool::named(name) else {
             let names = TOOLS.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ");
             let why = format!("there is no tool `{}`; there are {names}", shown(name));
             return Reply::Client(error(&own, -32602, &why));
         };
-        let arguments = match &params["arguments"] {
+        let arguments = match at(params, &["arguments"]) {
             Value::Null => Map::new(),
             Value::Object(arguments) => arguments.clone(),
             _ => return Reply::Client(error(&own, -32602, "the arguments of the tool are no table")),
@@ -150,10 +151,10 @@ impl Speech {
     /// A line of the server: what of it the client is told.
     pub(super) fn answered(&mut self, line: &[u8]) -> Option<String> {
         let answered: Value = serde_json::from_slice(line).ok()?;
-        let Waiting { id, era } = self.waiting.remove(&answered["id"].as_u64()?)?;
+        let Waiting { id, era } = self.waiting.remove(&at(&answered, &["id"]).as_u64()?)?;
         let result = match answered.get("error") {
             Some(fault) => failed(&refusal(fault)),
-            None => told(answered["result"].clone()),
+            None => told(at(&answered, &["result"]).clone()),
         };
         Some(answer(&id.value().to_json(), era, result))
     }
@@ -176,9 +177,11 @@ fn other_version(id: &Value, requested: &Value) -> String {
 }
 
 fn answer(id: &Value, era: Era, mut result: Value) -> String {
-    if era == Era::Stateless {
-        result["resultType"] = "complete".into();
-        result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": us()});
+    if era == Era::Stateless
+        && let Some(members) = result.as_object_mut()
+    {
+        members.insert("resultType".to_owned(), "complete".into());
+        members.insert("_meta".to_owned(), json!({"io.modelcontextprotocol/serverInfo": us()}));
     }
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }
@@ -189,7 +192,7 @@ fn us() -> Value {
 
 /// Whoever asks for a revision that is not known here is offered the newest that is.
 fn begun(params: &Value) -> Value {
-    let wanted = params["protocolVersion"].as_str().unwrap_or_default();
+    let wanted = at(params, &["protocolVersion"]).as_str().unwrap_or_default();
     let version = HANDSHAKE.iter().find(|known| **known == wanted).or(HANDSHAKE.first());
     json!({
         "protocolVersion": version,
@@ -205,9 +208,8 @@ fn failed(why: &str) -> Value {
 
 /// Why a method has no result, for a model.
 fn refusal(fault: &Value) -> String {
-    let message = fault["message"].as_str().unwrap_or("it failed");
-    let decision = &fault["data"]["decision"];
-    match decision["fix"].as_str() {
+    let message = at(fault, &["message"]).as_str().unwrap_or("it failed");
+    match at(fault, &["data", "decision", "fix"]).as_str() {
         Some(fix) => format!("{message}; to allow it: {fix}"),
         None => message.to_owned(),
     }
@@ -215,13 +217,14 @@ fn refusal(fault: &Value) -> String {
 
 /// A result for a model. What a command has printed is shown as it was cleaned, and not as it was printed.
 fn told(mut result: Value) -> Value {
-    let printed = result["result"]["text"].as_str().map(str::to_owned);
+    let printed = at(&result, &["result", "text"]).as_str().map(str::to_owned);
     if let Some(members) = result.as_object_mut() {
         members.retain(|name, _| !name.ends_with("Base64"));
     }
-    let is_error = result["exitCode"].as_i64().is_some_and(|code| code != 0);
+    let code = at(&result, &["exitCode"]).clone();
+    let is_error = code.as_i64().is_some_and(|code| code != 0);
     let text = match printed {
-        Some(printed) => format!("exit code {}\n{printed}", result["exitCode"]),
+        Some(printed) => format!("exit code {code}\n{printed}"),
         None => result.to_string(),
     };
     json!({"content": [{"type": "text", "text": text}], "structuredContent": result, "isError": is_error})
@@ -259,7 +262,7 @@ mod tests {
             let described = tool.description(&all);
             let members = described["inputSchema"]["properties"].as_object().unwrap();
             // Each is one that the method has.
-            assert!(members.values().all(|schema| schema.is_object()), "{described}");
+            assert!(members.values().all(Value::is_object), "{described}");
             for name in milder {
                 assert!(!members.contains_key(name), "{}: {name}", tool.name);
                 let mut speech = Speech::new("default");

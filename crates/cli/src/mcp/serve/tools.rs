@@ -82,18 +82,18 @@ impl Tool {
 
     /// Returns how the tool is described to a client. `all` is the document of `stockade serve --schema`.
     pub(super) fn description(&self, all: &Value) -> Value {
-        let of_method = &all["methods"][self.method]["params"]["properties"];
+        let of_method = at(all, &["methods", self.method, "params", "properties"]);
         let properties: Map<String, Value> =
-            self.members.iter().map(|name| ((*name).to_owned(), of_method[*name].clone())).collect();
-        let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
-        if !self.required.is_empty() {
-            schema["required"] = json!(self.required);
-        }
+            self.members.iter().map(|name| ((*name).to_owned(), at(of_method, &[name]).clone())).collect();
         let mut named = Map::new();
-        collect(&schema, &all["$defs"], &mut named);
-        if !named.is_empty() {
-            schema["$defs"] = Value::Object(named);
-        }
+        properties.values().for_each(|schema| collect(schema, at(all, &["$defs"]), &mut named));
+        let schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": self.required,
+            "additionalProperties": false,
+            "$defs": named,
+        });
         json!({
             "name": self.name,
             "description": self.description,
@@ -111,12 +111,18 @@ fn collect(schema: &Value, all: &Value, named: &mut Map<String, Value>) {
             Value::String(to) if key == "$ref" => {
                 let name = to.trim_start_matches("#/$defs/");
                 if !named.contains_key(name) {
-                    named.insert(name.to_owned(), all[name].clone());
-                    collect(&all[name], all, named);
+                    let schema = at(all, &[name]);
+                    named.insert(name.to_owned(), schema.clone());
+                    collect(schema, all, named);
                 }
             }
             inner => collect(inner, all, named),
         }),
         _ => {}
     }
+}
+
+/// What stands behind these names; nothing where they lead nowhere.
+pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
+    path.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
 }

@@ -73,7 +73,7 @@ fn what_it_is_let_is_looked_at_and_answered_once() {
     }
     assert_eq!(clients(&talk.server(&wants("Well?", "form"))).len(), 1);
     let answer = result(7, &json!({"action": "accept", "content": {"Name": "x"}}));
-    assert_eq!(servers(&talk.client(&answer)), [answer.clone()]);
+    assert_eq!(servers(&talk.client(&answer)), std::slice::from_ref(&answer));
     assert_eq!(servers(&talk.client(&answer)).len(), 0);
 }
 

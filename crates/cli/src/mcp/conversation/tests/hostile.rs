@@ -104,7 +104,7 @@ fn an_answer_that_means_two_things_is_an_error() {
     ] {
         let mut talk = Talk::with_tools(&["t"]);
         talk.client(&call(1, "t", &json!({})));
-        let out = talk.conversation.from_server(answer.as_bytes(), talk.now);
+        let out = talk.conversation.hear_server(answer.as_bytes(), talk.now);
         assert_eq!(clients(&out)[0]["error"]["code"], -32603, "{answer}");
     }
 }
@@ -115,7 +115,7 @@ fn garbage_ends_in_an_error() {
     talk.client(&call(1, "t", &json!({})));
     let mut ended = Vec::new();
     for _ in 0..super::super::MAX_GARBAGE {
-        ended.extend(talk.conversation.from_server(b"Listening on stdio ...", talk.now));
+        ended.extend(talk.conversation.hear_server(b"Listening on stdio ...", talk.now));
     }
     assert_eq!(clients(&ended)[0]["error"]["code"], -32000);
     assert!(ended.iter().any(|one| matches!(one, Out::Stop(_))));

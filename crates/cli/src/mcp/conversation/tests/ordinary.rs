@@ -13,7 +13,7 @@ fn a_call_passes_and_so_does_its_result() {
     assert_eq!(servers(&talk.client(&asked)), [asked]);
     let answer =
         result(1, &json!({"content": [{"type": "text", "text": "done"}], "structuredContent": {"n": 1.5}}));
-    assert_eq!(clients(&talk.server(&answer)), [answer.clone()]);
+    assert_eq!(clients(&talk.server(&answer)), std::slice::from_ref(&answer));
     // Nobody waits for a second one.
     assert_eq!(clients(&talk.server(&answer)), Vec::<serde_json::Value>::new());
 }
@@ -24,7 +24,7 @@ fn numbers_keep_their_spelling() {
     let mut talk = Talk::with_tools(&["t"]);
     talk.client(&call(1, "t", &json!({})));
     let line = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"a~b"}],"structuredContent":{"big":123456789012345678901234567890,"small":1.50}}}"#;
-    let out = talk.conversation.from_server(line.as_bytes(), talk.now);
+    let out = talk.conversation.hear_server(line.as_bytes(), talk.now);
     let Some(Out::Client(sent)) = out.first() else { panic!("{out:?}") };
     assert!(
         sent.contains("123456789012345678901234567890") && sent.contains("1.50") && sent.contains("ab"),
@@ -71,7 +71,7 @@ fn progress_and_cancellation_pass_where_they_are_about_something() {
     assert_eq!(clients(&talk.server(&progress("p"))).len(), 1);
     assert_eq!(clients(&talk.server(&progress("q"))).len(), 0);
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    assert_eq!(servers(&talk.client(&cancel)), [cancel.clone()]);
+    assert_eq!(servers(&talk.client(&cancel)), std::slice::from_ref(&cancel));
     assert_eq!(servers(&talk.client(&cancel)).len(), 0);
     assert_eq!(clients(&talk.server(&result(1, &json!({"content": []})))).len(), 0);
 }
