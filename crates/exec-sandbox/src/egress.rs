@@ -21,7 +21,6 @@ mod address;
 mod address_book;
 #[cfg(target_os = "linux")]
 mod broker;
-#[cfg(target_os = "linux")]
 mod chunked;
 mod client_hello;
 mod conditions;
@@ -42,6 +41,7 @@ mod policy;
 mod proxy_request;
 mod punycode;
 mod query_names;
+mod request_stream;
 #[cfg(target_os = "linux")]
 mod sightings;
 #[cfg(target_os = "linux")]
@@ -59,6 +59,7 @@ pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use own_name::WHY_URL;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
+pub use request_stream::RequestStream;
 #[cfg(target_os = "linux")]
 pub use sightings::Observed;
 pub use target::{Host, NetRefused, NetTarget};

@@ -34,6 +34,10 @@ const STORE: &str = "/etc/stockade-trust/authorities.jks";
 
 /// The names of these files in the folder.
 pub(crate) const BUNDLE_NAME: &str = "authorities.pem";
+#[cfg_attr(
+    not(all(feature = "egress", target_os = "linux")),
+    expect(dead_code, reason = "a broker writes it, and the others are mounted by name")
+)]
 pub(crate) const OF_RUN_NAME: &str = "run.pem";
 pub(crate) const STORE_NAME: &str = "authorities.jks";
 
@@ -70,11 +74,16 @@ pub struct RunTrust {
 
 impl Drop for RunTrust {
     fn drop(&mut self) {
-        std::fs::remove_dir_all(&self.folder).ok();
+        self.remove();
     }
 }
 
 impl RunTrust {
+    /// Removes them. What is mounted already stays as long as its sandbox does.
+    pub(crate) fn remove(&self) {
+        std::fs::remove_dir_all(&self.folder).ok();
+    }
+
     /// What is mounted: where, and from where.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)

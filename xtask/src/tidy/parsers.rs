@@ -146,6 +146,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("exec-sandbox", "proxy_request")],
     },
     Parser {
+        reads: "the requests of a jailed command, one behind the other, that are looked into",
+        path: "crates/exec-sandbox/src/egress/request_stream.rs",
+        targets: &[("exec-sandbox", "request_stream")],
+    },
+    Parser {
         reads: "to whom a jailed command wants to talk over TLS",
         path: "crates/exec-sandbox/src/egress/client_hello.rs",
         targets: &[("exec-sandbox", "client_hello")],

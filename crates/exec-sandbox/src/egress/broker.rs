@@ -175,6 +175,10 @@ impl Broker {
 
 impl Drop for Broker {
     fn drop(&mut self) {
+        if let Some(inspector) = &self.shared.inspector {
+            // Whatever plan still names them, nobody is to be trusted any more.
+            inspector.trust().remove();
+        }
         let mut state = self.shared.lock();
         state.ends = true;
         self.shared.listeners.close();

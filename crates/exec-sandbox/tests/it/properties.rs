@@ -222,6 +222,29 @@ pub(crate) fn proxy_request(data: &[u8]) {
     }
 }
 
+/// However the bytes of a connection come, the same goes on, and it is what came. Nothing goes on behind what was refused. The
+/// first byte says how long the pieces are.
+#[cfg(feature = "egress")]
+pub(crate) fn request_stream(data: &[u8]) {
+    use stockade_exec_sandbox::egress::{NetTarget, RequestStream};
+
+    let Some((size, data)) = data.split_first() else { return };
+    let Ok(target) = NetTarget::parse("a.example:443") else { return };
+    let read = |size: usize| {
+        let (mut stream, mut passed) = (RequestStream::new(target.clone()), Vec::new());
+        let taken = data.chunks(size).try_for_each(|piece| stream.take(piece, &mut passed));
+        assert!(data.starts_with(&passed), "what goes on is what came");
+        if taken.is_ok() && !stream.is_within_head() {
+            assert_eq!(passed, data, "only what is not complete of a head is held back");
+        }
+        (taken.map_err(|bad| bad.rule), stream.is_between(), passed)
+    };
+    let (whole, pieces) = (read(data.len().max(1)), read(usize::from(*size).max(1)));
+    assert_eq!((whole.0, whole.1), (pieces.0, pieces.1));
+    // Of a body that turns out odd, more may have gone on already.
+    assert!(pieces.2.starts_with(&whole.2) && (whole.0.is_err() || whole.2 == pieces.2));
+}
+
 /// Every beginning is one of TLS, or is refused. What is complete stays so whatever comes behind it, and was not complete one
 /// byte before; the name that it asks for stands in it.
 #[cfg(feature = "egress")]

@@ -23,6 +23,8 @@ const TARGETS: &[(&str, Property)] = &[
     #[cfg(feature = "egress")]
     ("client_hello", properties::client_hello),
     #[cfg(feature = "egress")]
+    ("request_stream", properties::request_stream),
+    #[cfg(feature = "egress")]
     ("name_query", properties::name_query),
 ];
 

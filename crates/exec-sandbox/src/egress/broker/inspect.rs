@@ -14,7 +14,6 @@ mod rewrite;
 mod roots;
 mod serve;
 mod stream;
-mod strict;
 mod watch;
 mod websocket;
 
@@ -41,6 +40,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{LazyConfigAcceptor, TlsConnector};
 
 use super::super::proxy_request::MAX_HEAD;
+use super::super::request_stream::RequestStream;
 use super::super::target::{Host, NetTarget};
 use super::Shared;
 use super::carry::Pulse;
@@ -52,7 +52,6 @@ use roots::Roots;
 pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
 use stream::{Checked, Checks, Prefixed};
-use strict::StrictReader;
 use watch::Watch as _;
 
 /// The protocols that are looked into, the better one first.
@@ -302,7 +301,7 @@ impl Talk<'_> {
 
     async fn serve_one(self, client: impl Side, upstream: Upstream, mut ends: Ends) {
         let checks = Checks::default();
-        let reader = StrictReader::new(self.target.clone());
+        let reader = RequestStream::new(self.target.clone());
         let client = Checked::new(client, reader, checks.clone(), self.patience());
         let conversation = self.conversation(upstream, checks);
         let for_requests = Arc::clone(&conversation);

@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::super::super::proxy_request::BadRequest;
-use super::strict::StrictReader;
+use super::super::super::request_stream::RequestStream;
 
 /// A stream of which the first bytes were read already.
 pub(super) struct Prefixed<S> {
@@ -110,7 +110,7 @@ impl Checks {
 /// A stream of requests of HTTP/1, from which only those come that are read in one way.
 pub(super) struct Checked<S> {
     stream: S,
-    reader: StrictReader,
+    reader: RequestStream,
     checks: Checks,
     /// What may be read.
     passed: Vec<u8>,
@@ -135,7 +135,7 @@ enum End {
 const AT_ONCE: usize = 16 << 10;
 
 impl<S: AsyncRead + Unpin> Checked<S> {
-    pub(super) fn new(stream: S, reader: StrictReader, checks: Checks, patience: Duration) -> Self {
+    pub(super) fn new(stream: S, reader: RequestStream, checks: Checks, patience: Duration) -> Self {
         Self { stream, reader, checks, passed: Vec::new(), at: 0, end: None, patience, head_by: None }
     }
 

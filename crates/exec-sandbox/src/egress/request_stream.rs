@@ -1,16 +1,16 @@
-//! Reads requests of HTTP/1 as strictly as the rest of the broker, before the library does: what programs could read differently
-//! never comes to it. Both have to find the same end of each body, or nothing goes on.
+//! Reads requests of HTTP/1 one behind the other, before a library does: what programs could read differently never comes to it.
+//! Both have to find the same end of each body, or nothing goes on.
 
-use super::super::super::chunked::Chunked;
-use super::super::super::proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
-use super::super::super::target::NetTarget;
+use super::chunked::Chunked;
+use super::proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
+use super::target::NetTarget;
 
 /// The end of a head.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";
 
-/// Where in a connection the next byte stands, and what is held back of a head that is not complete.
+/// The requests of one connection to a host, as far as they have come. What is not complete of a head is held back.
 #[derive(Debug)]
-pub(super) struct StrictReader {
+pub struct RequestStream {
     target: NetTarget,
     state: State,
     head: Vec<u8>,
@@ -25,23 +25,28 @@ enum State {
     Chunked(Chunked),
 }
 
-impl StrictReader {
-    pub(super) fn new(target: NetTarget) -> Self {
+impl RequestStream {
+    /// Begins where nothing has come yet.
+    #[must_use]
+    pub fn new(target: NetTarget) -> Self {
         Self { target, state: State::Head, head: Vec::new(), searched: 0 }
     }
 
     /// Whether a head has begun that is not complete.
-    pub(super) fn is_within_head(&self) -> bool {
+    #[must_use]
+    pub fn is_within_head(&self) -> bool {
         !self.head.is_empty()
     }
 
     /// Whether the next byte begins a request.
-    pub(super) fn is_between(&self) -> bool {
+    #[must_use]
+    pub fn is_between(&self) -> bool {
         self.state == State::Head && self.head.is_empty()
     }
 
     /// Whether the next byte belongs to a body.
-    pub(super) fn is_within_body(&self) -> bool {
+    #[must_use]
+    pub fn is_within_body(&self) -> bool {
         self.state != State::Head
     }
 
@@ -49,7 +54,7 @@ impl StrictReader {
     ///
     /// # Errors
     /// When programs could read it differently. Nothing that comes behind may be passed on.
-    pub(super) fn take(&mut self, mut bytes: &[u8], passed: &mut Vec<u8>) -> Result<(), BadRequest> {
+    pub fn take(&mut self, mut bytes: &[u8], passed: &mut Vec<u8>) -> Result<(), BadRequest> {
         while !bytes.is_empty() {
             let taken = match &mut self.state {
                 State::Head => self.take_head(bytes, passed)?,
@@ -117,7 +122,7 @@ mod tests {
     use super::*;
 
     fn read(pieces: &[&[u8]]) -> Result<String, &'static str> {
-        let mut reader = StrictReader::new(NetTarget::parse("a.example:443").unwrap());
+        let mut reader = RequestStream::new(NetTarget::parse("a.example:443").unwrap());
         let mut passed = Vec::new();
         for piece in pieces {
             reader.take(piece, &mut passed).map_err(|bad| bad.rule)?;
