@@ -35,7 +35,7 @@ const STORE: &str = "/etc/stockade-trust/authorities.jks";
 /// The names of these files in the folder.
 pub(crate) const BUNDLE_NAME: &str = "authorities.pem";
 #[cfg_attr(
-    not(all(feature = "egress", target_os = "linux")),
+    not(any(test, all(feature = "egress", target_os = "linux"))),
     expect(dead_code, reason = "a broker writes it, and the others are mounted by name")
 )]
 pub(crate) const OF_RUN_NAME: &str = "run.pem";
@@ -107,4 +107,34 @@ pub(crate) fn variables(
 pub(crate) fn replaced() -> impl Iterator<Item = (&'static Path, &'static str)> {
     let bundles = BUNDLES.iter().map(|path| (Path::new(*path), BUNDLE_NAME));
     bundles.chain(JAVA_STORES.iter().map(|path| (Path::new(*path), STORE_NAME)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_java_was_told_stays() {
+        let java = |before: Option<&str>| {
+            let before = before.map(OsString::from);
+            let mut all = variables(|name| before.clone().filter(|_| name == JAVA_OPTIONS));
+            all.find(|(name, _)| *name == JAVA_OPTIONS).unwrap().1.into_string().unwrap()
+        };
+        let own = "-Djavax.net.ssl.trustStore=/etc/stockade-trust/authorities.jks -Djavax.net.ssl.trustStoreType=jks";
+        assert_eq!(java(None), own);
+        assert_eq!(java(Some("-Xmx1g")), format!("-Xmx1g {own}"));
+    }
+
+    #[test]
+    fn every_variable_names_a_file_that_is_there() {
+        for (name, file) in VARIABLES {
+            let file = Path::new(file);
+            assert_eq!(file.parent(), Some(Path::new(FOLDER)), "{name}");
+            let name = file.file_name().unwrap().to_str().unwrap();
+            assert!([BUNDLE_NAME, OF_RUN_NAME].contains(&name), "{name}");
+        }
+        assert!(
+            replaced().all(|(path, name)| path.is_absolute() && [BUNDLE_NAME, STORE_NAME].contains(&name))
+        );
+    }
 }
