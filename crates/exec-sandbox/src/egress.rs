@@ -42,6 +42,11 @@ mod proxy_request;
 mod punycode;
 mod query_names;
 mod request_stream;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
+mod secret_binding;
+mod secret_checks;
+#[cfg(target_os = "linux")]
+mod secrets;
 #[cfg(target_os = "linux")]
 mod sightings;
 #[cfg(target_os = "linux")]
@@ -60,6 +65,9 @@ pub use own_name::WHY_URL;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
 pub use request_stream::RequestStream;
+pub use secret_binding::{SecretBinding, SecretError};
+#[cfg(target_os = "linux")]
+pub use secrets::Secrets;
 #[cfg(target_os = "linux")]
 pub use sightings::Observed;
 pub use target::{Host, NetRefused, NetTarget};

@@ -21,7 +21,7 @@ pub(crate) use decision::{DecisionDraft, record};
 pub use error::GuardError;
 
 use crate::config::{AgentConfig, AuditConfig, Config, LimitStoreConfig};
-use crate::egress::{HostList, NetPolicy};
+use crate::egress::{HostList, NetPolicy, SecretBinding, SecretError};
 use crate::session::{Session, SessionOptions};
 use stockade_admission::PathGuard;
 
@@ -62,6 +62,11 @@ struct Compiled {
     )]
     exclusions: Exclusions,
     hosts: Option<HostList>,
+    #[cfg_attr(
+        not(all(feature = "exec", target_os = "linux")),
+        expect(dead_code, reason = "nothing runs a command here")
+    )]
+    secrets: Vec<SecretBinding>,
 }
 
 impl Guard {
@@ -86,6 +91,7 @@ impl Guard {
         if hosts.is_some() && cfg!(not(all(feature = "exec", target_os = "linux"))) {
             return Err(GuardError::HostsWithoutBroker { hosts: config.exec.hosts });
         }
+        let secrets = secrets(&config.exec.secrets, hosts.as_ref())?;
         Ok(Self(Arc::new(Compiled {
             agent,
             config,
@@ -96,6 +102,7 @@ impl Guard {
             commands,
             exclusions,
             hosts,
+            secrets,
         })))
     }
 
@@ -176,6 +183,12 @@ impl Guard {
         self.0.hosts.as_ref()
     }
 
+    /// Returns the secrets that the commands of the agent use and do not see.
+    #[cfg(all(feature = "exec", target_os = "linux"))]
+    pub(crate) fn secrets(&self) -> &[SecretBinding] {
+        &self.0.secrets
+    }
+
     /// Returns where the commands of the agent run.
     #[must_use]
     pub fn command_place(&self) -> CommandContext {
@@ -193,4 +206,12 @@ fn servers_at_least(said: ToolCatalog, tools: &ToolPolicyConfig) -> ToolCatalog 
     let server = |entry: &String| Some(entry.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
     let named = tools.allow.iter().chain(&tools.deny).filter_map(server);
     ToolCatalog { mcp_servers: named.filter(|server| !server.contains('*')).collect(), ..said }
+}
+
+/// Reads the secrets of a configuration. Nobody gets any of them yet.
+fn secrets(written: &[String], hosts: Option<&HostList>) -> Result<Vec<SecretBinding>, SecretError> {
+    let bindings: Vec<_> = written.iter().map(|text| SecretBinding::read(text)).collect::<Result<_, _>>()?;
+    let none = HostList::default();
+    SecretBinding::check(&bindings, hosts.unwrap_or(&none), "`security.permission.allowedNetHosts`")?;
+    Ok(bindings)
 }

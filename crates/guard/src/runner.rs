@@ -10,6 +10,7 @@
 
 mod egress;
 mod record;
+mod secrets;
 
 use std::ffi::OsString;
 use std::io;
@@ -102,11 +103,16 @@ impl PreparedRun {
     /// When no proxy can be started.
     pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
         let record = record.hiding(&spec.environment.set);
-        let proxy = egress.map(|egress| EgressProxy::start(egress, record.clone())).transpose()?;
+        let secrets = egress.as_ref().and_then(|egress| secrets::open(egress).transpose()).transpose()?;
+        let start = |egress| EgressProxy::start(egress, secrets.clone(), record.clone());
+        let proxy = egress.map(start).transpose()?;
         if let Some(proxy) = &proxy {
             spec.network = proxy.network();
         }
         let facts = probe(&spec);
+        if let Some(secrets) = &secrets {
+            secrets::keep_out(secrets, &mut spec, &facts)?;
+        }
         let environment = &facts.environment;
         let handed_on = spec.environment.pass.iter().filter_map(|name| environment.get_key_value(name));
         let record = record.hiding(

@@ -51,6 +51,8 @@ const IO_FILES: &[(&str, &str)] = &[
         "crates/exec-sandbox/src/egress/broker/inspect/",
         "reads the certificates of the machine, and writes those of a run",
     ),
+    ("crates/exec-sandbox/src/egress/secrets.rs", "lends secrets for a while"),
+    ("crates/exec-sandbox/src/egress/secrets/source.rs", "reads secrets where their owner keeps them"),
     (
         "crates/exec-sandbox/src/helper.rs",
         "looks for programs of the machine, and makes them ready to be started",

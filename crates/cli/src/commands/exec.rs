@@ -60,8 +60,8 @@ const REFUSED: u8 = 126;
 
 /// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 26] = [
-    "no_rules", "ro", "rw", "network", "broker", "allow_host", "home", "env", "cpu_time", "cpus", "memory", "processes",
+const SHAPING: [&str; 27] = [
+    "no_rules", "ro", "rw", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time", "cpus", "memory", "processes",
     "file_size", "disk", "files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
@@ -122,6 +122,17 @@ pub(crate) struct ExecArgs {
     /// authority of this machine, or of the file that SSL_CERT_FILE names here.
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
     allow_host: Vec<String>,
+
+    /// A secret that the command uses and never sees, bound to a host of --allow-host; may be repeated
+    ///
+    /// `NAME=SOURCE@HOST[:PORT][/PATH] [in PLACE]… [for=10m] [plain]`: within, the variable NAME holds a value of the same shape that is of no
+    /// use. Where it comes in a request to this host, path and place, the secret is put there; anywhere else, it is refused. SOURCE is
+    /// `env:VARIABLE`, `file:/PATH` (which nobody else may read), `cmd:PROGRAM ARGUMENTS` (without a shell) or
+    /// `keyring:SERVICE/ACCOUNT`. PLACE is `header:NAME`, `basic`, `query:NAME`, `path`, `body` or `sigv4`; where none is named,
+    /// `header:Authorization` and `basic`. The host gets no other credential. `for` lends it for a while, `plain` lets it go over plain
+    /// HTTP.
+    #[arg(long, value_name = "NAME=SOURCE@HOST", conflicts_with_all = ["network", "broker"])]
+    secret: Vec<String>,
 
     /// What the command sees of your home
     #[arg(long, value_name = "WHAT", default_value = "tools", value_parser = homes())]
@@ -398,7 +409,7 @@ pub(crate) fn prepare(
     let egress = hosts::egress(args).map_err(NotPrepared::Failed)?;
     let record = record().map_err(|error| NotPrepared::Failed(NotRun::Unrecorded(error).to_string()))?;
     PreparedRun::new(spec, egress, record)
-        .map_err(|error| NotPrepared::Failed(format!("no proxy can be started for --allow-host: {error}")))
+        .map_err(|error| NotPrepared::Failed(format!("the command cannot be let out to its hosts: {error}")))
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {

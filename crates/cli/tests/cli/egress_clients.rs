@@ -367,6 +367,66 @@ asyncio.run(main())'"),
     },
 ];
 
+const LENT: &[&str] = &["registry.test", "TOKEN=file:{site}/token@registry.test/closed/**"];
+
+/// Programs that use a secret over TLS and do not see it: the folder `closed` is for whoever has it, and `whoami` there says what it was
+/// told.
+#[rustfmt::skip]
+const WITH_SECRETS: &[Client] = &[
+    Client {
+        name: "secret-curl", needs: "/usr/bin/curl", hosts: LENT,
+        script: "curl -sS -H \"Authorization: Bearer $TOKEN\" https://registry.test/closed/whoami | sed \"s/$TOKEN/DUMMY/g\"; \
+                 curl -sS --compressed -u me:$TOKEN https://registry.test/closed/hello",
+        expected: Prints("who has it, Bearer DUMMY\nhello from outside\n"),
+    },
+    Client {
+        name: "secret-git", needs: "/usr/bin/git", hosts: LENT,
+        script: "git clone -q https://me:$TOKEN@registry.test/closed/repo.git repo && cat repo/hello",
+        expected: Prints(HELLO),
+    },
+    Client {
+        name: "secret-pip", needs: "{tools}/python/bin/python", hosts: LENT,
+        script: "{tools}/python/bin/python -m pip download -q --disable-pip-version-check --no-deps \
+                 --index-url https://me:$TOKEN@registry.test/closed/simple/ probe && ls *.whl",
+        expected: Prints("probe-1.0-py3-none-any.whl\n"),
+    },
+    Client {
+        name: "secret-requests", needs: "{tools}/python/bin/python", hosts: LENT,
+        script: "{tools}/python/bin/python -c 'import os, requests; t = os.environ[\"TOKEN\"]; \
+                 print(requests.get(\"https://registry.test/closed/whoami\", headers={\"Authorization\": \"token \" + t}).text.replace(t, \"DUMMY\"), end=\"\")'",
+        expected: Prints("who has it, token DUMMY\n"),
+    },
+    Client {
+        name: "secret-node", needs: "/usr/bin/node", hosts: LENT,
+        script: "/usr/bin/node -e 'const t = process.env.TOKEN; \
+                 fetch(\"https://registry.test/closed/whoami\", { headers: { authorization: \"Bearer \" + t } }).then((answer) => answer.text()) \
+                 .then((text) => process.stdout.write(text.replace(t, \"DUMMY\")))'",
+        expected: Prints("who has it, Bearer DUMMY\n"),
+    },
+    Client {
+        name: "secret-post", needs: "/usr/bin/curl", hosts: LENT,
+        script: "head -c 300000 /dev/zero | curl -sS -H \"Authorization: Bearer $TOKEN\" --data-binary @- https://registry.test/closed/echo",
+        expected: Prints("POST 300000\n"),
+    },
+    Client {
+        name: "secret-elsewhere", needs: "/usr/bin/curl", hosts: LENT,
+        script: "curl -sS -H \"Authorization: Bearer $TOKEN\" https://registry.test/hello | grep -o '\"rule\":\"[a-z-]*'; \
+                 curl -sS -d \"{\\\"t\\\":\\\"$TOKEN\\\"}\" https://registry.test/closed/echo | grep -o '\"rule\":\"[a-z-]*'; \
+                 curl -sS http://registry.test/echo?$TOKEN | grep -o '\"rule\":\"[a-z-]*'",
+        expected: Refused("\"rule\":\"secret-elsewhere\n\"rule\":\"secret-elsewhere\n\"rule\":\"secret-elsewhere\n", "attempted exfiltration"),
+    },
+    Client {
+        name: "secret-in-clear", needs: "/usr/bin/curl", hosts: &["registry.test", "TOKEN=file:{site}/token@registry.test:80"],
+        script: "curl -sS -u me:$TOKEN http://registry.test/closed/hello",
+        expected: Refused("\"rule\":\"secret-in-clear\"", "over plain HTTP"),
+    },
+    Client {
+        name: "secret-of-others", needs: "/usr/bin/curl", hosts: LENT,
+        script: "curl -sS -H 'Authorization: Bearer mine' https://registry.test/hello",
+        expected: Refused("\"rule\":\"other-credential\"", "gets the secret `TOKEN` and no other"),
+    },
+];
+
 /// No list: every public host is reached, to see which.
 const OBSERVED: &[&str] = &[];
 
@@ -405,6 +465,8 @@ fn lay_out(places: &Places) {
     write("Get.java", include_str!("egress_clients/Get.java"));
     write("get.go", include_str!("egress_clients/get.go"));
     write("served/hello", HELLO);
+    write("token", "ghp_REALrealREALrealREALrealREALreal0001\n");
+    fs::set_permissions(site.join("token"), fs::Permissions::from_mode(0o600)).unwrap();
     write(
         "hosts",
         &format!(
@@ -497,7 +559,8 @@ fn lay_out_row(client: &Client, places: &Places) -> Option<()> {
     }
     let observes = client.hosts.is_empty().then_some(["--network", "observe"]);
     options.extend(observes.into_iter().flatten().map(str::to_owned));
-    options.extend(client.hosts.iter().flat_map(|host| ["--allow-host".to_owned(), (*host).to_owned()]));
+    let option = |text: &str| if text.starts_with("TOKEN=") { "--secret" } else { "--allow-host" };
+    options.extend(client.hosts.iter().flat_map(|text| [option(text).to_owned(), places.put(text)]));
     fs::write(row.join("options"), options.join("\n")).unwrap();
     Some(())
 }
@@ -516,6 +579,7 @@ fn every_program_works_that_knows_of_no_proxy() {
         .iter()
         .chain(BESIDE)
         .chain(LOOKED_INTO)
+        .chain(WITH_SECRETS)
         .chain(SEEN)
         .filter(|client| lay_out_row(client, &places).is_some())
         .collect();

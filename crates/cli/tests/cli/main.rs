@@ -53,6 +53,9 @@ mod mcp_properties;
 mod properties;
 #[cfg(test)]
 mod reports;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod secrets;
 #[cfg(test)]
 mod seeds;
 #[cfg(target_os = "linux")]

@@ -16,7 +16,7 @@ mod answer;
 mod carry;
 mod client;
 mod incoming;
-mod inspect;
+pub(super) mod inspect;
 mod ledger;
 mod name_server;
 mod refusals;
@@ -36,6 +36,7 @@ use std::time::{Duration, Instant};
 use super::address_book::AddressBook;
 use super::host_list::HostList;
 use super::listening;
+use super::secrets::Secrets;
 use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
@@ -124,6 +125,20 @@ impl Broker {
         witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
     ) -> io::Result<Self> {
         Self::with(hosts, options, rewrite, Box::new(witness), Box::new(look_up))
+    }
+
+    /// As [`Broker::start`], and puts secrets into requests for a command that has what stands for them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_with_secrets(
+        hosts: HostList,
+        options: BrokerOptions,
+        secrets: Option<Secrets>,
+        witness: impl Fn(&Brokered) -> Result<String, String> + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let rewrite = secrets.map(|secrets| Arc::new(secrets) as Arc<dyn Rewrite>);
+        Self::with_rewrite(hosts, options, rewrite, witness)
     }
 
     fn with(
@@ -278,8 +293,8 @@ impl Shared {
 
     /// Whether anything may go through to a target, whatever it is.
     fn carries_anything(&self, target: &NetTarget) -> bool {
-        let is_looked_into = |wire| self.inspector_of(target, wire).is_some();
-        self.check.carries_anything(target) && ![Wire::Tls, Wire::Plain].into_iter().any(is_looked_into)
+        // What looks into any plain request does not say what is one here.
+        self.check.carries_anything(target) && self.inspector_of(target, Wire::Tls).is_none()
     }
 
     /// Keeps a socket among those that are cut at the end; nothing when that has come.

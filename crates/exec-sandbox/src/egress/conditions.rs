@@ -173,7 +173,7 @@ fn rate(text: &str) -> Option<(u64, Duration)> {
     Some((count.parse().ok().filter(|count| *count > 0)?, duration(&format!("1{unit}"))?))
 }
 
-fn duration(text: &str) -> Option<Duration> {
+pub(super) fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
     let seconds = match unit {
         "s" => 1,

@@ -87,6 +87,8 @@ pub struct ExecConfig {
     pub network: bool,
     /// Hosts that they are held to, if there are any.
     pub hosts: Vec<String>,
+    /// Secrets that they use and do not see.
+    pub secrets: Vec<String>,
     /// How long one may take.
     pub timeout: Option<Duration>,
     /// Bytes of memory.
@@ -301,6 +303,7 @@ struct Permission {
     enable_node_permissions: bool,
     allowed_fs_paths: Vec<PathBuf>,
     allowed_net_hosts: Vec<String>,
+    secrets: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -437,10 +440,11 @@ impl ExecSandbox {
         };
         let mode = SandboxMode::from_name(&self.mode).unwrap_or(SandboxMode::ReadOnly);
         let mut read_only = self.read_only_allow_paths;
-        let mut hosts = Vec::new();
+        let (mut hosts, mut secrets) = (Vec::new(), Vec::new());
         if must {
             read_only.extend(permission.allowed_fs_paths.iter().cloned());
             hosts.clone_from(&permission.allowed_net_hosts);
+            secrets.clone_from(&permission.secrets);
         }
         ExecConfig {
             isolation: match self.enabled == "never" && !must {
@@ -462,6 +466,7 @@ impl ExecSandbox {
             read_only,
             network: self.network == "open" && !must,
             hosts,
+            secrets,
             timeout: self.timeout_ms.map(Duration::from_millis),
             memory: self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             processes: self.processes,
@@ -501,6 +506,7 @@ impl Default for AgentConfig {
                 read_only: Vec::new(),
                 network: false,
                 hosts: Vec::new(),
+                secrets: Vec::new(),
                 timeout: Some(Duration::from_secs(120)),
                 memory: Some(2 << 30),
                 processes: Some(1024),

@@ -24,7 +24,7 @@ const MUST: &str = "security.permission.enableNodePermissions";
 /// Every key that another one can take the effect of.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts"],
+    Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts", "security.permission.secrets"],
         by: "security.permission.enableNodePermissions", while_it_is: &["false"],
         fix: "set `security.permission.enableNodePermissions` to true" },
     Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox"],

@@ -191,6 +191,12 @@ pub(crate) const KEYS: &[ConfigKey] = {
              conditions, `api.example.com GET /v1/** requests=100`, for which TLS is looked into: see `stockade exec --help`. A broker judges every \
              connection: names, ports, each address that a name leads to, and that TLS asks for the same name. Nothing leads \
              around it, and programs need no proxy for it."),
+        key("security.permission.secrets", Texts, "[]", Never,
+            "Secrets that commands use and never see, each bound to one of `allowedNetHosts` and a place: \
+             `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com in header:Authorization`. Within, the variable holds a value of the same shape that is of \
+             no use; the broker puts the secret in its place. It stands in a variable of whoever starts commands (`env:NAME`), in a file that \
+             nobody else may read (`file:/PATH`), is printed by a command that no shell runs (`cmd:PROGRAM ARGUMENTS`), or lies in the keyring \
+             (`keyring:SERVICE/ACCOUNT`): see [Secrets](../exec-sandbox/SECRETS.md)."),
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an agent that this configuration does not name, although it names others: it is refused, since its name may be \
              a slip, or has what `agents.*` says. A table names an agent, also an empty one: `[agents.bot]`. `default` and the harnesses that `stockade hook` knows (`claude`, `codex` …) are always known."),

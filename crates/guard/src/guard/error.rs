@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::audit::AuditError;
 use crate::config::UnknownAgent;
-use crate::egress::HostListError;
+use crate::egress::{HostListError, SecretError};
 use stockade_admission::AdmitError;
 use stockade_admission::PathGuardError;
 
@@ -47,6 +47,9 @@ pub enum GuardError {
     /// A host in the list of those that commands may talk to cannot be meant.
     #[error("`security.permission.allowedNetHosts`: {0}; {fix}", fix = .0.fix)]
     Hosts(#[from] HostListError),
+    /// A secret in the list of those that commands use cannot be meant.
+    #[error("`security.permission.secrets`: {0}; {fix}", fix = .0.fix)]
+    Secrets(#[from] SecretError),
     /// What is to hold commands to single hosts cannot be started.
     #[error("cannot hold commands to single hosts: {0}")]
     Broker(#[source] io::Error),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use stockade_policy::Effect;
 
 use super::RunRecord;
-use crate::egress::{Broker, BrokerOptions, Brokered, HostList, Observed};
+use crate::egress::{Broker, BrokerOptions, Brokered, HostList, Observed, SecretBinding, Secrets};
 use crate::exec::Network;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
 
@@ -20,6 +20,8 @@ pub struct Egress {
     pub hosts: HostList,
     /// The bounds of the proxy, and what the list is called in what it says.
     pub options: BrokerOptions,
+    /// Secrets that the command uses and does not see.
+    pub secrets: Vec<SecretBinding>,
 }
 
 /// A proxy at work. When it is dropped, every connection through it is cut.
@@ -39,7 +41,7 @@ struct StartedBy {
 
 impl EgressProxy {
     /// Begins to let a command through. A connection that cannot be put on record is not made.
-    pub(super) fn start(egress: Egress, owner: RunRecord) -> io::Result<Self> {
+    pub(super) fn start(egress: Egress, secrets: Option<Secrets>, owner: RunRecord) -> io::Result<Self> {
         let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<StartedBy>>)>::default();
         let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
         let witness = move |brokered: &Brokered| {
@@ -51,7 +53,7 @@ impl EgressProxy {
             }
             Ok(id)
         };
-        let broker = Broker::start(egress.hosts, egress.options, witness)?;
+        let broker = Broker::start_with_secrets(egress.hosts, egress.options, secrets, witness)?;
         Ok(Self { broker, refused, run })
     }
 

@@ -70,7 +70,11 @@ impl Session {
     ) -> Result<PreparedRun, GuardError> {
         // Without a sandbox there is no way past which nothing leads.
         let hosts = self.guard.hosts().filter(|_| mode != SandboxMode::DangerFullAccess);
-        let egress = hosts.map(|hosts| Egress { hosts: hosts.clone(), options: BrokerOptions::default() });
+        let egress = hosts.map(|hosts| Egress {
+            hosts: hosts.clone(),
+            options: BrokerOptions::default(),
+            secrets: self.guard.secrets().to_vec(),
+        });
         let record =
             RunRecord { trail: Some(self.trail.clone()), agent: Some(self.guard.agent().to_owned()) };
         let mut spec = self.spec(command(judged), on_unavailable, mode);

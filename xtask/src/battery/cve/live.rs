@@ -16,6 +16,34 @@ box() {
     if test -n "$CONTROL"; then setsid -w "$@"; return; fi
     timeout -k 5 60 "$STOCKADE" exec --no-rules --backend "$BACKEND" -w "$W" $OPTIONS -- "$@"
 }
+cat > "$B/server.py" <<'END'
+import gzip, http.server, os, socket, struct, time
+class Echo(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_): pass
+    def do_GET(self):
+        with open(os.environ["B"] + "/log", "a") as log: log.write(self.requestline + "\n" + str(self.headers))
+        body = ("you said " + self.headers.get("Authorization", "")).encode()
+        how = self.path.rsplit("/")[-1]
+        self.send_response(200)
+        if how in ("gzip", "br"):
+            body = gzip.compress(body)
+            self.send_header("Content-Encoding", how)
+        self.send_header("Content-Length", str(len(body) + (9 if how == "reset" else 0)))
+        self.end_headers()
+        for piece in (body[:20], body[20:]):
+            self.wfile.write(piece)
+            self.wfile.flush()
+            time.sleep(0.1)
+        if how == "reset": self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
+with open(os.environ["B"] + "/port", "w") as port: port.write(str(server.server_port) + "\n")
+server.serve_forever()
+END
+# A server at `$at` that keeps what it is sent and says it again, and `$T`, which stands for a secret of its user.
+serve() {
+    python3 "$B/server.py" & until test -s "$B/port"; do sleep 0.1; done; at=127.0.0.1:$(cat "$B/port"); touch "$B/log"
+    (umask 077; echo "secret-of-the-user-$N" > "$B/token"); OPTIONS="--allow-host $at --secret T=file:$B/token@$at"
+}
 cd "$W"
 "#;
 

@@ -146,6 +146,34 @@ except OSError: pass\" & until grep -q ^port $OUT; do sleep 0.1; done; port=$(aw
         escaped: "grep -q HEARD $OUT",
     },
     Live {
+        id: "CVE-2026-105452",
+        attack: "another key goes along with the one that is put in, or in its place",
+        tiers: &[Tier::Native],
+        control: SaysNothing,
+        script: "serve; box env A=http://$at sh -c 'bearer=\"Authorization: Bearer\"
+            curl -s -H \"$bearer $T\" -H \"x-api-key: of-a-stranger\" $A; curl -s -H \"$bearer $T\" \"$A/?key=of-a-stranger\"
+            curl -s -H \"$bearer of-a-stranger\" $A; curl -s -u me:of-a-stranger $A; curl -s -b session=of-a-stranger $A
+            curl -s -H \"$bearer $T\" $A/ordinary'",
+        escaped: "grep -q of-a-stranger $B/log || ! grep -q user-$N $B/log || grep -q user-$N $OUT",
+    },
+    Live {
+        id: "CVE-2026-101998",
+        attack: "a secret comes back in two pieces, compressed, or before the connection breaks",
+        tiers: &[Tier::Native],
+        control: SaysNothing,
+        script: "serve; box env A=http://$at sh -c 'for how in plain reset gzip br; do
+            curl -s -H \"Authorization: Bearer $T\" $A/$how > got; cat got; gunzip < got; done'",
+        escaped: "grep -q user-$N $OUT || ! grep -q user-$N $B/log || ! grep -q \"you said Bearer\" $OUT",
+    },
+    Live {
+        id: "CVE-2026-86414",
+        attack: "a proxy that asks who somebody is gets what was meant for a host",
+        tiers: &[Tier::Native],
+        control: SaysNothing,
+        script: "serve; box sh -c 'curl -sv http://of-nobody.example/; curl -sv https://of-nobody.example/'",
+        escaped: "grep -qE 'HTTP/[0-9.]+ 40[17]|[Pp]roxy-[Aa]uthenticate' $OUT || ! grep -q 'HTTP/1.1 403' $OUT",
+    },
+    Live {
         id: "CVE-2026-46695",
         attack: "what was mounted to be read is mounted once more, to be written",
         tiers: Tier::ALL,

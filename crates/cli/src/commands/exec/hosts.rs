@@ -1,6 +1,6 @@
 //! The hosts that a command may talk to, as they were typed.
 
-use stockade_guard::egress::{BrokerOptions, HostList, Observed};
+use stockade_guard::egress::{BrokerOptions, HostList, Observed, SecretBinding};
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, Egress};
 
@@ -31,12 +31,22 @@ pub(crate) fn shown(refused: &[Decision]) -> Vec<&Decision> {
 pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
     let observes = args.network == Reach::Observe;
     if args.allow_host.is_empty() && !observes {
-        return Ok(None);
+        return match args.secret.is_empty() {
+            true => Ok(None),
+            false => {
+                Err("--secret goes to a host that the command reaches, and no --allow-host names one"
+                    .to_owned())
+            }
+        };
     }
     let hosts = HostList::compile(&args.allow_host);
     let hosts = hosts.map_err(|error| format!("--allow-host: {error}: {}", error.fix))?;
+    let read = |text: &String| {
+        SecretBinding::read(text).map_err(|error| format!("--secret: {error}: {}", error.fix))
+    };
+    let secrets = args.secret.iter().map(read).collect::<Result<_, _>>()?;
     let options = BrokerOptions { list_name: LIST.to_owned(), observes, ..BrokerOptions::default() };
-    Ok(Some(Egress { hosts, options }))
+    Ok(Some(Egress { hosts, options, secrets }))
 }
 
 /// Says which options let the command reach again what it reached.

@@ -27,6 +27,7 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
         ("--network broker", FULL, args.network == Reach::Broker),
         ("--network observe", FULL, args.network == Reach::Observe),
         ("--allow-host", FULL, !args.allow_host.is_empty()),
+        ("--secret", FULL, !args.secret.is_empty()),
         ("--home", FULL, args.home != HomeView::Tools),
         ("--backend", FULL, args.backend != SandboxBackend::Auto),
         ("--backend-option", FULL, !args.backend_option.is_empty()),

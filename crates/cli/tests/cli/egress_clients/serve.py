@@ -1,8 +1,10 @@
 # Serves the folder SITE/served over HTTP and HTTPS at an address that looks public, and over HTTP at the loopback.
 # Beside files, it tells what it was sent: GET and POST of /echo.
-import http.server, os, ssl, sys, threading
+import base64, http.server, os, ssl, sys, threading
 
 SITE, ADDRESS = sys.argv[1], sys.argv[2]
+SECRET = open(os.path.join(SITE, "token")).read().strip()
+KEYS = ["Bearer " + SECRET, "token " + SECRET, "Basic " + base64.b64encode(("me:" + SECRET).encode()).decode()]
 os.chdir(os.path.join(SITE, "served"))
 
 
@@ -19,7 +21,24 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    def is_let_in(self):
+        """What is below /closed is for whoever has the secret."""
+        if not self.path.startswith("/closed/"):
+            return True
+        self.path = self.path[len("/closed"):]
+        if self.headers["Authorization"] in KEYS:
+            return True
+        self.send_response(401)
+        self.send_header("WWW-Authenticate", "Basic realm=closed")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return False
+
     def do_GET(self):
+        if not self.is_let_in():
+            return
+        if self.path == "/whoami":
+            return self.tell("who has it, %s\n" % self.headers["Authorization"])
         if self.path == "/echo":
             return self.tell("%s %s\n" % (self.command, self.headers["Host"]))
         super().do_GET()
@@ -33,6 +52,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.rfile.readline()
         else:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+        if not self.is_let_in():
+            return
         self.tell("%s %d\n" % (self.command, len(body)))
 
 

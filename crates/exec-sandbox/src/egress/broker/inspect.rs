@@ -47,7 +47,7 @@ use super::carry::Pulse;
 use super::resolve_check::Brokered;
 use crate::trust::RunTrust;
 use authority::Authority;
-pub(crate) use rewrite::{Conversation, Rewrite};
+pub(in super::super) use rewrite::{BodyFilter, BodyRewrite, Conversation, Rewrite, RewriteRefusal};
 use roots::Roots;
 pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
@@ -280,10 +280,9 @@ impl Talk<'_> {
     }
 
     fn conversation(self, upstream: Upstream, checks: Checks) -> Arc<Inspected> {
-        let rewrites = self.inspector.rewrites(self.target, self.wire);
         let conversation = Arc::new(Inspected {
             shared: Arc::clone(self.shared),
-            rewrite: self.inspector.rewrite.clone().filter(|_| rewrites),
+            rewrite: self.inspector.rewrite.clone(),
             target: self.target.clone(),
             brokered: self.brokered.clone(),
             wire: self.wire,

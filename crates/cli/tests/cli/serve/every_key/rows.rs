@@ -48,6 +48,7 @@ const SPENT: Spend = Spend { tokens: 100, micro_usd: 0, failed: false, open: 0 }
 const FAILED: Spend = Spend { tokens: 1, micro_usd: 0, failed: true, open: 0 };
 const NO_LIMIT: &[(&str, &str)] = &[("agents.bot.maxSteps", "1000")];
 const NODE: &[(&str, &str)] = &[("security.permission.enableNodePermissions", "true")];
+const BOUND: &[(&str, &str)] = &[NODE[0], ("security.permission.allowedNetHosts", "[\"api.example\"]")];
 const PERMISSIVE: &[(&str, &str)] = &[("agents.bot.files.preset", "permissive")];
 const UNMATCHED: &[(&str, &str)] = &[("agents.bot.commands.unmatched", "ask")];
 const BWRAP: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "bwrap")];
@@ -132,6 +133,7 @@ pub(super) const ROWS: &[Row] = &[
     row("security.permission.enableNodePermissions", ["false", "true"], Probe::Run(&["touch", "made"])).with(FULL),
     row("security.permission.allowedFsPaths", ["[]", "[\"HOME/data\"]"], Probe::Run(&["test", "-e", "HOME/data/x"])).with(NODE),
     row("security.permission.allowedNetHosts", ["[]", "[\"api.example\"]"], Probe::Host("api.example:443")).with(NODE),
+    row("security.permission.secrets", ["[]", "[\"TOKEN=cmd:echo s3cret-s3cret@api.example\"]"], Probe::Run(&["printenv", "TOKEN"])).with(BOUND),
     row("security.unnamedAgents", ["refuse", "allow"], Probe::Tool("read")).with(OTHER),
     row("limits.server", ["null", "redis://127.0.0.1:1"], Probe::Limits(SPENT)).with(NO_LIMIT),
     row("limits.mayForget", ["false", "true"], Probe::Limits(SPENT)).with(&[("limits.server", "REDIS")]),

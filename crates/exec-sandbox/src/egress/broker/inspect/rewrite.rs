@@ -32,7 +32,6 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
 
 /// With whom a client talks.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(test), expect(dead_code, reason = "read by those who change requests"))]
 pub(crate) struct Conversation<'t> {
     /// The host and the port.
     pub(crate) target: &'t NetTarget,
@@ -40,11 +39,10 @@ pub(crate) struct Conversation<'t> {
 }
 
 /// What becomes of a body.
-#[cfg_attr(not(test), expect(dead_code, reason = "made by those who change requests"))]
 pub(crate) enum BodyRewrite {
     /// It goes on as it came.
     Unchanged,
-    /// It goes through this, piece by piece, and is sent without its length.
+    /// It goes through this, piece by piece, and is sent without its length unless that stays.
     Pieces(Box<dyn BodyFilter>),
     /// All of it is read, up to so many bytes, before the head of the request goes. An answer cannot wait for that.
     Whole { most: usize, then: Box<WithWhole> },
@@ -58,6 +56,9 @@ pub(crate) type WithWhole =
 pub(crate) trait BodyFilter: fmt::Debug + Send {
     /// Takes the next piece, and returns what may go on of it and of what was held back.
     fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal>;
+
+    /// Whether the length of the body stays, or is not in its head any more.
+    fn keeps_length(&self) -> bool;
 
     /// Returns what was held back to the end.
     fn end(&mut self) -> Result<Bytes, RewriteRefusal>;

@@ -232,14 +232,20 @@ impl Inspected {
         let stream = |body, filter| Carried::stream(body, most, granted.until, filter, known());
         let body = match rewritten {
             BodyRewrite::Unchanged => stream(body, None),
+            // What is not there needs no filter, and no form of its own.
+            BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None),
             BodyRewrite::Pieces(filter) => {
-                head.headers.remove(header::CONTENT_LENGTH);
+                if !filter.keeps_length() {
+                    head.headers.remove(header::CONTENT_LENGTH);
+                }
                 stream(body, Some(filter))
             }
             BodyRewrite::Whole { most, then } => {
                 let bytes = self.whole(body, most.min(granted_bytes(granted))).await?;
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
-                head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                if !bytes.is_empty() || head.headers.contains_key(header::CONTENT_LENGTH) {
+                    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
+                }
                 Carried::whole(bytes)
             }
         };
@@ -277,7 +283,7 @@ impl Inspected {
             *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
             return Ok(Response::from_parts(head, Carried::Whole(None)));
         }
-        if filter.is_some() && !is_head {
+        if filter.as_ref().is_some_and(|filter| !filter.keeps_length()) && !is_head {
             head.headers.remove(header::CONTENT_LENGTH);
         }
         let most = Most { bytes: granted.download, bound: Over::Download };

@@ -386,6 +386,10 @@ struct Swap;
 struct Upper(&'static str);
 
 impl BodyFilter for Upper {
+    fn keeps_length(&self) -> bool {
+        false
+    }
+
     fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal> {
         if bytes.starts_with(b"leak") {
             return Err(RewriteRefusal { rule: "leak", reason: "it leaks".to_owned(), fix: None });

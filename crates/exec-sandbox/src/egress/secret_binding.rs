@@ -1,0 +1,489 @@
+//! What a user writes about a secret: what it is called within, where it is, to whom it goes, and in which place.
+
+use std::time::Duration;
+
+use super::conditions;
+use super::path_glob::{self, PathGlob};
+use super::target::{Host, NetTarget};
+
+/// The longest text that is read.
+const MAX_TEXT: usize = 4 << 10;
+
+/// The port of a host where none is named. No secret goes over plain HTTP by itself.
+const TLS: u16 = 443;
+
+/// How a binding is written.
+const FORM: &str = "write `NAME=env:VARIABLE@api.example.com in header:Authorization`";
+
+/// A secret of whoever starts commands, and the one host and place that it is for.
+///
+/// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: what stands within as
+/// `GITHUB_TOKEN` is a value of the same shape and of no use; where it comes in a request to this host, path and place, the broker
+/// puts the secret there. Sources are `env:VARIABLE`, `file:PATH`, `cmd:PROGRAM ARGUMENTS` and `keyring:SERVICE/ACCOUNT`, in which
+/// `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`, `body` and `sigv4`; where none is named,
+/// `header:Authorization` and `basic`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretBinding {
+    pub(super) name: String,
+    pub(super) source: SecretSource,
+    pub(super) host: BoundHost,
+    pub(super) path: Option<(PathGlob, String)>,
+    pub(super) places: Vec<SecretPlace>,
+    /// How long it holds, from the beginning of the command.
+    pub(super) lifetime: Option<Duration>,
+    /// Whether it may go over plain HTTP.
+    pub(super) is_plain: bool,
+}
+
+/// Where a secret is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SecretSource {
+    Environment(String),
+    File(String),
+    Command(Vec<String>),
+    Keyring { service: String, account: String },
+}
+
+/// To whom a secret goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BoundHost {
+    /// A host, or what all names end with that are meant; that begins with a dot.
+    pub(super) host: BoundName,
+    pub(super) port: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum BoundName {
+    One(Host),
+    Below(String),
+}
+
+/// The place in a request where a secret belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SecretPlace {
+    /// The value of a header, alone or behind a word such as `Bearer`. The name is in small letters.
+    Header(String),
+    /// The user or the password of `Authorization: Basic`.
+    Basic,
+    /// The value of this name in the query.
+    Query(String),
+    Path,
+    Body,
+    /// The key that a request is signed with.
+    SigV4,
+}
+
+/// A binding that cannot be meant, or a secret that cannot be had. No secret is ever in it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the secret `{}` {why}", name.escape_debug())]
+#[non_exhaustive]
+pub struct SecretError {
+    /// What it is called, or the beginning of what was written.
+    pub name: String,
+    /// Why not.
+    pub why: String,
+    /// What to write or to do instead.
+    pub fix: String,
+}
+
+impl SecretError {
+    pub(super) fn new(name: &str, why: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), why: why.into(), fix: fix.into() }
+    }
+}
+
+impl SecretBinding {
+    /// Reads a binding.
+    ///
+    /// # Errors
+    /// When it cannot be meant.
+    pub fn read(text: &str) -> Result<Self, SecretError> {
+        let (name, rest) = text.split_once('=').unwrap_or((text, ""));
+        if text.len() > MAX_TEXT || !is_variable(name) {
+            // Whoever forgets the name writes the secret first.
+            return Err(SecretError::new("?", "has no name that a variable could have", FORM));
+        }
+        let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
+        let Some((source, to)) = rest.split_once('@') else {
+            return Err(wrong("names no host that it goes to", FORM));
+        };
+        if to.contains('@') {
+            let fix = "write `%40` for the one that is not before the host";
+            return Err(wrong("holds more than one `@`", fix));
+        }
+        let mut words = to.split(' ').filter(|word| !word.is_empty());
+        let (host, path) = destination(name, words.next().unwrap_or_default())?;
+        let source = SecretSource::read(name, &source.replace("%40", "@"))?;
+        let mut binding = Self {
+            name: name.to_owned(),
+            source,
+            host,
+            path,
+            places: Vec::new(),
+            lifetime: None,
+            is_plain: false,
+        };
+        while let Some(word) = words.next() {
+            binding.add(word, &mut words)?;
+        }
+        if binding.places.is_empty() {
+            binding.places = vec![SecretPlace::Header("authorization".to_owned()), SecretPlace::Basic];
+        }
+        binding.contradiction().map_or(Ok(binding), Err)
+    }
+
+    /// Returns the name of the variable that holds what stands for it within.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the variable that it is read from, if it is.
+    #[must_use]
+    pub fn read_from_variable(&self) -> Option<&str> {
+        match &self.source {
+            SecretSource::Environment(variable) => Some(variable),
+            _ => None,
+        }
+    }
+
+    fn add<'w>(&mut self, word: &str, rest: &mut impl Iterator<Item = &'w str>) -> Result<(), SecretError> {
+        let wrong = |why: String, fix: &str| Err(SecretError::new(&self.name, why, fix));
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("in", "") => match rest.next().and_then(SecretPlace::read) {
+                Some(place) if !self.places.contains(&place) => {
+                    self.places.push(place);
+                    Ok(())
+                }
+                Some(_) => wrong("names a place twice".to_owned(), "leave one of them out"),
+                None => wrong("has no place behind `in`".to_owned(), PLACES),
+            },
+            ("for", time) if self.lifetime.is_none() => match conditions::duration(time) {
+                Some(time) => {
+                    self.lifetime = Some(time);
+                    Ok(())
+                }
+                None => wrong(format!("holds for no time: `{}`", time.escape_debug()), "write `for=10m`"),
+            },
+            ("plain", "") if !self.is_plain => {
+                self.is_plain = true;
+                Ok(())
+            }
+            _ => {
+                let fix = "write `in` and a place, `for=10m`, or `plain` where it may go over plain HTTP";
+                wrong(format!("is followed by `{}`, which means nothing", word.escape_debug()), fix)
+            }
+        }
+    }
+
+    /// What it says that cannot be meant.
+    fn contradiction(&self) -> Option<SecretError> {
+        let wrong = |why: &str, fix: &str| Some(SecretError::new(&self.name, why, fix));
+        let is_signed = self.places.contains(&SecretPlace::SigV4);
+        if is_signed && self.places.len() > 1 {
+            return wrong(
+                "is signed with and sent as well",
+                "write `in sigv4` alone: a key that signs never goes over the network",
+            );
+        }
+        if !is_signed && matches!(self.host.host, BoundName::Below(_)) {
+            let fix = "name the host; `*.` is for keys that sign (`in sigv4`) and never go over the network";
+            return wrong("would go to whoever has a name below that one", fix);
+        }
+        None
+    }
+}
+
+/// The places, for whoever wrote none of them.
+const PLACES: &str = "write `header:Authorization`, `basic`, `query:NAME`, `path`, `body` or `sigv4`";
+
+impl SecretPlace {
+    fn read(word: &str) -> Option<Self> {
+        match word.split_once(':') {
+            None => match word {
+                "basic" => Some(Self::Basic),
+                "path" => Some(Self::Path),
+                "body" => Some(Self::Body),
+                "sigv4" => Some(Self::SigV4),
+                _ => None,
+            },
+            Some(("header", name)) => {
+                let name = name.to_ascii_lowercase();
+                let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+                let is_name = !name.is_empty() && name.bytes().all(is_letter);
+                (is_name && !NOT_ITS_OWN.contains(&name.as_str())).then_some(Self::Header(name))
+            }
+            Some(("query", name)) => {
+                let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+                (!name.is_empty() && name.bytes().all(is_plain)).then(|| Self::Query(name.to_owned()))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The place in words.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Header(name) => format!("the header `{name}`"),
+            Self::Basic => "the user or password of `Authorization: Basic`".to_owned(),
+            Self::Query(name) => format!("`{name}` of the query"),
+            Self::Path => "the path".to_owned(),
+            Self::Body => "the body".to_owned(),
+            Self::SigV4 => "the signature (AWS SigV4)".to_owned(),
+        }
+    }
+}
+
+/// Headers that say how and to whom a request is sent.
+const NOT_ITS_OWN: &[&str] = &[
+    "host",
+    "connection",
+    "content-length",
+    "transfer-encoding",
+    "content-encoding",
+    "accept-encoding",
+    "upgrade",
+    "te",
+    "trailer",
+    "expect",
+    "proxy-authorization",
+];
+
+/// Reads `HOST[:PORT][/path]`.
+fn destination(name: &str, text: &str) -> Result<(BoundHost, Option<(PathGlob, String)>), SecretError> {
+    let wrong = |why: String, fix: &str| SecretError::new(name, why, fix);
+    if text.contains("://") {
+        let fix = "write the host alone; it is spoken to over TLS, unless `plain` is said";
+        return Err(wrong("has a scheme before its host".to_owned(), fix));
+    }
+    let at = text.find('/').unwrap_or(text.len());
+    let (host, path) = text.split_at_checked(at).unwrap_or((text, ""));
+    let (host, is_below) = host.strip_prefix("*.").map_or((host, false), |host| (host, true));
+    let target = NetTarget::parse(host).map_err(|refused| {
+        let fix = refused.fix.clone().unwrap_or_else(|| "write a host, and perhaps a port".to_owned());
+        SecretError::new(name, format!("goes to no host: {refused}"), fix)
+    })?;
+    let path = match path {
+        "" => None,
+        path => {
+            let glob = PathGlob::read(path)
+                .map_err(|(why, fix)| wrong(format!("has a path of which {why}"), fix))?;
+            Some((glob, path.to_owned()))
+        }
+    };
+    let bound = match (target.host, is_below) {
+        (host, false) => BoundName::One(host),
+        (Host::Name(end), true) if end.contains('.') => BoundName::Below(format!(".{end}")),
+        (_, true) => {
+            let fix = "write at least two parts: `*.example.com`";
+            return Err(wrong("goes to every name of a whole top-level domain".to_owned(), fix));
+        }
+    };
+    Ok((BoundHost { host: bound, port: target.port.unwrap_or(TLS) }, path))
+}
+
+impl BoundHost {
+    /// Returns whether a target is meant.
+    pub(super) fn holds(&self, target: &NetTarget) -> bool {
+        target.port == Some(self.port) && self.is_about(&target.host)
+    }
+
+    fn is_about(&self, host: &Host) -> bool {
+        match (&self.host, host) {
+            (BoundName::One(one), host) => one == host,
+            (BoundName::Below(end), Host::Name(name)) => name.ends_with(end.as_str()),
+            (BoundName::Below(_), Host::Address(_)) => false,
+        }
+    }
+
+    /// Returns whether both mean some host.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let below = |end: &str, other: &BoundName| match other {
+            BoundName::One(Host::Name(name)) => name.ends_with(end),
+            BoundName::One(Host::Address(_)) => false,
+            BoundName::Below(other) => other.ends_with(end) || end.ends_with(other.as_str()),
+        };
+        self.port == other.port
+            && match (&self.host, &other.host) {
+                (BoundName::One(one), BoundName::One(other)) => one == other,
+                (BoundName::Below(end), other) | (other, BoundName::Below(end)) => below(end, other),
+            }
+    }
+
+    /// Returns whether it is this machine itself.
+    pub(super) fn is_loopback(&self) -> bool {
+        match &self.host {
+            BoundName::One(Host::Name(name)) => name == "localhost" || name.ends_with(".localhost"),
+            BoundName::One(Host::Address(address)) => address.is_loopback(),
+            BoundName::Below(_) => false,
+        }
+    }
+
+    /// Returns a target that it means, for a list of hosts to be asked about.
+    pub(super) fn example(&self) -> NetTarget {
+        let host = match &self.host {
+            BoundName::One(host) => host.clone(),
+            BoundName::Below(end) => Host::Name(format!("x{end}")),
+        };
+        NetTarget { host, port: Some(self.port), shown: None }
+    }
+
+    pub(super) fn written(&self) -> String {
+        let host = match &self.host {
+            BoundName::One(Host::Address(std::net::IpAddr::V6(six))) => format!("[{six}]"),
+            BoundName::One(host) => host.to_string(),
+            BoundName::Below(end) => format!("*{end}"),
+        };
+        format!("{host}:{}", self.port)
+    }
+}
+
+impl SecretBinding {
+    /// Returns whether it goes to a path; nothing if servers could read that in more than one way.
+    pub(super) fn holds_path(&self, path: &str) -> Option<bool> {
+        match &self.path {
+            None => Some(true),
+            Some((glob, _)) => path_glob::plain(path).map(|plain| glob.matches(&plain)),
+        }
+    }
+
+    /// Where it goes, in words.
+    pub(super) fn destination(&self) -> String {
+        let path = self.path.as_ref().map(|(_, written)| written.as_str()).unwrap_or_default();
+        let places: Vec<_> = self.places.iter().map(SecretPlace::words).collect();
+        format!("{}{path} in {}", self.host.written(), places.join(" or "))
+    }
+}
+
+impl SecretSource {
+    fn read(name: &str, text: &str) -> Result<Self, SecretError> {
+        let wrong = |why: &str| {
+            let fix = "write `env:VARIABLE`, `file:/absolute/path`, `cmd:PROGRAM ARGUMENTS` or `keyring:SERVICE/ACCOUNT` before the `@`";
+            Err(SecretError::new(name, why, fix))
+        };
+        let Some((kind, what)) = text.split_once(':') else { return wrong("has no source") };
+        match kind {
+            "env" if is_variable(what) => Ok(Self::Environment(what.to_owned())),
+            "file" if what.starts_with('/') => Ok(Self::File(what.to_owned())),
+            "file" => wrong("is in a file whose place depends on where somebody stands"),
+            "cmd" => {
+                let words: Vec<_> =
+                    what.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+                match words.first() {
+                    Some(_) => Ok(Self::Command(words)),
+                    None => wrong("comes from no command"),
+                }
+            }
+            "keyring" => match what.split_once('/') {
+                Some((service, account)) if !service.is_empty() && !account.is_empty() => {
+                    Ok(Self::Keyring { service: service.to_owned(), account: account.to_owned() })
+                }
+                _ => wrong("comes from no entry of a keyring"),
+            },
+            _ => wrong("has no source that is known"),
+        }
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(is_letter) && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bindings_are_read() {
+        for (text, to) in [
+            (
+                "T=env:T@api.example.com",
+                "api.example.com:443 in the header `authorization` or the user or password of `Authorization: Basic`",
+            ),
+            (
+                "T=file:/run/t@api.example.com:8443/v1/** in header:X-Api-Key",
+                "api.example.com:8443/v1/** in the header `x-api-key`",
+            ),
+            (
+                "T=cmd:op read a%40b@api.example.com in query:key for=10m",
+                "api.example.com:443 in `key` of the query",
+            ),
+            (
+                "T=keyring:gh/me@127.0.0.1:8080 in path in body plain",
+                "127.0.0.1:8080 in the path or the body",
+            ),
+            (
+                "AWS_SECRET_ACCESS_KEY=env:K@*.amazonaws.com in sigv4",
+                "*.amazonaws.com:443 in the signature (AWS SigV4)",
+            ),
+            (
+                "T=env:T@[::1]:80",
+                "[::1]:80 in the header `authorization` or the user or password of `Authorization: Basic`",
+            ),
+        ] {
+            let binding = SecretBinding::read(text).unwrap();
+            assert_eq!(binding.destination(), to, "{text}");
+        }
+        let binding = SecretBinding::read("T=cmd:op read a%40b@a.example for=10m").unwrap();
+        assert_eq!(binding.source, SecretSource::Command(["op", "read", "a@b"].map(str::to_owned).to_vec()));
+        assert_eq!(binding.lifetime, Some(Duration::from_secs(600)));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_says_what_to_write() {
+        for (text, why) in [
+            ("", "has no name"),
+            ("ghp_secret", "names no host"),
+            ("1T=env:T@a.example", "has no name"),
+            ("T=env:T", "names no host"),
+            ("T=T@a.example", "has no source"),
+            ("T=vault:T@a.example", "no source that is known"),
+            ("T=env:@a.example", "no source that is known"),
+            ("T=file:t@a.example", "where somebody stands"),
+            ("T=cmd: @a.example", "no command"),
+            ("T=keyring:x@a.example", "no entry of a keyring"),
+            ("T=env:T@", "goes to no host"),
+            ("T=env:T@https://a.example", "a scheme before its host"),
+            ("T=env:T@a.example:0", "goes to no host"),
+            ("T=env:T@me@a.example", "more than one `@`"),
+            ("T=env:T@a.example/../x", "more than one way"),
+            ("T=env:T@*.example.com", "whoever has a name below"),
+            ("T=env:T@*.com in sigv4", "top-level domain"),
+            ("T=env:T@a.example in", "no place"),
+            ("T=env:T@a.example in cookie", "no place"),
+            ("T=env:T@a.example in header:Host", "no place"),
+            ("T=env:T@a.example in header:a b", "means nothing"),
+            ("T=env:T@a.example in basic in basic", "names a place twice"),
+            ("T=env:T@a.example in basic in sigv4", "signed with and sent"),
+            ("T=env:T@a.example for=1y", "holds for no time"),
+            ("T=env:T@a.example for=1m for=2m", "means nothing"),
+            ("T=env:T@a.example often", "means nothing"),
+        ] {
+            let error = SecretBinding::read(text).unwrap_err();
+            assert!(error.to_string().contains(why), "{text}: {error}");
+            assert!(!error.fix.is_empty(), "{text}");
+        }
+        // Whoever leaves out the name and the source has written the secret.
+        let error = SecretBinding::read("ghp_sec-ret=@a.example").unwrap_err();
+        assert!(!format!("{error:?}").contains("sec-ret"), "{error:?}");
+    }
+
+    #[test]
+    fn hosts_that_overlap() {
+        let host = |text: &str| destination("T", text).unwrap().0;
+        for (one, other, expected) in [
+            ("a.example", "a.example", true),
+            ("a.example", "A.example.:443", true),
+            ("a.example", "a.example:80", false),
+            ("a.example", "b.example", false),
+            ("*.b.example", "a.b.example", true),
+            ("*.b.example", "b.example", false),
+            ("*.b.example", "*.a.b.example", true),
+            ("*.b.example", "*.c.example", false),
+        ] {
+            assert_eq!(host(one).overlaps(&host(other)), expected, "{one} {other}");
+            assert_eq!(host(other).overlaps(&host(one)), expected, "{other} {one}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is said of several secrets together, before any of them is got.
+
+use super::host_list::HostList;
+use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
+
+impl SecretBinding {
+    /// Looks whether all of them can go where they are to go. `list` is what the list of hosts is called where somebody could change it.
+    ///
+    /// # Errors
+    /// When one could go nowhere, or two into one place.
+    pub fn check(bindings: &[Self], hosts: &HostList, list: &str) -> Result<(), SecretError> {
+        bindings.iter().try_for_each(|binding| check_host(binding, hosts, list))?;
+        check_places(bindings)
+    }
+}
+
+/// A secret has to go to a host that is reached, and where requests are seen.
+fn check_host(binding: &SecretBinding, hosts: &HostList, list: &str) -> Result<(), SecretError> {
+    let to = binding.host.written();
+    if hosts.entry_for(&binding.host.example()).is_none() {
+        let fix = format!("add `{to}` to {list}");
+        return Err(SecretError::new(
+            &binding.name,
+            format!("goes to `{to}`, which commands do not reach"),
+            fix,
+        ));
+    }
+    if hosts.carries_anything(&binding.host.example()) {
+        let fix = format!("take `/tcp` from the entry for `{to}`");
+        let why = format!("goes to `{to}`, through which anything goes unseen");
+        return Err(SecretError::new(&binding.name, why, fix));
+    }
+    Ok(())
+}
+
+/// One name is one secret, and one place has one.
+fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
+    for (number, one) in bindings.iter().enumerate() {
+        for other in bindings.iter().take(number) {
+            let wrong = |why: String, fix: &str| Err(SecretError::new(&one.name, why, fix));
+            if one.name == other.name && one.source != other.source {
+                return wrong("comes from two sources".to_owned(), "give one of them another name");
+            }
+            let shared =
+                one.places.iter().find(|place| other.places.iter().any(|other| place.is_same(other)));
+            if let (Some(place), true) = (shared, one.host.overlaps(&other.host) && one.name != other.name) {
+                let (to, place) = (one.host.written(), place.words());
+                return wrong(
+                    format!("goes to `{to}` in {place}, where `{}` goes as well", other.name),
+                    "leave one of them out, or give it another place",
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+impl SecretPlace {
+    /// Whether two secrets there would be in each other's way. The user and password of `Authorization: Basic` stand in that header.
+    fn is_same(&self, other: &Self) -> bool {
+        let plain = |place: &Self| match place {
+            Self::Basic | Self::SigV4 => Self::Header("authorization".to_owned()),
+            place => place.clone(),
+        };
+        plain(self) == plain(other)
+    }
+}

@@ -1,0 +1,225 @@
+//! Secrets that commands use and never see: within there is a dummy, and the broker puts the secret in its place.
+//!
+//! It does so in requests to the one host, path and place that the secret is bound to, where it looks into what goes by. A dummy
+//! anywhere else is refused and put on record as what it is, an attempt to carry a secret away. A host that gets a secret gets no
+//! other credential: what somebody smuggles into a command could otherwise act there as somebody else. What comes back is
+//! gone over for the secret, in every spelling that [`needles`] knows, before anybody within can read it; what cannot be read
+//! for that is not let through.
+//!
+//! A host that means harm can send back what it got in a spelling of its own making, or in two answers. So a secret is bound to a
+//! host that may have it.
+
+#![expect(clippy::disallowed_methods, reason = "lends secrets for a while")]
+
+mod answers;
+mod credentials;
+mod dummy;
+mod needles;
+mod percent;
+mod readings;
+mod requests;
+mod scrub;
+mod sigv4;
+mod source;
+
+use std::ffi::OsString;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use zeroize::Zeroizing;
+
+use super::broker::inspect::{BodyRewrite, Conversation, Rewrite, RewriteRefusal};
+use super::host_list::HostList;
+use super::secret_binding::{SecretBinding, SecretError};
+use super::target::NetTarget;
+use needles::Needles;
+use scrub::Scrubber;
+
+/// The secrets of a run, and what stands for them.
+///
+/// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this program
+/// writes no core as long as it runs.
+#[derive(Clone)]
+pub struct Secrets(Arc<Held>);
+
+struct Held {
+    secrets: Vec<Secret>,
+    dummies: Arc<Needles>,
+    scrubber: Arc<Scrubber>,
+    began: Instant,
+}
+
+/// One secret, and all to whom it goes.
+struct Secret {
+    name: String,
+    value: Zeroizing<Vec<u8>>,
+    dummy: String,
+    bindings: Vec<SecretBinding>,
+}
+
+impl Secrets {
+    /// Gets secrets from their sources, and makes what stands for them. `list` is what the list of hosts is called where somebody could
+    /// change it.
+    ///
+    /// # Errors
+    /// When one cannot be had, or could go nowhere, or two of them into one place.
+    pub fn open(bindings: &[SecretBinding], hosts: &HostList, list: &str) -> Result<Self, SecretError> {
+        SecretBinding::check(bindings, hosts, list)?;
+        no_cores();
+        let mut secrets: Vec<Secret> = Vec::new();
+        for binding in bindings {
+            if let Some(secret) = secrets.iter_mut().find(|secret| secret.name == binding.name) {
+                secret.bindings.push(binding.clone());
+                continue;
+            }
+            let value = source::read(binding)?;
+            let dummy = dummy::of(&value).ok_or_else(|| {
+                SecretError::new(
+                    &binding.name,
+                    "gets no dummy, since there are no random numbers",
+                    "try again",
+                )
+            })?;
+            secrets.push(Secret {
+                name: binding.name.clone(),
+                value,
+                dummy,
+                bindings: vec![binding.clone()],
+            });
+        }
+        Self::held(secrets, Instant::now())
+    }
+
+    fn held(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
+        let too_many = |why: String| {
+            let fix = "leave some of them out";
+            SecretError::new("?", format!("is one of too many to look for: {why}"), fix)
+        };
+        let dummies = Needles::new(secrets.iter().map(|secret| secret.dummy.as_bytes())).map_err(too_many)?;
+        let pairs: Vec<_> =
+            secrets.iter().map(|secret| (secret.value.as_slice(), secret.dummy.as_str())).collect();
+        let scrubber = Scrubber::new(&pairs).map_err(too_many)?;
+        let (dummies, scrubber) = (Arc::new(dummies), Arc::new(scrubber));
+        Ok(Self(Arc::new(Held { secrets, dummies, scrubber, began })))
+    }
+
+    /// Returns the variables that a command gets in the place of its secrets.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        self.0.secrets.iter().map(|secret| ((&secret.name).into(), (&secret.dummy).into())).collect()
+    }
+
+    /// Returns the name of the first secret that stands in a text that a command would be given.
+    #[must_use]
+    pub fn named_in(&self, text: &[u8]) -> Option<&str> {
+        let found = self.0.secrets.iter().find(|one| memchr::memmem::find(text, &one.value).is_some());
+        found.map(|one| one.name.as_str())
+    }
+}
+
+/// Lets this program write no core that would hold secrets. One byte is less than any core has, and the only bound that holds for
+/// programs to which the kernel hands cores: core(5).
+fn no_cores() {
+    let limit = getrlimit(Resource::Core);
+    if limit.current.is_none_or(|bytes| bytes > 1) {
+        // It can always be lowered.
+        setrlimit(Resource::Core, Rlimit { current: Some(1), ..limit }).ok();
+    }
+}
+
+impl Held {
+    /// Returns whether a host gets a secret.
+    fn is_bound(&self, target: &NetTarget) -> bool {
+        self.bindings().any(|(_, binding)| binding.host.holds(target))
+    }
+
+    fn bindings(&self) -> impl Iterator<Item = (&Secret, &SecretBinding)> {
+        self.secrets.iter().flat_map(|secret| secret.bindings.iter().map(move |binding| (secret, binding)))
+    }
+
+    /// Says why a dummy is not let through there.
+    fn elsewhere(&self, number: usize, to: &NetTarget, place: &str) -> RewriteRefusal {
+        let secret = self.secrets.get(number);
+        let name = secret.map(|secret| secret.name.as_str()).unwrap_or_default();
+        let bound: Vec<_> =
+            secret.into_iter().flat_map(|secret| &secret.bindings).map(SecretBinding::destination).collect();
+        RewriteRefusal {
+            rule: "secret-elsewhere",
+            reason: format!(
+                "attempted exfiltration: what stands for the secret `{name}` was sent to `{to}` in {place}, and it goes to {} alone",
+                bound.join(" and to ")
+            ),
+            fix: None,
+        }
+    }
+
+    /// Says whether a secret may be put into a request now.
+    fn may_go(
+        &self,
+        secret: &Secret,
+        binding: &SecretBinding,
+        to: Conversation<'_>,
+    ) -> Result<(), RewriteRefusal> {
+        let refused =
+            |rule, reason, fix: &str| Err(RewriteRefusal { rule, reason, fix: Some(fix.to_owned()) });
+        let name = &secret.name;
+        if binding.lifetime.is_some_and(|lifetime| self.began.elapsed() >= lifetime) {
+            let seconds = binding.lifetime.unwrap_or(Duration::ZERO).as_secs();
+            let reason = format!("the secret `{name}` was lent for {seconds} s, and they are over");
+            return refused(
+                "secret-expired",
+                reason,
+                "run the command again, or lend it for longer (`for=`)",
+            );
+        }
+        if !to.is_tls && !binding.is_plain && !binding.host.is_loopback() {
+            let reason = format!("the secret `{name}` would go to `{}` over plain HTTP", to.target);
+            return refused(
+                "secret-in-clear",
+                reason,
+                "ask for `https://`; `plain` behind the secret lets it go all the same",
+            );
+        }
+        Ok(())
+    }
+}
+
+impl Rewrite for Secrets {
+    /// Plain requests are looked at wherever they go: a dummy in one is refused.
+    fn inspects(&self, to: Conversation<'_>) -> bool {
+        !to.is_tls || self.0.is_bound(to.target)
+    }
+
+    fn request(
+        &self,
+        to: Conversation<'_>,
+        head: &mut hyper::http::request::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal> {
+        requests::rewrite(&self.0, to, head)
+    }
+
+    fn answer(
+        &self,
+        to: Conversation<'_>,
+        head: &mut hyper::http::response::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal> {
+        answers::rewrite(&self.0, to, head)
+    }
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.secrets.iter().map(|secret| &secret.name)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! What stands within for a secret: of the same shape, so that programs take it for one, and of no use to anybody.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+
+/// How tokens begin that programs know by their first letters. The longer of two stands first.
+const PREFIXES: &[&str] = &[
+    "github_pat_",
+    "sk-ant-api03-",
+    "sk-ant-oat01-",
+    "sk-ant-",
+    "sk-proj-",
+    "sk-svcacct-",
+    "sk-or-v1-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "rk_test_",
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "glpat-",
+    "npm_",
+    "pypi-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "hf_",
+    "gsk_",
+    "AIza",
+    "ya29.",
+    "dop_v1_",
+    "shpat_",
+    "lin_api_",
+    "SG.",
+    "hvs.",
+    "pat-",
+    "AKIA",
+    "ASIA",
+];
+
+/// So many characters are random at least, so that no other text holds them by chance.
+const MIN_RANDOM: usize = 20;
+
+/// The longest that is made.
+const MAX: usize = 512;
+
+/// The head of a token of JSON that is signed, and what it says: it holds until the year 9999.
+const JWT_HEAD: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+const JWT_SAYS: &str = r#"{"sub":"stockade","exp":253402300799}"#;
+
+/// The letters that the random part is made of: those that the secret has, so that forms that are checked still fit.
+const ALPHABETS: &[&[u8]] = &[
+    b"0123456789",
+    b"0123456789abcdef",
+    b"0123456789ABCDEF",
+    b"0123456789abcdefghijklmnopqrstuvwxyz",
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+];
+
+/// The one that is taken for all else. Nothing of it is ever escaped anywhere.
+const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// Returns what stands for a secret; nothing if the system has no random numbers.
+pub(super) fn of(secret: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(secret).unwrap_or_default();
+    if is_jwt(text) {
+        let signed = |text: &str| URL_SAFE_NO_PAD.encode(text);
+        return Some(format!("{}.{}.{}", signed(JWT_HEAD), signed(JWT_SAYS), random(LETTERS, 43)?));
+    }
+    if is_uuid(text) {
+        return uuid();
+    }
+    let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix)).copied().unwrap_or_default();
+    let rest = text.strip_prefix(prefix).unwrap_or_default();
+    let padding = rest.bytes().rev().take_while(|byte| *byte == b'=').take(2).count();
+    let body = rest.trim_end_matches('=');
+    let alphabet = ALPHABETS.iter().find(|alphabet| body.bytes().all(|byte| alphabet.contains(&byte)));
+    let alphabet = alphabet.filter(|_| !body.is_empty()).copied().unwrap_or(LETTERS);
+    let length = secret.len().saturating_sub(prefix.len() + padding).clamp(MIN_RANDOM, MAX);
+    Some(format!("{prefix}{}{}", random(alphabet, length)?, "=".repeat(padding)))
+}
+
+/// Three parts in base64, the first of which says how it is signed.
+fn is_jwt(text: &str) -> bool {
+    let is_part = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    };
+    text.starts_with("eyJ") && text.split('.').count() == 3 && text.split('.').all(is_part)
+}
+
+/// The lengths of the parts of such a number.
+const UUID: [usize; 5] = [8, 4, 4, 4, 12];
+
+fn is_uuid(text: &str) -> bool {
+    let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.split('-').map(str::len).eq(UUID) && text.split('-').all(is_hex)
+}
+
+fn uuid() -> Option<String> {
+    let parts: Option<Vec<_>> = UUID.iter().map(|length| random(b"0123456789abcdef", *length)).collect();
+    Some(parts?.join("-"))
+}
+
+/// So many letters of an alphabet of at most 128, each as likely as the others.
+fn random(alphabet: &[u8], length: usize) -> Option<String> {
+    let mut text = String::with_capacity(length);
+    let most = (256 / alphabet.len().max(1)) * alphabet.len();
+    let mut bytes = [0; 64];
+    while text.len() < length {
+        getrandom::fill(&mut bytes).ok()?;
+        let fair = bytes.iter().map(|byte| usize::from(*byte)).filter(|number| *number < most);
+        let letters = fair.filter_map(|number| alphabet.get(number % alphabet.len()));
+        text.extend(letters.take(length - text.len()).map(|letter| char::from(*letter)));
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dummies_have_the_shape_of_what_they_stand_for() {
+        let same_letters = |secret: &str, dummy: &str| {
+            let class =
+                |byte: u8| (byte.is_ascii_digit(), byte.is_ascii_lowercase(), byte.is_ascii_uppercase());
+            let has = |text: &str, what: (bool, bool, bool)| text.bytes().any(|byte| class(byte) == what);
+            dummy.bytes().all(|byte| has(secret, class(byte)))
+        };
+        for secret in [
+            "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+            "github_pat_11AAAAAAA0123456789abcdefghij",
+            "sk-ant-api03-0a1B2c3D4e5F6g7H8i9J-_0a1B2c3D4e5F6g7H8i9J",
+            "0123456789abcdef0123456789abcdef",
+            "0123456789ABCDEF0123456789ABCDEF",
+            "12345678901234567890123",
+            "c2VjcmV0IHNlY3JldCBzZWNyZXQgc2VjcmV0IHM0Cg==",
+            "123e4567-e89b-12d3-a456-426614174000",
+        ] {
+            let dummy = of(secret.as_bytes()).unwrap();
+            assert_eq!(dummy.len(), secret.len(), "{secret} {dummy}");
+            assert!(same_letters(secret, &dummy), "{secret} {dummy}");
+            assert_ne!(dummy, secret);
+            assert_ne!(dummy, of(secret.as_bytes()).unwrap(), "it is another one in each run");
+            let prefix = PREFIXES.iter().find(|prefix| secret.starts_with(**prefix)).copied().unwrap_or("");
+            assert!(dummy.starts_with(prefix), "{dummy}");
+        }
+        let short = of(b"hunter22").unwrap();
+        assert!(short.len() >= MIN_RANDOM, "{short}");
+        let odd = of("p\u{e4}ss \"word\"&%+/".as_bytes()).unwrap();
+        assert!(odd.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{odd}");
+        let jwt = of(b"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl").unwrap();
+        assert!(is_jwt(&jwt), "{jwt}");
+    }
+}

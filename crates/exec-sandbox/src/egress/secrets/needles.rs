@@ -1,0 +1,275 @@
+//! Finds values in what goes by in pieces, in every spelling that carries them whole.
+//!
+//! A value is looked for as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case; and
+//! all of that once more in what percent-escapes and escapes of JSON stand for. One automaton (Aho and Corasick) reads each byte
+//! once for each of these readings, so that time is linear, and what is held back is only what might be the beginning of a value.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+
+use aho_corasick::automaton::{Automaton as _, StateID};
+use aho_corasick::nfa::contiguous::NFA;
+use aho_corasick::{Anchored, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use super::readings::{Decoder, JSON, PERCENT};
+
+/// Values to look for.
+pub(super) struct Needles {
+    automaton: NFA,
+    start: StateID,
+    /// The forms that are looked for, by their number in the automaton.
+    forms: Vec<Form>,
+    /// How long the beginning of a form is that a state stands for.
+    depths: HashMap<StateID, usize>,
+    longest: usize,
+}
+
+/// One spelling of one value.
+#[derive(Clone)]
+struct Form {
+    value: usize,
+    spelling: Spelling,
+    length: usize,
+}
+
+/// How a value is spelled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spelling {
+    Plain,
+    /// In base64 behind so many other bytes, in the alphabet of URLs or the usual one.
+    Base64 {
+        behind: usize,
+        for_urls: bool,
+    },
+    Hex,
+    Utf16 {
+        is_big_endian: bool,
+    },
+}
+
+const SPELLINGS: &[Spelling] = &[
+    Spelling::Plain,
+    Spelling::Base64 { behind: 0, for_urls: false },
+    Spelling::Base64 { behind: 1, for_urls: false },
+    Spelling::Base64 { behind: 2, for_urls: false },
+    Spelling::Base64 { behind: 0, for_urls: true },
+    Spelling::Base64 { behind: 1, for_urls: true },
+    Spelling::Base64 { behind: 2, for_urls: true },
+    Spelling::Hex,
+    Spelling::Utf16 { is_big_endian: false },
+    Spelling::Utf16 { is_big_endian: true },
+];
+
+impl Spelling {
+    /// Returns the bytes of a value in this spelling that are the same whatever stands around it.
+    pub(super) fn of(self, value: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Plain => value.to_vec(),
+            Self::Hex => value.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+            Self::Utf16 { is_big_endian: true } => value.iter().flat_map(|byte| [0, *byte]).collect(),
+            Self::Utf16 { is_big_endian: false } => value.iter().flat_map(|byte| [*byte, 0]).collect(),
+            Self::Base64 { behind, for_urls } => {
+                let engine = if for_urls { URL_SAFE_NO_PAD } else { STANDARD_NO_PAD };
+                let whole: Vec<u8> = std::iter::repeat_n(0, behind).chain(value.iter().copied()).collect();
+                let text = engine.encode(&whole).into_bytes();
+                // Characters that hold bits of what stands before or behind it say nothing about it.
+                let before = (behind * 8).div_ceil(6);
+                let of_both = usize::from(!whole.len().is_multiple_of(3));
+                let length = text.len().saturating_sub(before + of_both);
+                text.into_iter().skip(before).take(length).collect()
+            }
+        }
+    }
+}
+
+/// A value that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Found {
+    /// Which value it is.
+    pub(super) value: usize,
+    pub(super) spelling: Spelling,
+    /// Where it begins and ends in all that has gone by.
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl Needles {
+    /// Looks for these values.
+    ///
+    /// # Errors
+    /// When they are too many or too long for an automaton.
+    pub(super) fn new<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Result<Self, String> {
+        let (mut forms, mut texts) = (Vec::new(), Vec::new());
+        for (value, bytes) in values.into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
+            for spelling in SPELLINGS {
+                let mut text = spelling.of(bytes);
+                text.make_ascii_lowercase();
+                if !text.is_empty() {
+                    forms.push(Form { value, spelling: *spelling, length: text.len() });
+                    texts.push(text);
+                }
+            }
+        }
+        let automaton =
+            NFA::builder().match_kind(MatchKind::Standard).build(&texts).map_err(|e| e.to_string())?;
+        let start = automaton.start_state(Anchored::No).map_err(|e| e.to_string())?;
+        let mut depths = HashMap::new();
+        for text in &texts {
+            let mut state = start;
+            for (depth, byte) in text.iter().enumerate() {
+                state = automaton.next_state(Anchored::No, state, *byte);
+                depths.insert(state, depth + 1);
+            }
+        }
+        let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+        Ok(Self { automaton, start, forms, depths, longest })
+    }
+
+    /// Returns what is found in a text that is there as a whole.
+    pub(super) fn find(&self, text: &[u8]) -> Vec<Found> {
+        let (mut stream, mut all) = (NeedleStream::new(self), Vec::new());
+        stream.feed(self, text, &mut |found| all.push(found));
+        stream.end(self, &mut |found| all.push(found));
+        all
+    }
+
+    /// Returns the first value that stands in a text that is there as a whole.
+    pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
+        self.find(text).first().map(|found| found.value)
+    }
+
+    fn depth(&self, state: StateID) -> usize {
+        self.depths.get(&state).copied().unwrap_or_default()
+    }
+}
+
+/// How far something that goes by has been looked at.
+#[derive(Debug)]
+pub(super) struct NeedleStream {
+    /// How many bytes went by.
+    at: u64,
+    plain: StateID,
+    readings: [Reading; 2],
+}
+
+/// What escapes stand for, as far as it has been looked at.
+#[derive(Debug)]
+struct Reading {
+    decoder: Decoder,
+    state: StateID,
+    /// Where the last bytes begin in what went by, as many as the longest form has.
+    begins: VecDeque<u64>,
+}
+
+impl NeedleStream {
+    pub(super) fn new(needles: &Needles) -> Self {
+        let reading = |kind| Reading {
+            decoder: Decoder::new(kind),
+            state: needles.start,
+            begins: VecDeque::with_capacity(needles.longest + 1),
+        };
+        Self { at: 0, plain: needles.start, readings: [reading(PERCENT), reading(JSON)] }
+    }
+
+    /// Looks at one more piece.
+    pub(super) fn feed(&mut self, needles: &Needles, piece: &[u8], found: &mut dyn FnMut(Found)) {
+        let (began, before) = (self.at, self.plain);
+        for byte in piece {
+            self.at += 1;
+            self.plain = needles.automaton.next_state(Anchored::No, self.plain, byte.to_ascii_lowercase());
+            if needles.automaton.is_match(self.plain) {
+                let to = self.at;
+                matches(needles, self.plain, &mut |form| {
+                    let from = to.saturating_sub(form.length as u64);
+                    found(Found { value: form.value, spelling: form.spelling, from, to });
+                });
+            }
+        }
+        for reading in &mut self.readings {
+            let is_as_plain = reading.state == before && reading.decoder.has_nothing_begun();
+            if is_as_plain && !reading.decoder.has_escape(piece) {
+                reading.as_plain(needles, self.plain, self.at);
+            } else {
+                reading.feed(needles, piece, began, found);
+            }
+        }
+    }
+
+    /// Looks at what was begun and will not go on.
+    pub(super) fn end(&mut self, needles: &Needles, found: &mut dyn FnMut(Found)) {
+        for reading in &mut self.readings {
+            reading.end(needles, self.at, found);
+        }
+    }
+
+    /// Returns up to where nothing could be the beginning of a value.
+    pub(super) fn is_settled_until(&self, needles: &Needles) -> u64 {
+        let plain = self.at.saturating_sub(needles.depth(self.plain) as u64);
+        self.readings.iter().map(|reading| reading.is_settled_until(needles, self.at)).fold(plain, u64::min)
+    }
+}
+
+impl Reading {
+    /// It stands where the plain reading does, which met no escape.
+    fn as_plain(&mut self, needles: &Needles, state: StateID, at: u64) {
+        self.state = state;
+        let depth = needles.depth(state) as u64;
+        self.begins.clear();
+        self.begins.extend(at.saturating_sub(depth)..at);
+    }
+
+    fn feed(&mut self, needles: &Needles, piece: &[u8], began: u64, found: &mut dyn FnMut(Found)) {
+        let Self { decoder, state, begins } = self;
+        decoder
+            .feed(piece, began, &mut |byte, from, to| step(needles, state, begins, (byte, from, to), found));
+    }
+
+    fn end(&mut self, needles: &Needles, at: u64, found: &mut dyn FnMut(Found)) {
+        let Self { decoder, state, begins } = self;
+        decoder.end(at, &mut |byte, from, to| step(needles, state, begins, (byte, from, to), found));
+    }
+
+    fn is_settled_until(&self, needles: &Needles, at: u64) -> u64 {
+        let unread = at.saturating_sub(self.decoder.begun() as u64);
+        let depth = needles.depth(self.state);
+        let first = self.begins.len().checked_sub(depth).and_then(|index| self.begins.get(index));
+        first.filter(|_| depth > 0).map_or(unread, |first| unread.min(*first))
+    }
+}
+
+/// Takes a byte of a reading, which begins and ends there in what went by.
+fn step(
+    needles: &Needles,
+    state: &mut StateID,
+    begins: &mut VecDeque<u64>,
+    (byte, from, to): (u8, u64, u64),
+    found: &mut dyn FnMut(Found),
+) {
+    if begins.len() > needles.longest {
+        begins.pop_front();
+    }
+    begins.push_back(from);
+    *state = needles.automaton.next_state(Anchored::No, *state, byte.to_ascii_lowercase());
+    if needles.automaton.is_match(*state) {
+        matches(needles, *state, &mut |form| {
+            let first = begins.len().checked_sub(form.length).and_then(|index| begins.get(index));
+            let from = first.copied().unwrap_or(from);
+            found(Found { value: form.value, spelling: form.spelling, from, to });
+        });
+    }
+}
+
+fn matches(needles: &Needles, state: StateID, each: &mut dyn FnMut(&Form)) {
+    for index in 0..needles.automaton.match_len(state) {
+        let pattern = needles.automaton.match_pattern(state, index);
+        needles.forms.get(pattern.as_usize()).into_iter().for_each(&mut *each);
+    }
+}
+
+impl fmt::Debug for Needles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Needles").field("forms", &self.forms.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,221 @@
+//! What escapes stand for in what goes by in pieces: `%41` in addresses and forms, `\u0041` in JSON.
+//!
+//! Nothing is refused here, and nothing has to be well-formed: what is no escape stands for itself. A reader that decodes more than
+//! another finds more.
+
+/// A kind of escape: how it begins, and how it is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Escape {
+    begins: u8,
+    /// Reads what begins with that byte.
+    read: fn(&[u8]) -> Read,
+}
+
+/// What bytes are that begin an escape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Read {
+    /// More has to come.
+    More,
+    /// The whole of them stands for this character.
+    Stands(u32),
+    /// The first byte stands for itself, and what follows is read anew.
+    Itself,
+    /// The first two bytes stand for this byte, and what follows is read anew.
+    Two(u8),
+}
+
+/// What stands for a byte in addresses and forms: `%41`.
+pub(super) const PERCENT: Escape = Escape { begins: b'%', read: percent };
+
+/// `\u0041`, `\/`. An escape that stands behind a backslash is read as one: programs write JSON into JSON.
+pub(super) const JSON: Escape = Escape { begins: b'\\', read: json };
+
+/// So many bytes at most become one escape, or none.
+const MAX: usize = 7;
+
+fn percent(bytes: &[u8]) -> Read {
+    match bytes {
+        [_] => Read::More,
+        [_, high] if high.is_ascii_hexdigit() => Read::More,
+        [_, high, low] => match (hex(*high), hex(*low)) {
+            (Some(high), Some(low)) => Read::Stands(high * 16 + low),
+            _ => Read::Itself,
+        },
+        _ => Read::Itself,
+    }
+}
+
+fn json(bytes: &[u8]) -> Read {
+    /// What single letters stand for.
+    const LETTERS: &[(u8, u8)] = &[
+        (b'"', b'"'),
+        (b'/', b'/'),
+        (b'\'', b'\''),
+        (b'b', 8),
+        (b'f', 12),
+        (b'n', b'\n'),
+        (b'r', b'\r'),
+        (b't', b'\t'),
+    ];
+    match bytes {
+        [_] => Read::More,
+        // `\\u0041` and `\\"` hold another escape; `\\x` is a backslash.
+        [_, b'\\'] => Read::More,
+        [_, b'\\', b'u'] => Read::Itself,
+        [_, b'\\', next] if LETTERS.iter().any(|row| row.0 == *next) => Read::Itself,
+        [_, b'\\', _] => Read::Two(b'\\'),
+        [_, b'u'] => Read::More,
+        [_, b'u', digits @ ..] if digits.iter().all(|digit| hex(*digit).is_some()) => match digits.len() {
+            4 => Read::Stands(
+                digits.iter().filter_map(|digit| hex(*digit)).fold(0, |sum, digit| sum * 16 + digit),
+            ),
+            _ => Read::More,
+        },
+        [_, letter] => match LETTERS.iter().find(|row| row.0 == *letter) {
+            Some((_, stands)) => Read::Stands(u32::from(*stands)),
+            None => Read::Itself,
+        },
+        _ => Read::Itself,
+    }
+}
+
+fn hex(byte: u8) -> Option<u32> {
+    char::from(byte).to_digit(16)
+}
+
+/// Decodes what comes in pieces, and says of each byte from where to where it was written.
+#[derive(Debug)]
+pub(super) struct Decoder {
+    escape: Escape,
+    /// What may become an escape.
+    begun: Vec<u8>,
+}
+
+/// Takes a byte, and where its spelling begins and ends.
+type Emit<'e> = dyn FnMut(u8, u64, u64) + 'e;
+
+impl Decoder {
+    pub(super) fn new(escape: Escape) -> Self {
+        Self { escape, begun: Vec::with_capacity(MAX) }
+    }
+
+    pub(super) const fn has_nothing_begun(&self) -> bool {
+        self.begun.is_empty()
+    }
+
+    /// How many bytes wait for more.
+    pub(super) const fn begun(&self) -> usize {
+        self.begun.len()
+    }
+
+    pub(super) fn has_escape(&self, piece: &[u8]) -> bool {
+        memchr::memchr(self.escape.begins, piece).is_some()
+    }
+
+    /// Decodes a piece that begins there in all that goes by.
+    pub(super) fn feed(&mut self, piece: &[u8], began: u64, emit: &mut Emit<'_>) {
+        for (byte, at) in piece.iter().zip(began..) {
+            if self.begun.is_empty() && *byte != self.escape.begins {
+                emit(*byte, at, at + 1);
+                continue;
+            }
+            self.begun.push(*byte);
+            self.settle(at + 1, IsOver::No, emit);
+        }
+    }
+
+    /// Decodes what is left when nothing more comes.
+    pub(super) fn end(&mut self, at: u64, emit: &mut Emit<'_>) {
+        self.settle(at, IsOver::Yes, emit);
+    }
+
+    /// Decodes as much as is certain of what has begun and ends there. Each round takes one byte at least.
+    fn settle(&mut self, to: u64, is_over: IsOver, emit: &mut Emit<'_>) {
+        while let Some(first) = self.begun.first().copied() {
+            let from = to.saturating_sub(self.begun.len() as u64);
+            let read = match first == self.escape.begins {
+                true => self.read(),
+                false => Read::Itself,
+            };
+            let taken = match read {
+                Read::More if is_over == IsOver::No => return,
+                Read::Stands(character) => {
+                    let length = self.begun.len();
+                    stands(character, self.escape, &mut |byte| emit(byte, from, from + length as u64));
+                    length
+                }
+                Read::Two(byte) => {
+                    emit(byte, from, from + 2);
+                    2
+                }
+                Read::Itself | Read::More => {
+                    emit(first, from, from + 1);
+                    1
+                }
+            };
+            self.begun.drain(..taken.min(self.begun.len()));
+        }
+    }
+
+    /// Reads the shortest beginning that says what it is.
+    fn read(&self) -> Read {
+        (self.escape.read)(&self.begun)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IsOver {
+    Yes,
+    No,
+}
+
+/// A percent-escape is a byte; one of JSON is a character, and a half of one is nothing that could be found.
+fn stands(character: u32, escape: Escape, emit: &mut dyn FnMut(u8)) {
+    match (u8::try_from(character), char::from_u32(character)) {
+        (Ok(byte), _) if escape.begins == PERCENT.begins || byte.is_ascii() => emit(byte),
+        (_, Some(character)) => {
+            character.encode_utf8(&mut [0; 4]).bytes().for_each(emit);
+        }
+        _ => emit(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(escape: Escape, text: &str, piece: usize) -> String {
+        let (mut decoder, mut out, mut at) = (Decoder::new(escape), Vec::new(), 0);
+        let mut last = 0;
+        let mut emit = |byte, from, to| {
+            assert!(from <= to && from >= last, "{text}");
+            last = from;
+            out.push(byte);
+        };
+        for piece in text.as_bytes().chunks(piece) {
+            decoder.feed(piece, at, &mut emit);
+            at += piece.len() as u64;
+        }
+        decoder.end(at, &mut emit);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn escapes_are_read_wherever_pieces_end() {
+        for (escape, text, expected) in [
+            (PERCENT, "a%41%6a%", "aAj%"),
+            (PERCENT, "%4g%%41%4", "%4g%A%4"),
+            (PERCENT, "%%%41", "%%A"),
+            (JSON, r#"a\u0041\/\"x\n"#, "aA/\"x\n"),
+            (JSON, r"\\u0041", r"\A"),
+            (JSON, r"\\\u0041", r"\A"),
+            (JSON, r"\\x\\", r"\x\\"),
+            (JSON, r"\u00e4\uZ\u004", "\u{e4}\\uZ\\u004"),
+            (JSON, r"\\n", "\\\n"),
+        ] {
+            for piece in 1..9 {
+                assert_eq!(decoded(escape, text, piece), expected, "{text} in pieces of {piece}");
+            }
+        }
+    }
+}

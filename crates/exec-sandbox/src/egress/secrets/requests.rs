@@ -1,0 +1,445 @@
+//! What becomes of a request: each dummy in it is judged by where it stands, and replaced where it belongs.
+
+use hyper::body::Bytes;
+use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, SEC_WEBSOCKET_EXTENSIONS};
+use hyper::http::uri::PathAndQuery;
+use hyper::http::{HeaderMap, HeaderName, HeaderValue, request};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use zeroize::Zeroizing;
+
+use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
+use super::super::secret_binding::{SecretBinding, SecretPlace};
+use super::needles::Spelling;
+use super::scrub::{Watched, through};
+use super::{Held, Secret, credentials, percent, sigv4};
+use std::sync::Arc;
+
+/// The longest body that is read whole, to put a secret into it or to sign it.
+const MAX_BODY: usize = 8 << 20;
+
+/// What may stand in `Authorization: Basic` beside a token that is the user.
+const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
+
+/// A request that is looked at.
+pub(super) struct Asked<'h> {
+    held: &'h Arc<Held>,
+    to: Conversation<'h>,
+    /// Whether its host gets a secret, whatever the path.
+    is_bound: bool,
+    path: String,
+}
+
+/// Puts secrets into a request.
+pub(super) fn rewrite(
+    held: &Arc<Held>,
+    to: Conversation<'_>,
+    head: &mut request::Parts,
+) -> Result<BodyRewrite, RewriteRefusal> {
+    let whole = head.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned();
+    let (path, query) =
+        whole.split_once('?').map_or((whole.as_str(), None), |(path, query)| (path, Some(query)));
+    let asked = Asked { held, to, is_bound: held.is_bound(to.target), path: path.to_owned() };
+    asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
+    asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
+    // A request that is signed is judged as a whole, and nothing else is put into its address.
+    let signing = asked.signing()?;
+    let path = asked.path(path)?;
+    let query = query.map(|query| asked.query(query)).transpose()?;
+    if path.is_some() || query.as_ref().is_some_and(Option::is_some) {
+        let path = path.as_deref().map_or(asked.path.as_str(), String::as_str);
+        let old = whole.split_once('?').map(|(_, query)| query.to_owned());
+        let query = query.flatten().map(|query| query.to_string()).or(old);
+        let new = Zeroizing::new(query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")));
+        let mut parts = std::mem::take(&mut head.uri).into_parts();
+        parts.path_and_query = Some(new.parse().map_err(|_| unwritable("its address"))?);
+        head.uri = parts.try_into().map_err(|_| unwritable("its address"))?;
+    }
+    let unsigned = signing.is_some().then(|| head.headers.clone());
+    asked.headers(head, signing.is_some())?;
+    if asked.is_bound {
+        // What comes back has to be read.
+        head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        head.headers.remove(SEC_WEBSOCKET_EXTENSIONS);
+    }
+    if let (Some((secret, binding)), Some(unsigned)) = (signing, unsigned) {
+        return asked.sign(head, secret, binding, unsigned);
+    }
+    Ok(asked.body())
+}
+
+fn unwritable(place: &str) -> RewriteRefusal {
+    RewriteRefusal {
+        rule: "secret-unwritable",
+        reason: format!("the secret cannot stand in {place}"),
+        fix: Some("look whether its source holds the secret alone".to_owned()),
+    }
+}
+
+impl<'h> Asked<'h> {
+    /// The secret of this number, if it belongs into one of these places here.
+    fn belongs(
+        &self,
+        number: usize,
+        is_place: impl Fn(&SecretPlace) -> bool,
+    ) -> Result<Option<(&'h Secret, &'h SecretBinding)>, RewriteRefusal> {
+        let Some(secret) = self.held.secrets.get(number) else { return Ok(None) };
+        let to_host = |binding: &&SecretBinding| binding.host.holds(self.to.target);
+        for binding in secret.bindings.iter().filter(to_host) {
+            match binding.holds_path(&self.path) {
+                None => return Err(self.ambiguous()),
+                Some(true) if binding.places.iter().any(&is_place) => {
+                    self.held.may_go(secret, binding, self.to)?;
+                    return Ok(Some((secret, binding)));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn ambiguous(&self) -> RewriteRefusal {
+        RewriteRefusal {
+            rule: "ambiguous-path",
+            reason: "servers read its path in more than one way, and a secret is bound to a path".to_owned(),
+            fix: None,
+        }
+    }
+
+    fn elsewhere(&self, number: usize, place: &str) -> RewriteRefusal {
+        self.held.elsewhere(number, self.to.target, place)
+    }
+
+    /// Refuses a dummy in a text where none ever belongs.
+    fn holds_none(&self, text: &[u8], place: &str) -> Result<(), RewriteRefusal> {
+        self.held.dummies.first(text).map_or(Ok(()), |number| Err(self.elsewhere(number, place)))
+    }
+
+    fn other(&self, place: &str) -> RewriteRefusal {
+        let bound = self.held.bindings().filter(|(_, binding)| binding.host.holds(self.to.target));
+        let names: Vec<_> = bound.map(|(secret, _)| format!("`{}`", secret.name)).collect();
+        RewriteRefusal {
+            rule: "other-credential",
+            reason: format!(
+                "{place} holds another credential, and `{}` gets the secret {} and no other",
+                self.to.target,
+                names.join(" or ")
+            ),
+            fix: Some("leave it out, or send what stands for the secret, alone and in its place".to_owned()),
+        }
+    }
+
+    /// The path with what belongs there; nothing if nothing does.
+    fn path(&self, path: &str) -> Result<Option<Zeroizing<String>>, RewriteRefusal> {
+        let found = self.held.dummies.find(path.as_bytes());
+        let Some(first) = found.first() else { return Ok(None) };
+        let elsewhere = || Err(self.elsewhere(first.value, "the path"));
+        let is_one = found.iter().all(|one| one.value == first.value && one.spelling == Spelling::Plain);
+        let Some((secret, _)) = self.belongs(first.value, |place| *place == SecretPlace::Path)? else {
+            return elsewhere();
+        };
+        // It stands there once, and as it is.
+        let Some((before, after)) = path.split_once(&secret.dummy).filter(|_| is_one) else {
+            return elsewhere();
+        };
+        if after.contains(&secret.dummy) {
+            return elsewhere();
+        }
+        let mut new = Zeroizing::new(String::with_capacity(path.len() + 3 * secret.value.len()));
+        new.push_str(before);
+        percent::encode(&secret.value, &mut new);
+        new.push_str(after);
+        Ok(Some(new))
+    }
+
+    /// The query with what belongs there; nothing if nothing does.
+    fn query(&self, query: &str) -> Result<Option<Zeroizing<String>>, RewriteRefusal> {
+        let mut new = Zeroizing::new(String::with_capacity(query.len() + 3 * MAX_SECRETS_IN_QUERY));
+        let mut is_changed = false;
+        for (number, pair) in query.split('&').enumerate() {
+            if number > 0 {
+                new.push('&');
+            }
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            match self.value_in_query(pair, name, value)? {
+                None => new.push_str(pair),
+                Some(secret) => {
+                    new.push_str(name);
+                    new.push('=');
+                    percent::encode(&secret.value, &mut new);
+                    is_changed = true;
+                }
+            }
+        }
+        Ok(is_changed.then_some(new))
+    }
+
+    fn value_in_query(
+        &self,
+        pair: &str,
+        name: &str,
+        value: &str,
+    ) -> Result<Option<&'h Secret>, RewriteRefusal> {
+        let plain = String::from_utf8_lossy(&percent::decoded(name)).into_owned();
+        let is_place = |place: &SecretPlace| *place == SecretPlace::Query(plain.clone());
+        let Some(number) = self.held.dummies.first(pair.as_bytes()) else {
+            let is_ours = self.held.bindings().any(|(_, binding)| {
+                binding.host.holds(self.to.target) && binding.places.iter().any(is_place)
+            });
+            return match self.is_bound && (is_ours || credentials::is_in_query(&plain)) {
+                true => Err(self.other(&format!("`{}` of the query", plain.escape_debug()))),
+                false => Ok(None),
+            };
+        };
+        let Some((secret, _)) = self.belongs(number, is_place)? else {
+            return Err(self.elsewhere(number, "the query"));
+        };
+        match percent::decoded(value) == secret.dummy.as_bytes() {
+            true => Ok(Some(secret)),
+            false => Err(self.elsewhere(number, "the query, as a part of something else")),
+        }
+    }
+
+    /// Puts into headers what belongs there.
+    fn headers(&self, head: &mut request::Parts, is_signed: bool) -> Result<(), RewriteRefusal> {
+        let names: Vec<HeaderName> = head.headers.keys().cloned().collect();
+        for name in names {
+            self.holds_none(name.as_str().as_bytes(), "the name of a header")?;
+            if is_signed && name == AUTHORIZATION {
+                let mut values = head.headers.get_all(&name).iter();
+                values.try_for_each(|value| self.holds_none(value.as_bytes(), "`authorization`"))?;
+                continue;
+            }
+            let count = head.headers.get_all(&name).iter().count();
+            let mut new = Vec::with_capacity(count);
+            for value in head.headers.get_all(&name) {
+                new.push(self.header(&name, value)?);
+            }
+            let has_secret = new.iter().any(Option::is_some);
+            if has_secret && count > 1 {
+                return Err(self.other(&format!("a second header `{name}`")));
+            }
+            if let (true, Some(Some(value))) = (has_secret, new.pop()) {
+                head.headers.insert(&name, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// What a header is to say; nothing if it stays as it is.
+    fn header(&self, name: &HeaderName, value: &HeaderValue) -> Result<Option<HeaderValue>, RewriteRefusal> {
+        let shown = format!("the header `{name}`");
+        if let Some(basic) = (name == AUTHORIZATION).then(|| user_and_password(value)).flatten() {
+            return self.basic(&basic);
+        }
+        let Some(number) = self.held.dummies.first(value.as_bytes()) else {
+            return match self.is_bound && credentials::is_header(name.as_str()) {
+                true => Err(self.other(&shown)),
+                false => Ok(None),
+            };
+        };
+        let is_place = |place: &SecretPlace| *place == SecretPlace::Header(name.as_str().to_owned());
+        let Some((secret, _)) = self.belongs(number, is_place)? else {
+            return Err(self.elsewhere(number, &shown));
+        };
+        let text = value.to_str().unwrap_or_default();
+        let Some(before) = text.strip_suffix(&secret.dummy).filter(|before| is_word(before)) else {
+            return Err(self.other(&shown));
+        };
+        sensitive(&[before.as_bytes(), &secret.value]).map(Some).ok_or_else(|| unwritable(&shown))
+    }
+
+    /// What `Authorization: Basic` is to say.
+    fn basic(&self, (user, password): &(Vec<u8>, Vec<u8>)) -> Result<Option<HeaderValue>, RewriteRefusal> {
+        let shown = "the header `authorization` (`Basic`)";
+        let (in_user, in_password) = (self.held.dummies.first(user), self.held.dummies.first(password));
+        let Some(number) = in_password.or(in_user) else {
+            return match self.is_bound {
+                true => Err(self.other(shown)),
+                false => Ok(None),
+            };
+        };
+        let Some((secret, _)) = self.belongs(number, |place| *place == SecretPlace::Basic)? else {
+            return Err(self.elsewhere(number, shown));
+        };
+        let dummy = secret.dummy.as_bytes();
+        let value = match (user.as_slice(), password.as_slice()) {
+            (user, password) if password == dummy && in_user.is_none() => basic_header(user, &secret.value),
+            (user, password) if user == dummy && NO_PASSWORDS.contains(&password) => {
+                basic_header(&secret.value, password)
+            }
+            _ => return Err(self.other(shown)),
+        };
+        value.map(Some).ok_or_else(|| unwritable(shown))
+    }
+
+    /// What becomes of the body.
+    fn body(&self) -> BodyRewrite {
+        if let Some(number) = self.in_body() {
+            let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
+            let (is_tls, is_bound) = (self.to.is_tls, self.is_bound);
+            let finish = move |head: &mut request::Parts, body: Bytes| {
+                let to = Conversation { target: &target, is_tls };
+                let asked = Asked { held: &held, to, is_bound, path };
+                asked.whole_body(head, body, number)
+            };
+            return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
+        }
+        let (held, target) = (Arc::clone(self.held), self.to.target.clone());
+        let why = move |number| held.elsewhere(number, &target, "the body");
+        through(Watched::new(Arc::clone(&self.held.dummies), Box::new(why)))
+    }
+
+    /// The secret that belongs into the body here.
+    fn in_body(&self) -> Option<usize> {
+        let goes = |binding: &SecretBinding| {
+            binding.places.contains(&SecretPlace::Body)
+                && binding.host.holds(self.to.target)
+                && binding.holds_path(&self.path) != Some(false)
+        };
+        self.held.secrets.iter().position(|secret| secret.bindings.iter().any(goes))
+    }
+
+    /// Puts a secret into a body, in the spelling of what it is.
+    fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
+        let found = self.held.dummies.find(&body);
+        if found.is_empty() {
+            return Ok(body);
+        }
+        if let Some(other) = found.iter().find(|one| one.value != number || one.spelling != Spelling::Plain) {
+            return Err(self.elsewhere(other.value, "the body"));
+        }
+        let Some((secret, _)) = self.belongs(number, |place| *place == SecretPlace::Body)? else {
+            return Err(self.elsewhere(number, "the body"));
+        };
+        let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let spelled = spelled(&secret.value, kind.unwrap_or_default());
+        let mut new = Vec::with_capacity(body.len() + spelled.len());
+        let mut at = 0;
+        for one in found {
+            let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            // The same place may be found in more than one reading.
+            let Some(before) = body.get(at..index(one.from)) else { continue };
+            new.extend_from_slice(before);
+            new.extend_from_slice(&spelled);
+            at = index(one.to);
+        }
+        new.extend_from_slice(body.get(at..).unwrap_or_default());
+        Ok(new.into())
+    }
+
+    /// The key that requests to this host are signed with.
+    fn signing(&self) -> Result<Option<(&'h Secret, &'h SecretBinding)>, RewriteRefusal> {
+        let signs = |secret: &Secret| {
+            secret
+                .bindings
+                .iter()
+                .any(|one| one.places.contains(&SecretPlace::SigV4) && one.host.holds(self.to.target))
+        };
+        let Some(number) = self.held.secrets.iter().position(signs) else { return Ok(None) };
+        self.belongs(number, |place| *place == SecretPlace::SigV4)
+    }
+
+    /// Signs a request anew that was signed with the dummy.
+    fn sign(
+        &self,
+        head: &mut request::Parts,
+        secret: &'h Secret,
+        _binding: &SecretBinding,
+        unsigned: HeaderMap,
+    ) -> Result<BodyRewrite, RewriteRefusal> {
+        let Some(authorization) = unsigned.get(AUTHORIZATION) else { return Ok(self.body()) };
+        let host = self.to.target.clone();
+        let name = secret.name.clone();
+        let refused = move |why: String| RewriteRefusal {
+            rule: "other-credential",
+            reason: format!(
+                "`{host}` gets requests that are signed with the secret `{name}` and no others, and {why}"
+            ),
+            fix: Some("sign it with what stands for the secret, in a header (AWS4-HMAC-SHA256)".to_owned()),
+        };
+        let signed = sigv4::Signed::read(authorization.as_bytes()).map_err(|why| refused(why.to_owned()))?;
+        if let Some(hash) = sigv4::payload_hash(&unsigned).map_err(|why| refused(why.to_owned()))? {
+            let new = signed.anew(&unsigned, head, self.to.target, &hash, (&secret.dummy, &secret.value));
+            let new = new.map_err(|why| refused(why.to_owned()))?;
+            head.headers.insert(AUTHORIZATION, new);
+            return Ok(self.body());
+        }
+        let (held, number) = (Arc::clone(self.held), self.number_of(secret));
+        let target = self.to.target.clone();
+        let finish = move |head: &mut request::Parts, body: Bytes| {
+            if let Some(found) = held.dummies.first(&body) {
+                return Err(held.elsewhere(found, &target, "the body"));
+            }
+            let Some(secret) = held.secrets.get(number) else { return Err(refused("it is gone".to_owned())) };
+            let hash = sigv4::hash(&body);
+            let new = signed.anew(&unsigned, head, &target, &hash, (&secret.dummy, &secret.value));
+            head.headers.insert(AUTHORIZATION, new.map_err(|why| refused(why.to_owned()))?);
+            Ok(body)
+        };
+        Ok(BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) })
+    }
+
+    fn number_of(&self, secret: &Secret) -> usize {
+        self.held.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
+    }
+}
+
+/// Room for what a query grows by.
+const MAX_SECRETS_IN_QUERY: usize = 1 << 10;
+
+/// The user and the password of `Basic …`; nothing if it is something else.
+fn user_and_password(value: &HeaderValue) -> Option<(Vec<u8>, Vec<u8>)> {
+    let text = value.to_str().ok()?;
+    let (scheme, encoded) = text.split_once(' ')?;
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let mut bytes = STANDARD.decode(encoded.trim()).ok()?;
+    let colon = bytes.iter().position(|byte| *byte == b':')?;
+    let password = bytes.split_off(colon + 1);
+    bytes.pop();
+    Some((bytes, password))
+}
+
+fn basic_header(user: &[u8], password: &[u8]) -> Option<HeaderValue> {
+    let mut plain = Zeroizing::new(Vec::with_capacity(user.len() + password.len() + 1));
+    plain.extend_from_slice(user);
+    plain.push(b':');
+    plain.extend_from_slice(password);
+    let encoded = Zeroizing::new(STANDARD.encode(&*plain));
+    sensitive(&[b"Basic ", encoded.as_bytes()])
+}
+
+/// A value of a header that nobody shows.
+fn sensitive(parts: &[&[u8]]) -> Option<HeaderValue> {
+    let whole = Zeroizing::new(parts.concat());
+    let mut value = HeaderValue::from_bytes(&whole).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Whether what stands before a secret says how it is meant and nothing else: nothing, `Bearer `, `session=`.
+fn is_word(text: &str) -> bool {
+    let word = text.strip_suffix([' ', '=']).unwrap_or(text);
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    text.is_empty() || (word != text && !word.is_empty() && word.bytes().all(is_letter))
+}
+
+/// A secret as it stands in a body of this kind.
+fn spelled(value: &[u8], kind: &str) -> Zeroizing<Vec<u8>> {
+    let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if kind == "application/x-www-form-urlencoded" {
+        let mut text = String::with_capacity(3 * value.len());
+        percent::encode(value, &mut text);
+        return Zeroizing::new(text.into_bytes());
+    }
+    if kind == "application/json" || kind.ends_with("+json") {
+        let quoted =
+            Zeroizing::new(serde_json::to_string(&String::from_utf8_lossy(value)).unwrap_or_default());
+        let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or_default();
+        return Zeroizing::new(inner.as_bytes().to_vec());
+    }
+    Zeroizing::new(value.to_vec())
+}

@@ -1,0 +1,231 @@
+//! Takes secrets out of what comes back, and looks for dummies in what goes out, piece by piece.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hyper::body::Bytes;
+use hyper::http::{HeaderMap, HeaderValue};
+
+use super::super::broker::inspect::{BodyFilter, BodyRewrite, RewriteRefusal};
+use super::needles::{Found, NeedleStream, Needles, Spelling};
+
+/// What fills the room of a longer spelling.
+const FILLER: u8 = b'x';
+
+/// What a body goes through in pieces. Its length stays, or is not in its head any more.
+pub(super) trait Pieces: fmt::Debug + Send {
+    /// Takes a piece, and gives what may go on of all so far.
+    ///
+    /// # Errors
+    /// When nothing more may.
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal>;
+
+    /// Gives the rest.
+    ///
+    /// # Errors
+    /// As above.
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal>;
+
+    /// Goes over what stands behind a body.
+    ///
+    /// # Errors
+    /// As above.
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal>;
+}
+
+/// The same, as the broker wants it.
+#[derive(Debug)]
+struct ByPiece<P>(P);
+
+impl<P: Pieces> BodyFilter for ByPiece<P> {
+    fn piece(&mut self, bytes: Bytes) -> Result<Bytes, RewriteRefusal> {
+        let mut out = Vec::with_capacity(bytes.len());
+        self.0.push(&bytes, &mut out)?;
+        Ok(out.into())
+    }
+
+    fn keeps_length(&self) -> bool {
+        true
+    }
+
+    fn end(&mut self) -> Result<Bytes, RewriteRefusal> {
+        let mut out = Vec::new();
+        self.0.end(&mut out)?;
+        Ok(out.into())
+    }
+
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
+        self.0.trailers(trailers)
+    }
+}
+
+/// Lets a body go through this.
+pub(super) fn through(pieces: impl Pieces + 'static) -> BodyRewrite {
+    BodyRewrite::Pieces(Box::new(ByPiece(pieces)))
+}
+
+/// What is looked for, and what takes its place.
+#[derive(Debug)]
+pub(super) struct Scrubber {
+    needles: Needles,
+    /// In the order of the values.
+    dummies: Vec<String>,
+}
+
+impl Scrubber {
+    /// Finds each first value, and puts the second in its place.
+    ///
+    /// # Errors
+    /// When they are too many or too long.
+    pub(super) fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
+        let needles = Needles::new(pairs.iter().map(|(value, _)| *value))?;
+        Ok(Self { needles, dummies: pairs.iter().map(|(_, dummy)| (*dummy).to_owned()).collect() })
+    }
+
+    /// Goes over something that is there as a whole. Says whether anything stood there.
+    pub(super) fn whole(&self, text: &mut [u8]) -> bool {
+        let found = self.needles.find(text);
+        found.iter().for_each(|one| self.cover(text, 0, one));
+        !found.is_empty()
+    }
+
+    /// Writes as many bytes over a value as it takes up. `text` begins there in all that goes by.
+    fn cover(&self, text: &mut [u8], base: u64, found: &Found) {
+        let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(usize::MAX);
+        let end = index(found.to).min(text.len());
+        let Some(place) = text.get_mut(index(found.from)..end) else { return };
+        let dummy = self.dummies.get(found.value).map(String::as_bytes).unwrap_or_default();
+        let spelled = match found.spelling {
+            Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(dummy),
+            // What stands within another alphabet has to stay readable there.
+            Spelling::Hex => {
+                Spelling::Hex.of(dummy).into_iter().chain(std::iter::repeat_n(b'0', place.len())).collect()
+            }
+            Spelling::Base64 { .. } => {
+                found.spelling.of(dummy).into_iter().chain(std::iter::repeat_n(b'A', place.len())).collect()
+            }
+        };
+        let all = spelled.into_iter().chain(std::iter::repeat(FILLER));
+        place.iter_mut().zip(all).for_each(|(byte, with)| *byte = with);
+    }
+}
+
+/// A body that is scrubbed. Its length stays.
+#[derive(Debug)]
+pub(super) struct Scrubbed {
+    scrubber: Arc<Scrubber>,
+    stream: NeedleStream,
+    /// What is held back, and where it begins in all that goes by.
+    held: Vec<u8>,
+    base: u64,
+}
+
+impl Scrubbed {
+    pub(super) fn new(scrubber: Arc<Scrubber>) -> Self {
+        let stream = NeedleStream::new(&scrubber.needles);
+        Self { scrubber, stream, held: Vec::new(), base: 0 }
+    }
+
+    fn cover(&mut self, found: &[Found]) {
+        found.iter().for_each(|one| self.scrubber.cover(&mut self.held, self.base, one));
+    }
+}
+
+impl Pieces for Scrubbed {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        self.held.extend_from_slice(piece);
+        let mut found = Vec::new();
+        self.stream.feed(&self.scrubber.needles, piece, &mut |one| found.push(one));
+        self.cover(&found);
+        let settled = self.stream.is_settled_until(&self.scrubber.needles).saturating_sub(self.base);
+        let settled = usize::try_from(settled).unwrap_or_default().min(self.held.len());
+        out.extend(self.held.drain(..settled));
+        self.base += settled as u64;
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        let mut found = Vec::new();
+        self.stream.end(&self.scrubber.needles, &mut |one| found.push(one));
+        self.cover(&found);
+        out.append(&mut self.held);
+        Ok(())
+    }
+
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
+        scrub_headers(&self.scrubber, trailers);
+        Ok(())
+    }
+}
+
+/// Goes over names and values of headers.
+pub(super) fn scrub_headers(scrubber: &Scrubber, headers: &mut HeaderMap) {
+    let named: Vec<_> = headers
+        .keys()
+        .filter(|name| scrubber.whole(&mut name.as_str().as_bytes().to_vec()))
+        .cloned()
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+    for value in headers.values_mut() {
+        let mut bytes = value.as_bytes().to_vec();
+        if scrubber.whole(&mut bytes) {
+            // What takes the place of a value in a header may stand in one.
+            let clean = HeaderValue::from_bytes(&bytes);
+            *value = clean.unwrap_or_else(|_| HeaderValue::from_static("scrubbed"));
+        }
+    }
+}
+
+/// A body in which no dummy may stand.
+pub(super) struct Watched {
+    dummies: Arc<Needles>,
+    stream: NeedleStream,
+    why: Box<Why>,
+}
+
+/// Says why a body is refused in which this dummy stands.
+type Why = dyn Fn(usize) -> RewriteRefusal + Send;
+
+impl Watched {
+    pub(super) fn new(dummies: Arc<Needles>, why: Box<Why>) -> Self {
+        Self { stream: NeedleStream::new(&dummies), dummies, why }
+    }
+
+    fn judge(&self, found: Option<usize>) -> Result<(), RewriteRefusal> {
+        found.map_or(Ok(()), |value| Err((self.why)(value)))
+    }
+}
+
+impl fmt::Debug for Watched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watched").field("stream", &self.stream).finish_non_exhaustive()
+    }
+}
+
+impl Pieces for Watched {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        let mut first = None;
+        self.stream.feed(&self.dummies, piece, &mut |found| {
+            first.get_or_insert(found.value);
+        });
+        self.judge(first)?;
+        out.extend_from_slice(piece);
+        Ok(())
+    }
+
+    fn end(&mut self, _out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        let mut first = None;
+        self.stream.end(&self.dummies, &mut |found| {
+            first.get_or_insert(found.value);
+        });
+        self.judge(first)
+    }
+
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
+        let texts = trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
+        let found = texts.filter_map(|text| self.dummies.first(text)).next();
+        self.judge(found)
+    }
+}

@@ -1,0 +1,232 @@
+//! Gets secrets from where they are: variables, files, commands and the keyring of whoever starts commands.
+#![expect(clippy::disallowed_methods, reason = "reads secrets where their owner keeps them")]
+
+use std::env;
+use std::io::{self, Read};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use zeroize::Zeroizing;
+
+use super::super::secret_binding::{SecretBinding, SecretError, SecretSource};
+use crate::helper::{find_program, helper_command};
+
+/// A secret of more bytes is not read: it would be a file of something else.
+const MAX: usize = 8 << 10;
+
+/// The shortest. A shorter one would be found everywhere, and could not be taken out of what comes back.
+pub(super) const MIN: usize = 8;
+
+/// How long a command may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How often it is looked whether it is over.
+const STEP: Duration = Duration::from_millis(10);
+
+/// The command that asks the keyring of the system, and its arguments; `{service}` and `{account}` stand for what is asked for.
+const KEYRING: &[&str] = if cfg!(target_os = "macos") {
+    &["security", "find-generic-password", "-s", "{service}", "-a", "{account}", "-w"]
+} else {
+    &["secret-tool", "lookup", "service", "{service}", "account", "{account}"]
+};
+
+/// Variables by which a command finds the agent or the keyring that it asks.
+const SESSION: &[&str] = &["DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_TYPE", "USER", "LOGNAME", "LANG"];
+
+/// Returns a secret.
+///
+/// # Errors
+/// When it cannot be had, or is none. The error holds nothing of it.
+pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, SecretError> {
+    let wrong = |(why, fix): (String, String)| SecretError::new(&binding.name, why, fix);
+    let mut bytes = match &binding.source {
+        SecretSource::Environment(name) => variable(name),
+        SecretSource::File(path) => file(Path::new(path)),
+        SecretSource::Command(words) => command(words),
+        SecretSource::Keyring { service, account } => keyring(service, account),
+    }
+    .map_err(wrong)?;
+    // Files and commands end with the end of a line.
+    while let Some(b'\n' | b'\r') = bytes.last() {
+        bytes.pop();
+    }
+    judge(&bytes).map_or(Ok(bytes), |(why, fix)| Err(wrong((why.to_owned(), fix.to_owned()))))
+}
+
+/// Why a text is no secret that could be put into requests.
+fn judge(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
+    match bytes {
+        [] => Some(("is empty", "give its source a value, or leave the secret out")),
+        _ if bytes.len() < MIN => Some((
+            "is shorter than 8 bytes, so that it could not be told from other text in what comes back",
+            "take a longer one",
+        )),
+        _ if bytes.iter().any(u8::is_ascii_control) => Some((
+            "holds a line end or another control character",
+            "name a source that holds the secret alone",
+        )),
+        _ if std::str::from_utf8(bytes).is_err() => Some(("is no text", "name a source that holds text")),
+        _ => None,
+    }
+}
+
+type Wrong = (String, String);
+
+fn variable(name: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+    let value = env::var_os(name);
+    value.map(|value| Zeroizing::new(value.into_encoded_bytes())).ok_or_else(|| {
+        (
+            format!("is to come from the variable `{name}`, which is not set"),
+            format!("set `{name}` for stockade"),
+        )
+    })
+}
+
+fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+    let shown = path.display();
+    let cannot = |error: &dyn std::fmt::Display| {
+        (
+            format!("is to come from `{shown}`, which cannot be read: {error}"),
+            "name a file that holds it alone".to_owned(),
+        )
+    };
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = open(path, flags, Mode::empty()).map_err(|error| cannot(&error))?;
+    let stat = fstat(&file).map_err(|error| cannot(&error))?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+        return Err(cannot(&"it is no ordinary file"));
+    }
+    let own = rustix::process::geteuid().as_raw();
+    if stat.st_uid != own && stat.st_uid != 0 {
+        return Err((
+            format!("is to come from `{shown}`, which belongs to another user"),
+            format!("make it your own: `chown {own} {shown}`"),
+        ));
+    }
+    if stat.st_mode & 0o077 != 0 {
+        return Err((
+            format!("is to come from `{shown}`, which others may read or change"),
+            format!("let nobody else do that: `chmod 600 {shown}`"),
+        ));
+    }
+    bounded(std::fs::File::from(file)).map_err(|error| cannot(&error))
+}
+
+/// Reads all, as far as it is no longer than a secret may be.
+fn bounded(from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    // No buffer that grows leaves its contents behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX + 1));
+    from.take(MAX as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX {
+        return Err(io::Error::other(format!("it is longer than {MAX} bytes")));
+    }
+    Ok(bytes)
+}
+
+fn keyring(service: &str, account: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+    let word = |word: &&str| word.replace("{service}", service).replace("{account}", account);
+    command(&KEYRING.iter().map(word).collect::<Vec<_>>())
+}
+
+/// Runs a command without a shell. What it says besides is heard by nobody: it might hold the secret.
+fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+    let [program, arguments @ ..] = words else {
+        return Err(("comes from no command".to_owned(), "name one".to_owned()));
+    };
+    let failed = |why: String| {
+        let fix = format!(
+            "run `{}` by itself, and see that it prints the secret and nothing else",
+            words.join(" ")
+        );
+        (format!("is to come from the command `{program}`, {why}"), fix)
+    };
+    let path = match program.starts_with('/') {
+        true => Some(Path::new(program).to_path_buf()),
+        false if program.contains('/') => None,
+        false => find_program(program),
+    };
+    let path = path.ok_or_else(|| failed("which is not on the search path".to_owned()))?;
+    let mut command = helper_command(&path);
+    command.args(arguments).stdout(Stdio::piped());
+    command.envs(SESSION.iter().filter_map(|name| Some((*name, env::var_os(name)?))));
+    let mut child = command.spawn().map_err(|error| failed(format!("which cannot be started: {error}")))?;
+    let Some(output) = child.stdout.take() else { return Err(failed("which prints nothing".to_owned())) };
+    let reader = std::thread::spawn(move || bounded(output));
+    let began = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if began.elapsed() < PATIENCE => std::thread::sleep(STEP),
+            _ => break None,
+        }
+    };
+    let Some(status) = status else {
+        // It ends now, whatever it does.
+        child.kill().ok();
+        child.wait().ok();
+        return Err(failed(format!("which was not done in {} s", PATIENCE.as_secs())));
+    };
+    if !status.success() {
+        return Err(failed(format!("which failed ({status})")));
+    }
+    // What it started in the background may hold its output open for ever.
+    while !reader.is_finished() && began.elapsed() < PATIENCE {
+        std::thread::sleep(STEP);
+    }
+    if !reader.is_finished() {
+        return Err(failed("whose output does not end".to_owned()));
+    }
+    match reader.join() {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) => Err(failed(format!("whose output cannot be read: {error}"))),
+        Err(_) => Err(failed("whose output cannot be read".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn of(source: &str) -> Result<String, String> {
+        let binding = SecretBinding::read(&format!("T={source}@a.example")).unwrap();
+        let read = read(&binding).map_err(|error| format!("{error}; {}", error.fix))?;
+        Ok(String::from_utf8(read.to_vec()).unwrap())
+    }
+
+    #[test]
+    fn files_are_of_nobody_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("token");
+        let put = |text: &str, mode| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+            of(&format!("file:{}", path.display()))
+        };
+        assert_eq!(put("s3cret-value\n", 0o600).as_deref(), Ok("s3cret-value"));
+        assert!(put("s3cret-value\n", 0o640).unwrap_err().contains("chmod 600"));
+        for (text, why) in
+            [("", "is empty"), ("\n", "is empty"), ("short", "shorter"), ("two\nlines", "line end")]
+        {
+            let error = put(text, 0o600).unwrap_err();
+            assert!(error.contains(why), "{text:?}: {error}");
+        }
+        assert!(put(&"x".repeat(MAX + 1), 0o600).unwrap_err().contains("longer"));
+        let link = folder.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(of(&format!("file:{}", link.display())).is_err());
+        assert!(of(&format!("file:{}", folder.path().display())).unwrap_err().contains("no ordinary file"));
+    }
+
+    #[test]
+    fn commands_run_without_a_shell() {
+        assert_eq!(of("cmd:echo s3cret $HOME;x").as_deref(), Ok("s3cret $HOME;x"));
+        assert!(of("cmd:false").unwrap_err().contains("failed"));
+        assert!(of("cmd:no-such-program-here").unwrap_err().contains("search path"));
+        assert!(of("cmd:./own").unwrap_err().contains("search path"));
+        assert!(of("cmd:true").unwrap_err().contains("is empty"));
+        assert!(of("env:STOCKADE_NO_SUCH_VARIABLE").unwrap_err().contains("not set"));
+    }
+}

@@ -1,0 +1,498 @@
+//! What goes out with a secret, what goes out without one, and what comes back.
+
+use hyper::http::{HeaderMap, Request, Response};
+use proptest::prelude::*;
+
+use super::super::broker::inspect::BodyFilter;
+use super::needles::Spelling;
+use super::scrub::{Pieces as _, Scrubbed};
+use super::*;
+
+const REAL: &str = "ghp_REALrealREALrealREALrealREALreal0001";
+const OTHER: &str = "sk-ant-api03-otherOTHERotherOTHERotherOTHER";
+
+fn with(rows: &[(&str, &str, &str)]) -> Secrets {
+    let mut secrets: Vec<Secret> = Vec::new();
+    for (name, value, to) in rows {
+        let binding = SecretBinding::read(&format!("{name}=env:X@{to}")).unwrap();
+        match secrets.iter_mut().find(|secret| secret.name == *name) {
+            Some(secret) => secret.bindings.push(binding),
+            None => secrets.push(Secret {
+                name: (*name).to_owned(),
+                value: Zeroizing::new(value.as_bytes().to_vec()),
+                dummy: dummy::of(value.as_bytes()).unwrap(),
+                bindings: vec![binding],
+            }),
+        }
+    }
+    Secrets::held(secrets, Instant::now()).unwrap()
+}
+
+fn dummy_of(secrets: &Secrets, number: usize) -> String {
+    secrets.0.secrets[number].dummy.clone()
+}
+
+/// What goes out, as a server would read it, or the rule by which it does not.
+fn sent(
+    secrets: &Secrets,
+    url: &str,
+    headers: &[(&str, String)],
+    body: &[u8],
+) -> Result<(String, HeaderMap, Vec<u8>), &'static str> {
+    let target = NetTarget::parse(url).unwrap();
+    let (is_tls, rest) = (url.starts_with("https://"), url.split_once("://").unwrap().1);
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
+    let mut request = Request::builder().method("POST").uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, value);
+    }
+    let mut head = request.body(()).unwrap().into_parts().0;
+    let to = Conversation { target: &target, is_tls };
+    let out = match secrets.request(to, &mut head).map_err(|refused| refused.rule)? {
+        BodyRewrite::Unchanged => body.to_vec(),
+        BodyRewrite::Whole { then, .. } => {
+            then(&mut head, body.to_vec().into()).map_err(|refused| refused.rule)?.to_vec()
+        }
+        BodyRewrite::Pieces(filter) => through(filter, body, 7).map_err(|refused| refused.rule)?,
+    };
+    Ok((head.uri.to_string(), head.headers, out))
+}
+
+fn through(mut filter: Box<dyn BodyFilter>, body: &[u8], piece: usize) -> Result<Vec<u8>, RewriteRefusal> {
+    let mut out = Vec::new();
+    for piece in body.chunks(piece) {
+        out.extend_from_slice(&filter.piece(piece.to_vec().into())?);
+    }
+    out.extend_from_slice(&filter.end()?);
+    Ok(out)
+}
+
+fn basic(user: &str, password: &str) -> String {
+    use base64::Engine as _;
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}")))
+}
+
+#[test]
+fn a_secret_goes_to_its_host_path_and_place() {
+    let secrets = with(&[
+        ("T", REAL, "api.test/v1/**"),
+        ("K", OTHER, "keys.test in header:x-api-key in query:key in path in body"),
+    ]);
+    let (t, k) = (dummy_of(&secrets, 0), dummy_of(&secrets, 1));
+    let header = |url: &str, name: &'static str, value: String| {
+        sent(&secrets, url, &[(name, value)], b"")
+            .map(|(_, headers, _)| headers[name].to_str().unwrap().to_owned())
+    };
+    assert_eq!(
+        header("https://api.test/v1/x", "authorization", format!("Bearer {t}")),
+        Ok(format!("Bearer {REAL}"))
+    );
+    assert_eq!(
+        header("https://api.test/v1/x", "authorization", format!("token {t}")),
+        Ok(format!("token {REAL}"))
+    );
+    assert_eq!(header("https://api.test/v1/x", "authorization", t.clone()), Ok(REAL.to_owned()));
+    assert_eq!(header("https://api.test/v1/x", "authorization", basic("me", &t)), Ok(basic("me", REAL)));
+    assert_eq!(
+        header("https://api.test/v1/x", "authorization", basic(&t, "x-oauth-basic")),
+        Ok(basic(REAL, "x-oauth-basic"))
+    );
+    assert_eq!(header("https://keys.test/", "x-api-key", k.clone()), Ok(OTHER.to_owned()));
+    // What is as secret as what it stands for is shown to nobody.
+    let (_, headers, _) =
+        sent(&secrets, "https://api.test/v1/x", &[("authorization", format!("Bearer {t}"))], b"").unwrap();
+    assert!(headers["authorization"].is_sensitive() && headers["accept-encoding"] == "identity");
+
+    let (uri, ..) = sent(&secrets, &format!("https://keys.test/?page=2&key={k}&q=a%20b"), &[], b"").unwrap();
+    assert_eq!(uri, format!("/?page=2&key={OTHER}&q=a%20b"));
+    let (uri, ..) = sent(&secrets, &format!("https://keys.test/bot{k}/send?x"), &[], b"").unwrap();
+    assert_eq!(uri, format!("/bot{OTHER}/send?x"));
+    let (_, _, body) =
+        sent(&secrets, "https://keys.test/", &[], format!("key={k}&x={k}").as_bytes()).unwrap();
+    assert_eq!(body, format!("key={OTHER}&x={OTHER}").into_bytes());
+    // A request without a secret is one.
+    assert!(sent(&secrets, "https://api.test/v1/x", &[("accept", "*/*".into())], b"hello").is_ok());
+    assert!(
+        sent(
+            &secrets,
+            "https://other.test/?token=mine",
+            &[("cookie", "a=b".into()), ("authorization", basic("a", "b"))],
+            b""
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn odd_letters_stand_for_themselves_wherever_they_are_put() {
+    let odd = "p\"a&s=s\\w%o+r/d\u{e4}";
+    let secrets = with(&[("P", odd, "a.test in query:p in path in body in basic")]);
+    let p = dummy_of(&secrets, 0);
+    let (uri, ..) = sent(&secrets, &format!("https://a.test/{p}/x"), &[], b"").unwrap();
+    assert_eq!(percent::decoded(&uri), format!("/{odd}/x").into_bytes());
+    let (uri, ..) = sent(&secrets, &format!("https://a.test/?a=1&p={p}"), &[], b"").unwrap();
+    let value = uri.split_once("p=").unwrap().1;
+    assert_eq!(
+        (percent::decoded(value), value.contains(['&', '=', '+', '"'])),
+        (odd.as_bytes().to_vec(), false)
+    );
+    for (kind, body, expected) in [
+        (
+            "application/json; charset=utf-8",
+            format!("{{\"p\":\"{p}\"}}"),
+            serde_json::json!({ "p": odd }).to_string(),
+        ),
+        ("text/plain", format!("<{p}>"), format!("<{odd}>")),
+    ] {
+        let (_, _, out) =
+            sent(&secrets, "https://a.test/", &[("content-type", kind.into())], body.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), expected, "{kind}");
+    }
+    let kind = ("content-type", "application/x-www-form-urlencoded".to_owned());
+    let (_, _, out) = sent(&secrets, "https://a.test/", &[kind], format!("p={p}&x=1").as_bytes()).unwrap();
+    assert_eq!(percent::decoded(std::str::from_utf8(&out).unwrap()), format!("p={odd}&x=1").into_bytes());
+    let (_, headers, _) =
+        sent(&secrets, "https://a.test/", &[("authorization", basic("me", &p))], b"").unwrap();
+    assert_eq!(headers["authorization"].to_str().unwrap(), basic("me", odd));
+}
+
+/// Whatever stands for a secret goes to one host and place, in one spelling.
+#[test]
+fn a_dummy_elsewhere_is_an_attempt() {
+    let secrets = with(&[("T", REAL, "api.test/v1/** in header:authorization")]);
+    let t = dummy_of(&secrets, 0);
+    let bearer = |value: &str| vec![("authorization", format!("Bearer {value}"))];
+    let percent: String = t.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let json: String = t.bytes().map(|byte| format!("\\u{byte:04X}")).collect();
+    let spelled = |spelling: Spelling| String::from_utf8(spelling.of(t.as_bytes())).unwrap();
+    let base64 = |behind, for_urls| spelled(Spelling::Base64 { behind, for_urls });
+    let spellings = [
+        t.clone(),
+        t.to_uppercase(),
+        t.to_lowercase(),
+        percent,
+        json,
+        spelled(Spelling::Hex),
+        base64(0, false),
+        base64(1, false),
+        base64(2, true),
+        spelled(Spelling::Utf16 { is_big_endian: false }),
+    ];
+    for one in &spellings {
+        for (headers, body) in [
+            (vec![], one.clone()),
+            (vec![], format!("{{\"x\":\"{one}\"}}")),
+            (vec![], format!("a=b&c={one}")),
+        ] {
+            for url in ["https://api.test/v1/x", "https://evil.test/", "http://evil.test/"] {
+                assert_eq!(
+                    sent(&secrets, url, &headers, body.as_bytes()).unwrap_err(),
+                    "secret-elsewhere",
+                    "{url} {body}"
+                );
+            }
+        }
+        if one.bytes().any(|byte| byte == b'\\' || byte == 0) {
+            continue;
+        }
+        for url in [
+            format!("https://evil.test/{one}"),
+            format!("https://api.test/v1/?q={one}"),
+            format!("https://api.test/v1/{one}"),
+        ] {
+            let rule = sent(&secrets, &url, &[], b"").unwrap_err();
+            assert_eq!(rule, "secret-elsewhere", "{url}");
+        }
+        assert_eq!(
+            sent(&secrets, "https://evil.test/", &bearer(one), b"").unwrap_err(),
+            "secret-elsewhere",
+            "{one}"
+        );
+        assert_eq!(
+            sent(&secrets, "https://api.test/v1/", &[("x-note", one.clone())], b"").unwrap_err(),
+            "secret-elsewhere"
+        );
+    }
+    for (url, headers) in [
+        ("https://api.test/v2/x".to_owned(), bearer(&t)),
+        ("https://api.test/".to_owned(), bearer(&t)),
+        ("https://api.test:8443/v1/x".to_owned(), bearer(&t)),
+        ("https://a.api.test/v1/x".to_owned(), bearer(&t)),
+        ("https://api.test.evil.test/v1/x".to_owned(), bearer(&t)),
+        ("https://evil.test/".to_owned(), vec![("authorization", basic("me", &t))]),
+        ("https://api.test/v1/x".to_owned(), vec![("authorization", basic("me", &t))]),
+        (format!("https://{}.evil.test/", t.replace('_', "-")), vec![]),
+    ] {
+        let outcome = sent(&secrets, &url, &headers, b"").map(drop);
+        // What is no name of a host cannot be looked for in one.
+        let expected = if url.contains("ghp-") { Ok(()) } else { Err("secret-elsewhere") };
+        assert_eq!(outcome, expected, "{url} {headers:?}");
+    }
+    assert_eq!(sent(&secrets, "https://api.test/v1/../x", &bearer(&t), b"").unwrap_err(), "ambiguous-path");
+    assert_eq!(
+        sent(&secrets, "https://api.test/v1/%2e%2e/x", &bearer(&t), b"").unwrap_err(),
+        "ambiguous-path"
+    );
+    let reason = {
+        let target = NetTarget::parse("evil.test:443").unwrap();
+        secrets.0.elsewhere(0, &target, "the body").reason
+    };
+    assert!(
+        reason.contains("attempted exfiltration") && reason.contains("`T`") && !reason.contains(REAL),
+        "{reason}"
+    );
+}
+
+#[test]
+fn a_host_with_a_secret_gets_no_other_credential() {
+    let secrets = with(&[("T", REAL, "api.test"), ("Q", OTHER, "q.test in query:code")]);
+    let t = dummy_of(&secrets, 0);
+    for headers in [
+        vec![("authorization", "Bearer mine".to_owned())],
+        vec![("authorization", basic("evil", "mine"))],
+        vec![("authorization", format!("Bearer {t}, Bearer mine"))],
+        vec![("authorization", format!("Bearer mine {t}"))],
+        vec![("authorization", format!("Bearer {t}")), ("authorization", "Bearer mine".to_owned())],
+        vec![("authorization", format!("Bearer {t}")), ("x-api-key", "mine".to_owned())],
+        vec![("authorization", basic(&t, "mine"))],
+        vec![("cookie", "session=mine".to_owned())],
+        vec![("private-token", "mine".to_owned())],
+        vec![("proxy-authorization", "Basic eDp5".to_owned())],
+    ] {
+        for path in ["/", "/any/path"] {
+            let rule = sent(&secrets, &format!("https://api.test{path}"), &headers, b"").unwrap_err();
+            assert_eq!(rule, "other-credential", "{headers:?}");
+        }
+    }
+    for url in [
+        "https://api.test/?access_token=mine",
+        "https://api.test/?a&X-Amz-Signature=0",
+        "https://q.test/?code=mine",
+        "https://q.test/?%63ode=mine",
+    ] {
+        assert_eq!(sent(&secrets, url, &[], b"").unwrap_err(), "other-credential", "{url}");
+    }
+}
+
+#[test]
+fn a_secret_is_lent_and_does_not_go_in_clear() {
+    let soon = "for=10m";
+    let secrets = with(&[
+        ("T", REAL, &format!("api.test:80 {soon}")),
+        ("P", OTHER, "plain.test:80 plain"),
+        ("L", "loopback-secret-0001", "127.0.0.1:80"),
+    ]);
+    let bearer = |number| vec![("authorization", format!("Bearer {}", dummy_of(&secrets, number)))];
+    assert_eq!(sent(&secrets, "http://api.test/", &bearer(0), b"").unwrap_err(), "secret-in-clear");
+    assert!(sent(&secrets, "https://api.test:80/", &bearer(0), b"").is_ok());
+    assert!(sent(&secrets, "http://plain.test/", &bearer(1), b"").is_ok());
+    assert!(sent(&secrets, "http://127.0.0.1/", &bearer(2), b"").is_ok());
+    let long_ago = Instant::now().checked_sub(Duration::from_secs(600)).unwrap();
+    let held = Arc::into_inner(secrets.0).unwrap();
+    let expired = Secrets::held(held.secrets, long_ago).unwrap();
+    let bearer = vec![("authorization", format!("Bearer {}", dummy_of(&expired, 0)))];
+    assert_eq!(sent(&expired, "https://api.test:80/", &bearer, b"").unwrap_err(), "secret-expired");
+}
+
+fn answered(
+    secrets: &Secrets,
+    url: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+    piece: usize,
+) -> Result<(HeaderMap, Vec<u8>), RewriteRefusal> {
+    let target = NetTarget::parse(url).unwrap();
+    let mut answer = Response::builder();
+    for (name, value) in headers {
+        answer = answer.header(*name, *value);
+    }
+    let mut head = answer.body(()).unwrap().into_parts().0;
+    let out = match secrets.answer(Conversation { target: &target, is_tls: true }, &mut head)? {
+        BodyRewrite::Pieces(filter) => through(filter, body, piece)?,
+        _ => panic!("an answer goes by in pieces"),
+    };
+    Ok((head.headers, out))
+}
+
+#[test]
+fn what_comes_back_holds_no_secret() {
+    let secrets = with(&[("T", REAL, "api.test")]);
+    let echoed = |spelling: Spelling| spelling.of(REAL.as_bytes());
+    let percent: String = REAL.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let json: String = REAL.bytes().map(|byte| format!("\\u{byte:04x}")).collect();
+    let bodies: Vec<Vec<u8>> =
+        [percent.into_bytes(), json.into_bytes(), REAL.to_lowercase().into_bytes(), echoed(Spelling::Plain)]
+            .into_iter()
+            .chain((0..3).map(|behind| echoed(Spelling::Base64 { behind, for_urls: false })))
+            .chain([echoed(Spelling::Hex), echoed(Spelling::Utf16 { is_big_endian: true })])
+            .collect();
+    for body in bodies {
+        let whole = [b"{\"echo\":\"", body.as_slice(), b"\"}"].concat();
+        for piece in [1, 2, 3, 5, 16, 1 << 12] {
+            let (_, out) = answered(&secrets, "api.test:443", &[], &whole, piece).unwrap();
+            let shown = String::from_utf8_lossy(&out).into_owned();
+            assert_eq!(out.len(), whole.len(), "{shown}");
+            assert!(secrets.0.scrubber_finds_nothing(&out), "{shown}");
+            assert!(shown.starts_with("{\"echo\":\"") && shown.ends_with("\"}"), "{shown}");
+        }
+    }
+    let (headers, out) = answered(
+        &secrets,
+        "api.test:443",
+        &[("x-echo", &format!("Bearer {REAL}")), ("set-cookie", "a=b"), (&REAL.to_lowercase(), "name")],
+        REAL.as_bytes(),
+        9,
+    )
+    .unwrap();
+    let dummy = dummy_of(&secrets, 0);
+    assert_eq!(headers["x-echo"].to_str().unwrap(), format!("Bearer {dummy}"));
+    assert_eq!((headers.len(), out), (1, dummy.into_bytes()));
+}
+
+impl Held {
+    fn scrubber_finds_nothing(&self, text: &[u8]) -> bool {
+        !self.scrubber.whole(&mut text.to_vec())
+    }
+}
+
+#[test]
+fn answers_that_were_compressed_unasked_are_read_or_refused() {
+    use std::io::Write as _;
+    let secrets = with(&[("T", REAL, "api.test")]);
+    let text = format!("hello {REAL} bye");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(text.as_bytes()).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let mut zlib = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::best());
+    zlib.write_all(text.as_bytes()).unwrap();
+    let zlib = zlib.finish().unwrap();
+    let expected = text.replace(REAL, &dummy_of(&secrets, 0));
+    for (coding, body) in
+        [("gzip", &gzip), ("X-Gzip", &gzip), ("deflate", &zlib), ("identity", &text.clone().into_bytes())]
+    {
+        for piece in [1, 7, 4096] {
+            let (headers, out) =
+                answered(&secrets, "api.test:443", &[("content-encoding", coding)], body, piece).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{coding}");
+            assert!(coding == "identity" || !headers.contains_key("content-encoding"));
+        }
+    }
+    let refused = |headers: &[(&str, &str)], body: &[u8]| {
+        answered(&secrets, "api.test:443", headers, body, 512).unwrap_err().rule
+    };
+    for coding in ["br", "zstd", "compress", "gzip, gzip", "\u{e4}", "gzip, br"] {
+        assert_eq!(refused(&[("content-encoding", coding)], b"x"), "secret-unreadable", "{coding}");
+        // Behind `HEAD` and 304 nothing comes.
+        assert!(answered(&secrets, "api.test:443", &[("content-encoding", coding)], b"", 1).is_ok());
+    }
+    assert_eq!(
+        refused(&[("content-encoding", "gzip")], b"no gzip at all, whatever it says"),
+        "secret-unreadable"
+    );
+    assert_eq!(refused(&[("content-encoding", "gzip")], &gzip[..gzip.len() - 9]), "secret-unreadable");
+    let mut bomb = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    bomb.write_all(&vec![0; 32 << 20]).unwrap();
+    assert_eq!(refused(&[("content-encoding", "gzip")], &bomb.finish().unwrap()), "secret-unreadable");
+}
+
+/// Nothing is held back but what may be the beginning of a secret, so that events come when they are sent.
+#[test]
+fn what_begins_no_secret_goes_on_at_once() {
+    let secrets = with(&[("T", REAL, "api.test")]);
+    let mut filter = Scrubbed::new(Arc::clone(&secrets.0.scrubber));
+    let mut out = Vec::new();
+    filter.push(b"data: {\"delta\": \"one\"}\n\n", &mut out).unwrap();
+    assert_eq!(out, b"data: {\"delta\": \"one\"}\n\n");
+    for _ in 0..100_000 {
+        filter.push(b"gh", &mut out).unwrap();
+    }
+    assert!(out.len() >= 200_000, "only the beginning of a token waits");
+}
+
+#[test]
+fn nobody_sees_a_secret_by_accident() {
+    let secrets = with(&[("T", REAL, "api.test")]);
+    assert_eq!(format!("{secrets:?}"), "[\"T\"]");
+    assert_eq!(secrets.named_in(format!("--token={REAL}").as_bytes()), Some("T"));
+    assert_eq!(secrets.named_in(dummy_of(&secrets, 0).as_bytes()), None);
+    let variables = secrets.variables();
+    assert_eq!(variables, [("T".into(), dummy_of(&secrets, 0).into())]);
+}
+
+#[test]
+fn what_cannot_work_is_said_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    std::fs::write(&file, REAL).unwrap();
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let hosts =
+        HostList::compile(&["api.test".into(), "*.aws.test".into(), "db.test:443/tcp".into()]).unwrap();
+    let open = |rows: &[&str]| {
+        let read = |row: &&str| SecretBinding::read(&row.replace("FILE", file.to_str().unwrap())).unwrap();
+        let bindings: Vec<_> = rows.iter().map(read).collect();
+        Secrets::open(&bindings, &hosts, "the list").map_err(|error| format!("{error}; {}", error.fix))
+    };
+    assert!(open(&["T=file:FILE@api.test"]).is_ok());
+    assert!(open(&["T=file:FILE@api.test/a in path", "T=file:FILE@api.test/b in body"]).is_ok());
+    assert!(open(&["T=file:FILE@api.test", "U=file:FILE@api.test in header:x-key"]).is_ok());
+    assert!(open(&["K=file:FILE@*.aws.test in sigv4"]).is_ok());
+    for (rows, why) in [
+        (&["T=file:FILE@evil.test"][..], "add `evil.test:443` to the list"),
+        (&["T=file:FILE@api.test:8443"], "add `api.test:8443` to the list"),
+        (&["T=file:FILE@db.test"], "take `/tcp`"),
+        (&["T=file:FILE@api.test", "U=file:FILE@api.test"], "where `T` goes as well"),
+        (&["T=file:FILE@api.test in basic", "U=file:FILE@api.test/x"], "where `T` goes as well"),
+        (&["K=file:FILE@*.aws.test in sigv4", "T=file:FILE@a.aws.test"], "where `K` goes as well"),
+        (&["T=file:FILE@api.test", "T=env:HOME@api.test in body"], "two sources"),
+        (&["T=cmd:false@api.test"], "failed"),
+        (&["T=cmd:true@api.test"], "is empty"),
+    ] {
+        let error = open(rows).unwrap_err();
+        assert!(error.contains(why), "{rows:?}: {error}");
+        assert!(!error.contains("REAL"), "{error}");
+    }
+}
+
+fn bytes() -> impl Strategy<Value = Vec<u8>> {
+    let pieces = prop_oneof![
+        Just(REAL.as_bytes().to_vec()),
+        Just(REAL.as_bytes()[..20].to_vec()),
+        Just(REAL.as_bytes()[20..].to_vec()),
+        Just(REAL.bytes().flat_map(|byte| format!("%{byte:02x}").into_bytes()).collect::<Vec<u8>>()),
+        Just(b"\\".to_vec()),
+        Just(b"%".to_vec()),
+        Just(b"\\u00".to_vec()),
+        Just(Spelling::Base64 { behind: 1, for_urls: false }.of(REAL.as_bytes())),
+        proptest::collection::vec(any::<u8>(), 0..12),
+        "[gh_p%u0-9\\\\]{0,9}".prop_map(String::into_bytes),
+    ];
+    proptest::collection::vec(pieces, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// However a body is cut into pieces, the same comes out of it, as long as it was, and without the secret.
+    #[test]
+    fn pieces_make_no_difference(body in bytes(), cuts in proptest::collection::vec(1_usize..40, 1..20)) {
+        let secrets = with(&[("T", REAL, "api.test")]);
+        let scrubbed = |cuts: &[usize]| {
+            let mut filter = Scrubbed::new(Arc::clone(&secrets.0.scrubber));
+            let (mut out, mut rest) = (Vec::new(), body.as_slice());
+            for cut in cuts.iter().cycle() {
+                if rest.is_empty() {
+                    break;
+                }
+                let (piece, behind) = rest.split_at((*cut).min(rest.len()));
+                filter.push(piece, &mut out).unwrap();
+                rest = behind;
+            }
+            filter.end(&mut out).unwrap();
+            out
+        };
+        let whole = scrubbed(&[usize::MAX]);
+        prop_assert_eq!(&scrubbed(&cuts), &whole);
+        prop_assert_eq!(whole.len(), body.len());
+        prop_assert!(memchr::memmem::find(&whole, REAL.as_bytes()).is_none());
+    }
+}
