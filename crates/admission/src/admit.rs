@@ -34,9 +34,12 @@ pub struct AdmitOptions {
     pub on_critical: OnCritical,
     /// Limits on what is read.
     pub files: FileOptions,
-    /// What skills were when somebody looked at them. One that is another, or is not there, is turned away.
+    /// What skills were when somebody looked at them. One that is another, or is not there, is turned away: by each of these.
     #[cfg(feature = "lock")]
-    pub lock: Option<std::sync::Arc<crate::lock::SkillLock>>,
+    pub locks: Vec<std::sync::Arc<crate::lock::SkillLock>>,
+    /// The same, as files that are read anew for every skill.
+    #[cfg(feature = "lock")]
+    pub lock_files: Vec<PathBuf>,
 }
 
 /// What becomes of a skill with a critical finding.
@@ -58,7 +61,9 @@ impl Default for AdmitOptions {
             on_critical: OnCritical::default(),
             files: FileOptions { max_entries: 10_000, ..FileOptions::default() },
             #[cfg(feature = "lock")]
-            lock: None,
+            locks: Vec::new(),
+            #[cfg(feature = "lock")]
+            lock_files: Vec::new(),
         }
     }
 }
@@ -148,11 +153,8 @@ pub fn admit(
 ) -> Result<Admission, AdmitError> {
     let admission = admit_unlocked(source, scanner, options)?;
     #[cfg(feature = "lock")]
-    if let Some(lock) = &options.lock {
-        return Ok(match lock.drift(source, &admission, options)? {
-            None => admission,
-            Some(drift) => admission.turned_away(&drift),
-        });
+    if let Some(drift) = crate::lock::first_drift(source, &admission, options)? {
+        return Ok(admission.turned_away(&drift));
     }
     Ok(admission)
 }
@@ -274,7 +276,8 @@ impl Admission {
             Self::Accepted(skill) | Self::Flagged(skill) => Box::new(skill.report),
             Self::Malformed(report) | Self::Blocked(report) => report,
         };
-        let position = FilePosition { path: &report.name, at: TextPosition::START };
+        let position =
+            FilePosition { path: drift.first_file().unwrap_or("SKILL.md"), at: TextPosition::START };
         let mut problems = SkillProblems::new(report.dialect, false);
         let rule = if drift.is_new { "not-locked" } else { "changed-since-locked" };
         problems.add(rule, position, drift, "read what is another, then run `stockade skill lock` on it");

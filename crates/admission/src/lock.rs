@@ -16,21 +16,21 @@
 
 mod drift;
 mod files;
+mod name;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use stockade_files::{KeptFile, KeptFileError};
+use stockade_files::{Gap, KeptFile, KeptFileError};
 use stockade_scanner::Scanner;
 use stockade_skill::ListedTools;
-use stockade_text::escape_path;
 use thiserror::Error;
 
 pub use drift::SkillDrift;
 
 use crate::admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, SkillReport, admit_unlocked};
-use crate::skill::SkillSource;
+use crate::skill::{MAIN_FILES, SkillSource};
 
 /// The form of a lock that is written here, and the only one that is read.
 const VERSION: u32 = 1;
@@ -48,6 +48,8 @@ pub struct SkillLock {
     /// The folder of the file, which skills are named from.
     folder: PathBuf,
     skills: BTreeMap<String, LockedSkill>,
+    /// What is another than in the file, for the next time that it is written; nothing for a skill that is gone.
+    changes: BTreeMap<String, Option<LockedSkill>>,
 }
 
 /// What a skill was.
@@ -156,34 +158,44 @@ impl SkillLock {
     ) -> Result<Self, SkillLockError> {
         let owned = || path.to_owned();
         let unusable = |source| SkillLockError::File { path: owned(), source };
-        let text = KeptFile::new(path, MAX_LOCK_BYTES).read().map_err(unusable)?;
+        let text = kept(path).read().map_err(unusable)?;
         let skills = text.map_or_else(|| missing(owned()), |text| parse(path, &text))?;
         let above = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = std::fs::canonicalize(above)
             .map_err(|source| SkillLockError::Folder { path: owned(), source })?;
-        Ok(Self { path: owned(), folder, skills })
+        Ok(Self { path: owned(), folder, skills, changes: BTreeMap::new() })
     }
 
-    /// Writes the lock, if it says something else than the file.
+    /// Writes what was locked and forgotten into the file, beside what others wrote there meanwhile.
     ///
     /// # Errors
-    /// When the file cannot be replaced. It is as it was then.
-    pub fn write(&self) -> Result<(), SkillLockError> {
-        let unusable = |source| SkillLockError::File { path: self.path.clone(), source };
-        let file = LockFile { version: VERSION, skills: self.skills.clone() };
-        let text = serde_json::to_string_pretty(&file)
-            .map_err(|error| unusable(std::io::Error::from(error).into()))?;
-        let replaced = KeptFile::new(&self.path, MAX_LOCK_BYTES)
-            .locked_by_folder()
-            .change(|_| Ok::<_, std::convert::Infallible>((Some(format!("{text}\n")), ())));
-        replaced.map_err(unusable)?.unwrap_or_else(|never| match never {});
+    /// When the file cannot be replaced, or is no lock any more. It is as it was then.
+    pub fn write(&mut self) -> Result<(), SkillLockError> {
+        let Self { path, changes, .. } = &*self;
+        let unusable = |source| SkillLockError::File { path: path.clone(), source };
+        let replaced = kept(path).change(|text| {
+            let mut skills = text.map_or_else(|| Ok(BTreeMap::new()), |text| parse(path, text))?;
+            for (key, skill) in changes {
+                match skill {
+                    Some(skill) => drop(skills.insert(key.clone(), skill.clone())),
+                    None => drop(skills.remove(key)),
+                }
+            }
+            let written =
+                serde_json::to_string_pretty(&LockFile { version: VERSION, skills: skills.clone() });
+            let text = written.map_err(|error| unusable(std::io::Error::from(error).into()))?;
+            Ok((Some(format!("{text}\n")), skills))
+        });
+        self.skills = replaced.map_err(unusable)??;
+        self.changes.clear();
         Ok(())
     }
 
     /// The skills that it holds, each where the lock was named to be.
     pub fn skills(&self) -> impl Iterator<Item = (PathBuf, &LockedSkill)> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        self.skills.iter().map(move |(key, skill)| (folder.join(key), skill))
+        let place = move |key: &String| folder.join(name::path_of(key).unwrap_or_default());
+        self.skills.iter().map(move |(key, skill)| (place(key), skill))
     }
 
     /// Looks at a skill, and holds on to what it is. Returns what is another than before, and what came of the skill.
@@ -196,6 +208,7 @@ impl SkillLock {
         scanner: &Scanner,
         options: &AdmitOptions,
     ) -> Result<(SkillDrift, Admission), NotLocked> {
+        let path = whole(path);
         let before = files::digests(path, &options.files, self.within(path).as_deref())?;
         let admission = admit_unlocked(&SkillSource::Path(path), scanner, options)?;
         let (Admission::Accepted(skill) | Admission::Flagged(skill)) = &admission else {
@@ -207,6 +220,7 @@ impl SkillLock {
         }
         let key = self.key(path);
         let drift = SkillDrift::between(self.skills.get(&key), &locked);
+        self.changes.insert(key.clone(), Some(locked.clone()));
         self.skills.insert(key, locked);
         Ok((drift, admission))
     }
@@ -214,23 +228,26 @@ impl SkillLock {
     /// Forgets skills that are not there any more. Returns which.
     pub fn forget_missing(&mut self) -> Vec<String> {
         let is_gone = |key: &str| {
-            std::fs::symlink_metadata(self.folder.join(key))
-                .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+            let place = self.folder.join(name::path_of(key).unwrap_or_default());
+            std::fs::symlink_metadata(place).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
         };
         let gone: Vec<_> = self.skills.keys().filter(|key| is_gone(key)).cloned().collect();
-        gone.iter().for_each(|key| drop(self.skills.remove(key)));
+        for key in &gone {
+            self.skills.remove(key);
+            self.changes.insert(key.clone(), None);
+        }
         gone
     }
 
     /// Says what of a skill is another than the lock holds; nothing if it is the same.
-    pub(crate) fn drift(
+    fn drift(
         &self,
         source: &SkillSource<'_>,
         admission: &Admission,
         options: &AdmitOptions,
     ) -> Result<Option<SkillDrift>, AdmitError> {
         let path = match *source {
-            SkillSource::Path(path) => path,
+            SkillSource::Path(path) => whole(path),
             // A text has no place: it is the same if it is all of a skill that is locked.
             SkillSource::Text { text, .. } => {
                 let digest = files::digest_of(text.as_bytes());
@@ -245,18 +262,20 @@ impl SkillLock {
         if locked.is_some_and(|locked| locked.files == now) {
             return Ok(None);
         }
-        let of_report = |report: &SkillReport| LockedSkill {
-            name: report.name.clone(),
-            publisher: None,
-            verdict: admission.name().to_owned(),
-            may: of_a_report(report),
-            files: now.clone(),
-        };
-        let is = match admission {
-            Admission::Accepted(skill) | Admission::Flagged(skill) => {
-                LockedSkill::of(skill, admission.name(), now.clone())
+        let is = match (admission, locked) {
+            (Admission::Accepted(skill) | Admission::Flagged(skill), _) => {
+                LockedSkill::of(skill, admission.name(), now)
             }
-            Admission::Malformed(report) | Admission::Blocked(report) => of_report(report),
+            (Admission::Malformed(_) | Admission::Blocked(_), None) => {
+                return Ok(Some(SkillDrift::unknown()));
+            }
+            // Of a skill that is not let in it is not known what it says of itself: only what comes to what it was is told.
+            (Admission::Malformed(report) | Admission::Blocked(report), Some(locked)) => LockedSkill {
+                verdict: admission.name().to_owned(),
+                may: &locked.may | &of_a_report(report),
+                files: now,
+                ..locked.clone()
+            },
         };
         Ok(Some(SkillDrift::between(locked, &is)))
     }
@@ -266,8 +285,8 @@ impl SkillLock {
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match real.strip_prefix(&self.folder) {
             Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
-            Ok(below) => escape_path(below),
-            Err(_) => escape_path(&real),
+            Ok(below) => name::name_of(below),
+            Err(_) => name::name_of(&real),
         }
     }
 
@@ -287,13 +306,54 @@ impl LockedSkill {
     }
 }
 
+fn kept(path: &Path) -> KeptFile {
+    KeptFile::new(path, MAX_LOCK_BYTES).locked_by_folder().open_to_group()
+}
+
+/// The folder of a skill where its main file is named: the others belong to it, whoever names one of them.
+fn whole(path: &Path) -> &Path {
+    let is_main = path.file_name().is_some_and(|name| MAIN_FILES.iter().any(|main| name == *main));
+    match path.parent() {
+        Some(folder) if is_main && folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) if is_main => folder,
+        _ => path,
+    }
+}
+
 fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, LockedSkill>, SkillLockError> {
     let malformed = |reason: String| SkillLockError::Malformed { path: path.to_owned(), reason };
     let read: LockFile = serde_json::from_str(text).map_err(|error| malformed(error.to_string()))?;
+    if let Some(name) = read.skills.keys().find(|name| name::path_of(name).is_none()) {
+        return Err(malformed(format!("`{}` names no skill", stockade_text::escape(name))));
+    }
     match read.version {
         VERSION => Ok(read.skills),
         other => Err(malformed(format!("its version is {other}, and this program reads {VERSION}"))),
     }
+}
+
+/// What of a skill is another than one of the locks holds that it is held to; nothing if each of them knows it so.
+pub(crate) fn first_drift(
+    source: &SkillSource<'_>,
+    admission: &Admission,
+    options: &AdmitOptions,
+) -> Result<Option<SkillDrift>, AdmitError> {
+    for lock in &options.locks {
+        if let Some(drift) = lock.drift(source, admission, options)? {
+            return Ok(Some(drift));
+        }
+    }
+    for path in &options.lock_files {
+        let unreadable = |error| {
+            let gap = Gap::Unreadable(std::io::Error::other(error));
+            AdmitError { path: path.clone(), gap }
+        };
+        let lock = SkillLock::read(path).map_err(unreadable)?;
+        if let Some(drift) = lock.drift(source, admission, options)? {
+            return Ok(Some(drift));
+        }
+    }
+    Ok(None)
 }
 
 /// What a skill may do and wants, a line for each.

@@ -15,6 +15,8 @@ pub use prompt::PromptRefused;
 pub use surface::Surface;
 pub use tools::{check_tools, read_manifest};
 
+#[cfg(feature = "lock")]
+pub(crate) use bundle::MAIN_FILES;
 pub(crate) use bundle::{Bundle, Others, read_bundle};
 pub(crate) use finding::Findings;
 pub(crate) use prompt::{one_line, prompt};

@@ -72,6 +72,12 @@ impl KeptFile {
         Self { refused_mode: 0o077, ..self }
     }
 
+    /// Returns the same file, where the group of the file may write it too, as files of a repository are where people share a group.
+    #[must_use]
+    pub fn open_to_group(self) -> Self {
+        Self { refused_mode: 0o002, ..self }
+    }
+
     /// Returns the same file, whose writers wait at another file than one beside it: for files in folders of other programs.
     #[must_use]
     pub fn locked_by(self, lock: impl Into<PathBuf>) -> Self {
@@ -140,7 +146,11 @@ impl KeptFile {
             return Err(KeptFileError::NoFile);
         }
         if metadata.permissions().mode() & self.refused_mode != 0 {
-            let fix = if self.refused_mode == 0o022 { "go-w" } else { "go-rwx" };
+            let fix = match self.refused_mode {
+                0o002 => "o-w",
+                0o022 => "go-w",
+                _ => "go-rwx",
+            };
             return Err(KeptFileError::OpenToOthers { fix });
         }
         let mut text = String::new();

@@ -61,6 +61,12 @@ impl SkillDrift {
         }
     }
 
+    /// The first file that is another, for a position.
+    pub(crate) fn first_file(&self) -> Option<&str> {
+        let lists = [&self.files_changed, &self.files_added, &self.files_removed];
+        lists.into_iter().flatten().next().map(String::as_str)
+    }
+
     /// Whether everything is as it was.
     #[must_use]
     pub fn is_none(&self) -> bool {

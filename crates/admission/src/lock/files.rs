@@ -1,22 +1,30 @@
 //! The digest of each file of a skill, read as carefully as the skill itself.
 
 use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::name::name_of;
+use crate::admit::AdmitError;
 use sha2::{Digest as _, Sha256};
 use stockade_files::{EntryKind, FileOptions, Gap, OpenFolder, OpenedPath, open_path};
-use stockade_text::escape_path;
-
-use crate::admit::AdmitError;
 
 /// The most bytes of all files of a skill together.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// Each file of a skill by its way below the folder, with what it holds: `sha256:…`, or where a link leads.
+/// What of a repository's own folder is read: what makes git run programs. The rest git writes by itself, whatever the skill is.
+const OF_GIT: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
+
+/// Hooks that git brings with it as examples, and never runs.
+const EXAMPLE: &str = ".sample";
+
+/// Each file of a skill by its way below the folder, with what it holds: `sha256:…`, ` executable` behind it where it is, or where a link
+/// leads.
 pub(super) type Digests = BTreeMap<String, String>;
 
 /// Reads a skill: a folder with all that lies in it, or a file. `except` is the lock itself, should it lie in there.
@@ -73,7 +81,7 @@ impl Walk<'_> {
         for entry in entries {
             let name = path_of(&entry.name);
             let (at, below) = (at.join(&name), below.join(&name));
-            if self.except == Some(at.as_path()) {
+            if self.except == Some(at.as_path()) || is_of_git_alone(&below) {
                 continue;
             }
             self.entry(folder, &entry.name, entry.kind, &at, &below, depth)?;
@@ -96,7 +104,7 @@ impl Walk<'_> {
             EntryKind::Folder => self.folder(&folder.enter(name).map_err(unreadable)?, at, below, depth + 1),
             EntryKind::Link => {
                 let target = folder.link_target(name).map_err(unreadable)?;
-                self.found.insert(escape_path(below), format!("link:{}", escape_path(&path_of(&target))));
+                self.found.insert(name_of(below), format!("link:{}", name_of(&path_of(&target))));
                 Ok(())
             }
             EntryKind::Special | EntryKind::Unknown => Err(fail(at, Gap::Special)),
@@ -111,19 +119,22 @@ impl Walk<'_> {
             return Err(fail(at, Gap::TooLarge { max_file_bytes }));
         }
         self.bytes += bytes;
-        self.found.insert(escape_path(below), digest);
+        self.found.insert(name_of(below), digest);
         Ok(())
     }
 }
 
 /// Reads a file piece by piece, and one byte more than it may have.
 fn read(file: OwnedFd, most: u64) -> io::Result<(String, u64)> {
-    let mut file = File::from(file).take(most.saturating_add(1));
+    let file = File::from(file);
+    let is_program = file.metadata()?.permissions().mode() & 0o111 != 0;
+    let mut file = file.take(most.saturating_add(1));
     let mut digest = Sha256::new();
     let mut piece = [0; 16 << 10];
     let mut bytes = 0;
     loop {
         let read = match file.read(&mut piece) {
+            Ok(0) if is_program => return Ok((shown(digest) + " executable", bytes)),
             Ok(0) => return Ok((shown(digest), bytes)),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -132,6 +143,14 @@ fn read(file: OwnedFd, most: u64) -> io::Result<(String, u64)> {
         digest.update(piece.get(..read).unwrap_or_default());
         bytes += u64::try_from(read).unwrap_or(u64::MAX);
     }
+}
+
+/// Whether a name lies in the folder of a repository and is nothing that git obeys.
+fn is_of_git_alone(below: &Path) -> bool {
+    let mut within = below.iter().skip_while(|part| *part != ".git").skip(1);
+    let Some(first) = within.next() else { return false };
+    let is_example = below.extension().is_some_and(|ending| EXAMPLE.get(1..) == ending.to_str());
+    is_example || !OF_GIT.iter().any(|known| first == *known)
 }
 
 fn shown(digest: Sha256) -> String {
@@ -143,6 +162,5 @@ fn fail(path: &Path, gap: Gap) -> AdmitError {
 }
 
 fn path_of(name: &CStr) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt as _;
-    PathBuf::from(std::ffi::OsStr::from_bytes(name.to_bytes()))
+    PathBuf::from(OsStr::from_bytes(name.to_bytes()))
 }

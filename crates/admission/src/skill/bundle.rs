@@ -27,7 +27,7 @@ pub enum SkillSource<'a> {
 }
 
 /// The names that the main file of a folder may have.
-const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
+pub(crate) const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
 /// The most files that are listed by name.
 const MAX_LISTED: usize = 256;

@@ -103,7 +103,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     let wish = AdmitOptions {
         on_critical: OnCritical::Flag,
         max_chars: usize::MAX,
-        lock: super::skill::lock_at(args.lock.as_deref())?,
+        locks: super::skill::lock_at(args.lock.as_deref())?.into_iter().collect(),
         ..AdmitOptions::default()
     };
     let admission = session

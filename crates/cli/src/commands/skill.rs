@@ -87,7 +87,7 @@ enum SkillCommand {
     /// Say whether skills may be used, and why not
     #[command(after_help = EXIT_CODES)]
     Check {
-        /// Folders with a SKILL.md or with skills below them, or files [default: those of the lock]
+        /// Folders with a SKILL.md or with skills below them, or files [default: those of the lock, and no others that may have come]
         #[arg(required_unless_present = "lock", value_name = "PATH")]
         paths: Vec<PathBuf>,
 
@@ -175,6 +175,10 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
     match &args.command {
         SkillCommand::Check { paths, lock } => {
             let held = door.hold_to(lock.as_deref())?;
+            if paths.is_empty() && held.is_empty() {
+                return Err(Failure::usage("the lock holds no skill, so there is nothing to check")
+                    .with_help("lock your skills: stockade skill lock skills/"));
+            }
             check::run(&door, if paths.is_empty() { &held } else { paths })
         }
         SkillCommand::Lock { paths, lock } => lock::run(&door, paths, lock),
@@ -203,7 +207,7 @@ impl Door<'_> {
     fn hold_to(&mut self, file: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
         let lock = lock_at(file)?;
         let skills = lock.as_ref().map(|lock| lock.skills().map(|(path, _)| path).collect());
-        self.options.lock = lock;
+        self.options.locks.extend(lock);
         Ok(skills.unwrap_or_default())
     }
 

@@ -131,11 +131,47 @@ impl Refusal {
 }
 
 fn outcome(record: &AuditRecord) -> Outcome {
+    use EventKind as K;
     match (record.kind(), record.decision.as_deref()) {
-        (Some(EventKind::ApprovalAsked), _) => Outcome::Asked,
-        // What cannot be read as consent is none.
-        (Some(EventKind::LimitReached), _) => Outcome::Refused,
+        (Some(K::ApprovalAsked), _) => Outcome::Asked,
+        (Some(K::LimitReached), _) => Outcome::Refused,
         (_, Some("allow" | "sandbox")) => Outcome::Allowed,
+        // Where several are decided on at once, what kind of record it is says it all.
+        (Some(K::ToolAllowed | K::PathAllowed | K::CommandAllowed | K::NetworkAllowed), None) => {
+            Outcome::Allowed
+        }
+        // What cannot be read as consent is none.
         _ => Outcome::Refused,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As they are written: with a decision, and where several things are decided on at once, without.
+    #[test]
+    fn what_was_allowed_is_not_shown_as_refused() {
+        let cases = [
+            ("tool_allowed", None, [1, 0, 0]),
+            ("tool_allowed", Some("allow"), [1, 0, 0]),
+            ("command_allowed", Some("sandbox"), [1, 0, 0]),
+            ("command_allowed", Some("unheard"), [0, 0, 1]),
+            ("tool_denied", None, [0, 0, 1]),
+            ("approval_asked", Some("ask"), [0, 1, 0]),
+            ("limit_reached", None, [0, 0, 1]),
+            ("sandbox_denied", None, [0, 0, 1]),
+            ("scan_found", None, [0, 0, 0]),
+        ];
+        for (event, decision, expected) in cases {
+            let record = serde_json::json!({
+                "id": 1, "timestamp": "2026-11-21T09:30:00.000000Z", "event": event, "severity": "info",
+                "decision": decision, "data": {}, "writer": "w", "prev": "",
+            });
+            let mut tally = RecordTally::default();
+            tally.add(&serde_json::from_value(record).unwrap());
+            assert_eq!(tally.outcomes, expected, "{event} {decision:?}");
+            assert_eq!(tally.refused.len() as u64, expected[2], "{event} {decision:?}");
+        }
     }
 }

@@ -372,7 +372,8 @@ fn a_browser_runs_nothing_of_a_page_and_takes_its_style() {
     browser.arg(format!("--user-data-dir={}", folder.path().join("profile").display()));
     let read = match browser.arg(format!("file://{}", file.display())).output() {
         Ok(output) => output,
-        Err(why) => return println!("skipped: no Chromium here: {why}"),
+        Err(why) if std::env::var_os("CI").is_none() => return println!("skipped: no Chromium here: {why}"),
+        Err(why) => panic!("no Chromium here: {why}"),
     };
     let (seen, said) = (String::from_utf8_lossy(&read.stdout), String::from_utf8_lossy(&read.stderr));
     assert!(seen.contains("<title>What was found</title>"), "{seen}\n{said}");

@@ -234,6 +234,7 @@ struct Skills {
     strict: bool,
     max_body_length: usize,
     content_scanning: ContentScanning,
+    lock: Option<PathBuf>,
     exec_sandbox: ExecSandbox,
 }
 
@@ -367,6 +368,7 @@ impl WrittenAgent {
                     true => OnCritical::Block,
                     false => OnCritical::Flag,
                 },
+                lock_files: self.skills.lock.into_iter().collect(),
                 ..AdmitOptions::default()
             },
         }

@@ -77,6 +77,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "Characters of a skill that reach a model."),
         key("agents.<id>.skills.contentScanning.blockOnCritical", Flag, "true", OnlyTrue,
             "Whether a critical finding turns a skill away. Otherwise the skill is flagged."),
+        key("agents.<id>.skills.lock", OptionalPath, "null", Never,
+            "A lock that `stockade skill lock` wrote. A skill that is another since, or that it does not hold, is turned away, and told of with \
+             what it may do now and could not before. It is read anew for every skill."),
         key("agents.<id>.skills.execSandbox.enabled", Word(&["never", "auto", "always"]), "\"always\"", Stricter,
             "Whether commands run in a sandbox. With `auto`, those that need one do: whatever no rule allows, and the programs of \
              `alwaysSandbox`. The others run as other programs of this user, with the network that these have, and each such run is on record \

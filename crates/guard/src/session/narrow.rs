@@ -78,7 +78,8 @@ impl Session {
             strict: own.strict || wish.strict,
             max_chars: own.max_chars.min(wish.max_chars),
             on_critical,
-            lock: own.lock.clone().or_else(|| wish.lock.clone()),
+            locks: [own.locks.as_slice(), &wish.locks].concat(),
+            lock_files: [own.lock_files.as_slice(), &wish.lock_files].concat(),
             ..own.clone()
         }
     }

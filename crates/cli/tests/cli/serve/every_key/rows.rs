@@ -89,6 +89,7 @@ pub(super) const ROWS: &[Row] = &[
     row("agents.bot.skills.strict", ["false", "true"], Probe::Skill(NOTED)),
     row("agents.bot.skills.maxBodyLength", ["20", "20000"], Probe::Skill(PLAIN)),
     row("agents.bot.skills.contentScanning.blockOnCritical", ["true", "false"], Probe::Skill(ATTACK)),
+    row("agents.bot.skills.lock", ["null", "HOME/no.lock"], Probe::Skill(PLAIN)),
     row("agents.bot.skills.execSandbox.enabled", ["always", "never"], Probe::Run(&["true"])),
     row("agents.bot.skills.execSandbox.alwaysSandbox", ["[]", "[\"uname\"]"], Probe::Run(&["uname"])).with(AUTO),
     row("agents.bot.skills.execSandbox.mode", ["workspace-write", "read-only"], Probe::Run(&["touch", "made"])),
