@@ -21,7 +21,9 @@ if (process.env.STOCKADE_LAUNCHER === String(process.ppid)) {
 }
 const env = { ...process.env, STOCKADE_LAUNCHER: String(process.pid) };
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit", env });
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"]) process.on(signal, () => child.kill(signal));
+// A terminal sends what its keys say to the program as well, which must not hear it twice.
+for (const signal of ["SIGINT", "SIGQUIT"]) process.on(signal, () => {});
+for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
 child.on("error", (error) => {
   console.error(`stockade: ${program} cannot be started: ${error.message}`);
   process.exit(3);

@@ -6,41 +6,33 @@ const { Connection } = require("./connection.cjs");
 const errors = require("./errors.cjs");
 const { METHODS, VERSION } = require("./protocol.cjs");
 const { ExecStream } = require("./stream.cjs");
+const { cancel, checkWanted, givenUp, inTime, waitFor } = require("./waits.cjs");
 
-const { AbortedError, ClosedError, ConnectionLostError, ProtocolError, RequestTimeoutError, VersionError } = errors;
+const { ClosedError, ProtocolError, UnsendableError, VersionError } = errors;
 
 /** How long a command runs that says nothing about it, in milliseconds. */
 const COMMAND = 120_000;
 
-/** How long a server has for saying that it is there, where it did not answer something else. */
-const PROBE = 2000;
-
-/** The longest time that a timer of Node.js knows. */
-const LONGEST = 2 ** 31 - 1;
+/** What holds where nothing else is said. */
+const DEFAULTS = { arguments: [], timeoutMs: 30_000, startTimeoutMs: 10_000, maxRequest: 4 << 20, stderr: "inherit" };
 
 /** A client of `stockade serve`, which is started when it is needed and ends with `close`. */
 class Stockade {
   #options;
-  #connecting;
+  #connection;
+  #starting;
   #isClosed = false;
 
   constructor(options = {}) {
-    this.#options = {
-      arguments: [],
-      timeoutMs: 30_000,
-      startTimeoutMs: 10_000,
-      maxRequest: 4 << 20,
-      stderr: "inherit",
-      ...options,
-    };
+    // What is nothing is what it is by default, and never without a limit.
+    const given = Object.entries(options).filter(([, value]) => value !== undefined && value !== null);
+    this.#options = { ...DEFAULTS, ...Object.fromEntries(given) };
+    for (const name of ["timeoutMs", "startTimeoutMs"]) checkTime(name, this.#options[name]);
   }
 
   /** Calls a method by its name on the wire. */
   async call(method, params = {}, options = {}) {
-    const limit = this.#limit(method, params, options);
-    const connection = await this.#connected();
-    const request = connection.start(method, params);
-    return waitFor(connection, method, request, limit, options.signal);
+    return this.#send(method, params, options, () => {});
   }
 
   /** Runs a command as `exec` does, and has what it prints while it runs. */
@@ -50,60 +42,71 @@ class Stockade {
       let stop = () => {
         isCancelled = true;
       };
-      const run = async () => {
-        const limit = this.#limit("exec", params, options);
-        const connection = await this.#connected();
-        const request = connection.start("exec", { ...params, stream: true }, onPiece);
-        stop = () => cancel(connection, request.id);
-        if (isCancelled) stop();
-        return waitFor(connection, "exec", request, limit, options.signal);
+      const begun = (connection, id) => {
+        stop = () => cancel(connection, id);
       };
-      const result = run();
+      const check = () => {
+        if (isCancelled) throw givenUp("exec");
+      };
+      const result = this.#send("exec", { ...params, stream: true }, options, begun, check, onPiece);
       result.catch(() => {});
       return { result, cancel: () => stop() };
     });
   }
 
-  /** Lets the server answer what is under way, and end. */
+  /** Lets the server answer what is under way, and end. One that is not there yet is given up. */
   async close() {
     this.#isClosed = true;
-    const connecting = this.#connecting;
-    this.#connecting = undefined;
-    const connection = await connecting?.catch(() => undefined);
-    await connection?.close(closed());
+    if (this.#starting !== undefined) this.#connection?.lose(closed());
+    await this.#connection?.close(closed());
   }
 
   async [Symbol.asyncDispose ?? Symbol.for("nodejs.asyncDispose")]() {
     await this.close();
   }
 
-  /** How long to wait for an answer, in milliseconds. */
-  #limit(method, params, { timeoutMs }) {
-    if (timeoutMs !== undefined) return timeoutMs;
-    const command = method === "exec" ? (params?.timeoutMs ?? COMMAND) : 0;
-    return this.#options.timeoutMs + command;
+  /** Sends a request once there is a server, if it is still wanted then, and waits for the answer. */
+  async #send(method, params, options, begun, check = () => {}, onPiece = undefined) {
+    const wait = { method, ends: performance.now() + this.#limit(method, params, options), signal: options.signal };
+    checkWanted(wait);
+    const connection = await inTime(this.#connected(), wait);
+    checkWanted(wait);
+    check();
+    if (this.#isClosed) throw closed();
+    const request = connection.start(method, params, onPiece);
+    begun(connection, request.id);
+    return waitFor(connection, request, wait);
   }
 
-  /** Returns the server that runs; starts one where there is none. */
+  /** How long to wait for an answer, in milliseconds. */
+  #limit(method, params, { timeoutMs }) {
+    if (timeoutMs !== undefined && timeoutMs !== null) return checkTime("timeoutMs", timeoutMs);
+    if (method !== "exec") return this.#options.timeoutMs;
+    // What is no time is refused when it is sent, or by the server.
+    const given = params?.timeoutMs;
+    return this.#options.timeoutMs + (Number.isFinite(given) && given >= 0 ? given : COMMAND);
+  }
+
+  /** Returns the server that runs; starts one where there is none, once for all who wait. */
   async #connected() {
     if (this.#isClosed) throw closed();
-    const before = this.#connecting;
-    if (before !== undefined) {
-      const connection = await before.catch(() => undefined);
-      if (connection !== undefined && !connection.isLost) return connection;
-      if (this.#isClosed) throw closed();
+    if (this.#starting === undefined) {
+      if (this.#connection !== undefined && !this.#connection.isLost) return this.#connection;
+      this.#starting = this.#begin().finally(() => {
+        this.#starting = undefined;
+      });
     }
-    // Somebody else who waited may have started one by now.
-    if (this.#connecting === before) this.#connecting = this.#begin();
-    return this.#connecting;
+    return this.#starting;
   }
 
   async #begin() {
     const { binary, arguments: words, maxRequest, socketPath, startTimeoutMs } = this.#options;
     const command = socketPath === undefined ? [binary ?? findBinary(), "serve", "--max-request", `${maxRequest}`, ...words] : [];
     const connection = new Connection({ ...this.#options, command });
+    this.#connection = connection;
+    const wait = { method: "version", ends: performance.now() + startTimeoutMs };
     try {
-      checkVersion(await waitFor(connection, "version", connection.start("version", {}), startTimeoutMs, undefined, false));
+      checkVersion(await waitFor(connection, connection.start("version", {}), wait, false));
     } catch (error) {
       connection.lose(error);
       throw error;
@@ -122,55 +125,10 @@ for (const [name, method] of Object.entries(METHODS)) {
   });
 }
 
-/** Waits for an answer, and lets no command go on for which nobody waits. */
-async function waitFor(connection, method, { id, answer }, limit, signal, probe = true) {
-  let timer;
-  let onAbort;
-  const stopped = new Promise((_, reject) => {
-    if (limit <= LONGEST) timer = setTimeout(() => reject(new RequestTimeoutError(`\`${method}\` was not answered in time`)), limit);
-    onAbort = () => reject(new AbortedError(`\`${method}\` was given up`, { cause: signal.reason }));
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([answer, stopped]);
-  } catch (error) {
-    const isOurs = error instanceof RequestTimeoutError || error instanceof AbortedError;
-    if (isOurs) {
-      connection.forget(id);
-      if (method === "exec") cancel(connection, id);
-    }
-    if (error instanceof RequestTimeoutError) await endIfStuck(connection, probe);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", onAbort);
-  }
-}
-
-/** Ends a server that says nothing at all, so that the next call has a new one. */
-async function endIfStuck(connection, probe) {
-  const stuck = () => connection.lose(new ConnectionLostError("the server did not answer, and was ended"));
-  if (!probe) return stuck();
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(reject, PROBE);
-  });
-  try {
-    await Promise.race([connection.start("ping", {}).answer, late]);
-  } catch {
-    stuck();
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function cancel(connection, id) {
-  try {
-    connection.start("cancel", { id });
-  } catch {
-    // There is no server any more, and no command either.
-  }
+/** Refuses what is no time: a timer would take it for none at all, or for at once. */
+function checkTime(name, time) {
+  if (typeof time === "number" && time >= 0) return time;
+  throw new UnsendableError(`${name} is ${String(time)}, which is no time; give milliseconds, or \`Infinity\` for ever`);
 }
 
 /** Refuses a server that is none of ours, or that speaks another version. */

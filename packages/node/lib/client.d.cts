@@ -10,7 +10,7 @@ export interface StockadeOptions {
   socketPath?: string;
   /** How long to wait for an answer where a call says nothing else; 30 seconds by default. Commands have their own time besides. */
   timeoutMs?: number;
-  /** How long a server has to start; 10 seconds by default. */
+  /** How long a server has to start; 10 seconds by default. It counts as time of the call that waits for it. */
   startTimeoutMs?: number;
   /** The longest request in bytes; 4 MiB by default. */
   maxRequest?: number;
@@ -74,11 +74,11 @@ export interface Stockade extends MethodCalls {}
 export class StockadeError extends Error {}
 /** There is no program `stockade`, or it cannot be started. */
 export class BinaryNotFoundError extends StockadeError {}
-/** A request that no server can read: NaN, broken text, too long, too deep. Nothing was sent. */
+/** A request that no server can read: NaN, broken text, too long, too deep; or a time that is none. Nothing was sent. */
 export class UnsendableError extends StockadeError {}
 /** No answer within the time that was given. A command that was under way was cancelled. */
 export class RequestTimeoutError extends StockadeError {}
-/** The caller's signal ended the wait. A command that was under way was cancelled. */
+/** The call was given up by its signal, or cancelled. A command that was under way was cancelled; one that was not begins no more. */
 export class AbortedError extends StockadeError {}
 /** The server has ended, or cannot be reached. The next call starts it again. */
 export class ConnectionLostError extends StockadeError {}

@@ -41,7 +41,7 @@ class Connection {
     if (this.#lost !== undefined) throw this.#lost;
     const id = ++this.#last;
     const line = encode(id, method, params, this.#longest);
-    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject, onPiece, pieces: 0 }));
+    const answer = new Promise((resolve, reject) => this.#waiting.set(id, { method, resolve, reject, onPiece, pieces: 0 }));
     // Whoever waits gets the error; nobody else is to end for it.
     answer.catch(() => {});
     this.#to.write(line);
@@ -64,8 +64,11 @@ class Connection {
   /** Lets the server answer what is under way, and end. */
   async close(error) {
     this.#to.end();
-    const timer = setTimeout(() => this.lose(error), ENDING);
-    await this.#ended;
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, ENDING);
+    });
+    await Promise.race([this.#ended, late]);
     clearTimeout(timer);
     this.lose(error);
   }
@@ -124,7 +127,10 @@ class Connection {
       this.#notify(method, params);
     } else if (id === null && error !== undefined) {
       // It could not read the request, so nobody knows which one that was.
-      this.#failAll(error);
+      for (const [number, { method }] of this.#failAll(error)) {
+        // Nobody waits for its command any more.
+        if (method === "exec" && this.#lost === undefined) this.start("cancel", { id: number });
+      }
     } else {
       const waiting = this.#waiting.get(id);
       this.#waiting.delete(id);
@@ -155,10 +161,12 @@ class Connection {
     }
   }
 
+  /** Tells everybody who waits, and returns what they waited for. */
   #failAll(error) {
-    const waiting = [...this.#waiting.values()];
+    const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const { reject } of waiting) reject(error);
+    for (const [, { reject }] of waiting) reject(error);
+    return waiting;
   }
 }
 

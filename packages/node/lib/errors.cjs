@@ -12,11 +12,11 @@ class StockadeError extends Error {
 
 /** There is no program `stockade`, or it cannot be started. */
 class BinaryNotFoundError extends StockadeError {}
-/** A request that no server can read: NaN, broken text, too long, too deep. Nothing was sent. */
+/** A request that no server can read: NaN, broken text, too long, too deep; or a time that is none. Nothing was sent. */
 class UnsendableError extends StockadeError {}
 /** No answer within the time that was given. A command that was under way was cancelled. */
 class RequestTimeoutError extends StockadeError {}
-/** The caller's signal ended the wait. A command that was under way was cancelled. */
+/** The call was given up by its signal, or cancelled. A command that was under way was cancelled; one that was not begins no more. */
 class AbortedError extends StockadeError {}
 /** The server has ended, or cannot be reached. The next call starts it again. */
 class ConnectionLostError extends StockadeError {}

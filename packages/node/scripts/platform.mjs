@@ -14,11 +14,13 @@ if (folder === undefined) {
 const { os, cpu } = platformOf(program);
 const { version, license } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
 const description = `The program \`stockade\` for ${os}-${cpu}, which @stockade/client starts.`;
-const manifest = { name: `@stockade/cli-${os}-${cpu}`, version, description, license, os: [os], cpu: [cpu], files: ["stockade"] };
+const licences = ["LICENSE-MIT", "LICENSE-APACHE"];
+const files = ["stockade", ...licences];
+const manifest = { name: `@stockade/cli-${os}-${cpu}`, version, description, license, os: [os], cpu: [cpu], files };
 mkdirSync(folder, { recursive: true });
 copyFileSync(program, join(folder, "stockade"));
 chmodSync(join(folder, "stockade"), 0o755);
-for (const name of ["LICENSE-MIT", "LICENSE-APACHE"]) {
+for (const name of licences) {
   copyFileSync(new URL(`../../../${name}`, import.meta.url), join(folder, name));
 }
 writeFileSync(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);

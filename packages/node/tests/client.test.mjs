@@ -158,6 +158,121 @@ test("a server that was lost is started once for all who wait", { timeout: 20_00
     assert.equal(children.length, 1);
   }));
 
+test("a start that fails fails once for all who wait", { timeout: 20_000 }, () =>
+  within({ binary: fake("silent"), startTimeoutMs: 1000 }, async (client) => {
+    const began = Date.now();
+    const calls = Array.from({ length: 6 }, () => assert.rejects(client.ping(), all.RequestTimeoutError));
+    await Promise.all(calls);
+    assert.ok(Date.now() - began < 1900);
+  }));
+
+test("a start counts as time of the call that waits for it, and ends with the client", { timeout: 20_000 }, async () => {
+  const began = Date.now();
+  await within({ binary: fake("silent"), startTimeoutMs: 15_000 }, (client) =>
+    assert.rejects(client.ping({}, { timeoutMs: 300 }), all.RequestTimeoutError));
+  assert.ok(Date.now() - began < 4000);
+});
+
+test("nothing waits for ever that was not told to", { timeout: 20_000 }, async () => {
+  const delays = [];
+  const timer = globalThis.setTimeout;
+  globalThis.setTimeout = (act, delay, ...more) => {
+    delays.push(Math.round(delay / 1000));
+    return timer(act, delay, ...more);
+  };
+  try {
+    const nothing = { timeoutMs: undefined, startTimeoutMs: undefined, maxRequest: undefined, arguments: undefined, stderr: undefined };
+    for (const options of [nothing, { timeoutMs: null }]) {
+      await within({ binary: fake("slow"), ...options }, async (client) => {
+        await client.ping();
+        const run = client.exec({ command: "x", timeoutMs: "5" }, { timeoutMs: undefined }).catch(() => {});
+        await client.ping({}, { timeoutMs: null });
+        await client.close();
+        await run;
+      });
+      for (const seconds of [10, 30, 150]) assert.ok(delays.includes(seconds), `${seconds}: ${delays}`);
+      delays.length = 0;
+    }
+  } finally {
+    globalThis.setTimeout = timer;
+  }
+  for (const time of [NaN, -1, "1", {}]) {
+    for (const name of ["timeoutMs", "startTimeoutMs"]) assert.throws(() => new Stockade({ [name]: time }), all.UnsendableError);
+    await within({}, (client) => assert.rejects(client.ping({}, { timeoutMs: time }), all.UnsendableError));
+  }
+});
+
+test("a call that was given up before it was sent is not sent", { timeout: 20_000 }, async () => {
+  const asked = join(folder, "asked");
+  const given = {
+    "aborted before": (client) => client.exec({ command: "x" }, { signal: AbortSignal.abort() }),
+    "aborted while the server starts": (client) => {
+      const stop = new AbortController();
+      const call = client.exec({ command: "x" }, { signal: stop.signal });
+      stop.abort();
+      return call;
+    },
+    "cancelled while the server starts": (client) => {
+      const run = client.execStream({ command: "x" });
+      run.cancel();
+      return run.result;
+    },
+  };
+  for (const [why, call] of Object.entries(given)) {
+    rmSync(asked, { force: true });
+    await within({ binary: fake("well") }, async (client) => {
+      await assert.rejects(call(client), all.AbortedError, why);
+      await client.ping();
+      assert.equal(existsSync(asked), false, why);
+    });
+  }
+});
+
+test("a command is ended that an error about some request was taken for", { timeout: 30_000 }, async () => {
+  const cancelled = join(folder, "cancelled");
+  for (const run of [(client) => client.exec({ command: "x" }), (client) => client.execStream({ command: "x" }).result]) {
+    rmSync(cancelled, { force: true });
+    await within({ binary: fake("unread") }, async (client) => {
+      await assert.rejects(run(client), all.InvalidRequestError);
+      for (let tries = 0; tries < 200 && !existsSync(cancelled); tries++) await sleep(20);
+      assert.ok(existsSync(cancelled));
+    });
+  }
+});
+
+test("the program hears each signal once", { timeout: 30_000 }, async () => {
+  const program = join(folder, "listens");
+  writeFileSync(
+    program,
+    `#!${PYTHON}
+import signal, sys, time
+heard = []
+for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
+    signal.signal(getattr(signal, name), lambda number, _: heard.append(signal.Signals(number).name))
+print("ready", flush=True)
+until = time.monotonic() + 1
+while time.monotonic() < until:
+    time.sleep(0.02)
+print(*heard, flush=True)
+`,
+  );
+  chmodSync(program, 0o755);
+  const launcher = join(require.resolve("@stockade/client/package.json"), "../bin/stockade.cjs");
+  // The keys of a terminal reach the whole group; whoever ends a job tells the launcher alone.
+  for (const [signal, isOfGroup] of [["SIGINT", true], ["SIGQUIT", true], ["SIGTERM", false], ["SIGHUP", false]]) {
+    const env = { ...process.env, STOCKADE_BINARY: program };
+    const child = spawn(process.execPath, [launcher], { detached: true, stdio: ["ignore", "pipe", "inherit"], env });
+    let said = "";
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    for await (const part of child.stdout) {
+      if (said === "") process.kill(isOfGroup ? -child.pid : child.pid, signal);
+      said += part;
+    }
+    assert.equal(await ended, 0);
+    assert.equal(said, `ready\n${signal}\n`);
+  }
+});
+
 test("a closed client does nothing", async () => {
   const client = new Stockade();
   await client.ping();

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from types import TracebackType
 from typing import IO, Any, AsyncIterator, Mapping, Optional, Sequence, Union, cast
 
-from ._client import abandon, given_up, started
 from ._connection import Connection, NotificationHandler, OutputPiece, Pending
 from ._errors import StockadeError
-from ._options import Options, closed
+from ._options import MAX_REQUEST, START_TIMEOUT, TIMEOUT, Options
 from ._protocol import AsyncMethods, ExecResult
+from ._start import Server
+from ._waits import Deadline, abandon, given_up, late
 
 
 class AsyncStockade(AsyncMethods):
@@ -22,22 +22,20 @@ class AsyncStockade(AsyncMethods):
         self,
         *,
         binary: Optional[str] = None,
-        arguments: Sequence[str] = (),
+        arguments: Optional[Sequence[str]] = (),
         socket_path: Optional[Union[str, "os.PathLike[str]"]] = None,
-        timeout: float = 30.0,
-        start_timeout: float = 10.0,
-        max_request: int = 4 << 20,
+        timeout: Optional[float] = TIMEOUT,
+        start_timeout: Optional[float] = START_TIMEOUT,
+        max_request: Optional[int] = MAX_REQUEST,
         on_notification: Optional[NotificationHandler] = None,
         cwd: Optional[Union[str, "os.PathLike[str]"]] = None,
         env: Optional[Mapping[str, str]] = None,
         stderr: Union[None, int, IO[Any]] = None,
     ) -> None:
-        self._options = Options(
+        self._options = Options.of(
             binary, arguments, socket_path, timeout, start_timeout, max_request, on_notification, cwd, env, stderr
         )
-        self._lock = asyncio.Lock()
-        self._connection: Optional[Connection] = None
-        self._is_closed = False
+        self._server = Server(self._options)
 
     async def call(self, method: str, params: Optional[dict[str, Any]] = None, timeout: Optional[float] = None) -> Any:
         """Calls a method by its name on the wire."""
@@ -45,10 +43,7 @@ class AsyncStockade(AsyncMethods):
 
     async def close(self) -> None:
         """Lets the server answer what is under way, and end."""
-        self._is_closed = True
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            await asyncio.get_running_loop().run_in_executor(None, connection.close, closed())
+        await asyncio.get_running_loop().run_in_executor(None, self._server.close)
 
     async def __aenter__(self) -> AsyncStockade:
         return self
@@ -59,34 +54,32 @@ class AsyncStockade(AsyncMethods):
         await self.close()
 
     async def _send(self, method: str, params: dict[str, Any], timeout: Optional[float]) -> Any:
-        seconds = self._options.seconds(method, params, timeout)
-        connection = await self._connected()
-        return await wait(connection, method, connection.start(method, params), seconds)
+        deadline = Deadline(self._options.seconds(method, params, timeout))
+        connection = await self._connected(method, deadline)
+        return await wait(connection, method, connection.start(method, params), deadline.left())
 
     async def _stream(self, params: dict[str, Any], timeout: Optional[float]) -> AsyncExecStream:
-        seconds = self._options.seconds("exec", params, timeout)
-        return AsyncExecStream(await self._connected(), params, seconds)
+        deadline = Deadline(self._options.seconds("exec", params, timeout))
+        return AsyncExecStream(await self._connected("exec", deadline), params, deadline)
 
-    async def _connected(self) -> Connection:
-        async with self._lock:
-            if self._is_closed:
-                raise closed()
-            if self._connection is None or self._connection.is_lost:
-                connection = await asyncio.get_running_loop().run_in_executor(None, started, self._options)
-                if self._is_closed:
-                    connection.lose(closed())
-                    raise closed()
-                self._connection = connection
-            return self._connection
+    async def _connected(self, method: str, deadline: Deadline) -> Connection:
+        """Returns the server that runs; waits for one where there is none, as long as the call has time."""
+        reached = asyncio.wrap_future(self._server.reached())
+        # Whoever gave up before it failed hears nothing of it.
+        reached.add_done_callback(lambda one: one.cancelled() or one.exception())
+        done, _ = await asyncio.wait({reached}, timeout=deadline.left())
+        if not done:
+            raise late(method)
+        return reached.result()
 
 
 class AsyncExecStream:
     """A command that runs. Iterate over it for what it prints, then await its `result()`. Leaving an `async with` block early cancels it."""
 
-    def __init__(self, connection: Connection, params: dict[str, Any], seconds: Optional[float]) -> None:
+    def __init__(self, connection: Connection, params: dict[str, Any], deadline: Deadline) -> None:
         self._connection = connection
         self._pieces: asyncio.Queue[Optional[OutputPiece]] = asyncio.Queue()
-        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._left = deadline.left
         loop = asyncio.get_running_loop()
 
         def put(piece: Optional[OutputPiece]) -> None:
@@ -132,9 +125,6 @@ class AsyncExecStream:
             # There is no server any more, and no command either.
             pass
 
-    def _left(self) -> Optional[float]:
-        return None if self._ends is None else max(0.0, self._ends - time.monotonic())
-
 
 async def wait(connection: Connection, method: str, pending: Pending, seconds: Optional[float]) -> Any:
     """Waits for an answer, and lets no command go on for which nobody waits."""
@@ -142,7 +132,7 @@ async def wait(connection: Connection, method: str, pending: Pending, seconds: O
     try:
         done, _ = await asyncio.wait({answer}, timeout=seconds)
     except asyncio.CancelledError:
-        abandon(connection, method, pending)
+        abandon(connection, pending)
         raise
     if not done:
         raise await _given_up(connection, method, pending)

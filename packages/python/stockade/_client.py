@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import queue
-import threading
-import time
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 from typing import IO, Any, Iterator, Mapping, Optional, Sequence, Union, cast
 
-from ._connection import Connection, NotificationHandler, OutputPiece, Pending
-from ._errors import RequestTimeoutError, StockadeError
-from ._options import PROBE, Options, check_version, closed, stuck
+from ._connection import Connection, NotificationHandler, OutputPiece
+from ._errors import StockadeError
+from ._options import MAX_REQUEST, START_TIMEOUT, TIMEOUT, Options
 from ._protocol import ExecResult, Methods
+from ._start import Server
+from ._waits import Deadline, given_up, late, wait
 
 
 class Stockade(Methods):
@@ -26,7 +26,8 @@ class Stockade(Methods):
     - `binary`: the program; `find_binary()` by default.
     - `arguments`: more arguments of `stockade serve`, such as `["--agent", "builder"]`.
     - `socket_path`: a server that is there already, in the place of one of its own.
-    - `timeout`: seconds for every answer that says nothing else. Commands have their own time besides.
+    - `timeout`: seconds for every answer that says nothing else; `inf` for ever. Commands have their own time besides.
+    - `start_timeout`: seconds that a server has to start. They count as those of the call that waits for it.
     - `on_notification`: called with each notification, such as `policy.changed`, on the thread that reads.
     """
 
@@ -34,22 +35,20 @@ class Stockade(Methods):
         self,
         *,
         binary: Optional[str] = None,
-        arguments: Sequence[str] = (),
+        arguments: Optional[Sequence[str]] = (),
         socket_path: Optional[Union[str, "os.PathLike[str]"]] = None,
-        timeout: float = 30.0,
-        start_timeout: float = 10.0,
-        max_request: int = 4 << 20,
+        timeout: Optional[float] = TIMEOUT,
+        start_timeout: Optional[float] = START_TIMEOUT,
+        max_request: Optional[int] = MAX_REQUEST,
         on_notification: Optional[NotificationHandler] = None,
         cwd: Optional[Union[str, "os.PathLike[str]"]] = None,
         env: Optional[Mapping[str, str]] = None,
         stderr: Union[None, int, IO[Any]] = None,
     ) -> None:
-        self._options = Options(
+        self._options = Options.of(
             binary, arguments, socket_path, timeout, start_timeout, max_request, on_notification, cwd, env, stderr
         )
-        self._lock = threading.Lock()
-        self._connection: Optional[Connection] = None
-        self._is_closed = False
+        self._server = Server(self._options)
 
     def call(self, method: str, params: Optional[dict[str, Any]] = None, timeout: Optional[float] = None) -> Any:
         """Calls a method by its name on the wire."""
@@ -57,11 +56,7 @@ class Stockade(Methods):
 
     def close(self) -> None:
         """Lets the server answer what is under way, and end."""
-        with self._lock:
-            self._is_closed = True
-            connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.close(closed())
+        self._server.close()
 
     def __enter__(self) -> Stockade:
         return self
@@ -72,31 +67,31 @@ class Stockade(Methods):
         self.close()
 
     def _send(self, method: str, params: dict[str, Any], timeout: Optional[float]) -> Any:
-        seconds = self._options.seconds(method, params, timeout)
-        connection = self._connected()
-        return wait(connection, method, connection.start(method, params), seconds)
+        deadline = Deadline(self._options.seconds(method, params, timeout))
+        connection = self._connected(method, deadline)
+        return wait(connection, method, connection.start(method, params), deadline.left())
 
     def _stream(self, params: dict[str, Any], timeout: Optional[float]) -> ExecStream:
-        seconds = self._options.seconds("exec", params, timeout)
-        return ExecStream(self._connected(), params, seconds)
+        deadline = Deadline(self._options.seconds("exec", params, timeout))
+        return ExecStream(self._connected("exec", deadline), params, deadline)
 
-    def _connected(self) -> Connection:
-        """Returns the server that runs; starts one where there is none."""
-        with self._lock:
-            if self._is_closed:
-                raise closed()
-            if self._connection is None or self._connection.is_lost:
-                self._connection = started(self._options)
-            return self._connection
+    def _connected(self, method: str, deadline: Deadline) -> Connection:
+        """Returns the server that runs; waits for one where there is none, as long as the call has time."""
+        try:
+            return self._server.reached().result(deadline.left())
+        except StockadeError:
+            raise
+        except (FutureTimeout, TimeoutError):
+            raise late(method) from None
 
 
 class ExecStream:
     """A command that runs. Iterate over it for what it prints, then take its `result()`. Leaving a `with` block early cancels it."""
 
-    def __init__(self, connection: Connection, params: dict[str, Any], seconds: Optional[float]) -> None:
+    def __init__(self, connection: Connection, params: dict[str, Any], deadline: Deadline) -> None:
         self._connection = connection
         self._pieces: queue.SimpleQueue[Optional[OutputPiece]] = queue.SimpleQueue()
-        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._left = deadline.left
         self._pending = connection.start("exec", {**params, "stream": True}, self._pieces.put)
         self._pending.future.add_done_callback(lambda _: self._pieces.put(None))
 
@@ -129,57 +124,6 @@ class ExecStream:
     ) -> None:
         try:
             self.cancel()
-        except StockadeError:
-            # There is no server any more, and no command either.
-            pass
-
-    def _left(self) -> Optional[float]:
-        return None if self._ends is None else max(0.0, self._ends - time.monotonic())
-
-
-def started(options: Options) -> Connection:
-    """Starts a server, and sees that it is one."""
-    connection = options.connect()
-    try:
-        check_version(wait(connection, "version", connection.start("version", {}), options.start_timeout, probe=False))
-    except BaseException as error:
-        connection.lose(error if isinstance(error, StockadeError) else stuck())
-        raise
-    return connection
-
-
-def wait(
-    connection: Connection, method: str, pending: Pending, seconds: Optional[float], probe: bool = True
-) -> Any:
-    """Waits for an answer, and lets no command go on for which nobody waits."""
-    try:
-        return pending.future.result(seconds)
-    except StockadeError:
-        raise
-    except (FutureTimeout, TimeoutError):
-        raise given_up(connection, method, pending, probe) from None
-    except BaseException:
-        abandon(connection, method, pending)
-        raise
-
-
-def given_up(connection: Connection, method: str, pending: Pending, probe: bool = True) -> RequestTimeoutError:
-    """Says that an answer did not come. A server that says nothing else either is ended, so that the next call has a new one."""
-    abandon(connection, method, pending)
-    try:
-        if probe:
-            connection.start("ping", {}).future.result(PROBE)
-    except (FutureTimeout, TimeoutError, StockadeError):
-        connection.lose(stuck())
-    return RequestTimeoutError(f"`{method}` was not answered in time")
-
-
-def abandon(connection: Connection, method: str, pending: Pending) -> None:
-    """Forgets a request, and ends its command."""
-    connection.forget(pending)
-    if method == "exec":
-        try:
-            connection.start("cancel", {"id": pending.number})
         except StockadeError:
             # There is no server any more, and no command either.
             pass

@@ -10,6 +10,7 @@ import queue
 import socket
 import subprocess
 import threading
+import time
 from concurrent.futures import Future
 from typing import Any, BinaryIO, Callable, Literal, NamedTuple, Optional, Sequence, cast
 
@@ -21,6 +22,9 @@ MAX_ANSWER = 128 << 20
 
 #: How long a server that was told to end may take.
 ENDING = 5.0
+
+#: How long to wait before a server whose queue is full is asked again.
+QUEUED = 0.02
 
 #: Called with the method and the parameters of a notification, on the thread that reads. It must not wait for the client.
 NotificationHandler = Callable[[str, dict[str, Any]], None]
@@ -39,8 +43,9 @@ class OutputPiece(NamedTuple):
 class Pending:
     """A request that waits for its answer."""
 
-    def __init__(self, number: int, on_piece: Optional[Callable[[OutputPiece], None]]) -> None:
+    def __init__(self, number: int, method: str, on_piece: Optional[Callable[[OutputPiece], None]]) -> None:
         self.number = number
+        self.method = method
         self.future: Future[Any] = Future()
         self._on_piece = on_piece
         self._pieces = 0
@@ -81,6 +86,7 @@ class Connection:
         self._numbers = itertools.count(1)
         self._lines: queue.SimpleQueue[Optional[bytes]] = queue.SimpleQueue()
         self._lost: Optional[StockadeError] = None
+        self._reader: Optional[threading.Thread] = None
 
     @classmethod
     def to_process(
@@ -97,12 +103,14 @@ class Connection:
         return connection
 
     @classmethod
-    def to_socket(cls, path: str, longest: int, on_notification: Optional[NotificationHandler]) -> Connection:
+    def to_socket(
+        cls, path: str, longest: int, on_notification: Optional[NotificationHandler], seconds: Optional[float]
+    ) -> Connection:
         """Reaches a server that is there already."""
         connection = cls(longest, on_notification)
         connection._socket = socket.socket(socket.AF_UNIX)
         try:
-            connection._socket.connect(path)
+            _connect(connection._socket, path, seconds)
         except OSError as error:
             connection._socket.close()
             raise ConnectionLostError(f"there is no server at {path}: {error}") from error
@@ -120,7 +128,7 @@ class Connection:
         with self._lock:
             if self._lost is not None:
                 raise self._lost
-            pending = Pending(next(self._numbers), on_piece)
+            pending = Pending(next(self._numbers), method, on_piece)
             line = encode(pending.number, method, params, self._longest)
             self._waiting[pending.number] = pending
             self._lines.put(line)
@@ -130,6 +138,15 @@ class Connection:
         """Nobody waits for this answer any more."""
         with self._lock:
             self._waiting.pop(pending.number, None)
+
+    def cancel(self, pending: Pending) -> None:
+        """Ends the command of a request, where it is one."""
+        if pending.method == "exec":
+            try:
+                self.start("cancel", {"id": pending.number})
+            except StockadeError:
+                # There is no server any more, and no command either.
+                pass
 
     def lose(self, error: StockadeError) -> None:
         """Gives the server up: whoever waits for it gets the error, and so does whoever asks it anything."""
@@ -148,19 +165,18 @@ class Connection:
 
     def close(self, error: StockadeError) -> None:
         """Lets the server answer what is under way, and end."""
+        # The thread that writes ends its side, the server answers and ends its own, and the thread that reads has it all.
         self._lines.put(None)
-        if self._process is not None:
-            try:
-                self._process.wait(ENDING)
-            except subprocess.TimeoutExpired:
-                pass
+        if self._reader is not None and self._reader is not threading.current_thread():
+            self._reader.join(ENDING)
         self.lose(error)
         if self._process is not None:
             self._process.wait()
 
     def _run(self, to: BinaryIO, source: BinaryIO) -> None:
         threading.Thread(target=self._write, args=(to,), name="stockade-write", daemon=True).start()
-        threading.Thread(target=self._read, args=(source,), name="stockade-read", daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(source,), name="stockade-read", daemon=True)
+        self._reader.start()
 
     def _write(self, to: BinaryIO) -> None:
         try:
@@ -208,6 +224,8 @@ class Connection:
         with self._lock:
             waiting, self._waiting = list(self._waiting.values()), {}
         for pending in waiting:
+            # Nobody waits for its command any more.
+            self.cancel(pending)
             pending.end(error)
 
     def _notify(self, message: Notification) -> None:
@@ -230,6 +248,21 @@ class Connection:
             return f" with exit code {self._process.wait(1.0)}"
         except subprocess.TimeoutExpired:
             return ""
+
+
+def _connect(to: socket.socket, path: str, seconds: Optional[float]) -> None:
+    """Connects within this time. A server whose queue is full says so at once to whoever does not wait for ever."""
+    ends = None if seconds is None else time.monotonic() + seconds
+    to.settimeout(seconds)
+    while True:
+        try:
+            to.connect(path)
+            break
+        except BlockingIOError:
+            if ends is not None and time.monotonic() >= ends:
+                raise
+            time.sleep(QUEUED)
+    to.settimeout(None)
 
 
 def _shut(connection: socket.socket, how: int) -> None:

@@ -14,7 +14,7 @@ class BinaryNotFoundError(StockadeError, FileNotFoundError):
 
 
 class UnsendableError(StockadeError, ValueError):
-    """A request that no server can read: NaN, broken text, too long, too deep. Nothing was sent."""
+    """A request that no server can read: NaN, broken text, too long, too deep; or a time that is none. Nothing was sent."""
 
 
 class RequestTimeoutError(StockadeError, TimeoutError):

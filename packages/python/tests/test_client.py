@@ -1,7 +1,10 @@
 """What the clients do when all goes well, and when it does not. Runs where the wheel is installed."""
 
 import asyncio
+import json
+import os
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -9,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from pathlib import Path
 
 import stockade
@@ -116,7 +120,7 @@ class Blocking(Timed):
         with Stockade() as client:
             client.ping()
             for _ in range(3):
-                client._connection._process.kill()
+                client._server._connection._process.kill()
                 for _ in range(2):
                     try:
                         client.ping()
@@ -127,7 +131,7 @@ class Blocking(Timed):
     def test_a_stopped_server_is_ended_and_started_again(self):
         with Stockade() as client:
             client.ping()
-            stopped = client._connection._process
+            stopped = client._server._connection._process
             stopped.send_signal(signal.SIGSTOP)
             with self.assertRaises(stockade.RequestTimeoutError):
                 client.sanitize(text="x" * 1_000_000, timeout=0.5)
@@ -190,6 +194,107 @@ class Blocking(Timed):
             server.terminate()
             server.wait(10)
 
+    def test_a_start_that_fails_fails_once_for_all_who_wait(self):
+        client = Stockade(binary=self.fake("silent"), start_timeout=1)
+        errors = []
+
+        def work():
+            try:
+                client.ping()
+            except stockade.RequestTimeoutError as error:
+                errors.append(error)
+
+        began = time.monotonic()
+        threads = [threading.Thread(target=work) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+        self.assertEqual(len(errors), 6)
+        self.assertLess(time.monotonic() - began, 1.9)
+
+    def test_a_start_counts_as_time_of_the_call_that_waits_for_it(self):
+        with Stockade(binary=self.fake("silent"), start_timeout=20) as client:
+            began = time.monotonic()
+            with self.assertRaises(stockade.RequestTimeoutError):
+                client.ping(timeout=0.3)
+            client.close()
+            self.assertLess(time.monotonic() - began, 4)
+
+    def test_a_server_that_takes_nobody_is_given_up_in_time(self):
+        path = self.folder / "full"
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+            server.listen(0)
+            queue = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+            for one in queue:
+                self.addCleanup(one.close)
+                one.setblocking(False)
+                one.connect_ex(str(path))
+            client, began = Stockade(socket_path=path, start_timeout=1), time.monotonic()
+            caught = []
+
+            def work():
+                try:
+                    client.ping()
+                except stockade.StockadeError as error:
+                    caught.append(error)
+
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            thread.join(5)
+            self.assertEqual([type(error) for error in caught], [stockade.ConnectionLostError])
+            self.assertGreater(time.monotonic() - began, 0.9)
+            client.close()
+
+    def test_nothing_waits_for_ever_that_was_not_told_to(self):
+        for client in (Stockade, AsyncStockade):
+            options = client(timeout=None, start_timeout=None, max_request=None, arguments=None)._options
+            self.assertEqual((options.start_timeout, options.max_request, options.arguments), (10, 4 << 20, ()))
+            self.assertEqual(options.seconds("ping", {}, None), 30)
+            for given, wanted in [(None, 150), (1000, 31), (float("nan"), 150), ("1", 150), (-1, 150), (10**400, 150)]:
+                self.assertEqual(options.seconds("exec", {"timeoutMs": given}, None), wanted)
+            self.assertIsNone(options.seconds("exec", {}, float("inf")))
+            for time_of in (float("nan"), -1, "1", True):
+                for name in ("timeout", "start_timeout"):
+                    with self.assertRaises(stockade.UnsendableError):
+                        client(**{name: time_of})
+                with self.assertRaises(stockade.UnsendableError):
+                    options.seconds("ping", {}, time_of)
+
+    def test_what_is_under_way_over_a_socket_is_answered_before_the_end(self):
+        path = self.folder / "answers-last"
+        heard = threading.Event()
+
+        def serve(listener):
+            connection, _ = listener.accept()
+            with connection, connection.makefile("rw") as lines:
+                numbers = []
+                # It answers once nothing more can come.
+                for line in lines:
+                    request = json.loads(line)
+                    result = {"name": "stockade", "version": stockade.__version__, "methods": []}
+                    if request["method"] == "version":
+                        lines.write(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}) + "\n")
+                        lines.flush()
+                    else:
+                        numbers.append(request["id"])
+                        heard.set()
+                for number in numbers:
+                    lines.write(json.dumps({"jsonrpc": "2.0", "id": number, "result": {"body": "well"}}) + "\n")
+
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            listener.listen()
+            threading.Thread(target=serve, args=(listener,), daemon=True).start()
+            client, answers = Stockade(socket_path=path), []
+            thread = threading.Thread(target=lambda: answers.append(client.sanitize(text="x")), daemon=True)
+            thread.start()
+            self.assertTrue(heard.wait(10))
+            client.close()
+            thread.join(10)
+            self.assertEqual(answers, [{"body": "well"}])
+
     def test_every_method_is_there(self):
         with Stockade() as client:
             self.assertEqual(sorted(client.version()["methods"]), sorted(stockade.METHODS))
@@ -213,6 +318,18 @@ class Blocking(Timed):
 
 
 class Commands(Timed):
+    def test_a_command_is_ended_that_an_error_about_some_request_was_taken_for(self):
+        for stream in (False, True):
+            with self.subTest(stream=stream), Stockade(binary=self.fake("unread")) as client:
+                (self.folder / "once").unlink(missing_ok=True)
+                (self.folder / "cancelled").unlink(missing_ok=True)
+                with self.assertRaises(stockade.InvalidRequestError):
+                    list(client.exec_stream(command="x")) if stream else client.exec(command="x")
+                until = time.monotonic() + 10
+                while not (self.folder / "cancelled").exists():
+                    self.assertLess(time.monotonic(), until)
+                    time.sleep(0.02)
+
     def test_output_comes_while_the_command_runs(self):
         spec = {"workspace": str(self.folder)}
         with Stockade() as client:
@@ -239,6 +356,28 @@ class Commands(Timed):
             self.assertTrue(client.ping()["ready"])
 
 
+class Binary(Timed):
+    def test_a_folder_of_path_that_is_relative_holds_no_program(self):
+        program = self.folder / "bin" / "stockade"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        with unittest.mock.patch("stockade._binary._folders", return_value=[]), unittest.mock.patch.dict(os.environ):
+            os.environ.pop("STOCKADE_BINARY", None)
+            for path in ("bin", "./bin:bin", ""):
+                os.environ["PATH"] = path
+                with self.assertRaises(stockade.BinaryNotFoundError):
+                    stockade.find_binary()
+            os.environ["PATH"] = f"bin:{program.parent}"
+            self.assertEqual(stockade.find_binary(), str(program))
+            os.environ["STOCKADE_BINARY"] = str(program.parent)
+            with self.assertRaises(stockade.BinaryNotFoundError):
+                stockade.find_binary()
+
+
 class Async(Timed, unittest.IsolatedAsyncioTestCase):
     async def test_every_way_to_break_is_an_error_in_time_and_the_next_call_works(self):
         for how, error in BROKEN.items():
@@ -253,6 +392,15 @@ class Async(Timed, unittest.IsolatedAsyncioTestCase):
                             await client.sanitize(text="x", timeout=1.5)
                     if how not in ("unread", "slow"):
                         self.assertEqual(await client.sanitize(text="x"), {"body": "well"})
+
+    async def test_a_start_that_fails_fails_once_for_all_who_wait(self):
+        async with AsyncStockade(binary=self.fake("silent"), start_timeout=1) as client:
+            began = time.monotonic()
+            errors = await asyncio.gather(*(client.ping() for _ in range(6)), return_exceptions=True)
+            self.assertEqual([type(error) for error in errors], [stockade.RequestTimeoutError] * 6)
+            self.assertLess(time.monotonic() - began, 1.9)
+            with self.assertRaises(stockade.RequestTimeoutError):
+                await client.ping(timeout=0.2)
 
     async def test_calls_run_side_by_side_and_the_loop_goes_on(self):
         async with AsyncStockade() as client:

@@ -116,6 +116,8 @@ fn the_packages_for_node_do_what_they_say() {
     install.extend(made.iter().map(String::as_str));
     place.run("npm", &install);
 
+    has_licences(&place, "client");
+    has_licences(&place, &platform());
     let version = format!("stockade {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(place.run("node_modules/.bin/stockade", &["--version"]), version);
     let tests = place.run("node", &["--test", "--test-reporter=tap", &within("tests/client.test.mjs")]);
@@ -152,6 +154,7 @@ fn the_plugin_for_openclaw_does_what_it_says() {
     fs::write(place.path("app/package.json"), "{\"private\": true}\n").unwrap();
     let install = ["install", "--offline", "--omit=optional", "--silent", "--no-audit", "--no-fund"];
     place.run("npm", &[install.as_slice(), &packages.each_ref().map(String::as_str)].concat());
+    has_licences(&place, "openclaw");
     // The program stands where the package for this platform would be.
     let program = place.path("app/node_modules/@stockade").join(platform());
     fs::create_dir(&program).unwrap();
@@ -159,6 +162,15 @@ fn the_plugin_for_openclaw_does_what_it_says() {
     let tests = repository().join("packages/openclaw/tests/plugin.test.mjs").canonicalize().unwrap();
     let tests = place.run("node", &["--test", "--test-reporter=tap", &tests.display().to_string()]);
     assert!(tests.contains("# fail 0") && tests.contains("# skipped 0"), "{tests}");
+}
+
+/// What is installed may be passed on as it is, which its licences ask for.
+fn has_licences(place: &Place, package: &str) {
+    for name in ["LICENSE-MIT", "LICENSE-APACHE"] {
+        let there =
+            fs::read_to_string(place.path("app/node_modules/@stockade").join(package).join(name)).ok();
+        assert_eq!(there, fs::read_to_string(repository().join(name)).ok(), "{package}: {name}");
+    }
 }
 
 /// The name of the package with the program for this machine, as Node.js calls systems and processors.
