@@ -33,6 +33,7 @@ const brought = (content, more = {}) =>
 test("what is harmless is used as it was judged", async () => {
   assert.deepEqual(await call("exec", { command: "ls" }), { params: { command: "ls" } });
   assert.deepEqual(await call("read", { path: "a.txt" }), { params: { path: "a.txt" } });
+  assert.deepEqual(await call("process", { action: "poll" }), { params: { action: "poll" } });
 });
 
 test("a command is put into the sandbox, with its variables in its text", async () => {

@@ -18,7 +18,7 @@ use stockade_guard::{AskedCommand, Decision, Guard, GuardOptions, Session, decid
 use super::answer::{Verdict, is_shown_whole};
 use super::call::{Call, Origin};
 use super::rewrite::Contained;
-use super::tools::{Kind, known, own_tools};
+use super::tools::{Kind, feeds, known, own_tools};
 use super::{Harness, addresses, patch, paths};
 use crate::{guarded, kept_answers, trail};
 
@@ -29,6 +29,10 @@ const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_d
 /// What is said where the line for the sandbox cannot be.
 const TOO_LONG: &str = "stockade: this may run in the sandbox only, and the line that runs it there is too long to be named here, or \
                         has characters that cannot be shown. Write the command to a file of the project and run that file";
+
+/// What is said of what is written to a program that runs.
+const FEEDS: &str = "stockade: what is written to a program that runs may be a command there, which is not seen here, so a person has \
+                     to agree; a new command with all of its input is judged as every other one";
 
 /// The most commands of one call.
 const MAX_COMMANDS: usize = 64;
@@ -87,12 +91,13 @@ impl<'a> Agent<'a> {
             Kind::OtherShell => Ok(Verdict::Ask(
                 "stockade: it reads no commands of this shell, so a person has to".to_owned(),
             )),
+            Kind::Feed if feeds(&name, &call.input) => Ok(Verdict::Ask(FEEDS.to_owned())),
             Kind::Read => self.read(call, tool, &named(&call.input)?),
             Kind::Look => self.look(call, tool),
             Kind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
             Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
             Kind::Web => self.hosts(&addresses::among(&call.input)?),
-            Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
+            Kind::Feed | Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
         }
     }
 

@@ -59,6 +59,9 @@ of the ways in which harnesses read globs. Where one of them must not be read, o
 asked. What lists names alone reads no file. Left open in all of them: a search of contents without a glob goes through every file below its folder,
 those that a read is denied too, as far as the harness itself leaves none out. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
 
+What writes to a program that runs already (`write_stdin`, `write_bash`, `process` with `write`) may give a command to it that nobody sees here, so that is
+a question, and a refusal where nobody can be asked. To look at such a program, or to end it, is not.
+
 What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. The names of all members are scanned too, also with
 `_`, `-`, `.` and the parts of `camelCase` read as words: where that finds something, nothing of the result is shown, and a shape that has to stay keeps only
 the names and words of tools that Stockade knows, its numbers, and what is true or false in it. Where something was found, taken out or cut, the harness is told; what its model then gets is in the last column of the table at the end. Nothing is

@@ -165,7 +165,7 @@ fn profile(call: &Call) -> String {
         Kind::Read | Kind::Look | Kind::Write | Kind::Patch => "file_read",
         Kind::Web => "web_fetch",
         Kind::Search => "web_search",
-        Kind::Own | Kind::Other => tool,
+        Kind::Feed | Kind::Own | Kind::Other => tool,
     };
     name.to_owned()
 }

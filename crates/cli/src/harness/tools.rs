@@ -3,6 +3,8 @@
 //! A name means the same in all of them, so there is one row for each name and not for each harness. What is in no row is a tool
 //! that the rules know by the name that its harness gives it.
 
+use serde_json::Value;
+
 /// What a tool does, and so what is asked about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -10,6 +12,8 @@ pub(crate) enum Kind {
     Shell,
     /// Runs commands of a shell that it does not read.
     OtherShell,
+    /// May write to a program that runs already, which may take that for a command.
+    Feed,
     Read,
     /// Looks below a folder, which need not be named.
     Look,
@@ -43,6 +47,9 @@ const ROWS: &[Row] = &[
         "execute_command", "run_commands", "run_command", "run_terminal_cmd", "pre_run_command", "beforeShellExecution",
     ] },
     Row { tool: "exec", kind: Kind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
+    Row { tool: "process", kind: Kind::Feed, names: &[
+        "process", "write_stdin", "write_bash", "write_powershell", "send_to_terminal",
+    ] },
     Row { tool: "write", kind: Kind::Write, names: &[
         "Write", "write", "write_file", "create", "Create", "create_file", "fs_write", "write_to_file", "editor", "pre_write_code",
     ] },
@@ -83,6 +90,23 @@ pub(crate) fn known(name: &str) -> (&str, Kind) {
     }
 }
 
+/// Tools that write to a program or not, as one of their arguments says, and what that says where they do not. An argument that is
+/// not there is an empty one.
+const MAY_WRITE: &[(&str, &str, &[&str])] = &[
+    ("process", "action", &["list", "poll", "log", "kill", "clear", "remove"]),
+    ("write_stdin", "chars", &[""]),
+];
+
+/// Whether a use of a tool that may write to a program that runs does so.
+pub(crate) fn feeds(name: &str, input: &Value) -> bool {
+    let Some((_, argument, silent)) = MAY_WRITE.iter().find(|(tool, ..)| *tool == name) else { return true };
+    match input.get(argument) {
+        None | Some(Value::Null) => !silent.contains(&""),
+        Some(Value::String(said)) => !silent.contains(&said.as_str()),
+        Some(_) => true,
+    }
+}
+
 /// The tools of harnesses themselves.
 pub(crate) fn own_tools() -> impl Iterator<Item = &'static str> {
     ROWS.iter().filter(|row| row.kind == Kind::Own).flat_map(|row| row.names.iter().copied())
@@ -100,6 +124,13 @@ mod tests {
         let all = names.len();
         names.dedup();
         assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn what_may_write_to_a_program_is_in_the_table_of_tools() {
+        for (name, ..) in MAY_WRITE {
+            assert_eq!(known(name).1, Kind::Feed, "{name}");
+        }
     }
 
     /// What a skill lists by the name of a harness is the tool that the rules know, and not another one.

@@ -562,6 +562,43 @@ fn files_are_asked_about_where_they_really_are() {
     }
 }
 
+/// What a program that runs reads may be a command there: a person has to agree, else it is refused. To look at it is nothing.
+#[test]
+fn what_feeds_a_program_that_runs_is_not_silent() {
+    let home = Home::new();
+    for (tool, input, is_silent) in [
+        ("process", json!({"action": "write", "data": "rm -rf /\n"}), false),
+        ("process", json!({"action": "submit"}), false),
+        ("process", json!({"action": "send-keys", "keys": ["Enter"]}), false),
+        ("process", json!({"action": "Poll"}), false),
+        ("process", json!({"action": ["poll"]}), false),
+        ("process", json!({"data": "x"}), false),
+        ("process", json!({"action": "poll", "sessionId": "s"}), true),
+        ("process", json!({"action": "kill", "sessionId": "s"}), true),
+        ("write_stdin", json!({"session_id": 1, "chars": "rm -rf /\n"}), false),
+        ("write_stdin", json!({"session_id": 1, "chars": "x", "action": "poll"}), false),
+        ("write_stdin", json!({"session_id": 1, "chars": 1}), false),
+        ("write_stdin", json!({"session_id": 1, "chars": ""}), true),
+        ("write_stdin", json!({"session_id": 1}), true),
+        ("write_bash", json!({"sessionId": "s", "input": "rm -rf /{enter}", "delay": 1}), false),
+        ("write_bash", json!({"sessionId": "s", "action": "poll"}), false),
+    ] {
+        for harness in ["claude", "codex", "qwen", "gemini", "droid", "openclaw"] {
+            let payload = json!({"session_id": "s", "cwd": home.project(), "hook_event_name": "PreToolUse",
+                "tool_name": tool, "tool_input": input});
+            let answer = home.answer_in_project(harness, &payload);
+            let asks = ALL.iter().any(|(name, asks, _)| *name == harness && *asks);
+            let is_right = match &answer {
+                Answer::Silent => is_silent,
+                Answer::Ask(why) => !is_silent && asks && why.contains("program that runs"),
+                Answer::Deny(why) => !is_silent && !asks && why.contains("program that runs"),
+                _ => false,
+            };
+            assert!(is_right, "{harness}, {tool} {input}: {answer:?}");
+        }
+    }
+}
+
 /// What a read of a file is denied no search reads, whatever glob it gives and whatever its harness calls that.
 #[test]
 fn what_must_not_be_read_no_search_reads() {
