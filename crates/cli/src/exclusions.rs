@@ -2,12 +2,16 @@
 //!
 //! They come from the command line and from nowhere else. A list in the folder that is scanned would let a skill hide itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use stockade_guard::EntryKind;
+use stockade_guard::{EntryKind, FileOptions, Source, read_text};
+use stockade_text::escape_path;
 
 use crate::failure::Failure;
+
+/// The most bytes of a file of globs.
+const MAX_FILE: usize = 1 << 20;
 
 /// The globs of one command line.
 #[derive(Debug)]
@@ -19,7 +23,7 @@ pub(crate) struct Exclusions {
 
 impl Exclusions {
     /// Reads the globs of a command line.
-    pub(crate) fn new(globs: &[String]) -> Result<Self, Failure> {
+    fn new(globs: &[String]) -> Result<Self, Failure> {
         let wrong = |glob: &str, why: &str, help: &str| {
             Failure::usage(format_args!("cannot exclude '{glob}': {why}")).with_help(help)
         };
@@ -37,6 +41,19 @@ impl Exclusions {
                 .with_help("give fewer or shorter globs")
         })?;
         Ok(Self { set, only_folders: globs.iter().map(|glob| glob.ends_with('/')).collect() })
+    }
+
+    /// Reads the globs of a command line, and those of files that it names: one on a line, but for lines that are blank or begin with `#`.
+    pub(crate) fn load(globs: &[String], files: &[PathBuf]) -> Result<Self, Failure> {
+        let mut all = globs.to_vec();
+        for path in files {
+            let options = FileOptions { max_file_bytes: MAX_FILE, ..FileOptions::default() };
+            let file = read_text(&Source::Path(path.clone()), &options)
+                .map_err(|gap| Failure::usage(format_args!("{}: {gap}", escape_path(path))))?;
+            let lines = file.text.lines().map(str::trim_end);
+            all.extend(lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned));
+        }
+        Self::new(&all)
     }
 
     /// Whether an entry is left out, by the way to it from the folder that was named.

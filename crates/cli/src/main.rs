@@ -4,6 +4,7 @@
 #[cfg(target_os = "linux")]
 mod agent_run;
 mod args;
+mod baseline;
 mod bug;
 mod causes;
 #[cfg(target_os = "linux")]
@@ -31,6 +32,7 @@ mod render;
 mod report;
 mod rule_files;
 mod serve;
+mod suppressions;
 mod trail;
 
 use std::process::ExitCode;

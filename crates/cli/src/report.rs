@@ -11,4 +11,5 @@ pub(crate) mod record_facts;
 pub(crate) mod record_tally;
 pub(crate) mod scan_groups;
 pub(crate) mod scan_tally;
+pub(crate) mod set_aside;
 pub(crate) mod timeline;

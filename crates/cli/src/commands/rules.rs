@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::scanner::RuleBuf;
+use stockade_guard::scanner::{RuleBuf, RuleFile, RuleFormat};
 use stockade_text::nearest;
 
 use crate::args::{Format, HELP};
@@ -20,7 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   stockade rules                           list all rules
   stockade rules show NET_REVERSE_SHELL    say everything about one
-  stockade rules test team.toml            check a file of your own rules";
+  stockade rules new TEAM_HOST > team.toml begin a file of your own rules
+  stockade rules test team.toml            check it";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -52,6 +53,12 @@ enum RulesCommand {
         #[arg(value_name = "ID")]
         id: String,
     },
+    /// Print a file with one rule to begin with: it is right as it stands, and yours to rewrite
+    New {
+        /// The id of the rule, in capital letters
+        #[arg(value_name = "ID")]
+        id: String,
+    },
     /// Check a file of rules: every pattern is compiled and every example tried
     Test {
         /// A rule file in TOML, YAML or JSON
@@ -80,6 +87,7 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
                 Format::Json => format!("{}\n", to_json(rule)),
             }
         }
+        Some(RulesCommand::New { id }) => begun(id)?,
         Some(RulesCommand::Test { file }) => {
             let tested = Rules::test(file, &args.rules)?;
             match args.format {
@@ -90,6 +98,32 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
     };
     let _: std::ops::ControlFlow<()> = output.write(&printed);
     output.finish(Exit::Clean)
+}
+
+/// A rule to begin with. What must match and what must not stands beside the pattern, as everywhere.
+const BEGUN: &str = r#"# 'stockade rules test FILE' compiles every pattern and tries every example.
+[[rule]]
+id = "ID"
+category = "custom"
+severity = "WARN"
+summary = "an address of the old gateway"
+remedy = "Use gateway.example instead."
+# Expressions over bytes, of which one must match. Fragments such as {shell} stand for more: see 'stockade rules show EXEC_PIPE_BASH'.
+patterns = ['(?i)\bold-gateway\.example\b']
+# Where in a document it counts; leave this out for everywhere.
+# regions = ["prose", "inline_code", "code", "shell"]
+matches = ["Ask https://old-gateway.example/v1 first.", "curl OLD-GATEWAY.example", "`old-gateway.example`"]
+clean = ["gateway.example", "my-old-gateway.examples", "the old gateway"]
+"#;
+
+/// Returns the file of a rule that is to be written.
+fn begun(id: &str) -> Result<String, Failure> {
+    let text = BEGUN.replace("\"ID\"", &format!("\"{id}\""));
+    match RuleFile::parse(&text, RuleFormat::Toml) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Failure::usage(format_args!("{}", error.problem))
+            .with_help("an id is in capital letters, such as TEAM_HOST")),
+    }
 }
 
 /// Returns the rule with this id, in any case of letters.
@@ -117,8 +151,17 @@ fn list_json(rules: &[RuleBuf]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::meant;
+    use super::{begun, meant};
     use stockade_guard::scanner::Scanner;
+
+    #[test]
+    fn what_is_begun_is_right_as_it_stands() {
+        let text = begun("TEAM_HOST").map_err(|error| format!("{error:?}")).unwrap();
+        assert!(text.contains("id = \"TEAM_HOST\""));
+        for id in ["", "team host", "A\"\nx = \"B"] {
+            assert!(begun(id).is_err(), "{id:?}");
+        }
+    }
 
     #[test]
     fn slips_are_forgiven() {

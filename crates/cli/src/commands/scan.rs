@@ -10,9 +10,10 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, Source, scan_files_except};
+use stockade_guard::{FileOptions, FileScan, Source, scan_files_except};
 
 use crate::args::HELP;
+use crate::baseline::{self, Baseline, KnownFinding};
 use crate::exclusions::Exclusions;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -20,7 +21,9 @@ use crate::output::styles;
 use crate::render::style::ColorChoice;
 use crate::report::fail_on::FailOn;
 use crate::report::scan_tally::ScanTally;
+use crate::report::set_aside::SetAside;
 use crate::rule_files::Rules;
+use crate::suppressions::Suppressions;
 use page::{Page, Printer};
 
 const EXAMPLES: &str = "\
@@ -30,6 +33,7 @@ Examples:
   stockade scan --fail-on warn skills/     let suspicious text fail, too
   stockade scan --rules team.toml skills/  add rules of your own
   stockade scan --exclude node_modules .   leave a folder out, and say so
+  stockade scan --baseline known.json .    let only fail what is new since 'scan --write-baseline known.json .'
   stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github
   stockade scan --format html skills/ > page.html";
 
@@ -46,7 +50,12 @@ plain text inside is scanned. What --exclude leaves out is listed in the answer,
 of the folder can exclude anything.
 
 Globs of --exclude: 'node_modules' is a file or folder of this name at any depth, 'node_modules/' a folder, '/dist' and
-'docs/*.md' what lies so in the folder that is named, '**/dist' at any depth. What is named itself is always scanned.";
+'docs/*.md' what lies so in the folder that is named, '**/dist' at any depth. What is named itself is always scanned.
+
+Suppressions: a row of the list is [[suppress]] with rule, path (as the answer has it), sha256 (as 'sha256sum' prints it), reason and
+expires (2027-06-30). It holds for this rule, this file and this content, until this day. What is in the baseline is known as long as
+its file does not change. What is suppressed or known is listed in the answer, and nothing is called clean then. A list that lies in
+what is scanned and is not named is told of, and excuses nothing.";
 
 /// The largest `--max-file-size`. A file is held in memory while it is scanned, decoded if need be.
 const MAX_FILE_SIZE: usize = 1 << 30;
@@ -75,6 +84,22 @@ pub(crate) struct ScanArgs {
     /// What to leave out of folders, as a line of a .gitignore says it; may be repeated, and the answer lists it
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
+
+    /// A file with such globs, one on a line; lines with # say nothing, and no file is read that is not named
+    #[arg(long, value_name = "FILE")]
+    exclude_from: Vec<PathBuf>,
+
+    /// A list of findings that somebody looked at (TOML): rule, path, sha256, reason and expires of each; may be repeated
+    #[arg(long, value_name = "FILE")]
+    suppressions: Vec<PathBuf>,
+
+    /// What was found before: only what is new counts, and all that is found in files that changed
+    #[arg(long, value_name = "FILE", visible_alias = "fail-on-new")]
+    baseline: Option<PathBuf>,
+
+    /// Keep what is found for --baseline, in this file
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    write_baseline: Option<PathBuf>,
 
     /// Bytes of a file to scan at most, such as 500K or 64M; a larger one makes the scan incomplete
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
@@ -109,12 +134,17 @@ pub(crate) enum ScanFormat {
 /// Runs the command.
 pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let sources = sources(args)?;
-    let exclusions = Exclusions::new(&args.exclude)?;
+    let exclusions = Exclusions::load(&args.exclude, &args.exclude_from)?;
     let rules = Rules::load(&args.rules)?;
-    let page = scan(args, &sources, &exclusions, rules.scanner(), color);
+    let lists = Lists::load(args, rules.scanner())?;
+    let mut found = Vec::new();
+    let page = scan(args, &sources, (&exclusions, &lists), rules.scanner(), color, &mut found);
     // Nothing was named and nothing came: "clean" would be an answer to a question that nobody asked.
     if args.paths.is_empty() && page.tally.bytes == 0 && page.tally.complete() {
         return Err(nothing_to_scan("no path was named and standard input is empty"));
+    }
+    if let Some(path) = &args.write_baseline {
+        baseline::write(path, found)?;
     }
     let (output, tally) = page.end();
     output.finish(tally.exit(args.fail_on))
@@ -123,9 +153,10 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
 fn scan<'s>(
     args: &ScanArgs,
     sources: &[Source],
-    exclusions: &Exclusions,
+    (exclusions, lists): (&Exclusions, &Lists),
     scanner: &'s Scanner,
     color: ColorChoice,
+    found: &mut Vec<KnownFinding>,
 ) -> Page<'s> {
     let options =
         FileOptions { max_file_bytes: args.max_file_size, threads: args.threads, ..FileOptions::default() };
@@ -137,10 +168,41 @@ fn scan<'s>(
         &|below, kind| exclusions.holds(below, kind),
         scanner,
         &options,
-        |file| (printer.file(&file), ScanTally::of(&file).with_surfaces(&file, sources)),
-        |(printed, tally)| page.add(&printed, tally),
+        |mut file| {
+            let set_aside = lists.apply(&mut file);
+            let known = if args.write_baseline.is_some() { baseline::known(&file) } else { Vec::new() };
+            let tally = ScanTally { set_aside, ..ScanTally::of(&file) }.with_surfaces(&file, sources);
+            (printer.file(&file), tally, known)
+        },
+        |(printed, tally, known)| {
+            found.extend(known);
+            page.add(&printed, tally)
+        },
     );
     page
+}
+
+/// What says of findings that they do not count.
+struct Lists {
+    suppressions: Suppressions,
+    baseline: Option<Baseline>,
+}
+
+impl Lists {
+    fn load(args: &ScanArgs, scanner: &Scanner) -> Result<Self, Failure> {
+        let others: Vec<&PathBuf> =
+            args.exclude_from.iter().chain(&args.baseline).chain(&args.write_baseline).collect();
+        let suppressions = Suppressions::load(&args.suppressions, &others, scanner)?;
+        let baseline = args.baseline.as_deref().map(Baseline::load).transpose()?;
+        Ok(Self { suppressions, baseline })
+    }
+
+    /// Takes out of the report of a file what does not count.
+    fn apply(&self, file: &mut FileScan<'_>) -> SetAside {
+        let mut rows = self.suppressions.apply(file);
+        rows.extend(self.baseline.iter().flat_map(|baseline| baseline.apply(file)));
+        SetAside::of(rows)
+    }
 }
 
 /// Returns what to scan.

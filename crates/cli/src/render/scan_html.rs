@@ -9,6 +9,7 @@ use super::html::bars::{Bar, Bars};
 use super::html::{self, END, Number, Tone, numbers, section, text};
 use super::snippet::Snippet;
 use crate::report::scan_tally::{Gaps, ScanTally, Surfaces};
+use crate::report::set_aside::SetAside;
 
 /// Paths that are listed by name in each list. Programs find all of them in the JSON.
 const LISTED: usize = 50;
@@ -97,11 +98,14 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         number(Tone::Doubtful, tally.warn, "warnings"),
         number(Tone::Doubtful, tally.incomplete.total, "not fully scanned"),
         number(Tone::Plain, tally.excluded.total, "excluded"),
+        number(Tone::Plain, tally.set_aside.findings, "set aside"),
         number(Tone::Plain, tally.files, "files scanned"),
     ]));
     sums.push_str(&pictures(tally));
-    let notes =
-        surfaces(&tally.surfaces) + &gaps("Not text", &tally.listed) + &gaps("Excluded", &tally.excluded);
+    let notes = surfaces(&tally.surfaces)
+        + &gaps("Not text", &tally.listed)
+        + &gaps("Excluded", &tally.excluded)
+        + &set_aside(&tally.set_aside);
     format!("<div id=\"sums\" class=\"first\">\n{sums}</div>\n<footer>\n{notes}</footer>\n{END}")
 }
 
@@ -143,6 +147,12 @@ fn gaps(heading: &str, gaps: &Gaps) -> String {
     let rows: Vec<_> =
         gaps.rows.iter().take(LISTED).map(|row| (row.shown.clone(), row.reason.clone())).collect();
     list(heading, &rows, gaps.total)
+}
+
+fn set_aside(all: &SetAside) -> String {
+    let rows: Vec<_> =
+        all.rows.iter().take(LISTED).map(|row| (row.shown_path.clone(), row.told.clone())).collect();
+    list("Set aside, and what lists say", &rows, all.total)
 }
 
 fn list(heading: &str, rows: &[(String, String)], total: usize) -> String {

@@ -7,6 +7,7 @@ use stockade_guard::scanner::{Finding, Severity};
 use super::json::to_json;
 use crate::report::fields::{is_false, path_text};
 use crate::report::scan_tally::{GapRow, Gaps, ScanTally, SurfaceRow};
+use crate::report::set_aside::{SetAside, SetAsideRow};
 
 /// How the document begins. The findings of each file follow.
 pub(crate) const HEAD: &str = "{\"findings\":[";
@@ -30,6 +31,9 @@ pub(crate) struct Tail<'a> {
     not_scanned: &'a [GapRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<Excluded<'a>>,
+    /// Findings that do not count, since somebody said so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    set_aside: Option<SetAsideList<'a>>,
     /// What runs or instructs because it is there.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     surfaces: Vec<&'a SurfaceRow>,
@@ -49,6 +53,13 @@ struct Excluded<'a> {
     paths: &'a [GapRow],
 }
 
+/// What was set aside, and what was told of lists that say so.
+#[derive(Serialize)]
+struct SetAsideList<'a> {
+    findings: usize,
+    rows: &'a [SetAsideRow],
+}
+
 /// Returns the findings of one file, each on a line and with a comma before it.
 pub(crate) fn file(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
@@ -62,7 +73,9 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
 impl<'a> Tail<'a> {
     pub(crate) fn of(tally: &'a ScanTally) -> Self {
         let Gaps { rows: paths, total: count } = &tally.excluded;
+        let SetAside { rows, total, findings } = &tally.set_aside;
         Self {
+            set_aside: (*total > 0).then_some(SetAsideList { findings: *findings, rows }),
             excluded: (*count > 0).then_some(Excluded { count: *count, paths }),
             incomplete: &tally.incomplete.rows,
             not_scanned: &tally.listed.rows,
@@ -70,7 +83,8 @@ impl<'a> Tail<'a> {
             unlisted: tally.surfaces.unlisted()
                 + tally.incomplete.unlisted()
                 + tally.listed.unlisted()
-                + tally.excluded.unlisted(),
+                + tally.excluded.unlisted()
+                + (total - rows.len()),
             files: tally.files,
             clean: tally.clean(),
             worst: tally.worst(),

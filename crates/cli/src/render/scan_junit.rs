@@ -49,7 +49,13 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
 pub(crate) fn tail(tally: &ScanTally) -> String {
     let cut =
         if tally.truncated { "<system-err>more was found than a report holds</system-err>\n" } else { "" };
-    format!("{cut}</testsuite>\n</testsuites>\n")
+    let rows = tally.set_aside.rows.iter().map(|row| format!("{}: {}", row.shown_path, row.told));
+    let told: Vec<String> = tally.set_aside.sum().into_iter().chain(rows).map(|line| xml(&line)).collect();
+    let told = match told.as_slice() {
+        [] => String::new(),
+        lines => format!("<system-out>{}</system-out>\n", lines.join("\n")),
+    };
+    format!("{told}{cut}</testsuite>\n</testsuites>\n")
 }
 
 /// Control characters are written out before, as XML cannot hold them.

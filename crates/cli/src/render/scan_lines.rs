@@ -10,6 +10,7 @@ use super::json::to_json;
 use super::scan_json::{Row, Tail};
 use crate::report::fields::path_text;
 use crate::report::scan_tally::ScanTally;
+use crate::report::set_aside::SetAsideRow;
 
 /// Returns the findings of one file as lines of JSON.
 pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
@@ -50,6 +51,15 @@ pub(crate) fn github(scan: &FileScan<'_>) -> String {
         Some(format!("::{level} file={path},title={title}::{}\n", data(&escape(&gap.to_string()))))
     });
     findings.chain(gap).collect()
+}
+
+/// Returns what the workflow is told at the end: what was set aside.
+pub(crate) fn github_summary(tally: &ScanTally) -> String {
+    let row = |row: &SetAsideRow| {
+        format!("::notice title=set aside::{}: {}\n", data(&row.shown_path), data(&row.told))
+    };
+    let sum = tally.set_aside.sum().map(|sum| format!("::notice title=set aside::{sum}\n"));
+    sum.into_iter().chain(tally.set_aside.rows.iter().map(row)).collect()
 }
 
 /// What would end a message, written out.

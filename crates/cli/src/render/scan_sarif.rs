@@ -77,7 +77,11 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         let note = |gap: &GapRow| json!({"level": level, "message": {"text": format!("{}: {}", gap.shown, gap.reason)}});
         gaps.rows.iter().map(note).collect::<Vec<Value>>()
     };
-    let notes = [notes_of(&tally.incomplete, "warning"), notes_of(&tally.excluded, "note")].concat();
+    let set_aside = tally.set_aside.rows.iter().map(|row| format!("{}: {}", row.shown_path, row.told));
+    let set_aside = tally.set_aside.sum().into_iter().chain(set_aside);
+    let set_aside = set_aside.map(|text| json!({"level": "note", "message": {"text": text}})).collect();
+    let notes =
+        [notes_of(&tally.incomplete, "warning"), notes_of(&tally.excluded, "note"), set_aside].concat();
     let invocation = json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
     format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
 }

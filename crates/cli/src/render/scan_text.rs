@@ -10,6 +10,7 @@ use stockade_text::{escape, escape_path};
 use super::snippet::Snippet;
 use super::style::Styles;
 use crate::report::scan_tally::{Gaps, ScanTally, Surfaces};
+use crate::report::set_aside::SetAside;
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;
@@ -81,6 +82,7 @@ pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     surfaces(&mut out, &tally.surfaces);
     notes(&mut out, &tally.listed, "files");
     notes(&mut out, &tally.excluded, "paths");
+    set_aside(&mut out, &tally.set_aside);
     line(&mut out, format_args!("{}", verdict(tally, styles)));
     out
 }
@@ -95,6 +97,17 @@ fn surfaces(out: &mut String, surfaces: &Surfaces) {
     let more = surfaces.total.saturating_sub(LISTED);
     if more > 0 {
         line(out, format_args!("note: {more} more things that run or instruct; --format json names them"));
+    }
+}
+
+/// Appends a line for each of the first few findings that were set aside, and one for all others.
+fn set_aside(out: &mut String, list: &SetAside) {
+    for row in list.rows.iter().take(LISTED) {
+        line(out, format_args!("note: {}: {}", row.shown_path, row.told));
+    }
+    let more = list.total.saturating_sub(LISTED);
+    if more > 0 {
+        line(out, format_args!("note: {more} more like these; --format json names them"));
     }
 }
 
@@ -130,10 +143,11 @@ fn verdict(tally: &ScanTally, styles: Styles) -> String {
         0 => String::new(),
         n => format!(", {} excluded", count(n, "path")),
     };
+    let set_aside = tally.set_aside.sum().map(|sum| format!(", {sum}")).unwrap_or_default();
     match parts.is_empty() {
         true if tally.clean() => format!("{good}clean{reset}: {files} scanned"),
-        true => format!("nothing found: {files} scanned{excluded}"),
-        false => format!("{}; {files} scanned{excluded}", parts.join(", ")),
+        true => format!("nothing found: {files} scanned{excluded}{set_aside}"),
+        false => format!("{}; {files} scanned{excluded}{set_aside}", parts.join(", ")),
     }
 }
 

@@ -10,6 +10,7 @@ use stockade_text::{escape, escape_path};
 use super::fail_on::FailOn;
 use super::fields::{is_false, path_text};
 use super::scan_groups::ScanGroups;
+use super::set_aside::SetAside;
 use crate::exit::Exit;
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
@@ -32,6 +33,8 @@ pub(crate) struct ScanTally {
     /// What was left out because the command line said so.
     pub(crate) excluded: Gaps,
     pub(crate) listed: Gaps,
+    /// Findings that do not count, since somebody said so.
+    pub(crate) set_aside: SetAside,
     /// What runs or instructs, whatever the scanner says about it.
     pub(crate) surfaces: Surfaces,
     /// Where the findings are, and by which rule: what a page draws.
@@ -143,6 +146,7 @@ impl ScanTally {
         self.incomplete.append(file.incomplete);
         self.excluded.append(file.excluded);
         self.listed.append(file.listed);
+        self.set_aside.append(file.set_aside);
         self.groups.append(file.groups);
         file.surfaces.rows.into_iter().chain(file.surfaces.scripts).for_each(|row| self.surfaces.push(row));
     }
@@ -161,9 +165,10 @@ impl ScanTally {
         self.incomplete.total == 0 && !self.truncated
     }
 
-    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded, so with that nothing is clean.
+    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded, so with that nothing is clean, nor with
+    /// what was found and set aside.
     pub(crate) const fn clean(&self) -> bool {
-        self.worst().is_none() && self.complete() && self.excluded.total == 0
+        self.worst().is_none() && self.complete() && self.excluded.total == 0 && self.set_aside.findings == 0
     }
 
     /// Returns the exit code. Findings come first, since they hold whatever else could not be read.

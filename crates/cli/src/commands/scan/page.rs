@@ -69,7 +69,8 @@ impl Printer<'_> {
             Some(ScanFormat::Sarif) => scan_sarif::tail(tally),
             Some(ScanFormat::Junit) => scan_junit::tail(tally),
             Some(ScanFormat::Html) => scan_html::tail(tally),
-            Some(ScanFormat::Github) | None => String::new(),
+            Some(ScanFormat::Github) => scan_lines::github_summary(tally),
+            None => String::new(),
         }
     }
 

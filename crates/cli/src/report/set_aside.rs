@@ -1,0 +1,119 @@
+//! Findings that do not count, since somebody said so, and what became of lists that say so.
+
+use std::path::Path;
+
+use serde::Serialize;
+use stockade_guard::scanner::{Finding, Severity};
+use stockade_text::{escape, escape_path};
+
+use super::fields::path_text;
+
+/// The most rows of a list.
+const MAX_ROWS: usize = 1000;
+
+/// A bounded list of findings that were set aside, and of what was told beside.
+#[derive(Debug, Default)]
+pub(crate) struct SetAside {
+    pub(crate) rows: Vec<SetAsideRow>,
+    pub(crate) total: usize,
+    /// How many findings do not count.
+    pub(crate) findings: usize,
+}
+
+/// Why a finding does not count, or why it does although a list says otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SetAsideKind {
+    /// A row of a list says so.
+    Suppressed,
+    /// The baseline has it.
+    Known,
+    /// A row says so of another content, or of days that are over: it counts.
+    Stale,
+    /// A list that was not named: nothing in it counts.
+    Ignored,
+}
+
+/// A finding that was set aside, or what was told of a list: which, where, and why.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetAsideRow {
+    pub(crate) kind: SetAsideKind,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line_number: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    severity: Option<Severity>,
+    reason: String,
+    /// The path for people.
+    #[serde(skip)]
+    pub(crate) shown_path: String,
+    /// What is to be said beside the path.
+    #[serde(skip)]
+    pub(crate) told: String,
+}
+
+impl SetAsideRow {
+    pub(crate) fn of(path: &Path, finding: &Finding<'_>, kind: SetAsideKind, reason: String) -> Self {
+        let name = match kind {
+            SetAsideKind::Suppressed => "suppressed",
+            SetAsideKind::Known => "known",
+            SetAsideKind::Stale => "not suppressed",
+            SetAsideKind::Ignored => "ignored",
+        };
+        let (rule, line) = (finding.rule_id, finding.line);
+        let shown_path = format!("{}:{line}", escape_path(path));
+        let told = format!("{} {name}: {}", escape(rule), escape(&reason));
+        Self {
+            kind,
+            path: path_text(path).0.into_owned(),
+            line_number: Some(line),
+            rule_id: Some(rule.to_owned()),
+            severity: Some(finding.severity),
+            reason,
+            shown_path,
+            told,
+        }
+    }
+
+    pub(crate) fn of_file(path: &Path, kind: SetAsideKind, reason: String) -> Self {
+        let (shown_path, told) = (escape_path(path), escape(&reason).into_owned());
+        let path = path_text(path).0.into_owned();
+        Self { kind, path, line_number: None, rule_id: None, severity: None, reason, shown_path, told }
+    }
+}
+
+impl SetAside {
+    pub(crate) fn of(rows: Vec<SetAsideRow>) -> Self {
+        let mut all = Self::default();
+        rows.into_iter().for_each(|row| all.push(row));
+        all
+    }
+
+    pub(crate) fn push(&mut self, row: SetAsideRow) {
+        self.total += 1;
+        self.findings += usize::from(matches!(row.kind, SetAsideKind::Suppressed | SetAsideKind::Known));
+        if self.rows.len() < MAX_ROWS {
+            self.rows.push(row);
+        }
+    }
+
+    /// Says how many findings do not count, if any.
+    pub(crate) fn sum(&self) -> Option<String> {
+        match self.findings {
+            0 => None,
+            1 => Some("1 finding set aside".to_owned()),
+            many => Some(format!("{many} findings set aside")),
+        }
+    }
+
+    pub(crate) fn append(&mut self, other: Self) {
+        let unlisted = other.total - other.rows.len();
+        let findings = self.findings + other.findings;
+        other.rows.into_iter().for_each(|row| self.push(row));
+        self.total += unlisted;
+        self.findings = findings;
+    }
+}

