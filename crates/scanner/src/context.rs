@@ -3,22 +3,18 @@
 //! One level down and never out: whoever writes a text may write what stands around it, too, so nothing said there makes a finding
 //! go away. What is hidden, and what a person is asked to fetch and start, is told of as it is, whatever is said around it.
 
-mod data;
-
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
 use crate::exact::compile_list;
-use crate::flow::is_data_document;
 use crate::rule::{Category, Region};
 
 /// How far before a match it is looked for what introduces it.
-const REACH: usize = 2500;
-/// How far into its line, before it and behind it.
+const REACH: usize = 1500;
+/// How far into its line.
 const LINE: usize = 240;
-const LINE_BEHIND: usize = 1000;
 
 /// Words of an attack, of a warning or of what is wrong.
 static SPEAKS_OF_ATTACKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -216,7 +212,7 @@ fn without_spans(text: &str) -> String {
 static KEEPS_PATTERNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // A word of the name, and no part of one: `latest` keeps no tests.
     compile_list(&[
-        r#"(?:(?i:(?:\b|_)(?:patterns?|rules?|signatures?|indicators?|danger\w{0,5}|suspicious|malicious|blocked|blocklist|denied|denylist|attacks?|payloads?|examples?|vectors?|regex\w{0,3}|checks?|cases?|tests?|samples?|threats?|detect\w{0,5}|forbidden|injections?|markers?|keywords?|phrases?|delimiters?))|[a-z0-9](?:Patterns?|Rules?|Signatures?|Indicators?|Danger\w{0,5}|Blocklist|Denylist|Attacks?|Payloads?|Examples?|Vectors?|Regex\w{0,3}|Checks?|Cases?|Tests?|Samples?|Threats?|Detect\w{0,5}|Injections?|Markers?|Keywords?|Phrases?|Delimiters?))(?:[_A-Z]\w{0,40})?["'`]?[ \t]*(?::[^\n=]{0,40}=|[:=]|\.(?:push|append)\()"#,
+        r#"(?:(?i:(?:\b|_)(?:patterns?|rules?|signatures?|indicators?|danger\w{0,5}|suspicious|malicious|blocked|blocklist|denied|denylist|attacks?|payloads?|examples?|vectors?|regex\w{0,3}|checks?|cases?|tests?|samples?|threats?|detect\w{0,5}|forbidden|injections?))|[a-z0-9](?:Patterns?|Rules?|Signatures?|Indicators?|Danger\w{0,5}|Blocklist|Denylist|Attacks?|Payloads?|Examples?|Vectors?|Regex\w{0,3}|Checks?|Cases?|Tests?|Samples?|Threats?|Detect\w{0,5}|Injections?))(?:[_A-Z]\w{0,40})?["'`]?[ \t]*(?::[^\n=]{0,40}=|[:=]|\.(?:push|append)\()"#,
     ])
     .ok()
 });
@@ -230,8 +226,6 @@ static BEGINS_ITEM: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r#"(?i)\b\w{0,30}(?:pattern|regex|signature|rule|danger|suspicious|malicious|blocked|denied|attack|payload|example|indicator|threat|forbidden|injection)\w{0,30}(?:[ \t]*:[^\n=]{1,40})?[ \t]*=[ \t]*[\[({]{0,2}[ \t]*[rbfu]{0,2}$"#,
         r#"\b(?:re\.(?:compile|search|match|findall|sub|split|finditer)|RegExp|regex\w{0,12}|pattern\w{0,12}|\w{1,40}\.(?:push|append|add|test|match|search|includes|contains))\([ \t]*[rbfu]{0,2}$"#,
         r#"[\[,][ \t]*\([ \t]*[rbfu]{0,2}$"#,
-        // A pair that begins with a name: `("injection", r"…")`.
-        r#"^[ \t]*\([ \t]*["'][\w -]{1,60}["'],[ \t]*[rbfu]{0,2}$"#,
     ])
     .ok()
 });
@@ -252,21 +246,14 @@ static IS_EXPRESSION: LazyLock<Option<Regex>> =
 pub(crate) fn lowered(
     text: &str,
     span: &Range<usize>,
-    (region, whole): (Region, Option<Region>),
+    region: Region,
     (category, rule): (Category, &str),
 ) -> (Option<&'static str>, usize) {
     if matches!(category, Category::FakePrerequisite | Category::HiddenText) {
         return (None, 0);
     }
     let around = Around::new(text, span);
-    let looked = REACH + LINE + LINE_BEHIND;
-    let matched = text.get(span.clone()).unwrap_or_default();
-    let place = data::MatchPlace { around: &around, matched, region, whole, category };
-    if whole == Some(Region::Code) && data::is_case(text, span) {
-        // Read once for each such match, which counts.
-        let why = is_data_document(text).then_some("it is a case of a test, beside what is expected");
-        return (why, looked + text.len());
-    }
+    let looked = REACH + 2 * LINE;
     let why = match region {
         Region::Prose | Region::InlineCode | Region::TableRow if warns(around.before) => {
             Some("the clause before it speaks of attacks")
@@ -295,7 +282,7 @@ pub(crate) fn lowered(
             Some("it is a pattern in a list of such")
         }
         _ if around.is_introduced(region) => Some("what introduces it speaks of attacks"),
-        _ => data::is_data(place),
+        _ => None,
     };
     (why, looked)
 }
@@ -334,8 +321,6 @@ struct Around<'t> {
     /// Its line, up to it and behind it.
     before: &'t str,
     after: &'t str,
-    /// From it on, over more lines.
-    below: &'t str,
 }
 
 impl<'t> Around<'t> {
@@ -345,12 +330,12 @@ impl<'t> Around<'t> {
             .unwrap_or_default();
         let (above, before) = near.rfind('\n').map_or(("", near), |end| near.split_at(end + 1));
         let rest = text
-            .get(span.end..text.ceil_char_boundary((span.end + LINE_BEHIND).min(text.len())))
+            .get(span.end..text.ceil_char_boundary((span.end + LINE).min(text.len())))
             .unwrap_or_default();
         let after = rest.split('\n').next().unwrap_or_default();
         let before =
             before.get(before.ceil_char_boundary(before.len().saturating_sub(LINE))..).unwrap_or_default();
-        Self { above, before, after, below: rest }
+        Self { above, before, after }
     }
 
     /// Whether its line is a row of a table.
@@ -422,10 +407,7 @@ impl<'t> Around<'t> {
             }
             if line.starts_with('#') {
                 let said = line.trim_start_matches(['#', ' ', '\t']);
-                // What stands below a heading stands below those above it, too.
-                let speaks_of_attacks =
-                    |line: &str| says(&SPEAKS_OF_ATTACKS, line) && !says(&TELLS_WHAT_TO_KEEP, line);
-                return forbids(said) || data::headings(self.above).any(speaks_of_attacks);
+                return says(&SPEAKS_OF_ATTACKS, line) && !says(&TELLS_WHAT_TO_KEEP, line) || forbids(said);
             }
             let is_item = line.starts_with(['-', '*', '|', '+'])
                 || line.starts_with(|first: char| first.is_ascii_digit());

@@ -5,8 +5,6 @@
 //! reading decides nothing: a pattern that looks for a sink asks, by [`Exception::Without`](crate::Exception::Without), what
 //! reaches it. Time is linear: every statement is read twice, and is bounded.
 
-mod document;
-mod encodes;
 mod held;
 mod names;
 mod paths;
@@ -169,7 +167,7 @@ const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "
 /// Reads a program that stands at `offset`, and adds its statements that carry something.
 fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Inflows)>) {
     let mut names = Names::new(region);
-    let found = statements_of(program, region);
+    let found = statements(program, region);
     let begin = carrying.len();
     // A function may be called before what it returns was read, so all is read twice, where any name holds something.
     for _ in 0..2 {
@@ -185,22 +183,6 @@ fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<
         }
         names.begin_again();
     }
-}
-
-/// Whether a text is a document of data, of which nothing is run.
-pub(crate) fn is_data_document(text: &str) -> bool {
-    document::texts(text).is_some()
-}
-
-/// The statements of a program; those of a document of data are the texts in it.
-fn statements_of(program: &str, region: Region) -> Vec<Range<usize>> {
-    let texts = if region == Region::Code { document::texts(program) } else { None };
-    let Some(texts) = texts else { return statements(program, region) };
-    let within = |text: Range<usize>| {
-        let found = statements(program.get(text.clone()).unwrap_or_default(), region);
-        found.into_iter().map(move |statement| text.start + statement.start..text.start + statement.end)
-    };
-    texts.into_iter().flat_map(within).collect()
 }
 
 fn at(carrying: &[(Range<usize>, Inflows)], offset: usize) -> Inflows {

@@ -14,8 +14,7 @@
 //!
 //! It does **not** understand prose: an attack that is only described, in words that honest skills use too, is not found.
 //! What is said around a match counts in one way alone: where a clause, a heading or a list speaks of attacks, what would block is
-//! a warning, and the finding [says why](Finding::lowered). Nothing said there makes a finding go away. The head of a skill counts in one
-//! way, too: what it installs from the home that it declares, and that its name is of, is a warning.
+//! a warning, and the finding [says why](Finding::lowered). Nothing said there makes a finding go away.
 //! It decides from the text alone, opens no file, and knows nothing of other texts. Time is linear in the text and memory
 //! bounded by it, for any text and for every rule that it accepts.
 //!
@@ -58,7 +57,6 @@ mod error;
 mod exact;
 mod flow;
 mod fragments;
-mod home;
 #[cfg(feature = "serde")]
 mod json;
 mod prefilter;

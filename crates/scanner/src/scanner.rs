@@ -11,7 +11,6 @@ use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
 use crate::error::RuleError;
 use crate::exact::{Exact, Hit, Run, expand};
-use crate::home;
 use crate::prefilter::Prefilter;
 use crate::regions::Syntax;
 use crate::report::{Finding, MATCHED_TEXT_CHARS, ScanReport, TextView};
@@ -175,11 +174,7 @@ impl Scanner {
             self.search_decoded(decoded, &mut run, method, &mut work);
         }
         work.exact = run.work();
-        let (mut hits, truncated) = run.finish();
-        // What was left out of a report may be worse than what is in it.
-        if options.syntax == Syntax::Markdown && !truncated {
-            home::lower(text, &mut hits, |hit| self.facts(hit.rule).map(|facts| facts.category));
-        }
+        let (hits, truncated) = run.finish();
         (ScanReport { findings: self.findings(text, &hits), truncated }, work)
     }
 

@@ -140,12 +140,8 @@ impl Run<'_> {
                     let mut lowered = None;
                     let may_lower = category != Category::Custom && regions.whole() != Some(Region::Decoded);
                     if severity == Severity::Critical && may_lower && looked < MAX_LOOKED_AROUND {
-                        let (why, bytes) = context::lowered(
-                            view,
-                            &span,
-                            (regions.at(span.start), regions.whole()),
-                            (category, id),
-                        );
+                        let (why, bytes) =
+                            context::lowered(view, &span, regions.at(span.start), (category, id));
                         (lowered, looked) = (why, looked + bytes);
                     }
                     if lowered.is_none() && severity == Severity::Critical && may_lower {

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::encodes::encoded;
 use super::held::Held;
 use super::paths::{named, words};
 use super::set::{function, set_by};
@@ -91,7 +90,7 @@ impl<'p> Names<'p> {
         let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
         // Libraries of cryptography take the digits of a key that a program keeps.
         let is_setting = held.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
-        if (is_secret || is_setting) && finds(&ENCODES, text) && self.encodes_a_secret(text) {
+        if (is_secret || is_setting) && finds(&ENCODES, text) {
             held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
         for found in all(&ADDRESS, text) {
@@ -106,22 +105,6 @@ impl<'p> Names<'p> {
         let flows = held.flows_at_sink();
         self.begun = is_cut(statement).then_some(held);
         flows
-    }
-
-    /// Whether what a statement encodes may be a secret.
-    fn encodes_a_secret(&self, text: &'p str) -> bool {
-        if self.region == Region::Code {
-            return true;
-        }
-        encoded(text).is_none_or(|parts| {
-            parts.into_iter().any(|part| {
-                let mut held = Held::default();
-                self.add_sources(part, &mut held);
-                self.add_files(part, &mut held);
-                self.add_names(part, &mut held);
-                held.flows.has_any_of(SECRETS.with(OF_FILES)) || !held.secrets.is_empty()
-            })
-        })
     }
 
     /// Whether a statement signs or hashes: a shell by a command, and not by a word of a comment or an address.
@@ -225,8 +208,7 @@ impl<'p> Names<'p> {
                 continue;
             }
             let is_variable = known.flows.is_empty() && !known.secrets.is_empty();
-            // In base64 too: that is how a name and a password show who asks.
-            let is_setting = known.flows.has_any_of(SHOWN)
+            let is_setting = known.flows.contains(Inflow::Setting)
                 && known.flows.without(Inflow::Setting).without(Inflow::EncodedSecret).is_empty();
             if (is_variable || is_setting) && shows_who_asks(text, at) {
                 continue;
@@ -296,9 +278,6 @@ fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, overflow: &mut Held<'p>, nam
 
 /// What files hold that are named.
 const OF_FILES: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Setting]);
-
-/// One value, as it is and in base64.
-const SHOWN: Inflows = Inflows::of(&[Inflow::Setting, Inflow::EncodedSecret]);
 
 /// What is secret, whoever gets it.
 const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment]);

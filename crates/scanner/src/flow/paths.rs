@@ -78,9 +78,7 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
         }
     }
     let Some(last) = parts.last() else { return Inflows::NONE };
-    let is_public = [".pub", ".crt", ".cer"].iter().any(|end| last.ends_with(end))
-        || last.starts_with("known_hosts")
-        || is_example(last);
+    let is_public = last.ends_with(".pub") || last.starts_with("known_hosts") || is_example(last);
     let is_settings =
         last.starts_with(".env") && in_home.is_none() && root == Root::Home && region == Region::Code;
     let flow = |hit: &Hit| match hit.name.kind {
