@@ -4,17 +4,21 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
-use hyper::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, COOKIE, SEC_WEBSOCKET_EXTENSIONS, SET_COOKIE};
-use hyper::http::{HeaderMap, StatusCode, response};
+use hyper::http::header::{
+    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, SEC_WEBSOCKET_EXTENSIONS, SET_COOKIE,
+};
+use hyper::http::{HeaderMap, HeaderValue, StatusCode, response};
 
 use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
-use super::super::secret_binding::SecretPlace;
 use super::Held;
 use super::scrub::{Pieces, Scrubbed, scrub_headers, through};
 
 /// So many times as long as it came may an answer become when it is decoded, and this much in any case.
 const MAX_GROWTH: u64 = 200;
 const ALWAYS: u64 = 16 << 20;
+
+/// What several parts of an answer are called.
+const PARTS: &[u8] = b"multipart/byteranges";
 
 /// So much is decoded at a time.
 const STEP: usize = 1 << 10;
@@ -30,14 +34,11 @@ pub(super) fn rewrite(
     if !held.is_bound(to.target) {
         return Ok(through(scrubbed));
     }
-    let takes_cookies = held.bindings().any(|(_, binding)| {
-        binding.host.holds(to.target)
-            && binding.places.contains(&SecretPlace::Header(COOKIE.as_str().to_owned()))
-    });
-    if !takes_cookies {
-        // A cookie would be another credential: it is not taken back either.
-        head.headers.remove(SET_COOKIE);
+    if is_a_part(head) {
+        return Err(unreadable("this is a part of one, which may hold a part of a secret"));
     }
+    // A cookie would be another credential, or what a secret in `Cookie` was turned into: it is not taken back.
+    head.headers.remove(SET_COOKIE);
     let codings: Vec<_> = head
         .headers
         .get_all(CONTENT_ENCODING)
@@ -57,8 +58,6 @@ pub(super) fn rewrite(
         });
     };
     let decoder = match coding.as_str() {
-        // A part of what is compressed cannot be read without what stands before it.
-        _ if head.status == StatusCode::PARTIAL_CONTENT => None,
         "gzip" | "x-gzip" => Some(Decoder::Gzip(MultiGzDecoder::new(Vec::new()))),
         "deflate" => Some(Decoder::Zlib(ZlibDecoder::new(Vec::new()))),
         _ => None,
@@ -69,6 +68,20 @@ pub(super) fn rewrite(
     head.headers.remove(CONTENT_ENCODING);
     head.headers.remove(CONTENT_LENGTH);
     Ok(through(Decoded { decoder, scrubbed, came: 0, became: 0 }))
+}
+
+/// Whether an answer is a part of a whole, or several. Nobody asked for any.
+fn is_a_part(head: &response::Parts) -> bool {
+    let is_of_parts = |value: &HeaderValue| {
+        let kind = value.as_bytes().trim_ascii_start();
+        kind.get(..PARTS.len()).is_some_and(|start| start.eq_ignore_ascii_case(PARTS))
+    };
+    // Who says that there is no such part says how long the whole is as well.
+    let names_range =
+        head.headers.contains_key(CONTENT_RANGE) && head.status != StatusCode::RANGE_NOT_SATISFIABLE;
+    head.status == StatusCode::PARTIAL_CONTENT
+        || names_range
+        || head.headers.get_all(CONTENT_TYPE).iter().any(is_of_parts)
 }
 
 /// What is said where an answer cannot be read.

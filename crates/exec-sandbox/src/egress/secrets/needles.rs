@@ -129,15 +129,25 @@ impl Needles {
 
     /// Returns what is found in a text that is there as a whole.
     pub(super) fn find(&self, text: &[u8]) -> Vec<Found> {
-        let (mut stream, mut all) = (NeedleStream::new(self), Vec::new());
-        stream.feed(self, text, &mut |found| all.push(found));
-        stream.end(self, &mut |found| all.push(found));
-        all
+        self.find_up_to(text, usize::MAX)
+    }
+
+    /// Returns no more than so much of it.
+    pub(super) fn find_up_to(&self, text: &[u8], most: usize) -> Vec<Found> {
+        let (mut stream, mut some) = (NeedleStream::new(self), Vec::new());
+        let mut keep = |found| {
+            if some.len() < most {
+                some.push(found);
+            }
+        };
+        stream.feed(self, text, &mut keep);
+        stream.end(self, &mut keep);
+        some
     }
 
     /// Returns the first value that stands in a text that is there as a whole.
     pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
-        self.find(text).first().map(|found| found.value)
+        self.find_up_to(text, 1).first().map(|found| found.value)
     }
 
     fn depth(&self, state: StateID) -> usize {
@@ -145,13 +155,16 @@ impl Needles {
     }
 }
 
+/// In so many ways a text is read: as it is, and with escapes of two kinds.
+pub(super) const READINGS: usize = 3;
+
 /// How far something that goes by has been looked at.
 #[derive(Debug)]
 pub(super) struct NeedleStream {
     /// How many bytes went by.
     at: u64,
     plain: StateID,
-    readings: [Reading; 2],
+    readings: [Reading; READINGS - 1],
 }
 
 /// What escapes stand for, as far as it has been looked at.

@@ -11,13 +11,21 @@ use zeroize::Zeroizing;
 
 use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
-use super::needles::Spelling;
+use super::needles::{READINGS, Spelling};
 use super::scrub::{Watched, through};
 use super::{Held, Secret, credentials, percent, sigv4};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The longest body that is read whole, to put a secret into it or to sign it.
 const MAX_BODY: usize = 8 << 20;
+
+/// How often a secret may stand in a body: each time costs as much memory as the secret is long.
+const MAX_TIMES: usize = 16;
+
+/// What asks for a part of an answer: of one that comes in two parts, neither holds the secret. Beside them stand names that
+/// servers take for the same.
+const ASKS_FOR_PARTS: &[&str] = &["range", "if-range", "request-range", "x-ms-range"];
 
 /// What may stand in `Authorization: Basic` beside a token that is the user.
 const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
@@ -62,6 +70,9 @@ pub(super) fn rewrite(
         // What comes back has to be read.
         head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         head.headers.remove(SEC_WEBSOCKET_EXTENSIONS);
+        for name in ASKS_FOR_PARTS {
+            head.headers.remove(*name);
+        }
     }
     if let (Some((secret, binding)), Some(unsigned)) = (signing, unsigned) {
         return asked.sign(head, secret, binding, unsigned);
@@ -74,6 +85,14 @@ fn unwritable(place: &str) -> RewriteRefusal {
         rule: "secret-unwritable",
         reason: format!("the secret cannot stand in {place}"),
         fix: Some("look whether its source holds the secret alone".to_owned()),
+    }
+}
+
+fn too_often(name: &str) -> RewriteRefusal {
+    RewriteRefusal {
+        rule: "secret-unwritable",
+        reason: format!("what stands for the secret `{name}` stands in its body more than {MAX_TIMES} times"),
+        fix: Some("send it once".to_owned()),
     }
 }
 
@@ -303,7 +322,8 @@ impl<'h> Asked<'h> {
 
     /// Puts a secret into a body, in the spelling of what it is.
     fn whole_body(&self, head: &request::Parts, body: Bytes, number: usize) -> Result<Bytes, RewriteRefusal> {
-        let found = self.held.dummies.find(&body);
+        // One that stands there once is found by each reading.
+        let found = self.held.dummies.find_up_to(&body, READINGS * MAX_TIMES + 1);
         if found.is_empty() {
             return Ok(body);
         }
@@ -315,15 +335,25 @@ impl<'h> Asked<'h> {
         };
         let kind = head.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let spelled = spelled(&secret.value, kind.unwrap_or_default());
-        let mut new = Vec::with_capacity(body.len() + spelled.len());
+        let places: BTreeSet<_> = found.iter().map(|one| (one.from, one.to)).collect();
+        if places.len() > MAX_TIMES {
+            return Err(too_often(&secret.name));
+        }
+        let length = body.len().saturating_add(places.len().saturating_mul(spelled.len()));
+        let length = length.saturating_sub(places.len().saturating_mul(secret.dummy.len()));
+        if length > MAX_BODY {
+            return Err(unwritable(&format!(
+                "its body, which may not be longer than {MAX_BODY} bytes with it"
+            )));
+        }
+        let mut new = Vec::with_capacity(length);
         let mut at = 0;
-        for one in found {
+        for (from, to) in places {
             let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-            // The same place may be found in more than one reading.
-            let Some(before) = body.get(at..index(one.from)) else { continue };
+            let Some(before) = body.get(at..index(from)) else { continue };
             new.extend_from_slice(before);
             new.extend_from_slice(&spelled);
-            at = index(one.to);
+            at = index(to);
         }
         new.extend_from_slice(body.get(at..).unwrap_or_default());
         Ok(new.into())

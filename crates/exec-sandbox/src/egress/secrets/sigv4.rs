@@ -87,48 +87,26 @@ impl Signed {
         (dummy, key): (&str, &[u8]),
     ) -> Result<HeaderValue, &'static str> {
         let (path, query) = (head.uri.path(), canonical_query(head.uri.query().unwrap_or_default()));
-        let request = |headers: &HeaderMap, path: &str| {
-            let lines = self.canonical_headers(headers, target)?;
-            let names = self.headers.join(";");
+        let request = |headers: &HeaderMap, names: &[String], path: &str| {
+            let lines = canonical_headers(headers, names, target)?;
+            let names = names.join(";");
             Some(format!("{}\n{path}\n{query}\n{lines}\n{names}\n{hash}", head.method))
         };
         let spelling = SPELLINGS.iter().find(|spelling| {
-            let request = request(before, &spelling(path));
+            let request = request(before, &self.headers, &spelling(path));
             request.and_then(|text| self.sign(before, &text, dummy.as_bytes())).as_ref()
                 == Some(&self.signature)
         });
         let spelling = spelling.ok_or("this one was signed with another key, or is not what was signed")?;
-        let new =
-            request(&head.headers, &spelling(path)).and_then(|text| self.sign(&head.headers, &text, key));
+        // What was taken out since then is not signed any more.
+        let is_there = |name: &&String| *name == "host" || head.headers.contains_key(name.as_str());
+        let names: Vec<String> = self.headers.iter().filter(is_there).cloned().collect();
+        let new = request(&head.headers, &names, &spelling(path))
+            .and_then(|text| self.sign(&head.headers, &text, key));
         let new = new.ok_or("what was signed is not there any more")?;
-        let (credential, names) = (&self.credential, self.headers.join(";"));
+        let (credential, names) = (&self.credential, names.join(";"));
         let value = format!("{ALGORITHM} Credential={credential}, SignedHeaders={names}, Signature={new}");
         HeaderValue::from_str(&value).map_err(|_| "its signature cannot be written")
-    }
-
-    /// One line for each header that is signed; nothing if one is missing.
-    fn canonical_headers(&self, headers: &HeaderMap, target: &NetTarget) -> Option<String> {
-        let mut lines = String::new();
-        for name in &self.headers {
-            let mut values: Vec<String> = headers
-                .get_all(name.as_str())
-                .iter()
-                .map(|value| value.to_str().map(plain_blanks))
-                .collect::<Result<_, _>>()
-                .ok()?;
-            if values.is_empty() && name == "host" {
-                values.push(match target.port {
-                    Some(80 | 443) | None => target.host.to_string(),
-                    Some(_) => target.to_string(),
-                });
-            }
-            if values.is_empty() {
-                return None;
-            }
-            // Writing to a text does not fail.
-            writeln!(lines, "{name}:{}", values.join(",")).ok();
-        }
-        Some(lines)
     }
 
     fn sign(&self, headers: &HeaderMap, canonical: &str, key: &[u8]) -> Option<String> {
@@ -138,6 +116,31 @@ impl Signed {
         let key = self.scope.iter().try_fold(first, |key, part| Some(Zeroizing::new(mac(&key, part)?)))?;
         Some(hex(&mac(&key, &text)?))
     }
+}
+
+/// One line for each header that is signed; nothing if one is missing.
+fn canonical_headers(headers: &HeaderMap, names: &[String], target: &NetTarget) -> Option<String> {
+    let mut lines = String::new();
+    for name in names {
+        let mut values: Vec<String> = headers
+            .get_all(name.as_str())
+            .iter()
+            .map(|value| value.to_str().map(plain_blanks))
+            .collect::<Result<_, _>>()
+            .ok()?;
+        if values.is_empty() && name == "host" {
+            values.push(match target.port {
+                Some(80 | 443) | None => target.host.to_string(),
+                Some(_) => target.to_string(),
+            });
+        }
+        if values.is_empty() {
+            return None;
+        }
+        // Writing to a text does not fail.
+        writeln!(lines, "{name}:{}", values.join(",")).ok();
+    }
+    Some(lines)
 }
 
 /// Returns what stands for the body in a signature, if the request says it; nothing if it is the hash of the body.
@@ -305,6 +308,24 @@ mod tests {
         assert!(signed.anew(&head.headers, &head, &target, &hash(b""), (KEY, b"other-key")).is_err());
         head.headers.insert(HASH, HeaderValue::from_static("STREAMING-AWS4-HMAC-SHA256-PAYLOAD"));
         assert!(payload_hash(&head.headers).is_err());
+    }
+
+    #[test]
+    fn what_is_taken_out_is_signed_no_more() {
+        let (mut head, target) = request("/", &[("range", "bytes=0-30")]);
+        let with = head.headers.clone();
+        head.headers.remove("range");
+        let authorization_of = |names: &str, headers: &HeaderMap, key: &str| {
+            let mut signed = Signed::read(authorization(names, "0").as_bytes()).unwrap();
+            let lines = canonical_headers(headers, &signed.headers, &target).unwrap();
+            let text = format!("GET\n/\n\n{lines}\n{names}\n{}", hash(b""));
+            signed.signature = signed.sign(headers, &text, key.as_bytes()).unwrap();
+            signed
+        };
+        let asked = authorization_of("host;range;x-amz-date", &with, "dummy");
+        let expected = authorization_of("host;x-amz-date", &head.headers, "the key");
+        let anew = asked.anew(&with, &head, &target, &hash(b""), ("dummy", b"the key")).unwrap();
+        assert_eq!(Signed::read(anew.as_bytes()).unwrap(), expected);
     }
 
     #[test]

@@ -395,6 +395,67 @@ fn answers_that_were_compressed_unasked_are_read_or_refused() {
     assert_eq!(refused(&[("content-encoding", "gzip")], &bomb.finish().unwrap()), "secret-unreadable");
 }
 
+/// In two parts of an answer, neither of which holds a secret, it would come back whole.
+#[test]
+fn no_part_of_an_answer_is_asked_for_or_let_through() {
+    let secrets = with(&[("T", REAL, "api.test")]);
+    let parts = ["range", "if-range", "request-range", "x-ms-range"];
+    let headers = parts.map(|name| (name, "bytes=0-30".to_owned()));
+    let (_, bound, _) = sent(&secrets, "https://api.test/x", &headers, b"").unwrap();
+    assert!(parts.iter().all(|name| !bound.contains_key(*name)), "{bound:?}");
+    let (_, other, _) = sent(&secrets, "https://other.test/x", &headers, b"").unwrap();
+    assert!(parts.iter().all(|name| other.contains_key(*name)), "{other:?}");
+    let rule = |host: &str, status: u16, headers: &[(&str, &str)]| {
+        let mut answer = Response::builder().status(status);
+        for (name, value) in headers {
+            answer = answer.header(*name, *value);
+        }
+        let mut head = answer.body(()).unwrap().into_parts().0;
+        let target = NetTarget::parse(host).unwrap();
+        let to = Conversation { target: &target, is_tls: true };
+        secrets.answer(to, &mut head).err().map(|refused| refused.rule)
+    };
+    for (status, headers) in [
+        (206, &[][..]),
+        (206, &[("content-range", "bytes 0-30/200")]),
+        (200, &[("content-range", "bytes 0-30/200")]),
+        (200, &[("content-type", "Multipart/ByteRanges; boundary=x")]),
+    ] {
+        assert_eq!(rule("api.test:443", status, headers), Some("secret-unreadable"), "{status} {headers:?}");
+        assert_eq!(rule("other.test:443", status, headers), None);
+    }
+    assert_eq!(rule("api.test:443", 416, &[("content-range", "bytes */200")]), None);
+    assert_eq!(rule("api.test:443", 200, &[("content-type", "multipart/mixed")]), None);
+}
+
+#[test]
+fn no_cookie_comes_back_where_a_secret_is_one() {
+    let secrets = with(&[("T", REAL, "api.test in header:Cookie")]);
+    let (headers, _) = answered(&secrets, "api.test:443", &[("set-cookie", "session=new")], b"", 1).unwrap();
+    assert!(headers.is_empty(), "{headers:?}");
+}
+
+/// A short body costs no more memory than a long one may.
+#[test]
+fn a_secret_goes_into_a_body_a_few_times() {
+    // Each letter takes six in JSON.
+    let long = "\u{1}".repeat(8 << 10);
+    let secrets = with(&[("T", &long, "api.test in body")]);
+    let dummy = dummy_of(&secrets, 0);
+    let json = [("content-type", "application/json".to_owned())];
+    let out = |body: &str| sent(&secrets, "https://api.test/", &json, body.as_bytes());
+    let (_, _, body) = out(&dummy.repeat(16)).unwrap();
+    assert_eq!(body.len(), 16 * 6 * long.len());
+    assert_eq!(out(&dummy.repeat(17)).unwrap_err(), "secret-unwritable");
+    assert_eq!(out(&dummy.repeat(1024)).unwrap_err(), "secret-unwritable");
+    let fits = (8 << 20) - 6 * long.len();
+    assert!(out(&format!("{dummy}{}", "x".repeat(fits))).is_ok());
+    assert_eq!(out(&format!("{dummy}{}", "x".repeat(fits + 1))).unwrap_err(), "secret-unwritable");
+    // Read in three ways it still stands there once.
+    let (_, _, body) = out(&format!("%41\\u0041{dummy}")).unwrap();
+    assert!(body.starts_with(b"%41\\u0041\\u0001"));
+}
+
 /// Nothing is held back but what may be the beginning of a secret, so that events come when they are sent.
 #[test]
 fn what_begins_no_secret_goes_on_at_once() {
