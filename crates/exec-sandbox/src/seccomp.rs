@@ -223,6 +223,14 @@ fn halve(blocks: &[(u32, &[Instruction])]) -> Vec<Instruction> {
 /// Returns the program after which threads may start, and one program more: the one whose start hands over `secret` in the
 /// three arguments that `execve` has no use for. Whatever runs then has never seen it.
 pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
+    one_start(architecture, secret, SPAWN.iter())
+}
+
+fn one_start<'r>(
+    architecture: Architecture,
+    secret: [u64; 3],
+    rows: impl Iterator<Item = &'r Row>,
+) -> Vec<Instruction> {
     const EPERM: u32 = 1;
     let execve = match architecture {
         Architecture::X86_64 => 59,
@@ -235,16 +243,18 @@ pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Inst
     });
     let known =
         halves.flat_map(|(offset, half)| [load(offset), jump(JUMP_EQUAL, half, 1, 0), give(ERRNO | EPERM)]);
-    let mut blocks = blocks(architecture, SPAWN.iter());
+    let mut blocks = blocks(architecture, rows);
     blocks.insert(execve, known.collect());
     let mut program = head(architecture);
     program.extend(search(&blocks));
     program
 }
 
-/// Returns the same for who has no other filter of ours: the variant of x86-64 that has other numbers is closed as well.
+/// Returns the same for who has no other filter of ours: the variant of x86-64 that has other numbers is closed as well, and so is
+/// what is closed to every command. The filters of engines let some of that pass: both reach into other processes, and Podman's
+/// also makes namespaces of users and has keys.
 pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
-    let mut program = no_spawn(architecture, secret);
+    let mut program = one_start(architecture, secret, SPAWN.iter().chain(ATTACHING).chain(ROWS));
     let behind_head = head(architecture).len();
     program.splice(behind_head..behind_head, [jump(JUMP_AT_LEAST, X32, 0, 1), give(ERRNO | ENOSYS)]);
     program

@@ -107,30 +107,12 @@ enum ContainerCommand {
 
 /// Runs the command.
 pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> ExitCode {
-    // It ends as the package ends, with any code.
-    #[cfg(target_os = "linux")]
-    if let ContainerCommand::Run(run) = &args.command {
-        return run::run(run, &args.rules);
-    }
-    look_at(args, color).unwrap_or_else(|failure| failure.report()).into()
-}
-
-fn look_at(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
-    let rules = Rules::load(&args.rules)?;
-    match &args.command {
+    let ended = match &args.command {
+        // It ends as the package ends, with any code.
+        #[cfg(target_os = "linux")]
+        ContainerCommand::Run(run) => return run::run(run, &args.rules),
         ContainerCommand::Check { path, copy_to, format } => {
-            let checked = look(path, &rules)?;
-            if let Some(folder) = copy_to {
-                copy(&checked, folder)?;
-            }
-            let shown = escape_path(path);
-            let text = match format {
-                Format::Text => container_text::report(&shown, &checked, styles(color)),
-                Format::Json => format!("{}\n", to_json(&checked.row(&shown))),
-            };
-            let mut output = Output::new();
-            let _: ControlFlow<()> = output.write(&text);
-            output.finish(if checked.passed() { Exit::Clean } else { Exit::Found })
+            Rules::load(&args.rules).and_then(|rules| check(path, &rules, copy_to.as_deref(), *format, color))
         }
         ContainerCommand::Args { path, image, api_socket, run } => {
             let options = ContainerOptions {
@@ -139,11 +121,32 @@ fn look_at(args: &ContainerArgs, color: ColorChoice) -> Result<Exit, Failure> {
                 run: run.clone(),
                 runtime: None,
             };
-            arguments(path, &rules, &options)
+            Rules::load(&args.rules).and_then(|rules| arguments(path, &rules, &options))
         }
-        #[cfg(target_os = "linux")]
-        ContainerCommand::Run(_) => Ok(Exit::Incomplete),
+    };
+    ended.unwrap_or_else(|failure| failure.report()).into()
+}
+
+/// Says whether a package passes, and copies its files where it does.
+fn check(
+    path: &Path,
+    rules: &Rules,
+    copy_to: Option<&Path>,
+    format: Format,
+    color: ColorChoice,
+) -> Result<Exit, Failure> {
+    let checked = look(path, rules)?;
+    if let Some(folder) = copy_to {
+        copy(&checked, folder)?;
     }
+    let shown = escape_path(path);
+    let text = match format {
+        Format::Text => container_text::report(&shown, &checked, styles(color)),
+        Format::Json => format!("{}\n", to_json(&checked.row(&shown))),
+    };
+    let mut output = Output::new();
+    let _: ControlFlow<()> = output.write(&text);
+    output.finish(if checked.passed() { Exit::Clean } else { Exit::Found })
 }
 
 /// Prints the arguments of a package that passes.

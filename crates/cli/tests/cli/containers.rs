@@ -12,7 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::STOCKADE;
-use common::daemon::{self, Docker, has_gvisor};
+use common::daemon::{Docker, has_gvisor};
+use common::podman::{Podman, STORAGE, why_not};
 use common::{arguments_with, isolation, until};
 
 /// A workspace of an ordinary user, and the home of who starts commands.
@@ -91,7 +92,9 @@ try 'writes to /tmp' write /tmp/x
 try 'writes to its home' write "$HOME/x"
 try 'writes to the workspace' write made
 try 'writes to the settings of the kernel' write /proc/sys/kernel/core_pattern
+try 'writes to /run' write /run/x
 try 'runs a program in /tmp' sh -c 'cp /bin/cat /tmp/cat; /tmp/cat /dev/null'
+try 'runs a program in /var/tmp' sh -c 'cp /bin/cat /var/tmp/cat; /var/tmp/cat /dev/null'
 try 'reads the bait beside the workspace' cat ../bait
 try 'reads a secret in the workspace' grep -q hunter3 .env
 try 'changes a hook' write .git/hooks/pre-commit
@@ -108,7 +111,9 @@ writes to /tmp: yes
 writes to its home: yes
 writes to the workspace: yes
 writes to the settings of the kernel: no
+writes to /run: no
 runs a program in /tmp: no
+runs a program in /var/tmp: no
 reads the bait beside the workspace: no
 reads a secret in the workspace: no
 changes a hook: no
@@ -369,43 +374,36 @@ fn what_cannot_be_had_is_refused(docker: &Docker, place: &Place) {
     }
 }
 
-/// Podman needs no daemon. It keeps everything in a folder of its own, and takes a runtime that knows every kind of control groups.
+/// The rows that one run tries after another, and the record of what is held.
+#[test]
+fn packages_in_containers_of_podman_are_held_too() {
+    let Some(podman) = Podman::start() else { return };
+    let rows = match isolation::tried_by_podman(&podman, Path::new(STOCKADE)) {
+        Ok(rows) => rows,
+        Err(why) => return println!("skipped: {why}"),
+    };
+    let open: Vec<_> = rows.iter().filter_map(|(number, row)| Some((number, row.as_ref().err()?))).collect();
+    assert!(open.is_empty(), "{open:#?}");
+    for number in [3, 27, 89, 90, 93, 94, 96, 98, 99, 123] {
+        assert!(rows.contains_key(&number), "{number} was not tried");
+    }
+    assert_eq!(text_of(&podman.ask(&["ps", "--all", "--quiet"])), "", "nothing is left behind");
+}
+
 #[test]
 fn podman_makes_the_same_containers() {
-    let has = |program: &str| Command::new(program).arg("--version").output().is_ok();
-    if !rustix::process::geteuid().is_root() || !has("podman") || !has("runc") {
-        return println!(
-            "skipped: there is no podman with runc for root on this machine: run `cargo xtask setup`"
-        );
-    }
+    let Some(podman) = Podman::start() else { return };
     let place = Place::new();
-    let conf = place.folder.path().join("storage.conf");
-    let store = place.folder.path().join("store");
-    let storage =
-        format!("[storage]\ndriver = \"vfs\"\ngraphroot = \"{0}/g\"\nrunroot = \"{0}/r\"\n", store.display());
-    fs::write(&conf, storage).unwrap();
-    let ask = |words: &[&str]| {
-        let mut podman = Command::new("podman");
-        podman.args(words).env("CONTAINERS_STORAGE_CONF", &conf).env("HOME", place.home()).output().unwrap()
-    };
-    let archive = place.folder.path().join("image.tar");
-    if let Err(why) = daemon::archive(&archive) {
-        return println!("skipped: {why}");
-    }
-    let imported = ask(&["import", archive.to_str().unwrap()]);
-    let Some(image) = text_of(&imported).lines().last().map(|line| line.trim().to_owned()) else {
-        return println!("skipped: podman imports no image here: {imported:?}");
-    };
+    let image = podman.image.as_str();
     let run = |options: &[&str], command: &[&str]| -> Value {
-        let container = ["--format", "json", "--backend", "podman", "--image", &image, "--runtime", "runc"];
+        let container = ["--format", "json", "--backend", "podman", "--image", image, "--runtime", "runc"];
         let words: Vec<&str> =
             container.iter().chain(options).chain(&["--"]).chain(command).copied().collect();
-        let output = place.command("", &words).env("CONTAINERS_STORAGE_CONF", &conf).output().unwrap();
+        let output = place.command("", &words).env(STORAGE, podman.storage()).output().unwrap();
         serde_json::from_str(&text(&output.stdout)).unwrap_or_else(|_| panic!("{words:?}: {output:?}"))
     };
-    let first = run(&[], &["sh", "-c", "exit 0"]);
-    if first["end"] == "failed" {
-        return println!("skipped: podman runs no container here: {first}");
+    if let Some(why) = why_not(&run(&[], &["sh", "-c", "exit 0"])) {
+        return println!("skipped: {why}");
     }
     fs::write(place.folder.path().join("bait"), "bait").unwrap();
     place.write(".env", "KEY=hunter3\n");
@@ -419,7 +417,7 @@ fn podman_makes_the_same_containers() {
     assert_eq!(late["end"], "timed-out");
     // It is gone soon after: nothing waits for the command to end by itself, which podman would for ten seconds.
     assert!(late["usage"]["wallMs"].as_u64().unwrap() < 7000, "{late}");
-    assert_eq!(text_of(&ask(&["ps", "--all", "--quiet"])), "", "nothing is left behind");
+    assert_eq!(text_of(&podman.ask(&["ps", "--all", "--quiet"])), "", "nothing is left behind");
 }
 
 fn text_of(output: &Output) -> String {

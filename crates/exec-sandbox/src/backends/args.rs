@@ -81,6 +81,9 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
         push("--userns", &"keep-id");
     }
     if container.engine == Engine::Podman {
+        // Otherwise it lays folders in memory over /run, /var/tmp and /dev of a container that cannot be written, and the programs
+        // in one of them can be started.
+        push("--read-only-tmpfs", &"false");
         // It would set a bound that only who has a right over bounds may set.
         push("--ulimit", &format!("nproc={0}:{0}", container.facts.most_processes));
     }
@@ -91,7 +94,7 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
     for volume in container.facts.volumes.iter().map(Path::new) {
         let value = match container.request.purpose {
             ContainerPurpose::Command => scratch(volume, plan.limits.beside_temporary(), &options),
-            ContainerPurpose::Package => empty(volume),
+            ContainerPurpose::Package => empty(volume, &options),
         };
         push("--tmpfs", &value);
     }
@@ -196,7 +199,7 @@ fn mounted(mount: &Mount, options: &Scratch) -> Option<(&'static str, OsString)>
         MountKind::Hidden { point: MountPoint::File } => {
             ("--mount", bind(Path::new("/dev/null"), target, MountAccess::ReadOnly))
         }
-        MountKind::Hidden { point: MountPoint::Folder } => ("--tmpfs", empty(target)),
+        MountKind::Hidden { point: MountPoint::Folder } => ("--tmpfs", empty(target, options)),
         MountKind::Link { .. } | MountKind::Processes | MountKind::Devices | MountKind::Generated { .. } => {
             return None;
         }
@@ -215,15 +218,16 @@ fn bind(source: &Path, target: &Path, access: MountAccess) -> OsString {
 }
 
 /// An empty folder in which nothing can be made.
-fn empty(target: &Path) -> OsString {
+fn empty(target: &Path, options: &Scratch) -> OsString {
     let mut word = target.to_path_buf().into_os_string();
     word.push(":ro,noexec,nosuid,nodev,size=4096,mode=0555");
+    word.push(options.filling);
     word
 }
 
 fn scratch(target: &Path, size: u64, options: &Scratch) -> OsString {
     let mut word = target.to_path_buf().into_os_string();
-    word.push(format!(":rw,noexec,nosuid,nodev,size={size},mode=1777{}", options.owner));
+    word.push(format!(":rw,noexec,nosuid,nodev,size={size},mode=1777{}{}", options.owner, options.filling));
     if options.bounds_names {
         word.push(format!(",nr_inodes={}", names_within(size, options.is_tight)));
     }
@@ -233,6 +237,8 @@ fn scratch(target: &Path, size: u64, options: &Scratch) -> OsString {
 /// What an engine is told of folders in memory.
 struct Scratch {
     owner: String,
+    /// That nothing of the image is put into it.
+    filling: &'static str,
     bounds_names: bool,
     is_tight: bool,
 }
@@ -242,11 +248,11 @@ struct Scratch {
 fn scratch_options(plan: &Plan, container: &ContainerPlan) -> Scratch {
     let user = user(plan, container);
     let (user, group) = user.split_once(':').unwrap_or_default();
-    let (owner, bounds_names) = match container.engine {
-        Engine::Docker => (format!(",uid={user},gid={group}"), true),
-        Engine::Podman => (",notmpcopyup".to_owned(), false),
+    let (owner, filling, bounds_names) = match container.engine {
+        Engine::Docker => (format!(",uid={user},gid={group}"), "", true),
+        Engine::Podman => (String::new(), ",notmpcopyup", false),
     };
-    Scratch { owner, bounds_names, is_tight: plan.limits.is_tight() }
+    Scratch { owner, filling, bounds_names, is_tight: plan.limits.is_tight() }
 }
 
 /// Engines put the proxies of their own configuration into every container, passwords and all, unless they are set.

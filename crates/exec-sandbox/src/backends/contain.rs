@@ -138,6 +138,7 @@ fn is_plain_name(path: &Path) -> bool {
 /// What holds in a container.
 pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut Enforcement) {
     let facts = &plan.facts;
+    let is_alone = spec.spawn == Spawn::Threads;
     promise
         .enforce(Property::Files, "an image of its own that cannot be written, and what is mounted into it");
     if !plan.is_pinned() {
@@ -165,7 +166,15 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
     }
     if facts.filters {
         promise.enforce(Property::SystemCalls, "the engine's own filter of system calls");
-        promise.enforce(Property::Ipc, "own queues and shared memory; keys are closed by the filter");
+        // The launcher's filter closes keys with either engine.
+        let is_open = plan.engine == Engine::Podman && !(is_alone && has_launcher());
+        let keys = match is_open {
+            true => {
+                "own queues and shared memory; podman's filter lets keys be had, those of the same number of a user among them"
+            }
+            false => "own queues and shared memory; keys are closed by the filter",
+        };
+        promise.enforce(Property::Ipc, keys);
     } else {
         promise.gap(Property::SystemCalls, "the engine says that it filters no system calls");
         promise.gap(
@@ -175,8 +184,7 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
     }
     promise.gap(Property::SecondWall, "a container has none; the first wall stands alone");
     limits(facts, spec, promise);
-    let starts = spec.spawn == Spawn::Threads;
-    match (starts, has_launcher()) {
+    match (is_alone, has_launcher()) {
         (false, _) => {}
         (true, true) => promise.enforce(
             Property::NoSpawn,

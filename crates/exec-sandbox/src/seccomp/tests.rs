@@ -255,6 +255,25 @@ fn threads_start_and_one_program() {
     }
 }
 
+/// Whatever is closed to every command is closed to one that is alone, by the same verdict.
+#[test]
+fn who_is_alone_has_all_that_is_closed_too() {
+    for architecture in [Architecture::X86_64, Architecture::Aarch64] {
+        let (alone, closed) = (no_spawn_alone(architecture, [1; 3]), filter(architecture, &[]));
+        let numbers = ROWS.iter().chain(ATTACHING).filter_map(|row| architecture.number(row));
+        for number in numbers {
+            for first in [0, 16, 0x1000_0000, 0x0001_0000] {
+                let said = [&alone, &closed]
+                    .map(|program| run(program, architecture.audit_number(), number, &[first]));
+                assert!(said[0] == said[1] || said[1] == ALLOW, "{number} {first}: {said:?}");
+            }
+        }
+        let row = ROWS.iter().find(|row| row.name == "keyctl").unwrap();
+        let keyctl = architecture.number(row).unwrap();
+        assert_eq!(run(&alone, architecture.audit_number(), keyctl, &[0]), EPERM);
+    }
+}
+
 #[test]
 fn what_asks_is_shown_and_nothing_is_refused() {
     for (architecture, openat, sendto) in [(Architecture::X86_64, 257, 44), (Architecture::Aarch64, 56, 206)]

@@ -148,15 +148,16 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
         print(&plan.to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    let sandbox = report.package.manifest.sandbox();
+    // What is held, which may be more than the manifest says: an engine takes no less than some.
+    let memory = spec.limits.memory.bound().map_or(0, |bytes| bytes >> 20);
     let started = AuditEvent {
         skill: Some(report.package.manifest.name().to_owned()),
         ..AuditEvent::new(EventKind::SandboxStarted)
     }
     .with("command", text)
     .with("manifest", report.package.hash.to_string())
-    .with("memoryMb", i64::try_from(sandbox.memory_mb).unwrap_or_default())
-    .with("allowSpawn", sandbox.allow_spawn);
+    .with("memoryMb", i64::try_from(memory).unwrap_or_default())
+    .with("allowSpawn", report.package.manifest.sandbox().allow_spawn);
     match prepared.run(started, streams(args)) {
         Ok(ran) => {
             report::unrecorded(ran.unrecorded.as_ref());

@@ -7,6 +7,8 @@ pub(crate) mod daemon;
 pub(crate) mod isolation;
 #[path = "packages.rs"]
 pub(crate) mod packages;
+#[path = "podman.rs"]
+pub(crate) mod podman;
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
+use super::packages::Engine;
+
 /// A daemon that ends with the test.
 pub(crate) struct Docker {
     daemon: Child,
@@ -79,7 +81,14 @@ impl Docker {
     fn import(&self) -> Result<String, String> {
         let file = self.folder.path().join("image.tar");
         archive(&file)?;
-        let changes = ["--change", "VOLUME /data", "--change", r#"CMD ["/bin/sh","main.sh"]"#];
+        let changes = [
+            "--change",
+            "VOLUME /data",
+            "--change",
+            "VOLUME /filled",
+            "--change",
+            r#"CMD ["/bin/sh","main.sh"]"#,
+        ];
         Ok(self.says(&[&["import"], &changes[..], &[file.to_str().unwrap()]].concat()))
     }
 }
@@ -109,6 +118,9 @@ pub(crate) fn archive(file: &Path) -> Result<(), String> {
     for folder in ["proc", "dev", "etc", "tmp", "sys", "run"] {
         fs::create_dir_all(root.path().join(folder)).unwrap();
     }
+    // A volume that is more than an empty folder holds.
+    fs::create_dir(root.path().join("filled")).unwrap();
+    fs::write(root.path().join("filled/much"), [b'x'; 100_000]).unwrap();
     // As images have it.
     assert!(Command::new("chmod").arg("1777").arg(root.path().join("tmp")).status().unwrap().success());
     fs::write(root.path().join("script"), "#!/ways child\n").unwrap();
@@ -116,6 +128,20 @@ pub(crate) fn archive(file: &Path) -> Result<(), String> {
     let tar = Command::new("tar").arg("-cf").arg(file).arg("-C").arg(root.path()).arg(".").status();
     assert!(tar.unwrap().success());
     Ok(())
+}
+
+impl Engine for Docker {
+    fn image(&self) -> &str {
+        &self.image
+    }
+
+    fn options(&self) -> &'static [&'static str] {
+        &["--backend", "docker"]
+    }
+
+    fn variable(&self) -> (&'static str, String) {
+        ("DOCKER_HOST", self.address())
+    }
 }
 
 impl Drop for Docker {

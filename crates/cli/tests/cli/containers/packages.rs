@@ -9,8 +9,6 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use super::daemon::Docker;
-
 /// The well-known first key of wallets for tests.
 const KEY: &str = "ac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const ADDRESS: &str = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
@@ -21,16 +19,28 @@ pub(crate) const MAIN: &str = "echo hello-from-sandbox\n";
 /// A key of this machine that no package is to see.
 pub(crate) const SECRET: &str = "hunter2";
 
-/// A daemon, the program under test, and a folder for packages and records.
-pub(crate) struct Packages<'d> {
-    pub(crate) docker: &'d Docker,
+/// What makes the containers.
+pub(crate) trait Engine {
+    /// The image, by its digest.
+    fn image(&self) -> &str;
+
+    /// How it is named to whoever runs a package.
+    fn options(&self) -> &'static [&'static str];
+
+    /// The variable by which it is found.
+    fn variable(&self) -> (&'static str, String);
+}
+
+/// An engine, the program under test, and a folder for packages and records.
+pub(crate) struct Packages<'e, E> {
+    pub(crate) engine: &'e E,
     stockade: PathBuf,
     pub(crate) folder: TempDir,
 }
 
-impl<'d> Packages<'d> {
-    pub(crate) fn new(docker: &'d Docker, stockade: &Path) -> Self {
-        Self { docker, stockade: stockade.to_path_buf(), folder: tempfile::tempdir().unwrap() }
+impl<'e, E: Engine> Packages<'e, E> {
+    pub(crate) fn new(engine: &'e E, stockade: &Path) -> Self {
+        Self { engine, stockade: stockade.to_path_buf(), folder: tempfile::tempdir().unwrap() }
     }
 
     /// Makes a package with these bounds, and signs it.
@@ -69,7 +79,8 @@ impl<'d> Packages<'d> {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.stockade);
         command.args(words).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.folder.path()).env("DOCKER_HOST", self.docker.address());
+        let (name, value) = self.engine.variable();
+        command.env("HOME", self.folder.path()).env(name, value);
         for name in ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK"] {
             command.env(name, SECRET);
         }
@@ -80,9 +91,10 @@ impl<'d> Packages<'d> {
     /// How a package is run.
     pub(crate) fn ready(&self, package: &Path, options: &[&str], words: &[&str]) -> Command {
         let audit = format!("--audit={}", self.trail().display());
-        let head = ["container", "run", package.to_str().unwrap(), "--image", &self.docker.image, &audit];
+        let head = ["container", "run", package.to_str().unwrap(), "--image", self.engine.image(), &audit];
+        let options = [self.engine.options(), options].concat();
         let separator: &[&str] = if words.is_empty() { &[] } else { &["--"] };
-        self.command(&[&head, options, separator, words].concat())
+        self.command(&[&head[..], &options, separator, words].concat())
     }
 
     /// Runs a package, and returns the document of how that went.

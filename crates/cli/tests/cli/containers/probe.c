@@ -1,6 +1,6 @@
 /* What a package in a container tries that it must not be able to do, each by the number of its row.
  *
- * `/probe N…` tries one after another and prints `N held`, or `N open` and why. `port=`, `abstract=`, `runner=` and `api=` come as words
+ * `/probe N…` tries one after another and prints `N held`, or `N open` and why. `port=`, `abstract=`, `runner=` and `home=` come as words
  * before. What ends the program is tried alone. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -30,7 +30,7 @@
 
 extern char **environ;
 static int port, runner;
-static const char *abstract = "", *why = "";
+static const char *abstract = "", *home = "", *why = "";
 static char said[256];
 
 /* Held where it fails, by one of these errors where there are any. */
@@ -41,17 +41,25 @@ static int fails(long result, int one, int other) {
     return result == -1 && (!one || error == one || (other && error == other));
 }
 static int closed(long result) { return fails(result, EPERM, ENOSYS); }
+/* No process has it: whoever lets the call through says so, and whoever closes it does not look. */
+#define NOBODY 0x3fffffff
 static int refused_open(const char *path, int flags) {
     int file = open(path, flags, 0600);
     if (file < 0) return 1;
     char byte; int empty = (flags & O_ACCMODE) == O_RDONLY && read(file, &byte, 1) <= 0;
     close(file); why = path; return empty;
 }
+static int baited(const char *name) {
+    static char path[512];
+    if (home[0] != '/') { why = "no home was named"; return 0; }
+    snprintf(path, sizeof path, "%s/%s", home, name); return refused_open(path, O_RDONLY);
+}
 static int writes(const char *path) { return refused_open(path, O_WRONLY | O_CREAT); }
 
-static int reaches(int family, int type, int protocol, const void *to, socklen_t length) {
+/* Held where nothing is reached, for this reason where one is named. */
+static int reaches(int family, int type, int protocol, const void *to, socklen_t length, int reason) {
     int s = socket(family, type | SOCK_NONBLOCK, protocol);
-    if (s < 0) return 1;
+    if (s < 0) return fails(s, reason, 0);
     int result = connect(s, to, length);
     if (result < 0 && errno == EINPROGRESS) {
         struct pollfd wait = {s, POLLOUT, 0};
@@ -59,18 +67,19 @@ static int reaches(int family, int type, int protocol, const void *to, socklen_t
         if (poll(&wait, 1, 3000) > 0) getsockopt(s, SOL_SOCKET, SO_ERROR, &error, &size);
         errno = error; result = error ? -1 : 0;
     }
-    int held = fails(result, 0, 0); close(s); return held;
+    int held = fails(result, reason, 0); close(s); return held;
 }
-static int tcp(const char *address, int number) {
+static int tcp(const char *address, int number, int reason) {
     struct sockaddr_in to = {AF_INET, htons(number), {inet_addr(address)}, {0}};
-    return reaches(AF_INET, SOCK_STREAM, 0, &to, sizeof to);
+    return reaches(AF_INET, SOCK_STREAM, 0, &to, sizeof to, reason);
 }
 static int sends(const char *address, int number, int type, int protocol) {
     struct sockaddr_in to = {AF_INET, htons(number), {inet_addr(address)}, {0}};
     int s = socket(AF_INET, type, protocol);
-    if (s < 0) return 1;
+    /* Who may ping is bounded by groups. */
+    if (s < 0) return fails(s, protocol == IPPROTO_ICMP ? EACCES : ENETUNREACH, 0);
     unsigned char echo[8] = {8, 0, 0xf7, 0xff};
-    int held = fails(sendto(s, echo, sizeof echo, 0, (void *)&to, sizeof to), 0, 0); close(s); return held;
+    int held = fails(sendto(s, echo, sizeof echo, 0, (void *)&to, sizeof to), ENETUNREACH, 0); close(s); return held;
 }
 /* A question to whoever is named as a resolver, which nobody answers. */
 static int resolves(void) {
@@ -90,7 +99,7 @@ static int resolves(void) {
 static int by_name(const char *name, int is_abstract) {
     struct sockaddr_un to = {AF_UNIX, {0}};
     strncpy(to.sun_path + is_abstract, name, sizeof to.sun_path - 2);
-    return reaches(AF_UNIX, SOCK_STREAM, 0, &to, offsetof(struct sockaddr_un, sun_path) + is_abstract + strlen(name) + !is_abstract);
+    return reaches(AF_UNIX, SOCK_STREAM, 0, &to, offsetof(struct sockaddr_un, sun_path) + is_abstract + strlen(name) + !is_abstract, 0);
 }
 static int sockets(void) {
     static const char *names[] = {"/var/run/docker.sock", "/run/docker.sock", "/run/containerd/containerd.sock", "/run/podman/podman.sock",
@@ -110,7 +119,7 @@ static int by_api(void) {
     struct sockaddr_un to = {AF_UNIX, {0}}; strncpy(to.sun_path, url + 7, sizeof to.sun_path - 1);
     int s = socket(AF_UNIX, SOCK_STREAM, 0);
     if (connect(s, (void *)&to, sizeof to) || write(s, "ask\n", 4) != 4 || read(s, answer, 7) <= 0) { why = strerror(errno); return 0; }
-    close(s); why = answer; return !strncmp(answer, "told", 4) && tcp("192.0.2.1", 80);
+    close(s); why = answer; return !strncmp(answer, "told", 4) && tcp("192.0.2.1", 80, ENETUNREACH);
 }
 static void *nothing(void *counted) { __atomic_add_fetch((int *)counted, 1, __ATOMIC_SEQ_CST); return 0; }
 static int threads(void) {
@@ -124,16 +133,28 @@ static int copy(const char *from, const char *to, int mode) {
     while ((n = read(in, bytes, sizeof bytes)) > 0) if (write(out, bytes, n) != n) return 0;
     close(in); return out >= 0 && !fchmod(out, mode) && !close(out);
 }
+/* Where programs would lie that it made itself, if it could. */
+static const char *places[] = {"/tmp/probe", "/var/tmp/probe", "/run/probe", "/dev/probe", "/dev/shm/probe", "/probe-copy", 0};
 static int starts_copy(void) {
-    if (!copy("/probe", "/tmp/probe", 0755)) { why = "no copy"; return 0; }
-    char *words[] = {"/tmp/probe", 0};
-    int held = fails(execve(words[0], words, environ), EACCES, 0); unlink("/tmp/probe"); return held;
+    int made = 0;
+    for (int i = 0; places[i]; i++) {
+        char *words[] = {(char *)places[i], 0};
+        if (!copy("/probe", places[i], 0755)) continue;
+        made++; int held = fails(execve(words[0], words, environ), EACCES, 0); unlink(words[0]);
+        if (!held) { why = places[i]; return 0; }
+    }
+    why = "no copy"; return made > 0;
 }
 static int maps_copy(void) {
-    if (!copy("/probe", "/tmp/probe", 0755)) { why = "no copy"; return 0; }
-    int file = open("/tmp/probe", O_RDONLY);
-    void *mapped = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
-    int held = fails(mapped == MAP_FAILED ? -1 : 0, EPERM, EACCES); close(file); unlink("/tmp/probe"); return held;
+    int made = 0;
+    for (int i = 0; places[i]; i++) {
+        if (!copy("/probe", places[i], 0755)) continue;
+        int file = open(places[i], O_RDONLY);
+        void *mapped = mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+        made++; int held = fails(mapped == MAP_FAILED ? -1 : 0, EPERM, EACCES); close(file); unlink(places[i]);
+        if (!held) { why = places[i]; return 0; }
+    }
+    why = "no copy"; return made > 0;
 }
 static int fills(void) {
     static char block[1 << 20]; int file = open("/tmp/big", O_WRONLY | O_CREAT, 0600); long written = 0, n;
@@ -173,9 +194,8 @@ static int pushes(unsigned long request) {
     close(slave); close(master); return held;
 }
 static int memory_of_others(void) {
-    char byte = 0; struct iovec here = {&byte, 1}, there = {(void *)0x400000, 1};
-    for (int pid = 2; pid < 64; pid++) if (process_vm_writev(pid, &here, 1, &there, 1, 0) >= 0) return 0;
-    return 1;
+    char byte = 0; struct iovec here = {&byte, 1}, there = {&byte, 1};
+    return closed(process_vm_writev(NOBODY, &here, 1, &there, 1, 0));
 }
 static int capabilities(void) {
     FILE *status = fopen("/proc/self/status", "r"); char line[200]; int seen = 0;
@@ -186,7 +206,7 @@ static int capabilities(void) {
 }
 /* No name but those of the package, and no value of this machine. */
 static int told(const char *entry) {
-    static const char *names[] = {"PATH=", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "ISCL_API_URL=", "ISCL_SKILL_NAME=", "HOSTNAME=stockade", 0};
+    static const char *names[] = {"PATH=", "HOME=/tmp", "TMPDIR=/tmp", "LANG=C.UTF-8", "ISCL_API_URL=", "ISCL_SKILL_NAME=", "HOSTNAME=stockade", "container=podman", "TERM=xterm", 0};
     for (int i = 0; names[i]; i++) if (!strncmp(entry, names[i], strlen(names[i]))) return 1;
     size_t length = strlen(entry); return length > 6 && !strcmp(entry + length - 1, "=") && strcasestr(entry, "_proxy=");
 }
@@ -231,7 +251,7 @@ static int other_numbers(void) {
 static int attempt(int row) {
     char text[64]; char *words[] = {"/bin/cat", "/dev/null", 0}; pid_t pid;
     switch (row) {
-    case 2: case 71: return tcp("1.1.1.1", 80);
+    case 2: case 71: return tcp("1.1.1.1", 80, ENETUNREACH);
     case 3: return fails(open("/test-write", O_WRONLY | O_CREAT, 0600), EROFS, EACCES);
     case 13: pid = syscall(SYS_fork); if (!pid) _exit(0); return fails(pid, EPERM, 0);
     case 14: pid = vfork(); if (!pid) _exit(0); return fails(pid, EPERM, 0);
@@ -251,7 +271,7 @@ static int attempt(int row) {
     case 36: return closed(syscall(429, -1, "", -1, "", 0));
     case 37: return closed(syscall(428, AT_FDCWD, "/tmp", 1));
     case 38: return closed(syscall(442, AT_FDCWD, "/tmp", 0, said, 32));
-    case 39: return closed(ptrace(PTRACE_ATTACH, 1, 0, 0));
+    case 39: return closed(ptrace(PTRACE_ATTACH, NOBODY, 0, 0));
     case 41: return memory_of_others();
     case 42: return closed(syscall(SYS_kexec_load, 0, 0, 0, 0));
     case 43: return closed(syscall(SYS_kexec_file_load, -1, -1, 0, "", 0));
@@ -278,9 +298,9 @@ static int attempt(int row) {
     case 74: return resolves();
     case 75: return sends("1.1.1.1", 0, SOCK_DGRAM, IPPROTO_ICMP);
     case 76: return fails(socket(17, SOCK_RAW, 0), 0, 0);
-    case 78: { struct { unsigned short family, zero; unsigned port, cid, more; } to = {40, 0, 22, 2, 0}; return reaches(40, SOCK_STREAM, 0, &to, sizeof to); }
-    case 80: return tcp("127.0.0.1", port);
-    case 81: return tcp("169.254.169.254", 80);
+    case 78: { struct { unsigned short family, zero; unsigned port, cid, more; } to = {40, 0, 22, 2, 0}; return reaches(40, SOCK_STREAM, 0, &to, sizeof to, 0); }
+    case 80: return tcp("127.0.0.1", port, ECONNREFUSED);
+    case 81: return tcp("169.254.169.254", 80, ENETUNREACH);
     case 83: return by_name(abstract, 1);
     case 84: return sockets();
     case 85: return inherited();
@@ -289,13 +309,13 @@ static int attempt(int row) {
     case 90: return fills();
     case 91: return names();
     case 92: return devices();
-    case 93: return writes("/x");
+    case 93: return writes("/x") && writes("/run/x") && writes("/var/tmp/x");
     case 94: return writes("/etc/x");
     case 96: return refused_open("/proc/sys/kernel/core_pattern", O_WRONLY);
     case 98: return writes("/dev/x");
     case 99: return writes("/dev/shm/x");
-    case 100: return refused_open("/root/.ssh", O_RDONLY);
-    case 102: return refused_open("/home/u/.iscl/keystore", O_RDONLY);
+    case 100: return baited(".ssh/id_ed25519");
+    case 102: return baited(".iscl/keystore/key.json");
     /* Where nothing else may be started, the first process is the package itself. */
     case 104: return environment("/proc/1/environ");
     case 105: snprintf(text, sizeof text, "/proc/%d/environ", runner); return refused_open(text, O_RDONLY);
@@ -315,6 +335,7 @@ int main(int count, char **arguments) {
         if (!strncmp(word, "port=", 5)) port = atoi(word + 5);
         else if (!strncmp(word, "runner=", 7)) runner = atoi(word + 7);
         else if (!strncmp(word, "abstract=", 9)) abstract = word + 9;
+        else if (!strncmp(word, "home=", 5)) home = word + 5;
         else if (!strcmp(word, "marker")) printf("started\n");
         else if (!strcmp(word, "memory")) { size_t size = atol(arguments[++i]) << 20; memset(malloc(size), 1, size); printf("has it\n"); }
         else if (!strcmp(word, "segv")) { volatile int *volatile nowhere = 0; *nowhere = 1; }
