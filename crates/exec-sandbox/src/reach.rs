@@ -24,6 +24,22 @@ impl Plan {
         })
     }
 
+    /// Returns the file or folder of this machine through which the command could open this path. Nothing, if it does not see it.
+    ///
+    /// As above, and more is said to be seen than is, where a mount changes nothing and hides much.
+    #[must_use]
+    pub fn may_see(&self, path: &Path) -> Option<&Path> {
+        if self.provider == Provider::Nothing {
+            return Some(Path::new("/"));
+        }
+        self.mounts.iter().enumerate().find_map(|(place, mount)| {
+            let MountKind::Bind { source, .. } = &mount.kind else { return None };
+            let seen = mount.target.join(path.strip_prefix(source).ok()?);
+            let later = self.mounts.get(place + 1..).unwrap_or_default();
+            (!self.is_covered(&seen, later)).then_some(source.as_path())
+        })
+    }
+
     /// Whether something that is mounted later stands in the way. Landlock mounts nothing, and adds rights only.
     fn is_covered(&self, seen: &Path, later: &[Mount]) -> bool {
         self.provider != Provider::Landlock && later.iter().any(|mount| seen.starts_with(&mount.target))

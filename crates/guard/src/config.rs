@@ -36,6 +36,7 @@ mod other_tools;
 mod rules;
 mod schema;
 mod sources;
+mod wide;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -112,6 +113,7 @@ impl Config {
         }
 
         let mut notices: Vec<ConfigNotice> = rules.notices().collect();
+        let by_others = wide::Wide::of(&layers);
         let mut figment = Figment::new();
         for leaf in defaults(&agents) {
             figment = figment.merge(leaf);
@@ -123,6 +125,7 @@ impl Config {
             let fix = "this is a mistake in stockade itself: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
+        config.hold_back_secrets(&by_others);
         let (idle, told) = config.idle();
         if !idle.is_empty() {
             return Err(failed(idle));

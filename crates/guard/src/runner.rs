@@ -2,7 +2,7 @@
 //! `stockade serve` and [`Session::run`](crate::Session::run).
 //!
 //! ```text
-//!  prepare: egress proxy, look at the machine ──► plan ──► start on record ──► run ──► cut the proxy ──► end on record
+//!  prepare: egress proxy, look at the machine ──► plan ──► get secrets ──► start on record ──► run ──► cut the proxy ──► end on record
 //! ```
 //!
 //! The first record says what is planned, the second one what held. A command that runs without a sandbox is recorded as
@@ -21,7 +21,7 @@ use thiserror::Error;
 pub use egress::Egress;
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
-use crate::egress::Observed;
+use crate::egress::{Observed, SecretError, Secrets};
 use crate::exec::{
     BackendRun, HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec,
     Streams, backends, probe,
@@ -48,6 +48,7 @@ pub struct PreparedRun {
     spec: SandboxSpec,
     facts: HostFacts,
     proxy: Option<EgressProxy>,
+    secrets: Option<Secrets>,
     record: RunRecord,
     pool: Option<Arc<SandboxPool>>,
     control: RunControl,
@@ -76,6 +77,9 @@ pub enum NotRun {
     /// Its start cannot be put on record.
     #[error("nothing runs that cannot be put on record: {0}")]
     Unrecorded(#[source] AuditError),
+    /// A secret cannot be lent to it.
+    #[error("{0}; {fix}", fix = .0.fix)]
+    Secret(#[source] SecretError),
     /// The sandbox was refused or could not be made.
     #[error("{error}")]
     Sandbox {
@@ -97,28 +101,26 @@ impl RunRecord {
 }
 
 impl PreparedRun {
-    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else.
+    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else. Its secrets
+    /// stay where they are: nobody has agreed yet, and perhaps it is only planned.
     ///
     /// # Errors
-    /// When no proxy can be started.
+    /// When no proxy can be started, or a secret could go nowhere.
     pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
         let record = record.hiding(&spec.environment.set);
-        let secrets = egress.as_ref().and_then(|egress| secrets::open(egress).transpose()).transpose()?;
+        let secrets = egress.as_ref().and_then(|egress| secrets::lend(egress).transpose()).transpose()?;
         let start = |egress| EgressProxy::start(egress, secrets.clone(), record.clone());
         let proxy = egress.map(start).transpose()?;
         if let Some(proxy) = &proxy {
             spec.network = proxy.network();
         }
         let facts = probe(&spec);
-        if let Some(secrets) = &secrets {
-            secrets::keep_out(secrets, &mut spec, &facts)?;
-        }
         let environment = &facts.environment;
         let handed_on = spec.environment.pass.iter().filter_map(|name| environment.get_key_value(name));
         let record = record.hiding(
             handed_on.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>().as_slice(),
         );
-        Ok(Self { facts, spec, proxy, record, pool: None, control: RunControl::default() })
+        Ok(Self { facts, spec, proxy, secrets, record, pool: None, control: RunControl::default() })
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
@@ -152,8 +154,13 @@ impl PreparedRun {
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { spec, facts, proxy, record, pool, control } = self;
-        let planned = backends().plan(&spec, &facts);
+        let Self { mut spec, facts, proxy, secrets, record, pool, control } = self;
+        let mut planned = backends().plan(&spec, &facts);
+        if let (Some(secrets), Ok(plan)) = (&secrets, &planned) {
+            record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
+            secrets::get(secrets, plan, &mut spec, &facts).map_err(NotRun::Secret)?;
+            planned = backends().plan(&spec, &facts);
+        }
         let owner = AuditEvent {
             agent: started.agent.clone(),
             skill: started.skill.clone(),

@@ -28,6 +28,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
     ("crates/guard/src/guard/cache.rs", "asks where a workspace really is"),
+    ("crates/guard/src/runner/secrets.rs", "asks where a file with a secret really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/session/search_path.rs", "asks where programs are looked for"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),

@@ -1,5 +1,6 @@
 //! What a user writes about a secret: what it is called within, where it is, to whom it goes, and in which place.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::conditions;
@@ -87,7 +88,8 @@ pub struct SecretError {
 }
 
 impl SecretError {
-    pub(super) fn new(name: &str, why: impl Into<String>, fix: impl Into<String>) -> Self {
+    /// Says why a secret is not lent, and what to do instead.
+    pub fn new(name: &str, why: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { name: name.to_owned(), why: why.into(), fix: fix.into() }
     }
 }
@@ -143,6 +145,14 @@ impl SecretBinding {
     pub fn read_from_variable(&self) -> Option<&str> {
         match &self.source {
             SecretSource::Environment(variable) => Some(variable),
+            _ => None,
+        }
+    }
+
+    /// Returns the file that it stands in, if it does.
+    pub(super) fn read_from_file(&self) -> Option<&Path> {
+        match &self.source {
+            SecretSource::File(path) => Some(Path::new(path)),
             _ => None,
         }
     }

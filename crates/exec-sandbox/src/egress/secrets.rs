@@ -24,7 +24,8 @@ mod source;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -37,12 +38,18 @@ use super::target::NetTarget;
 use needles::Needles;
 use scrub::Scrubber;
 
-/// The secrets of a run, and what stands for them.
+/// The secrets of a run, and what stands for them. They are where their owner keeps them until [`Secrets::get`]: nothing that is only
+/// planned, or that somebody has still to agree to, has any.
 ///
 /// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this program
 /// writes no core as long as it runs.
 #[derive(Clone)]
-pub struct Secrets(Arc<Held>);
+pub struct Secrets(Arc<Lent>);
+
+struct Lent {
+    bindings: Vec<SecretBinding>,
+    held: OnceLock<Arc<Held>>,
+}
 
 struct Held {
     secrets: Vec<Secret>,
@@ -60,16 +67,24 @@ struct Secret {
 }
 
 impl Secrets {
-    /// Gets secrets from their sources, and makes what stands for them. `list` is what the list of hosts is called where somebody could
-    /// change it.
+    /// Looks whether these can go where they are to go, and gets none of them yet. `list` is what the list of hosts is called where somebody
+    /// could change it.
     ///
     /// # Errors
-    /// When one cannot be had, or could go nowhere, or two of them into one place.
-    pub fn open(bindings: &[SecretBinding], hosts: &HostList, list: &str) -> Result<Self, SecretError> {
+    /// When one could go nowhere, or two of them into one place.
+    pub fn new(bindings: &[SecretBinding], hosts: &HostList, list: &str) -> Result<Self, SecretError> {
         SecretBinding::check(bindings, hosts, list)?;
+        Ok(Self(Arc::new(Lent { bindings: bindings.to_vec(), held: OnceLock::new() })))
+    }
+
+    /// Gets them from their sources, and makes what stands for them. From now on they are lent.
+    ///
+    /// # Errors
+    /// When one cannot be had.
+    pub fn get(&self) -> Result<(), SecretError> {
         no_cores();
         let mut secrets: Vec<Secret> = Vec::new();
-        for binding in bindings {
+        for binding in &self.0.bindings {
             if let Some(secret) = secrets.iter_mut().find(|secret| secret.name == binding.name) {
                 secret.bindings.push(binding.clone());
                 continue;
@@ -89,10 +104,52 @@ impl Secrets {
                 bindings: vec![binding.clone()],
             });
         }
-        Self::held(secrets, Instant::now())
+        let held = Held::new(secrets, Instant::now())?;
+        self.0.held.get_or_init(|| Arc::new(held));
+        Ok(())
     }
 
-    fn held(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
+    /// Returns what they are called.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.bindings.iter().map(|binding| binding.name.as_str())
+    }
+
+    /// Returns the files that they stand in, with the names of those that do.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.0.bindings.iter().filter_map(|binding| Some((binding.name.as_str(), binding.read_from_file()?)))
+    }
+
+    /// Returns the variables that a command gets in the place of its secrets.
+    #[must_use]
+    pub fn variables(&self) -> Vec<(OsString, OsString)> {
+        let of = |secret: &Secret| ((&secret.name).into(), (&secret.dummy).into());
+        self.secrets().map(of).collect()
+    }
+
+    /// Returns the name of the first secret that stands in a text that a command would be given, in whatever spelling is looked for.
+    #[must_use]
+    pub fn named_in(&self, text: &[u8]) -> Option<&str> {
+        let held = self.0.held.get()?;
+        let number = held.scrubber.first(text)?;
+        held.secrets.get(number).map(|one| one.name.as_str())
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        self.0.held.get().into_iter().flat_map(|held| &held.secrets)
+    }
+
+    /// What is lent, for requests that can only come from a command that runs.
+    fn lent(&self) -> Result<&Arc<Held>, RewriteRefusal> {
+        self.0.held.get().ok_or_else(|| RewriteRefusal {
+            rule: "secret-not-lent",
+            reason: "no command runs yet that a secret is lent to".to_owned(),
+            fix: None,
+        })
+    }
+}
+
+impl Held {
+    fn new(secrets: Vec<Secret>, began: Instant) -> Result<Self, SecretError> {
         let too_many = |why: String| {
             let fix = "leave some of them out";
             SecretError::new("?", format!("is one of too many to look for: {why}"), fix)
@@ -102,20 +159,7 @@ impl Secrets {
             secrets.iter().map(|secret| (secret.value.as_slice(), secret.dummy.as_str())).collect();
         let scrubber = Scrubber::new(&pairs).map_err(too_many)?;
         let (dummies, scrubber) = (Arc::new(dummies), Arc::new(scrubber));
-        Ok(Self(Arc::new(Held { secrets, dummies, scrubber, began })))
-    }
-
-    /// Returns the variables that a command gets in the place of its secrets.
-    #[must_use]
-    pub fn variables(&self) -> Vec<(OsString, OsString)> {
-        self.0.secrets.iter().map(|secret| ((&secret.name).into(), (&secret.dummy).into())).collect()
-    }
-
-    /// Returns the name of the first secret that stands in a text that a command would be given.
-    #[must_use]
-    pub fn named_in(&self, text: &[u8]) -> Option<&str> {
-        let found = self.0.secrets.iter().find(|one| memchr::memmem::find(text, &one.value).is_some());
-        found.map(|one| one.name.as_str())
+        Ok(Self { secrets, dummies, scrubber, began })
     }
 }
 
@@ -189,7 +233,7 @@ impl Held {
 impl Rewrite for Secrets {
     /// Plain requests are looked at wherever they go: a dummy in one is refused.
     fn inspects(&self, to: Conversation<'_>) -> bool {
-        !to.is_tls || self.0.is_bound(to.target)
+        !to.is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(to.target))
     }
 
     fn request(
@@ -197,7 +241,7 @@ impl Rewrite for Secrets {
         to: Conversation<'_>,
         head: &mut hyper::http::request::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal> {
-        requests::rewrite(&self.0, to, head)
+        requests::rewrite(self.lent()?, to, head)
     }
 
     fn answer(
@@ -205,13 +249,13 @@ impl Rewrite for Secrets {
         to: Conversation<'_>,
         head: &mut hyper::http::response::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal> {
-        answers::rewrite(&self.0, to, head)
+        answers::rewrite(self.lent()?, to, head)
     }
 }
 
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        f.debug_list().entries(self.0.bindings.iter().map(|binding| &binding.name)).finish()
     }
 }
 

@@ -1,30 +1,64 @@
 //! Secrets that a command uses and does not see: it gets what stands for them, and nothing that it is given holds one.
+#![expect(clippy::disallowed_methods, reason = "looks where a secret lies")]
 
 use std::ffi::OsStr;
-use std::io;
+use std::{fs, io};
 
 use super::Egress;
 use crate::egress::{SecretError, Secrets};
-use crate::exec::{HostFacts, SandboxSpec};
+use crate::exec::{HostFacts, Plan, Provider, SandboxSpec};
 
-/// Gets the secrets of a command from where they are, if it has any.
-pub(super) fn open(egress: &Egress) -> io::Result<Option<Secrets>> {
+/// Looks at the secrets of a command, if it has any, and gets none of them yet.
+pub(super) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
     if egress.secrets.is_empty() {
         return Ok(None);
     }
-    let opened = Secrets::open(&egress.secrets, &egress.hosts, &egress.options.list_name);
-    opened.map(Some).map_err(|SecretError { name, why, fix, .. }| {
-        io::Error::other(format!("the secret `{}` {why}; {fix}", name.escape_debug()))
-    })
+    let lent = Secrets::new(&egress.secrets, &egress.hosts, &egress.options.list_name);
+    lent.map(Some).map_err(|error| io::Error::other(format!("{error}; {}", error.fix)))
 }
 
-/// Gives a command what stands for its secrets.
+/// Gets the secrets of a command from where they are, and gives it what stands for them. Nothing else stands between this and its start.
 ///
 /// # Errors
-/// When the command would be given one of them all the same.
-pub(super) fn keep_out(secrets: &Secrets, spec: &mut SandboxSpec, facts: &HostFacts) -> io::Result<()> {
+/// When one cannot be had, or the command would see it all the same.
+pub(super) fn get(
+    secrets: &Secrets,
+    plan: &Plan,
+    spec: &mut SandboxSpec,
+    facts: &HostFacts,
+) -> Result<(), SecretError> {
+    out_of_sight(secrets, plan)?;
+    secrets.get()?;
+    keep_out(secrets, spec, facts)
+}
+
+/// Looks whether the command could read a secret where it lies.
+fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
+    if plan.provider == Provider::Nothing {
+        let name = secrets.names().next().unwrap_or_default();
+        let fix = "run it in a sandbox, or leave its secrets out";
+        return Err(SecretError::new(name, "could be read by a command without a sandbox", fix));
+    }
+    for (name, path) in secrets.files() {
+        // Where nothing is, nothing is read, and that is said when it is tried.
+        let Ok(real) = fs::canonicalize(path) else { continue };
+        if let Some(seen) = plan.may_see(&real) {
+            let why = format!(
+                "stands in `{}`, which the command sees, since it sees `{}`",
+                path.display(),
+                seen.display()
+            );
+            let fix = "keep it outside of what the command sees, such as in `~/.config/stockade/` with the mode 600";
+            return Err(SecretError::new(name, why, fix));
+        }
+    }
+    Ok(())
+}
+
+/// Looks whether the command is given one of them, and gives it what stands for them.
+fn keep_out(secrets: &Secrets, spec: &mut SandboxSpec, facts: &HostFacts) -> Result<(), SecretError> {
     let given = |name: &str, how: &str, fix: &str| {
-        Err(io::Error::other(format!("the secret `{name}` is given to the command {how}; {fix}")))
+        Err(SecretError::new(name, format!("is given to the command {how}"), fix))
     };
     let named = |text: &OsStr| secrets.named_in(text.as_encoded_bytes());
     let variables = secrets.variables();

@@ -119,6 +119,9 @@ impl Session {
             Err(NotRun::Sandbox { error: RunError::Refused(refusal), .. }) => {
                 self.not_to_be_had(text, &refusal)
             }
+            Err(NotRun::Secret(error)) => {
+                self.refuse(text, DecisionRule::CannotRun, error.to_string(), Some(error.fix))
+            }
             Err(NotRun::Sandbox { error, .. }) => {
                 self.refuse(text, DecisionRule::CannotRun, error.to_string(), None)
             }

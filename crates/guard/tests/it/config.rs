@@ -455,3 +455,26 @@ fn every_key_is_in_the_schema() {
     assert!(of_tools > 0);
     assert_eq!(config.values().len() + of_tools, Config::keys().len());
 }
+
+#[test]
+fn a_project_does_not_switch_secrets_on() {
+    let user = |must: bool| {
+        format!(
+            "security: {{permission: {{enableNodePermissions: {must}, allowedNetHosts: [a.example], secrets: ['T=cmd:op read x@a.example']}}}}\n"
+        )
+    };
+    let project = "[security.permission]\nenableNodePermissions = true\n";
+    for (must, lent) in [(true, 1), (false, 0)] {
+        let files = [("home/config.yaml", &*user(must)), ("work/.stockade/config.toml", project)];
+        let config = Site::new(&files).load().unwrap();
+        let exec = config.agent("bot").unwrap().exec;
+        assert_eq!((exec.hosts.len(), exec.secrets.len()), (1, lent));
+        let told = config.notices().iter().any(|one| one.key == "security.permission.secrets");
+        assert_eq!(told, !must, "{:?}", config.notices());
+    }
+    // Whoever says so after the project says it all the same.
+    let files = [("home/config.yaml", &*user(false)), ("work/.stockade/config.toml", project)];
+    let mut site = Site::new(&files);
+    site.sources.flags = vec![("security.permission.enableNodePermissions".to_owned(), "true".to_owned())];
+    assert_eq!(site.load().unwrap().agent("bot").unwrap().exec.secrets.len(), 1);
+}

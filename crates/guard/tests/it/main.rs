@@ -15,6 +15,9 @@ mod examples;
 #[cfg(all(feature = "audit", feature = "config"))]
 #[cfg(test)]
 mod guard;
+#[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod lent_secrets;
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 mod limit_stores;
 #[cfg(all(feature = "exec", feature = "skills", target_os = "linux"))]

@@ -82,6 +82,11 @@ impl Scrubber {
         Ok(Self { needles, dummies: pairs.iter().map(|(_, dummy)| (*dummy).to_owned()).collect() })
     }
 
+    /// Returns which value stands in a text, in whatever spelling.
+    pub(super) fn first(&self, text: &[u8]) -> Option<usize> {
+        self.needles.first(text)
+    }
+
     /// Goes over something that is there as a whole. Says whether anything stood there.
     pub(super) fn whole(&self, text: &mut [u8]) -> bool {
         let found = self.needles.find(text);

@@ -3,11 +3,13 @@
 
 use std::env;
 use std::io::{self, Read};
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use zeroize::Zeroizing;
 
 use super::super::secret_binding::{SecretBinding, SecretError, SecretSource};
@@ -151,37 +153,42 @@ fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let mut command = helper_command(&path);
     command.args(arguments).stdout(Stdio::piped());
     command.envs(SESSION.iter().filter_map(|name| Some((*name, env::var_os(name)?))));
-    let mut child = command.spawn().map_err(|error| failed(format!("which cannot be started: {error}")))?;
-    let Some(output) = child.stdout.take() else { return Err(failed("which prints nothing".to_owned())) };
-    let reader = std::thread::spawn(move || bounded(output));
+    // What lies in the folder of whoever starts this, which may be a stranger's, has no say in it.
+    command.current_dir("/").process_group(0);
+    let child = command.spawn().map_err(|error| failed(format!("which cannot be started: {error}")))?;
+    printed(child, PATIENCE).map_err(failed)
+}
+
+/// Returns what a program prints that leads a group of its own. It and all that it has started in that group end with this.
+fn printed(mut child: Child, patience: Duration) -> Result<Zeroizing<Vec<u8>>, String> {
+    let pid = Pid::from_child(&child);
+    let output = child.stdout.take();
+    let reader = output.map(|output| std::thread::spawn(move || bounded(output)));
     let began = Instant::now();
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break Some(status),
-            Ok(None) if began.elapsed() < PATIENCE => std::thread::sleep(STEP),
-            _ => break None,
-        }
-    };
-    let Some(status) = status else {
-        // It ends now, whatever it does.
-        child.kill().ok();
-        child.wait().ok();
-        return Err(failed(format!("which was not done in {} s", PATIENCE.as_secs())));
-    };
-    if !status.success() {
-        return Err(failed(format!("which failed ({status})")));
-    }
+    // It stays to be waited for, so that its number is nobody else's when its group is ended.
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    let is_over = || matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)));
     // What it started in the background may hold its output open for ever.
-    while !reader.is_finished() && began.elapsed() < PATIENCE {
+    let is_read = || reader.as_ref().is_none_or(std::thread::JoinHandle::is_finished);
+    let mut has_ended = is_over();
+    while !(has_ended && is_read()) && began.elapsed() < patience {
         std::thread::sleep(STEP);
+        has_ended = has_ended || is_over();
     }
-    if !reader.is_finished() {
-        return Err(failed("whose output does not end".to_owned()));
+    let is_read = is_read();
+    kill_process_group(pid, Signal::KILL).ok();
+    let status = child.wait().map_err(|error| format!("which cannot be waited for: {error}"))?;
+    if !has_ended {
+        return Err(format!("which was not done in {} s", patience.as_secs()));
     }
+    if !status.success() {
+        return Err(format!("which failed ({status})"));
+    }
+    let Some(reader) = reader.filter(|_| is_read) else { return Err("whose output does not end".to_owned()) };
     match reader.join() {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) => Err(failed(format!("whose output cannot be read: {error}"))),
-        Err(_) => Err(failed("whose output cannot be read".to_owned())),
+        Ok(Err(error)) => Err(format!("whose output cannot be read: {error}")),
+        Err(_) => Err("whose output cannot be read".to_owned()),
     }
 }
 
@@ -227,6 +234,32 @@ mod tests {
         assert!(of("cmd:no-such-program-here").unwrap_err().contains("search path"));
         assert!(of("cmd:./own").unwrap_err().contains("search path"));
         assert!(of("cmd:true").unwrap_err().contains("is empty"));
+        // Where somebody stands may be a stranger's folder.
+        assert!(of("cmd:pwd").unwrap_err().contains("shorter"), "`/` is all that it says");
         assert!(of("env:STOCKADE_NO_SUCH_VARIABLE").unwrap_err().contains("not set"));
+    }
+
+    #[test]
+    fn a_command_that_takes_too_long_ends_with_all_that_it_has_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let alive = |name: &str| {
+            let pid = std::fs::read_to_string(folder.path().join(name)).unwrap();
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+            !stat.is_empty() && !stat.contains(") Z ")
+        };
+        for (script, why) in [
+            ("sleep 300 & echo $! > child; wait", "not done"),
+            ("sleep 300 & echo $! > child; echo s3cret-value", "does not end"),
+        ] {
+            let mut command = helper_command(Path::new("/bin/sh"));
+            command.args(["-c", script]).stdout(Stdio::piped()).process_group(0).current_dir(folder.path());
+            let error = printed(command.spawn().unwrap(), Duration::from_millis(800)).unwrap_err();
+            assert!(error.contains(why), "{script}: {error}");
+            let began = Instant::now();
+            while alive("child") && began.elapsed() < Duration::from_secs(5) {
+                std::thread::sleep(STEP);
+            }
+            assert!(!alive("child"), "{script}");
+        }
     }
 }

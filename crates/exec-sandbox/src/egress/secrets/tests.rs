@@ -25,11 +25,21 @@ fn with(rows: &[(&str, &str, &str)]) -> Secrets {
             }),
         }
     }
-    Secrets::held(secrets, Instant::now()).unwrap()
+    lent(secrets, Instant::now())
+}
+
+fn lent(secrets: Vec<Secret>, began: Instant) -> Secrets {
+    let bindings = secrets.iter().flat_map(|secret| secret.bindings.clone()).collect();
+    let held = OnceLock::from(Arc::new(Held::new(secrets, began).unwrap()));
+    Secrets(Arc::new(Lent { bindings, held }))
+}
+
+fn held(secrets: &Secrets) -> &Arc<Held> {
+    secrets.0.held.get().unwrap()
 }
 
 fn dummy_of(secrets: &Secrets, number: usize) -> String {
-    secrets.0.secrets[number].dummy.clone()
+    held(secrets).secrets[number].dummy.clone()
 }
 
 /// What goes out, as a server would read it, or the rule by which it does not.
@@ -235,7 +245,7 @@ fn a_dummy_elsewhere_is_an_attempt() {
     );
     let reason = {
         let target = NetTarget::parse("evil.test:443").unwrap();
-        secrets.0.elsewhere(0, &target, "the body").reason
+        held(&secrets).elsewhere(0, &target, "the body").reason
     };
     assert!(
         reason.contains("attempted exfiltration") && reason.contains("`T`") && !reason.contains(REAL),
@@ -288,8 +298,8 @@ fn a_secret_is_lent_and_does_not_go_in_clear() {
     assert!(sent(&secrets, "http://plain.test/", &bearer(1), b"").is_ok());
     assert!(sent(&secrets, "http://127.0.0.1/", &bearer(2), b"").is_ok());
     let long_ago = Instant::now().checked_sub(Duration::from_secs(600)).unwrap();
-    let held = Arc::into_inner(secrets.0).unwrap();
-    let expired = Secrets::held(held.secrets, long_ago).unwrap();
+    let held = Arc::into_inner(Arc::into_inner(secrets.0).unwrap().held.into_inner().unwrap()).unwrap();
+    let expired = lent(held.secrets, long_ago);
     let bearer = vec![("authorization", format!("Bearer {}", dummy_of(&expired, 0)))];
     assert_eq!(sent(&expired, "https://api.test:80/", &bearer, b"").unwrap_err(), "secret-expired");
 }
@@ -332,7 +342,7 @@ fn what_comes_back_holds_no_secret() {
             let (_, out) = answered(&secrets, "api.test:443", &[], &whole, piece).unwrap();
             let shown = String::from_utf8_lossy(&out).into_owned();
             assert_eq!(out.len(), whole.len(), "{shown}");
-            assert!(secrets.0.scrubber_finds_nothing(&out), "{shown}");
+            assert!(held(&secrets).scrubber_finds_nothing(&out), "{shown}");
             assert!(shown.starts_with("{\"echo\":\"") && shown.ends_with("\"}"), "{shown}");
         }
     }
@@ -460,7 +470,7 @@ fn a_secret_goes_into_a_body_a_few_times() {
 #[test]
 fn what_begins_no_secret_goes_on_at_once() {
     let secrets = with(&[("T", REAL, "api.test")]);
-    let mut filter = Scrubbed::new(Arc::clone(&secrets.0.scrubber));
+    let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
     let mut out = Vec::new();
     filter.push(b"data: {\"delta\": \"one\"}\n\n", &mut out).unwrap();
     assert_eq!(out, b"data: {\"delta\": \"one\"}\n\n");
@@ -491,7 +501,8 @@ fn what_cannot_work_is_said_before_anything_runs() {
     let open = |rows: &[&str]| {
         let read = |row: &&str| SecretBinding::read(&row.replace("FILE", file.to_str().unwrap())).unwrap();
         let bindings: Vec<_> = rows.iter().map(read).collect();
-        Secrets::open(&bindings, &hosts, "the list").map_err(|error| format!("{error}; {}", error.fix))
+        let secrets = Secrets::new(&bindings, &hosts, "the list");
+        secrets.and_then(|secrets| secrets.get()).map_err(|error| format!("{error}; {}", error.fix))
     };
     assert!(open(&["T=file:FILE@api.test"]).is_ok());
     assert!(open(&["T=file:FILE@api.test/a in path", "T=file:FILE@api.test/b in body"]).is_ok());
@@ -538,7 +549,7 @@ proptest! {
     fn pieces_make_no_difference(body in bytes(), cuts in proptest::collection::vec(1_usize..40, 1..20)) {
         let secrets = with(&[("T", REAL, "api.test")]);
         let scrubbed = |cuts: &[usize]| {
-            let mut filter = Scrubbed::new(Arc::clone(&secrets.0.scrubber));
+            let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
             let (mut out, mut rest) = (Vec::new(), body.as_slice());
             for cut in cuts.iter().cycle() {
                 if rest.is_empty() {
