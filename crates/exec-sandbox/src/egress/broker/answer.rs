@@ -23,6 +23,7 @@ const STATUS: &[(&str, u16)] = &[
     ("unrecorded", 503),
     ("too-many", 429),
     ("too-often", 429),
+    ("too-many-bodies", 503),
     ("too-much", 413),
     ("too-slow", 408),
 ];

@@ -16,6 +16,7 @@ mod serve;
 mod stream;
 mod watch;
 mod websocket;
+mod whole;
 
 use std::future::Future as _;
 use std::io;
@@ -53,6 +54,7 @@ pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
 use stream::{Checked, Checks, Prefixed};
 use watch::Watch as _;
+use whole::WholeBodies;
 
 /// The protocols that are looked into, the better one first.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -68,6 +70,7 @@ pub(super) struct Inspector {
     to_hosts: ClientConfig,
     rewrite: Option<Arc<dyn Rewrite>>,
     trust: Arc<RunTrust>,
+    bodies: Arc<WholeBodies>,
 }
 
 impl Inspector {
@@ -84,7 +87,8 @@ impl Inspector {
             .map_err(io::Error::other)?
             .with_root_certificates(roots.store)
             .with_no_client_auth();
-        Ok(Self { authority, to_hosts, rewrite, trust: Arc::new(trust) })
+        let bodies = Arc::default();
+        Ok(Self { authority, to_hosts, rewrite, trust: Arc::new(trust), bodies })
     }
 
     /// The files by which a sandbox trusts what it is shown.
@@ -283,6 +287,7 @@ impl Talk<'_> {
         let conversation = Arc::new(Inspected {
             shared: Arc::clone(self.shared),
             rewrite: self.inspector.rewrite.clone(),
+            bodies: Arc::clone(&self.inspector.bodies),
             target: self.target.clone(),
             brokered: self.brokered.clone(),
             wire: self.wire,

@@ -15,6 +15,9 @@ use super::rewrite::{BodyFilter, RewriteRefusal};
 use super::stream::at;
 use super::watch::Watch;
 
+/// So much of a whole body is sent at a time.
+const PIECE: usize = 64 << 10;
+
 /// The body of a request or an answer.
 pub(super) enum Carried {
     /// All of it is there.
@@ -63,6 +66,15 @@ impl Carried {
             ended,
         }))
     }
+}
+
+/// The next piece of what is there: who sends it copies no more of it than is sent.
+fn next_of(whole: &mut Option<Bytes>) -> Option<Bytes> {
+    let mut piece = whole.take()?;
+    if piece.len() > PIECE {
+        *whole = Some(piece.split_off(PIECE));
+    }
+    Some(piece)
 }
 
 impl Stream {
@@ -133,7 +145,7 @@ impl Body for Carried {
         context: &mut Context<'_>,
     ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let stream = match &mut *self {
-            Self::Whole(bytes) => return Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Self::Whole(bytes) => return Poll::Ready(next_of(bytes).map(|piece| Ok(Frame::data(piece)))),
             Self::Stream(stream) => stream,
         };
         loop {

@@ -28,6 +28,7 @@ use super::heads;
 use super::rewrite::{self, BodyRewrite, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
 use super::watch::Watch;
+use super::whole::{Room, WholeBodies};
 
 /// By what a client speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +58,7 @@ pub(super) enum Upstream {
 pub(super) struct Inspected {
     pub(super) shared: Arc<Shared>,
     pub(super) rewrite: Option<Arc<dyn Rewrite>>,
+    pub(super) bodies: Arc<WholeBodies>,
     pub(super) target: NetTarget,
     pub(super) brokered: Brokered,
     pub(super) wire: Wire,
@@ -241,12 +243,19 @@ impl Inspected {
                 stream(body, Some(filter))
             }
             BodyRewrite::Whole { most, then } => {
-                let bytes = self.whole(body, most.min(granted_bytes(granted))).await?;
+                let (bytes, mut room) =
+                    self.whole(body, most.min(granted_bytes(granted)), granted.until).await?;
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
+                if bytes.len() > granted_bytes(granted) {
+                    return Err(Box::new(too_much(&self.target, Over::Upload)).into());
+                }
+                if !room.is_for(bytes.len()) {
+                    return Err(self.no_room());
+                }
                 if !bytes.is_empty() || head.headers.contains_key(header::CONTENT_LENGTH) {
                     head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
                 }
-                Carried::whole(bytes)
+                Carried::whole(room.with(bytes))
             }
         };
         // Where the body did not come to its end, the host is not to blame.
@@ -335,15 +344,28 @@ impl Inspected {
         answer.map_err(|why| self.not_answered(&with_cause(&why)))
     }
 
-    /// Reads all of a body that is not longer than that.
-    async fn whole(&self, body: Incoming, most: usize) -> Result<Bytes, Stop> {
+    /// Reads all of a body that is not longer than that, in the time of its entry.
+    async fn whole(
+        &self,
+        body: Incoming,
+        most: usize,
+        until: Option<std::time::Instant>,
+    ) -> Result<(Bytes, Room), Stop> {
+        let read = self.all_of(body, most);
+        let Some(until) = until else { return read.await };
+        let late = |_| Stop::from(Box::new(too_much(&self.target, Over::Lifetime)));
+        tokio::time::timeout_at(until.into(), read).await.map_err(late)?
+    }
+
+    async fn all_of(&self, body: Incoming, most: usize) -> Result<(Bytes, Room), Stop> {
         let mut body = std::pin::pin!(body);
-        let mut all = Vec::new();
+        let (mut all, mut room) = (Vec::new(), Room::new(&self.bodies));
         while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
             let frame = frame.map_err(|why| self.not_answered(&why.to_string()))?;
             self.beat();
-            all.extend_from_slice(frame.data_ref().map(Bytes::as_ref).unwrap_or_default());
-            if all.len() > most {
+            let more = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();
+            let length = all.len().saturating_add(more.len());
+            if length > most {
                 let refused = Brokered {
                     reason: format!(
                         "all of it has to be read before it goes, and it is longer than {most} bytes"
@@ -352,8 +374,23 @@ impl Inspected {
                 };
                 return Err(Box::new(refused).into());
             }
+            if !room.is_for(length) {
+                return Err(self.no_room());
+            }
+            all.extend_from_slice(more);
         }
-        Ok(all.into())
+        Ok((all.into(), room))
+    }
+
+    /// Says that others are read whole already.
+    fn no_room(&self) -> Stop {
+        let refused = Brokered {
+            reason: "all of it has to be read before it goes, and too much is being read so already"
+                .to_owned(),
+            fix: Some("send it again when others are through".to_owned()),
+            ..Brokered::refused(&self.target, "too-many-bodies", "")
+        };
+        Stop::Refused(Box::new(refused), None)
     }
 
     fn against(&self, why: RewriteRefusal) -> Stop {

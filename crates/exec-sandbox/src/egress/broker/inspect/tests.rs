@@ -14,6 +14,7 @@ use rustls_pki_types::CertificateDer;
 use super::super::tests::{Site, site_with, status};
 use super::super::{BrokerOptions, HostList};
 use super::rewrite::{BodyFilter, BodyRewrite, RewriteRefusal};
+use super::whole::Room;
 use super::*;
 
 type ClientTls = StreamOwned<ClientConnection, TcpStream>;
@@ -470,6 +471,62 @@ fn requests_and_answers_are_changed_on_their_way() {
     }
     assert!(hears.recv().unwrap().contains("x-length: 5"));
     assert!(hears.try_recv().is_err());
+}
+
+/// All connections together hold no more of what is read whole than a broker may.
+#[test]
+fn whole_bodies_take_up_so_much_and_no_more() {
+    let (host, hears) = telling_host();
+    let site = looking_with(&host, "", BrokerOptions::default(), Some(Arc::new(Long)));
+    let (length, begun) = (8 << 20, (8 << 20) - 1);
+    let head = format!("POST /x HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: {length}\r\n\r\n");
+    let mut waiting: Vec<ClientTls> = (0..4).map(|_| through(&site, host.port, &[])).collect();
+    for stream in &mut waiting {
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(&vec![b'x'; begun]).unwrap();
+        stream.flush().unwrap();
+    }
+    let bodies = Arc::clone(&site.broker.shared.inspector.as_ref().unwrap().bodies);
+    let began = Instant::now();
+    while Room::new(&bodies).is_for(1 << 10) && began.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut one_more = through(&site, host.port, &[]);
+    let short =
+        format!("POST /x HTTP/1.1\r\nHost: {HOST}\r\nContent-Length: 2048\r\n\r\n{}", "x".repeat(2048));
+    let (status, body) = ask(&mut one_more, &short);
+    assert_eq!((status, body.contains("too-many-bodies")), (503, true), "{body}");
+    let mut first = waiting.remove(0);
+    assert_eq!(ask(&mut first, "x").0, 200);
+    assert!(hears.recv().unwrap().contains(&format!("content-length: {length}")));
+    drop(waiting);
+    assert_eq!(ask(&mut through(&site, host.port, &[]), &short).0, 200);
+}
+
+/// Reads long bodies whole.
+#[derive(Debug)]
+struct Long;
+
+impl Rewrite for Long {
+    fn inspects(&self, _: Conversation<'_>) -> bool {
+        true
+    }
+
+    fn request(
+        &self,
+        _: Conversation<'_>,
+        _: &mut http::request::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal> {
+        Ok(BodyRewrite::Whole { most: 8 << 20, then: Box::new(|_, bytes| Ok(bytes)) })
+    }
+
+    fn answer(
+        &self,
+        _: Conversation<'_>,
+        _: &mut http::response::Parts,
+    ) -> Result<BodyRewrite, RewriteRefusal> {
+        Ok(BodyRewrite::Unchanged)
+    }
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! Bodies that are read whole before they go: how many bytes of them all connections together may hold.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use hyper::body::Bytes;
+
+/// The most that whole bodies take up at a time.
+const MAX_BYTES: usize = 64 << 20;
+
+/// Each byte of a body counts twice: where it grows, and where it is changed, there are two of it for a while.
+const TIMES: usize = 2;
+
+/// What whole bodies take up now.
+#[derive(Debug, Default)]
+pub(in super::super) struct WholeBodies(AtomicUsize);
+
+/// A part of that, as long as it is held.
+#[derive(Debug)]
+pub(super) struct Room {
+    of: Arc<WholeBodies>,
+    bytes: usize,
+}
+
+impl Room {
+    pub(super) fn new(of: &Arc<WholeBodies>) -> Self {
+        Self { of: Arc::clone(of), bytes: 0 }
+    }
+
+    /// Takes room for a body of so many bytes. Says whether there is as much.
+    pub(super) fn is_for(&mut self, length: usize) -> bool {
+        let wanted = length.saturating_mul(TIMES);
+        let more = wanted.saturating_sub(self.bytes);
+        let taken = self.of.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| {
+            taken.checked_add(more).filter(|all| *all <= MAX_BYTES)
+        });
+        if taken.is_ok() {
+            self.bytes += more;
+        }
+        taken.is_ok()
+    }
+
+    /// Holds the room until nobody has the body any more.
+    pub(super) fn with(self, body: Bytes) -> Bytes {
+        Bytes::from_owner(Held { body, _room: self })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.of.0.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+struct Held {
+    body: Bytes,
+    _room: Room,
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_as_many_bodies_as_are_held() {
+        let all = Arc::new(WholeBodies::default());
+        let long = 8 << 20;
+        let mut held = Vec::new();
+        for _ in 0..MAX_BYTES / (TIMES * long) {
+            let mut room = Room::new(&all);
+            assert!(room.is_for(1) && room.is_for(long) && room.is_for(long));
+            held.push(room.with(vec![b'x'; 10].into()));
+        }
+        let mut room = Room::new(&all);
+        assert!(!room.is_for(1));
+        let part = held.pop().map(|mut body| body.split_to(3)).unwrap();
+        assert!(!room.is_for(1), "a part of a body keeps the whole of it");
+        drop(part);
+        assert!(room.is_for(long) && !room.is_for(long + 1));
+        drop((room, held));
+        assert_eq!(all.0.load(Ordering::Relaxed), 0);
+    }
+}
