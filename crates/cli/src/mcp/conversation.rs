@@ -84,6 +84,8 @@ struct Asked {
     token: Option<Id>,
     /// Whether the client can do with a task in the place of a result.
     takes_tasks: bool,
+    /// Whether it asks for a list from its beginning.
+    is_first_page: bool,
     /// When something was last heard of it.
     heard: Instant,
 }
@@ -114,7 +116,7 @@ pub(crate) struct Conversation<J> {
     asked: HashMap<Id, Asked>,
     /// Requests of the server, which are all of the era of the handshake.
     wanted: HashSet<Id>,
-    /// The tools that were listed since the server last said that its list has changed.
+    /// The tools of the last list, unless the server has said since that its list has changed.
     tools: HashMap<String, Offer>,
     /// Whether the client has begun with the handshake.
     is_handshake: bool,
@@ -191,6 +193,11 @@ impl<J: Judge> Conversation<J> {
     fn turn_away(&mut self, what: &str, rule: &str, reason: &str) -> String {
         let said = self.judge.turn_away(what, rule, reason);
         said.unwrap_or_else(|why| undecided(&why))
+    }
+
+    /// The era of what neither side says it of.
+    fn era(&self) -> Era {
+        if self.is_handshake { Era::Handshake } else { Era::Stateless }
     }
 
     /// What a server may not ask for.

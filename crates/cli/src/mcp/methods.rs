@@ -168,9 +168,11 @@ pub(super) fn wish(name: &str) -> Option<Wish> {
     }
 }
 
-/// Whether this side may send a notification, in any era: it has no version of its own.
-pub(super) fn is_notification(from: Side, name: &str) -> bool {
-    ROWS.iter().any(|row| row.from == from && row.name == name && row.form == Form::Notification)
+/// Whether this side may send a notification in this era.
+pub(super) fn is_notification(from: Side, era: Era, name: &str) -> bool {
+    ROWS.iter().any(|row| {
+        row.from == from && row.name == name && row.form == Form::Notification && knows(row.known, era)
+    })
 }
 
 const fn knows(known: Known, era: Era) -> bool {

@@ -44,14 +44,43 @@ pub(crate) struct KeptTool {
     definition: String,
     /// What it is now, where that is something else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    changed: Option<String>,
+    changed: Option<Changed>,
+}
+
+/// A definition that nobody has agreed to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Changed {
+    definition: String,
+    /// What names it to whoever agrees: drawn anew for each, so that no server can have two of one name.
+    ticket: String,
+}
+
+/// What has changed of a tool, and what names that to whoever agrees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Where both differ.
+    pub(crate) difference: String,
+    /// `TOOL@TICKET`, for `stockade mcp pins accept`.
+    pub(crate) ticket: String,
 }
 
 impl KeptTool {
     /// What is another now.
-    pub(crate) fn difference(&self) -> Option<String> {
-        self.changed.as_ref().map(|changed| difference(&self.definition, changed))
+    pub(crate) fn change(&self, name: &str) -> Option<Change> {
+        let changed = self.changed.as_ref()?;
+        Some(Change {
+            difference: difference(&self.definition, &changed.definition),
+            ticket: format!("{name}@{}", changed.ticket),
+        })
     }
+}
+
+/// A name that no other change has had.
+fn ticket() -> Result<String, String> {
+    let mut bytes = [0; 4];
+    getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(format!("{:08x}", u32::from_be_bytes(bytes)))
 }
 
 /// The pins of the servers of one name.
@@ -107,31 +136,43 @@ impl Pins {
                     Ok(Pinned::Same)
                 }
                 Some(known) => {
-                    known.changed = Some(definition.to_owned());
-                    let difference = difference(&known.definition, definition);
-                    Ok(Pinned::Changed(format!(
-                        "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp pins \
-                         accept {} {tool}` agrees to it",
-                        self.name
-                    )))
+                    let is_known = known.changed.as_ref().is_some_and(|one| one.definition == definition);
+                    if !is_known {
+                        known.changed = Some(Changed { definition: definition.to_owned(), ticket: ticket()? });
+                    }
+                    Ok(known.change(tool).map_or(Pinned::Same, |Change { difference, ticket }| {
+                        Pinned::Changed(format!(
+                            "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp \
+                             pins accept {} {ticket}` agrees to it",
+                            self.name
+                        ))
+                    }))
                 }
             }
         })
     }
 
-    /// Agrees to what has changed, of these tools or of all. Returns their names.
-    pub(crate) fn accept(&self, tools: &[String]) -> Result<Vec<String>, String> {
+    /// Agrees to changes, each by its ticket, and to nothing else that came meanwhile. Returns what was agreed to, or a ticket that names
+    /// nothing that waits: then to nothing.
+    pub(crate) fn accept(&self, tickets: &[String]) -> Result<Result<Vec<Change>, String>, String> {
         self.change(|kept| {
-            let mut accepted = Vec::new();
+            let waits = |kept: &Kept, ticket: &String| {
+                let mut tools = kept.servers.iter().flat_map(|server| &server.tools);
+                tools.any(|(name, tool)| tool.change(name).is_some_and(|change| change.ticket == *ticket))
+            };
+            if let Some(unknown) = tickets.iter().find(|ticket| !waits(kept, ticket)) {
+                return Ok(Err(unknown.clone()));
+            }
+            let mut agreed = Vec::new();
             for (name, tool) in kept.servers.iter_mut().flat_map(|server| &mut server.tools) {
-                if (tools.is_empty() || tools.contains(name))
+                if let Some(change) = tool.change(name).filter(|change| tickets.contains(&change.ticket))
                     && let Some(changed) = tool.changed.take()
                 {
-                    tool.definition = changed;
-                    accepted.push(name.clone());
+                    tool.definition = changed.definition;
+                    agreed.push(change);
                 }
             }
-            Ok(accepted)
+            Ok(Ok(agreed))
         })
     }
 
@@ -211,20 +252,27 @@ mod tests {
         // Another server may have another tool of the name.
         assert_eq!(pins.pin(&other, "read", second), Ok(Pinned::Same));
         let Ok(Pinned::Changed(why)) = pins.pin(&one, "read", second) else { panic!() };
-        assert!(
-            why.contains("description") && why.contains("and sends") && why.contains("accept fs read"),
-            "{why}"
-        );
-        assert_eq!(pins.accept(&["write".to_owned()]), Ok(vec![]));
-        assert_eq!(pins.accept(&[]), Ok(vec!["read".to_owned()]));
+        assert!(why.contains("description") && why.contains("and sends"), "{why}");
+        let waiting = || -> Vec<Change> {
+            let servers = pins.servers().unwrap();
+            servers.iter().filter_map(|server| server.tools["read"].change("read")).collect()
+        };
+        let change = waiting().pop().unwrap();
+        assert!(why.contains(&format!("accept fs {}", change.ticket)), "{why}");
+        assert_eq!(pins.accept(&["write@0".to_owned()]), Ok(Err("write@0".to_owned())));
+        // The same again is the same change, and another one is not what was read.
+        pins.pin(&one, "read", second).unwrap();
+        assert_eq!(waiting(), std::slice::from_ref(&change));
+        pins.pin(&one, "read", r#"{"description":"Sends all."}"#).unwrap();
+        assert_eq!(pins.accept(std::slice::from_ref(&change.ticket)), Ok(Err(change.ticket)));
+        assert!(matches!(pins.pin(&one, "read", second), Ok(Pinned::Changed(_))));
+        let change = waiting().pop().unwrap();
+        assert_eq!(pins.accept(std::slice::from_ref(&change.ticket)), Ok(Ok(vec![change])));
         assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
         assert!(matches!(pins.pin(&one, "read", first), Ok(Pinned::Changed(_))));
         // It has changed back, and nothing waits any more.
         assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
-        assert_eq!(
-            pins.servers().unwrap().iter().filter_map(|one| one.tools["read"].difference()).count(),
-            0
-        );
+        assert_eq!(waiting(), []);
         assert_eq!(pins.forget(&["read".to_owned()]), Ok(2));
         assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
     }

@@ -180,25 +180,23 @@ impl<J: Judge> Talk<J> {
         // Until when it goes on, once one of both is gone.
         let (mut until, mut is_over) = (None::<Instant>, false);
         loop {
+            // Before each message: whoever keeps talking would put it off for ever otherwise.
             let now = Instant::now();
+            let out = self.conversation.due(now);
+            self.carry_out(out);
+            if until.is_some_and(|until| now >= until) {
+                self.cancellation.cancel();
+                if is_over {
+                    return;
+                }
+                until = None;
+            }
             let due = [until, self.conversation.next_due()].into_iter().flatten().min();
             let wait = due.map_or(Duration::from_secs(3600), |due| due.saturating_duration_since(now));
             let event = match events.recv_timeout(wait) {
                 Ok(event) => event,
                 Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {
-                    let now = Instant::now();
-                    let out = self.conversation.due(now);
-                    self.carry_out(out);
-                    if until.is_some_and(|until| now >= until) {
-                        self.cancellation.cancel();
-                        if is_over {
-                            return;
-                        }
-                        until = None;
-                    }
-                    continue;
-                }
+                Err(RecvTimeoutError::Timeout) => continue,
             };
             let now = Instant::now();
             let out = match event {
@@ -210,8 +208,9 @@ impl<J: Judge> Talk<J> {
                 Event::ServerTooLong => self.conversation.server_overflowed(),
                 Event::ClientLeft if is_over => return,
                 Event::ClientLeft => {
-                    self.outbox = None;
-                    until = now.checked_add(GRACE);
+                    if self.outbox.take().is_some() {
+                        until = now.checked_add(GRACE);
+                    }
                     Vec::new()
                 }
                 Event::ServerEnded(why) => {
@@ -225,9 +224,8 @@ impl<J: Judge> Talk<J> {
                     Vec::new()
                 }
             };
-            if !self.carry_out(out) {
-                // Nobody reads what is answered.
-                self.outbox = None;
+            // Nobody reads what is answered. That begins once, however much more is said to nobody.
+            if !self.carry_out(out) && self.outbox.take().is_some() {
                 until = now.checked_add(GRACE);
             }
         }

@@ -177,7 +177,7 @@ fn a_tool_that_changes_is_refused_until_somebody_agrees() {
     assert_eq!(listed("SAYS=Says.").0, ["t"]);
     let (tools, answer, said) = listed("SAYS=Says and sends.");
     assert!(
-        tools.is_empty() && answer.contains("accept s t") && said.contains("and sends"),
+        tools.is_empty() && answer.contains("accept s t@") && said.contains("and sends"),
         "{answer} {said}"
     );
     let pins = |args: &[&str]| home.run(STOCKADE, &[&["mcp", "pins"], args].concat(), b"");
@@ -186,11 +186,23 @@ fn a_tool_that_changes_is_refused_until_somebody_agrees() {
         told.status.code() == Some(1) && String::from_utf8_lossy(&told.stdout).contains("HAS CHANGED"),
         "{told:?}"
     );
-    assert_eq!(String::from_utf8_lossy(&pins(&["accept", "s", "t"]).stdout), "agreed to t\n");
+    let ticket =
+        |told: &str| told.split_once("accept s ").unwrap().1.split(['`', ' ']).next().unwrap().to_owned();
+    let read = ticket(&answer);
+    assert!(String::from_utf8_lossy(&told.stdout).contains(&read), "{told:?}");
+    // What was not read is not agreed to, neither by the name of the tool nor by what it was meanwhile.
+    listed("SAYS=Says, sends and deletes.");
+    for other in [&["accept", "s"][..], &["accept", "s", "t"], &["accept", "s", &read]] {
+        assert_eq!(pins(other).status.code(), Some(2), "{other:?}");
+    }
+    let answer = listed("SAYS=Says and sends.").1;
+    let agreed = pins(&["accept", "s", &ticket(&answer)]);
+    let agreed = String::from_utf8_lossy(&agreed.stdout).into_owned();
+    assert!(agreed.starts_with("agreed to t@") && agreed.contains("and sends"), "{agreed}");
     assert_eq!(listed("SAYS=Says and sends.").0, ["t"]);
     assert_eq!(pins(&["list", "s"]).status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&pins(&["forget", "s"]).stdout), "forgot 1 tool(s)\n");
-    assert_eq!(pins(&["accept", "s"]).status.code(), Some(2));
+    assert_eq!(pins(&["accept", "s", "t@0"]).status.code(), Some(2));
     assert_eq!(listed("SAYS=Says.").0, ["t"]);
 }
 
@@ -215,6 +227,36 @@ fn a_server_that_fails_ends_in_an_error() {
         let answer = talk.call(3, "t", &json!({}));
         assert_eq!(answer["error"]["code"], code, "{does}: {answer}");
         talk.child.kill().unwrap();
+    }
+}
+
+/// Whoever talks all the time puts nothing off: neither the end of patience, nor its own when the client has left.
+#[test]
+fn a_server_that_keeps_talking_is_not_waited_for() {
+    let home = home();
+    let talks = r#"    while True:
+        print('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"still here"}}', flush=True)
+        time.sleep(0.01)"#;
+    server(&home, &format!("{ONE_TOOL}{talks}"));
+    let mut talk = wrap(&home, &["--patience", "1"]);
+    assert_eq!(talk.list(), ["t"]);
+    talk.say(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "t"}}));
+    let began = std::time::Instant::now();
+    let limit = std::time::Duration::from_secs(60);
+    let answer = loop {
+        let heard = talk.hear();
+        assert!(began.elapsed() < limit, "nobody was told");
+        if heard["id"] == 3 {
+            break heard;
+        }
+    };
+    assert_eq!(answer["error"]["code"], -32001, "{answer}");
+    drop(talk.child.stdin.take());
+    let began = std::time::Instant::now();
+    while talk.child.try_wait().unwrap().is_none() {
+        assert!(began.elapsed() < limit, "it goes on");
+        let mut line = String::new();
+        talk.from.read_line(&mut line).unwrap();
     }
 }
 

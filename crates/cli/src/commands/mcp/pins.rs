@@ -9,21 +9,20 @@ use super::wrap::name;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::mcp::pins::{Pins, names};
+use crate::mcp::pins::{Change, Pins, names};
 use crate::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade mcp pins list                 all servers, their tools, and what has changed
-  stockade mcp pins accept github        agree to what has changed of the server `github`
-  stockade mcp pins accept github search agree to what has changed of this tool alone
-  stockade mcp pins forget github        what is seen next is seen for the first time";
+  stockade mcp pins list                          all servers, their tools, and what has changed
+  stockade mcp pins accept github search@1a2b3c4d agree to this change of the tool `search` alone
+  stockade mcp pins forget github                 what is seen next is seen for the first time";
 
 const MORE: &str = "\
 Exit codes:
   0  it is so, and nothing waits to be agreed to
   1  `list`: a definition has changed and was not agreed to
-  2  the command line is wrong, or nothing of that name is known
+  2  the command line is wrong, or nothing of that name is known; `accept`: a tool is another by now, and nothing is agreed to
   3  the pins cannot be read or written";
 
 #[derive(Debug, clap::Args)]
@@ -41,14 +40,14 @@ enum Action {
         #[arg(value_name = "NAME", value_parser = name)]
         server: Option<String>,
     },
-    /// Agree to what has changed
+    /// Agree to changes that were read
     Accept {
         /// The server
         #[arg(value_name = "NAME", value_parser = name)]
         server: String,
-        /// The tools, if not all
-        #[arg(value_name = "TOOL")]
-        tools: Vec<String>,
+        /// The changes, as the refusal and `list` name them: what is another by now was not read
+        #[arg(value_name = "TOOL@CHANGE", required = true)]
+        changes: Vec<String>,
     },
     /// Forget what was seen
     Forget {
@@ -76,11 +75,16 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
             }
             worst
         }
-        Action::Accept { server, tools } => {
-            let accepted = known(server)?.accept(tools).map_err(Failure::incomplete)?;
-            match accepted.is_empty() {
-                true => print("nothing of it has changed\n"),
-                false => print(&format!("agreed to {}\n", accepted.join(", "))),
+        Action::Accept { server, changes } => {
+            match known(server)?.accept(changes).map_err(Failure::incomplete)? {
+                Ok(agreed) => agreed.iter().for_each(|change| print(&agreed_to(change))),
+                Err(unknown) => {
+                    let what = format_args!("`{}` names no change that waits", escape(&unknown));
+                    let help = format!(
+                        "`stockade mcp pins list {server}` shows those that do, and how to agree to them"
+                    );
+                    return Err(Failure::usage(what).with_help(help));
+                }
             }
             Exit::Clean
         }
@@ -91,6 +95,10 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
         }
     };
     output.finish(exit)
+}
+
+fn agreed_to(change: &Change) -> String {
+    format!("agreed to {}: {}\n", escape(&change.ticket), change.difference)
 }
 
 fn known(server: &str) -> Result<Pins, Failure> {
@@ -107,11 +115,13 @@ fn list(server: &str, print: &mut dyn FnMut(&str)) -> Result<Exit, Failure> {
     for known in known(server)?.servers().map_err(Failure::incomplete)? {
         print(&format!("{server}: {}\n", escape(&known.command.join(" "))));
         for (name, tool) in &known.tools {
-            match tool.difference() {
+            match tool.change(name) {
                 None => print(&format!("  {}\n", escape(name))),
-                Some(difference) => {
+                Some(Change { difference, ticket }) => {
                     worst = Exit::Found;
-                    print(&format!("  {} HAS CHANGED: {difference}\n", escape(name)));
+                    let (name, ticket) = (escape(name), escape(&ticket));
+                    print(&format!("  {name} HAS CHANGED: {difference}\n"));
+                    print(&format!("    `stockade mcp pins accept {server} {ticket}` agrees to that\n"));
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use stockade_text::Value;
 
+use super::listing::NOT_GRANTED;
 use super::{
     Asked, Conversation, Judge, MAX_UNDER_WAY, Offer, Out, Verdict, Wish, params, said, token, tool_name,
     undecided,
@@ -16,6 +17,10 @@ use crate::mcp::written::written;
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// Why a tool is not called that nobody has looked at.
+const LIST_FIRST: &str = "its server has not listed it since it began, or since it said that its tools have changed, or the agent \
+                          did not have it then; list the tools first";
 
 impl<J: Judge> Conversation<J> {
     /// Reads a line of the client.
@@ -71,9 +76,10 @@ impl<J: Judge> Conversation<J> {
             },
             _ => None,
         };
-        let token = token(params);
+        let (token, is_first_page) = (token(params), get(params, "cursor").is_none());
         self.out.push(Out::Server(written(&whole)));
-        self.asked.insert(id, Asked { method, subject, era, tool, token, takes_tasks, heard: now });
+        self.asked
+            .insert(id, Asked { method, subject, era, tool, token, takes_tasks, is_first_page, heard: now });
     }
 
     /// Decides on a call: the tool that is called, or what is said in the place of its result.
@@ -89,17 +95,21 @@ impl<J: Judge> Conversation<J> {
             Some(table @ Value::Table(_)) => table.to_json(),
             Some(_) => return Err("stockade: the arguments of the call are no table".to_owned()),
         };
-        match self.tools.get(tool).cloned() {
+        let listed = self.tools.get(tool).cloned();
+        let is_offered = listed == Some(Offer::Offered);
+        match listed {
             Some(Offer::Offered) => {}
-            Some(Offer::Withheld(rule, why)) => return Err(self.turn_away(tool, rule, &why)),
-            None => {
-                let why = "its server has not listed it since it began, or since it said that its tools have changed; \
-                           list the tools first";
-                return Err(self.turn_away(tool, "not-listed", why));
+            // The configuration says why, as at every other door, unless it has begun to grant what nobody has looked at.
+            Some(Offer::Withheld(NOT_GRANTED, _)) if self.judge.offers(tool) == Ok(false) => {}
+            Some(Offer::Withheld(NOT_GRANTED, _)) => {
+                return Err(self.turn_away(tool, "not-listed", LIST_FIRST));
             }
+            Some(Offer::Withheld(rule, why)) => return Err(self.turn_away(tool, rule, &why)),
+            None => return Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
         }
         match self.judge.call(tool, &arguments) {
-            Ok(Verdict::Silent) => Ok(tool.to_owned()),
+            Ok(Verdict::Silent) if is_offered => Ok(tool.to_owned()),
+            Ok(Verdict::Silent) => Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
             Ok(Verdict::Deny(why)) => Err(why),
             // Nobody is asked by this way.
             Ok(Verdict::Ask(why)) => Err(format!("{why}; a person has to agree, and none can be asked here")),
@@ -126,7 +136,7 @@ impl<J: Judge> Conversation<J> {
     }
 
     fn tells(&mut self, method: &str, whole: &Value) {
-        if !is_notification(Side::Client, method) {
+        if !is_notification(Side::Client, self.era(), method) {
             return self.tell(format!("a notification of the client is not known: {}", shown(method)));
         }
         if method == "notifications/cancelled" {

@@ -2,7 +2,7 @@
 
 use stockade_text::{Node, Value};
 
-use super::{Conversation, Judge, Looked, MAX_TOOLS, Offer, Pinned, tool_name, undecided};
+use super::{Asked, Conversation, Judge, Looked, MAX_TOOLS, Offer, Pinned, tool_name, undecided};
 use crate::mcp::edit::{get_mut, put, readable, set, text_of};
 use crate::mcp::written::written;
 
@@ -13,12 +13,19 @@ const MEMBERS: &[&str] = &["_meta", "cacheScope", "nextCursor", "resultType", "t
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef", "$schema"];
 
 impl<J: Judge> Conversation<J> {
-    pub(super) fn listing(&mut self, result: &mut Value) -> Result<(), String> {
+    pub(super) fn listing(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
         let Some(Value::List(tools)) = get_mut(result, "tools") else {
             return Err("stockade: the answer has no list of tools".to_owned());
         };
         let tools = std::mem::take(tools);
-        if tools.len().saturating_add(self.tools.len()) > MAX_TOOLS {
+        // A list begins: what became of tools in an earlier one is over.
+        if asked.is_first_page {
+            self.tools.clear();
+        }
+        let is_new = |tool: &&Node| tool_name(&tool.value).is_none_or(|name| !self.tools.contains_key(name));
+        if tools.len() > MAX_TOOLS
+            || tools.iter().filter(is_new).count().saturating_add(self.tools.len()) > MAX_TOOLS
+        {
             return Err(format!("stockade: the server has more than {MAX_TOOLS} tools"));
         }
         let mut kept: Vec<Node> = Vec::new();
@@ -77,7 +84,7 @@ impl<J: Judge> Conversation<J> {
         match self.judge.offers(name) {
             Ok(true) => {}
             Ok(false) => return Offer::Withheld(NOT_GRANTED, "the agent does not have it".to_owned()),
-            Err(why) => return Offer::Withheld("undecided", undecided(&why)),
+            Err(why) => return Offer::Withheld(UNDECIDED, undecided(&why)),
         }
         if leads_out(tool) {
             let why = "its schema refers to another document, which whoever follows it would have to load";
@@ -91,18 +98,21 @@ impl<J: Judge> Conversation<J> {
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
                 return Offer::Withheld("poisoned", format!("its definition could instruct a model: {why}"));
             }
-            Err(why) => return Offer::Withheld("undecided", undecided(&why)),
+            Err(why) => return Offer::Withheld(UNDECIDED, undecided(&why)),
         }
         match self.judge.pin(name, &definition) {
             Ok(Pinned::Same) => Offer::Offered,
             Ok(Pinned::Changed(why)) => Offer::Withheld("changed", why),
-            Err(why) => Offer::Withheld("undecided", undecided(&why)),
+            Err(why) => Offer::Withheld(UNDECIDED, undecided(&why)),
         }
     }
 }
 
 /// The rule by which the configuration leaves a tool out.
-const NOT_GRANTED: &str = "not-granted";
+pub(super) const NOT_GRANTED: &str = "not-granted";
+
+/// The rule where nothing could be decided.
+pub(super) const UNDECIDED: &str = "undecided";
 
 /// Whether a schema refers to something outside of it. Those who name a dialect of schemas mean nothing else by it.
 fn leads_out(value: &Value) -> bool {

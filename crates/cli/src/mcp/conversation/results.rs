@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use stockade_text::Value;
 
+use super::listing::UNDECIDED;
 use super::{Asked, Conversation, Judge, Looked, Offer, Out, Wish, said, undecided};
 use crate::mcp::edit::{each_bytes, get, get_mut, node, put, readable, remove, set, table, text, text_of};
 use crate::mcp::message::Id;
@@ -15,6 +16,9 @@ const MAX_STATE: usize = 1 << 20;
 
 /// The most that a server may ask for at once.
 const MAX_WISHES: usize = 64;
+
+/// The member by which a server asks within something else.
+const WISHES: &str = "inputRequests";
 
 /// What a note is about where a result has no other place for it.
 const NOTE: &str = "stockade:note";
@@ -46,7 +50,7 @@ impl<J: Judge> Conversation<J> {
         }
         match asked.subject {
             Subject::Greeting => self.greeting(asked.era, result),
-            Subject::Tools => self.listing(result),
+            Subject::Tools => self.listing(asked, result),
             Subject::Offers => self.offers(&asked.method, result),
             Subject::Plain | Subject::Listen | Subject::Wish(_) => self.plain(&asked.method, result),
             Subject::Call | Subject::Content | Subject::Prompt => self.content(asked, result),
@@ -66,8 +70,10 @@ impl<J: Judge> Conversation<J> {
             }
             Looked::Cleaned { note, cleaned, .. } => {
                 put(result, &cleaned);
-                add_note(result, &note);
-                Ok(())
+                match add_note(asked, result, &note) {
+                    true => Ok(()),
+                    false => Err(format!("stockade: there is no place in it to say what was found: {note}")),
+                }
             }
         }
     }
@@ -169,31 +175,34 @@ impl<J: Judge> Conversation<J> {
                 );
             }
         }
-        match get(result, "inputRequests") {
-            None => {}
-            Some(Value::Table(wishes)) if wishes.len() <= MAX_WISHES => {
-                for wanted in wishes {
-                    let wanted = &wanted.node.value;
-                    let method = text_of(wanted, "method").unwrap_or_default();
-                    let Some(wish) = wish(method) else {
-                        return Err(format!(
-                            "stockade: the server asks for `{}`, which no revision knows",
-                            shown(method)
-                        ));
-                    };
-                    if let Some(why) = self.why_not(wish, super::params(wanted)) {
-                        return Err(why);
-                    }
-                }
-            }
-            Some(_) => return Err("stockade: what the server asks for is no table, or too much".to_owned()),
-        }
+        self.wishes(result)?;
         let mut rest = result.clone();
-        remove(&mut rest, &["inputRequests", "requestState"]);
+        remove(&mut rest, &[WISHES, "requestState"]);
         match self.judge.text(&asked.method, &readable(&rest)).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
             Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => Err(why),
         }
+    }
+
+    /// What a server asks for within something else: each wish is held to what it is let.
+    pub(super) fn wishes(&mut self, within: &Value) -> Result<(), String> {
+        let wishes = match get(within, WISHES) {
+            None => return Ok(()),
+            Some(Value::Table(wishes)) if wishes.len() <= MAX_WISHES => wishes,
+            Some(_) => return Err("stockade: what the server asks for is no table, or too much".to_owned()),
+        };
+        for wanted in wishes {
+            let wanted = &wanted.node.value;
+            let method = text_of(wanted, "method").unwrap_or_default();
+            let Some(wish) = wish(method) else {
+                let method = shown(method);
+                return Err(format!("stockade: the server asks for `{method}`, which no revision knows"));
+            };
+            if let Some(why) = self.why_not(wish, super::params(wanted)) {
+                return Err(why);
+            }
+        }
+        Ok(())
     }
 
     /// Why a server does not get what it asks for, if it does not.
@@ -218,9 +227,13 @@ impl<J: Judge> Conversation<J> {
 
     /// What becomes of a tool that was listed. A name that is listed twice is what the stricter of both is.
     pub(super) fn note_offer(&mut self, tool: &str, offer: Offer) {
-        let is_worse = matches!(offer, Offer::Withheld(..));
-        if is_worse || !matches!(self.tools.get(tool), Some(Offer::Withheld(..))) {
-            self.tools.insert(tool.to_owned(), offer);
+        let is_withheld = matches!(self.tools.get(tool), Some(Offer::Withheld(..)));
+        match offer {
+            // Nothing is known of it, so it is as if it had not been listed.
+            Offer::Withheld(UNDECIDED, _) if !is_withheld => drop(self.tools.remove(tool)),
+            Offer::Withheld(UNDECIDED, _) => {}
+            Offer::Offered if is_withheld => {}
+            offer => drop(self.tools.insert(tool.to_owned(), offer)),
         }
     }
 }
@@ -232,20 +245,24 @@ enum ResultKind {
 
 fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
     let may_ask = matches!(asked.subject, Subject::Call | Subject::Prompt | Subject::Content);
-    match (get(result, "resultType"), asked.era) {
+    let kind = get(result, "resultType");
+    // One kind of results asks. Whatever calls itself otherwise would ask without being held to anything.
+    let is_asking = matches!(kind, Some(Value::Text(kind)) if kind == "input_required");
+    let asks = |one: &Value| get(one, WISHES).is_some();
+    let asks_within = [get(result, "task"), get(result, "result")].into_iter().flatten().any(asks);
+    if asks_within || asks(result) && !is_asking {
+        return Err("stockade: the result asks for something, and is not of the kind that asks".to_owned());
+    }
+    match (kind, asked.era) {
         // Servers of earlier revisions have no such member.
-        (None, _) if get(result, "inputRequests").is_none() => match get(result, "task") {
+        (None, _) => match get(result, "task") {
             Some(_) if asked.subject == Subject::Call && !asked.takes_tasks => {
                 Err("stockade: the server has begun a task that the client did not ask for".to_owned())
             }
             _ => Ok(ResultKind::Complete),
         },
-        (Some(Value::Text(kind)), _) if kind == "complete" && get(result, "inputRequests").is_none() => {
-            Ok(ResultKind::Complete)
-        }
-        (Some(Value::Text(kind)), Era::Stateless) if kind == "input_required" && may_ask => {
-            Ok(ResultKind::InputRequired)
-        }
+        (Some(Value::Text(kind)), _) if kind == "complete" => Ok(ResultKind::Complete),
+        (Some(Value::Text(_)), Era::Stateless) if is_asking && may_ask => Ok(ResultKind::InputRequired),
         (Some(Value::Text(kind)), Era::Stateless) if kind == "task" && asked.takes_tasks => {
             Ok(ResultKind::Complete)
         }
@@ -264,12 +281,39 @@ fn known_versions(result: &mut Value) {
     }
 }
 
-/// Says beside a result what a model should know of it.
-fn add_note(result: &mut Value, note: &str) {
-    if let Some(Value::List(blocks)) = get_mut(result, "content") {
-        blocks.push(node(said::block(note)));
-    } else if let Some(Value::List(contents)) = get_mut(result, "contents") {
-        let uri = ("uri", text(NOTE));
-        contents.push(node(table([uri, ("mimeType", text("text/plain")), ("text", text(note))])));
+/// Says beside a result what a model should know of it, where whoever asked looks for it. Returns whether there is such a place.
+fn add_note(asked: &Asked, result: &mut Value, note: &str) -> bool {
+    match (asked.subject, asked.method.as_str()) {
+        // A task is known by what it comes to, and nobody reads words beside it.
+        (Subject::Call, _)
+            if get(result, "task").is_some() || text_of(result, "resultType") == Some("task") =>
+        {
+            false
+        }
+        (Subject::Call, _) | (_, "tasks/result") => add(result, "content", said::block(note)),
+        (Subject::Prompt, _) => {
+            let message = table([("role", text("user")), ("content", said::block(note))]);
+            add(result, "messages", message)
+        }
+        (_, "resources/read") => {
+            let uri = ("uri", text(NOTE));
+            let said = table([uri, ("mimeType", text("text/plain")), ("text", text(note))]);
+            add(result, "contents", said)
+        }
+        _ => get_mut(result, "result").is_some_and(|result| add(result, "content", said::block(note))),
+    }
+}
+
+/// Adds an item to the list of this name, which is made where there is none. Returns whether it is a list.
+fn add(to: &mut Value, list: &str, item: Value) -> bool {
+    if get(to, list).is_none() {
+        set(to, list, Value::List(Vec::new()));
+    }
+    match get_mut(to, list) {
+        Some(Value::List(items)) => {
+            items.push(node(item));
+            true
+        }
+        _ => false,
     }
 }

@@ -7,7 +7,7 @@ use stockade_text::Value;
 use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
 use crate::mcp::edit::{get, readable};
 use crate::mcp::message::{Id, Kind, Message, Unread, answers, read};
-use crate::mcp::methods::{Era, Side, Subject, is_notification, request};
+use crate::mcp::methods::{Era, Side, Subject, Wish, is_notification, request};
 use crate::mcp::spelling::shown;
 use crate::mcp::written::written;
 
@@ -78,10 +78,16 @@ impl<J: Judge> Conversation<J> {
     }
 
     fn notes(&mut self, method: &str, whole: &Value, now: Instant) {
-        if !is_notification(Side::Server, method) {
+        if !is_notification(Side::Server, self.era(), method) {
             return self.tell(format!("a notification of the server is not known: {}", shown(method)));
         }
         let said = params(whole);
+        // A server may ask within what it tells of a task.
+        for within in [Some(said), get(said, "task")].into_iter().flatten() {
+            if let Err(why) = self.wishes(within) {
+                return self.tell(format!("a notification of the server was dropped: {why}"));
+            }
+        }
         let id = |name: &str| get(said, name).and_then(Id::of);
         match method {
             "notifications/cancelled" => {
@@ -118,6 +124,11 @@ impl<J: Judge> Conversation<J> {
             return self.tell("the server has answered what nobody waits for");
         };
         let error = get(whole, "error").unwrap_or(whole);
+        if sends_to_a_page(error) {
+            let why = "it wants to send the person to a page, and nobody here can say what that is";
+            let why = self.turn_away(Wish::Elicitation.name(), "url", why);
+            return self.error(&id, said::WITHHELD, &why);
+        }
         match self.judge.text("error", &readable(error)) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
@@ -129,4 +140,20 @@ impl<J: Judge> Conversation<J> {
             }
         }
     }
+}
+
+/// The code of the error that asks the client to send a person to a page.
+const PAGE_REQUIRED: f64 = -32042.0;
+
+/// Whether an error asks the client for something, as a server does that must not ask by itself. A code may be spelled in several ways.
+fn sends_to_a_page(error: &Value) -> bool {
+    let is_code = match get(error, "code") {
+        Some(Value::Number(code) | Value::Text(code)) => {
+            code.trim().parse::<f64>().is_ok_and(|code| (code - PAGE_REQUIRED).abs() < 0.5)
+        }
+        _ => false,
+    };
+    is_code
+        || get(error, "data")
+            .is_some_and(|data| ["elicitations", "inputRequests"].iter().any(|key| get(data, key).is_some()))
 }

@@ -137,3 +137,48 @@ fn eras_have_their_own_methods() {
         assert_eq!(out[0]["error"]["code"], -32601, "{method}");
     }
 }
+
+/// A result of another kind, a notification and an error ask as a result that asks does, and are held to the same.
+#[test]
+fn nothing_else_asks_beside_what_asks() {
+    let wanted = json!({"method": "sampling/createMessage", "params": {"message": "Well?"}});
+    let asks = json!({"a": wanted});
+    for asking in [
+        json!({"resultType": "task", "taskId": "x", "inputRequests": asks}),
+        json!({"resultType": "complete", "content": [], "inputRequests": asks}),
+        json!({"content": [], "inputRequests": asks}),
+        json!({"resultType": "task", "task": {"inputRequests": asks}}),
+        json!({"resultType": "input_required", "result": {"inputRequests": asks}}),
+    ] {
+        let mut talk = Talk::with_tools(&["t"]);
+        talk.conversation.terms.lets = Wish::ALL.to_vec();
+        let mut request = stateless(call(1, "t", &json!({})));
+        request["params"]["task"] = json!({});
+        talk.client(&request);
+        let out = clients(&talk.server(&result(1, &asking)));
+        assert_eq!(out[0]["result"]["isError"], true, "{asking}: {out:?}");
+    }
+    for params in [json!({"inputRequests": asks}), json!({"task": {"inputRequests": asks}})] {
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/tasks", "params": params});
+        for lets in [&[][..], &[Wish::Sampling][..]] {
+            assert_eq!(clients(&Talk::new(lets).server(&told)).len(), lets.len(), "{told}");
+        }
+        // It is none of the handshake, whatever it says.
+        assert_eq!(clients(&Talk::begun(Wish::ALL).server(&told)).len(), 0);
+    }
+}
+
+#[test]
+fn an_error_sends_nobody_to_a_page() {
+    let page = json!({"elicitations": [{"mode": "url", "url": "https://x.example/"}]});
+    for (code, data) in [("-32042", &page), ("-32042.0", &json!({})), ("-3.2042e4", &json!({})), ("1", &page)]
+    {
+        let mut talk = Talk::with_tools(&["t"]);
+        talk.client(&call(1, "t", &json!({})));
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"m","data":{data}}}}}"#);
+        let out = clients(&talk.conversation.hear_server(line.as_bytes(), talk.now));
+        assert_eq!((&out[0]["error"]["code"], out[0]["error"].get("data")), (&json!(-32603), None), "{line}");
+        assert!(!out[0].to_string().contains("x.example"), "{out:?}");
+    }
+}

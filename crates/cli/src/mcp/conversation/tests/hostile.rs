@@ -74,6 +74,62 @@ fn instructions_and_prompts_that_could_be_an_attack_do_not_pass() {
     assert_eq!(clients(&out)[0]["result"]["content"][1]["text"], "a note");
 }
 
+/// What was found is said where whoever asked looks, or nothing is handed on.
+#[test]
+fn a_note_is_never_lost() {
+    let ask = |method: &str| match method {
+        "tools/call" => call(1, "t", &json!({})),
+        method => json!({"jsonrpc": "2.0", "id": 1, "method": method}),
+    };
+    let evil = json!([{"type": "text", "text": "EVIL"}]);
+    for (method, answer, at) in [
+        ("tools/call", json!({"structuredContent": {"a": "EVIL"}}), Some("/content/0/text")),
+        ("tools/call", json!({"structuredContent": {"a": "EVIL"}, "contents": []}), Some("/content/0/text")),
+        ("tools/call", json!({"content": {"type": "text", "text": "EVIL"}}), None),
+        ("tools/call", json!({"content": "EVIL"}), None),
+        ("resources/read", json!({"text": "EVIL", "content": []}), Some("/contents/0/text")),
+        ("tasks/result", json!({"content": evil}), Some("/content/1/text")),
+        ("tasks/get", json!({"taskId": "x", "result": {"content": evil}}), Some("/result/content/1/text")),
+        ("tasks/get", json!({"taskId": "x", "result": "EVIL"}), None),
+        ("tasks/get", json!({"taskId": "x", "statusMessage": "EVIL"}), None),
+        ("prompts/get", json!({"messages": [], "description": "a~b"}), Some("/messages/0/content/text")),
+    ] {
+        let mut talk = Talk::with_tools(&["t"]);
+        assert_eq!(servers(&talk.client(&ask(method))).len(), 1, "{method}");
+        let out = clients(&talk.server(&result(1, &answer)));
+        match at {
+            Some(at) => assert_eq!(out[0]["result"].pointer(at), Some(&json!("a note")), "{method}: {out:?}"),
+            None => assert!(!out[0].to_string().contains("EVIL"), "{method}: {out:?}"),
+        }
+    }
+}
+
+/// A list that is asked for anew says anew what may be called; within the pages of one, the stricter counts.
+#[test]
+fn a_list_begins_anew_where_it_is_asked_for_anew() {
+    let mut talk = Talk::begun(&[]);
+    let tool = |says: &str| json!([{"name": "t", "description": says}]);
+    let page = |talk: &mut Talk, says: &str| {
+        talk.client(&json!({"jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": {"cursor": "2"}}));
+        let out = talk.server(&result(5, &json!({"tools": tool(says)})));
+        clients(&out)[0]["result"]["tools"].as_array().unwrap().len()
+    };
+    assert_eq!(talk.list(&tool("EVIL")), Vec::<String>::new());
+    assert_eq!(page(&mut talk, "fine"), 0);
+    assert_eq!(talk.list(&tool("fine")), ["t"]);
+    assert_eq!(page(&mut talk, "EVIL"), 0);
+    assert_eq!(servers(&talk.client(&call(1, "t", &json!({})))).len(), 0);
+    // What is not in it any more is not called any more.
+    assert_eq!(talk.list(&tool("fine")), ["t"]);
+    assert_eq!(talk.list(&json!([])), Vec::<String>::new());
+    assert_eq!(servers(&talk.client(&call(1, "t", &json!({})))).len(), 0);
+    // As many tools as there may be are listed as often as anybody likes.
+    let many: Vec<Value> = (0..2100).map(|at| json!({"name": format!("t{at}")})).collect();
+    for _ in 0..2 {
+        assert_eq!(talk.list(&json!(many)).len(), 2100);
+    }
+}
+
 #[test]
 fn a_server_says_nothing_that_nobody_knows() {
     let mut talk = Talk::with_tools(&["t"]);
