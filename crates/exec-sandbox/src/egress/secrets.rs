@@ -164,11 +164,11 @@ impl Held {
 }
 
 /// Lets this program write no core that would hold secrets. One byte is less than any core has, and the only bound that holds for
-/// programs to which the kernel hands cores: core(5).
+/// programs to which the kernel hands cores, which get whole ones where the bound is 0: core(5).
 fn no_cores() {
     let limit = getrlimit(Resource::Core);
-    if limit.current.is_none_or(|bytes| bytes > 1) {
-        // It can always be lowered.
+    if limit.current != Some(1) {
+        // Only a bound that is 0 for good cannot be raised to that.
         setrlimit(Resource::Core, Rlimit { current: Some(1), ..limit }).ok();
     }
 }
