@@ -43,11 +43,15 @@ fn answer(mut client: TcpStream, heard: &Mutex<Vec<String>>) -> std::io::Result<
     let (mut request, mut room) = (Vec::new(), [0; 4096]);
     let length = loop {
         let read = client.read(&mut room)?;
+        // What is refused is connected to and not asked.
+        if read == 0 {
+            return Ok(());
+        }
         request.extend_from_slice(&room[..read]);
         let text = String::from_utf8_lossy(&request).to_ascii_lowercase();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap_or("0");
-        if read == 0 || body.len() >= length.trim().parse().unwrap_or(0) {
+        if body.len() >= length.trim().parse().unwrap_or(0) {
             break body.len();
         }
     };
