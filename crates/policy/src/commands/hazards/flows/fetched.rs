@@ -34,9 +34,8 @@ pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mu
     let runs_file = |run: &&Run<'_>| {
         let Some(name) = name_of(run) else { return false };
         let runs_others = code::is_interpreter(name) || matches!(name, "source" | ".");
-        let script = run.argv.iter().skip(1).filter_map(Arg::known).find(|word| !word.starts_with('-'));
         files.contains(name)
-            || (runs_others && script.is_some_and(|script| files.contains(&last_name(script))))
+            || (runs_others && script(name, run).is_some_and(|script| files.contains(&last_name(script))))
     };
     found.extend(actions.runs.iter().filter(runs_file).map(|run| RUN_DOWNLOAD.at(run.span)));
     let reads_file = |redirect: &&Redirect<'_>| {
@@ -48,6 +47,18 @@ pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mu
         let last = readers.iter().rev().take(MAX_READERS);
         found.extend(last.filter(|run| runs_input(run)).map(|run| RUN_DOWNLOAD.at(run.span)));
     }
+}
+
+/// The file that an interpreter runs. Code in its arguments is none: it is read by itself, and what stands behind it is an argument
+/// of the code.
+fn script<'r>(name: &str, run: &'r Run<'_>) -> Option<&'r str> {
+    let is_code = |word: &str| match code::is_shell(name) {
+        true => !word.starts_with("--") && word.contains('c'),
+        false => word == "-e" || word == "-c",
+    };
+    let mut words = run.argv.iter().skip(1).filter_map(Arg::known);
+    let first = words.find(|word| !word.starts_with('-') || is_code(word))?;
+    (!first.starts_with('-')).then_some(first)
 }
 
 /// The names of the files that a program which fetches writes: named by an option, or by the end of the address.
