@@ -90,6 +90,7 @@ impl House {
         for (path, text) in [
             ("work/a.txt", "text\n"),
             ("data/x", "data\n"),
+            ("empty.lock", "{\"version\": 1, \"skills\": {}}"),
             (".cargo/bin/tool", "tool\n"),
             ("plain/SKILL.md", ""),
             ("witness", ""),
