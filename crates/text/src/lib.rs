@@ -36,6 +36,8 @@
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 mod document;
 mod escape;
+#[cfg(feature = "json")]
+mod json_values;
 #[cfg(feature = "positions")]
 mod line_index;
 mod look_alikes;
@@ -52,6 +54,8 @@ mod toml_lists;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
 pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
+#[cfg(feature = "json")]
+pub use json_values::json_values;
 #[cfg(feature = "positions")]
 pub use line_index::LineIndex;
 pub use look_alikes::poses_as_latin;

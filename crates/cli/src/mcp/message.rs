@@ -1,7 +1,7 @@
 //! A message of JSON-RPC as the protocol writes them, read strictly: what two readers could take for two things is refused. The
 //! fuzzer compiles this file by itself.
 
-use stockade_text::{Format, Node, Value, parse};
+use stockade_text::{Format, Node, Value, json_values, parse};
 
 use super::spelling::{misspelt, shown};
 
@@ -95,7 +95,7 @@ pub(crate) fn read(line: &[u8]) -> Result<Message, Unread> {
         return Err(broken(format!("it is longer than {MAX_MESSAGE} bytes")));
     }
     let text = str::from_utf8(line).map_err(|_| broken("it is not UTF-8".to_owned()))?;
-    if too_many_values(line) {
+    if json_values(line) > MAX_VALUES {
         return Err(broken(format!("it has more than {MAX_VALUES} values")));
     }
     let whole = parse(text, Format::Json, MAX_MESSAGE).map_err(|error| broken(error.to_string()))?;
@@ -104,21 +104,6 @@ pub(crate) fn read(line: &[u8]) -> Result<Message, Unread> {
         None => Ok(Message { kind, whole }),
         Some(why) => Err(Unread { code: REQUEST, why }),
     }
-}
-
-/// Counts what begins a value outside of texts, without reading any.
-fn too_many_values(line: &[u8]) -> bool {
-    let (mut count, mut is_text, mut is_escaped) = (0_usize, false, false);
-    for byte in line {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            b',' | b':' | b'[' | b'{' if !is_text => count += 1,
-            _ => {}
-        }
-    }
-    count > MAX_VALUES
 }
 
 fn kind(whole: &Value) -> Result<Kind, String> {
@@ -170,7 +155,7 @@ fn is_error(error: &Value) -> bool {
 
 /// Returns the request that a line answers which could not be read, as far as a reader finds one that takes whatever comes.
 pub(crate) fn answers(line: &[u8]) -> Option<Id> {
-    if too_many_values(line) || line.len() > MAX_MESSAGE {
+    if json_values(line) > MAX_VALUES || line.len() > MAX_MESSAGE {
         return None;
     }
     let text = String::from_utf8_lossy(line);

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
+use stockade_text::json_values;
 
 use super::fault::{self, Fault};
 
@@ -87,23 +88,9 @@ pub(super) fn read(line: &[u8]) -> Option<Message<'_>> {
     }
 }
 
-/// Counts what stands outside of strings and begins a value: what follows a comma, a colon or a bracket.
+/// Counts the values of a message. No line of so few bytes has too many.
 fn values(text: &[u8]) -> usize {
-    // No line of so few bytes has more.
-    if text.len() <= MAX_VALUES {
-        return 0;
-    }
-    let (mut count, mut is_text, mut is_escaped) = (0, false, false);
-    for byte in text {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_text => is_escaped = true,
-            b'"' => is_text = !is_text,
-            b',' | b':' | b'[' | b'{' if !is_text => count += 1,
-            _ => {}
-        }
-    }
-    count
+    if text.len() <= MAX_VALUES { 0 } else { json_values(text) }
 }
 
 fn batch(text: &str) -> Message<'_> {
