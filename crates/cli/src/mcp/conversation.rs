@@ -46,8 +46,17 @@ pub(crate) trait Judge {
     fn result(&mut self, what: &str, result: &Json) -> Result<Looked, String>;
     /// Looks at another text of the server, in the same way.
     fn text(&mut self, what: &str, text: &Json) -> Result<Looked, String>;
-    /// Holds the definition of a tool against the one that was seen first.
-    fn pin(&mut self, tool: &str, definition: &str) -> Result<Pinned, String>;
+    /// Looks at bytes that something brought back, and puts on record what was found. They are never changed.
+    fn bytes(&mut self, what: &str, bytes: &[u8]) -> Result<Looked, String>;
+    /// Holds the definitions of tools against those that were seen first. One answer for each, in their order.
+    fn pin(&mut self, tools: &[Definition]) -> Result<Vec<Pinned>, String>;
+}
+
+/// How a server defines a tool: written down so that two of them are the same where they mean the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Definition {
+    pub(crate) tool: String,
+    pub(crate) written: String,
 }
 
 /// What a definition is to the one that was seen first.

@@ -1,14 +1,17 @@
 //! What decides about a server: the configuration of the agent, as at every other door, and what the pins keep in mind.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, to read the configuration anew")]
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use stockade_guard::admit_result;
+use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
 use stockade_guard::limits::source::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;
 
-use super::conversation::{Judge, Pinned};
+use super::bytes::{SeenBytes, look_at};
+use super::conversation::{Definition, Judge, Pinned};
 use super::pins::Pins;
 use crate::harness::answer::Verdict;
 use crate::harness::call::{Call, Origin};
@@ -36,6 +39,9 @@ static CLIENT: Harness = Harness {
 /// How old what was read of the configuration may be: who changes it need not begin the server anew.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
+/// Why nothing is decided.
+const GONE: &str = "the configuration is gone";
+
 /// The profile by which definitions and notes of a server are looked at: they are as they are, and only what nobody sees goes.
 const PROFILE: &str = "file_read";
 
@@ -54,6 +60,7 @@ pub(crate) struct Judged {
 pub(crate) struct Judging<'j> {
     judged: &'j Judged,
     read: Option<(Instant, Agent<'j>)>,
+    allowance: Allowance,
 }
 
 impl Judged {
@@ -73,7 +80,7 @@ impl Judged {
     }
 
     pub(crate) fn judging(&self) -> Judging<'_> {
-        Judging { judged: self, read: None }
+        Judging { judged: self, read: None, allowance: Allowance::new() }
     }
 
     /// What the rules call something of the server.
@@ -89,7 +96,7 @@ impl<'j> Judging<'j> {
             self.read = None;
             self.read = Some((Instant::now(), self.judged.open()?));
         }
-        self.read.as_ref().map(|(_, agent)| agent).ok_or_else(|| "the configuration is gone".to_owned())
+        self.read.as_ref().map(|(_, agent)| agent).ok_or_else(|| GONE.to_owned())
     }
 }
 
@@ -112,6 +119,7 @@ impl Judge for Judging<'_> {
     }
 
     fn turn_away(&mut self, what: &str, rule: &str, reason: &str) -> Result<String, String> {
+        self.allowance.spend()?;
         let name = self.judged.named(what);
         let agent = self.agent()?;
         let decision = agent.session.turn_away(&name, rule, reason.to_owned(), None);
@@ -136,7 +144,9 @@ impl Judge for Judging<'_> {
 
     fn text(&mut self, what: &str, text: &Value) -> Result<Looked, String> {
         let name = self.judged.named(what);
-        let session = &self.agent()?.session;
+        self.agent()?;
+        let Some((_, agent)) = &self.read else { return Err(GONE.to_owned()) };
+        let (session, allowance) = (&agent.session, RefCell::new(&mut self.allowance));
         let wish = ProfileOverride::default();
         let limits = resolve_source(PROFILE, &wish);
         // What says nothing is not worth a record: a server has many such texts.
@@ -145,13 +155,91 @@ impl Judge for Judging<'_> {
             if seen.findings.is_empty() && seen.removed == 0 {
                 return Ok(seen);
             }
+            allowance.borrow_mut().spend()?;
             let recorded = session.result(&name, bytes, None, Scanner::builtin(), &wish);
             recorded.map(|_| seen).map_err(|error| error.to_string())
         };
         look(&name, text, PROFILE, &limits, &noted)
     }
 
-    fn pin(&mut self, tool: &str, definition: &str) -> Result<Pinned, String> {
-        self.judged.pins.pin(&self.judged.command, tool, definition)
+    fn bytes(&mut self, what: &str, bytes: &[u8]) -> Result<Looked, String> {
+        let name = self.judged.named(what);
+        let SeenBytes { looked, rules } = look_at(&name, bytes, Scanner::builtin());
+        if looked != Looked::Fine {
+            self.allowance.spend()?;
+            let event = AuditEvent::new(EventKind::ScanFound).with("tool", name).with("findings", rules);
+            let event = AuditEvent { agent: Some(self.judged.agent.clone()), ..event };
+            let event = event.with("bytes", u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+            let trail = self.agent()?.session.trail();
+            // Where the trail may lose a record, its owner chose that.
+            let (Recorded::Kept(_) | Recorded::Lost(_)) =
+                trail.record(event).map_err(|error| error.to_string())?;
+        }
+        Ok(looked)
+    }
+
+    fn pin(&mut self, tools: &[Definition]) -> Result<Vec<Pinned>, String> {
+        self.judged.pins.pin(&self.judged.command, tools)
+    }
+}
+
+/// How much of what a server writes goes on record. It may say at any time what has to be turned away, and must not fill a disk by that.
+#[derive(Debug)]
+struct Allowance {
+    left: u32,
+    since: Instant,
+}
+
+impl Allowance {
+    /// So many records at once: a list may have many tools that are turned away.
+    const MOST: u32 = 10_000;
+
+    /// How long it takes until there may be one more.
+    const EACH: Duration = Duration::from_secs(10);
+
+    fn new() -> Self {
+        Self { left: Self::MOST, since: Instant::now() }
+    }
+
+    /// One more goes on record. Where none may, the server is not believed.
+    fn spend(&mut self) -> Result<(), String> {
+        self.spend_at(Instant::now())
+    }
+
+    fn spend_at(&mut self, now: Instant) -> Result<(), String> {
+        let gained = now.saturating_duration_since(self.since).as_secs() / Self::EACH.as_secs();
+        if gained > 0 {
+            self.left = self.left.saturating_add(u32::try_from(gained).unwrap_or(u32::MAX)).min(Self::MOST);
+            self.since = now;
+        }
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            format!(
+                "the server has written {} texts that had to be put on record, and no more are; one may be every {} seconds",
+                Self::MOST,
+                Self::EACH.as_secs()
+            )
+        })?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However much a server writes, its records are bounded, and it gets nothing through where they end.
+    #[test]
+    fn records_of_a_server_are_bounded() {
+        let mut allowance = Allowance::new();
+        let begun = allowance.since;
+        let spent = |allowance: &mut Allowance, at: u64| {
+            let now = begun + Duration::from_secs(at);
+            (0..20_000).filter(|_| allowance.spend_at(now).is_ok()).count()
+        };
+        assert_eq!(spent(&mut allowance, 0), 10_000);
+        assert_eq!(spent(&mut allowance, 9), 0);
+        assert_eq!(spent(&mut allowance, 100), 10);
+        assert_eq!(spent(&mut allowance, 100_000_000), 10_000);
+        assert!(allowance.spend_at(begun).unwrap_err().contains("every 10 seconds"));
     }
 }

@@ -2,16 +2,15 @@
 //! tools are.
 
 mod difference;
+mod kept;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use stockade_files::{KeptFile, KeptFileError};
 use stockade_guard::audit::AuditTrail;
 
-use super::conversation::Pinned;
-use difference::difference;
+use super::conversation::{Definition, Pinned};
+use kept::{Changed, Kept, KeptServer, KeptTool};
 
 /// The most bytes of the pins of one name.
 const MAX_BYTES: u64 = 16 << 20;
@@ -19,42 +18,8 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The most servers of one name: the same program with other arguments is another server.
 const MAX_SERVERS: usize = 64;
 
-/// What is kept of all servers that have one name.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kept {
-    servers: Vec<KeptServer>,
-}
-
-/// What is kept of one server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct KeptServer {
-    /// The program and its arguments.
-    pub(crate) command: Vec<String>,
-    /// Its tools, by their names.
-    pub(crate) tools: BTreeMap<String, KeptTool>,
-}
-
-/// What is kept of one tool.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct KeptTool {
-    /// Its definition, as it was agreed to.
-    definition: String,
-    /// What it is now, where that is something else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    changed: Option<Changed>,
-}
-
-/// A definition that nobody has agreed to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Changed {
-    definition: String,
-    /// What names it to whoever agrees: drawn anew for each, so that no server can have two of one name.
-    ticket: String,
-}
+/// The longest difference that is told where a tool is refused, in characters. One that is longer is told where there is room for all of it.
+const MAX_TOLD: usize = 4000;
 
 /// What has changed of a tool, and what names that to whoever agrees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,24 +28,6 @@ pub(crate) struct Change {
     pub(crate) difference: String,
     /// `TOOL@TICKET`, for `stockade mcp pins accept`.
     pub(crate) ticket: String,
-}
-
-impl KeptTool {
-    /// What is another now.
-    pub(crate) fn change(&self, name: &str) -> Option<Change> {
-        let changed = self.changed.as_ref()?;
-        Some(Change {
-            difference: difference(&self.definition, &changed.definition),
-            ticket: format!("{name}@{}", changed.ticket),
-        })
-    }
-}
-
-/// A name that no other change has had.
-fn ticket() -> Result<String, String> {
-    let mut bytes = [0; 4];
-    getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
-    Ok(format!("{:08x}", u32::from_be_bytes(bytes)))
 }
 
 /// The pins of the servers of one name.
@@ -110,46 +57,63 @@ impl Pins {
         Ok(self.read(text.as_deref())?.servers)
     }
 
-    /// Holds the definition of a tool of a server against what is kept. What is seen for the first time is kept.
-    pub(crate) fn pin(&self, command: &[String], tool: &str, definition: &str) -> Result<Pinned, String> {
+    /// Holds the definitions of tools of a server against what is kept. What is seen for the first time is kept.
+    pub(crate) fn pin(&self, command: &[String], tools: &[Definition]) -> Result<Vec<Pinned>, String> {
+        if tools.is_empty() {
+            return Ok(Vec::new());
+        }
         self.change(|kept| {
-            let at = kept.servers.iter().position(|server| server.command == command);
-            let at = at.unwrap_or_else(|| {
-                kept.servers.push(KeptServer { command: command.to_vec(), tools: BTreeMap::new() });
-                kept.servers.len() - 1
-            });
-            if kept.servers.len() > MAX_SERVERS {
-                return Err(format!(
-                    "more than {MAX_SERVERS} servers are called `{0}`; `stockade mcp pins forget {0}` forgets them all",
-                    self.name
-                ));
-            }
-            let Some(server) = kept.servers.get_mut(at) else { return Ok(Pinned::Same) };
-            match server.tools.get_mut(tool) {
+            let server = match kept.servers.iter().position(|server| server.is(command)) {
+                Some(at) => kept.servers.get_mut(at),
+                None if kept.servers.len() >= MAX_SERVERS => return Err(self.too_many()),
                 None => {
-                    let known = KeptTool { definition: definition.to_owned(), changed: None };
-                    server.tools.insert(tool.to_owned(), known);
-                    Ok(Pinned::Same)
+                    kept.servers.push(KeptServer::of(command)?);
+                    kept.servers.last_mut()
                 }
-                Some(known) if known.definition == definition => {
-                    known.changed = None;
-                    Ok(Pinned::Same)
-                }
-                Some(known) => {
-                    let is_known = known.changed.as_ref().is_some_and(|one| one.definition == definition);
-                    if !is_known {
-                        known.changed = Some(Changed { definition: definition.to_owned(), ticket: ticket()? });
-                    }
-                    Ok(known.change(tool).map_or(Pinned::Same, |Change { difference, ticket }| {
-                        Pinned::Changed(format!(
-                            "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp \
-                             pins accept {} {ticket}` agrees to it",
-                            self.name
-                        ))
-                    }))
-                }
-            }
+            };
+            let server = server.ok_or_else(|| "there is no server to keep anything of".to_owned())?;
+            tools.iter().map(|definition| self.pin_one(server, definition)).collect()
         })
+    }
+
+    fn pin_one(&self, server: &mut KeptServer, seen: &Definition) -> Result<Pinned, String> {
+        let Definition { tool, written } = seen;
+        let Some(known) = server.tools.get_mut(tool) else {
+            let first = KeptTool { definition: written.clone(), changed: None };
+            server.tools.insert(tool.clone(), first);
+            return Ok(Pinned::Same);
+        };
+        if known.definition == *written {
+            known.changed = None;
+            return Ok(Pinned::Same);
+        }
+        if known.changed.as_ref().is_none_or(|changed| changed.definition != *written) {
+            known.changed = Some(Changed::to(written)?);
+        }
+        Ok(known.change(tool).map_or(Pinned::Same, |change| Pinned::Changed(self.refusal(&change))))
+    }
+
+    /// Why a tool that has changed is left out, and what agrees to it: nobody agrees to what they have not read.
+    fn refusal(&self, change: &Change) -> String {
+        let (Change { difference, ticket }, server) = (change, &self.name);
+        match difference.chars().nth(MAX_TOLD) {
+            None => format!(
+                "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp pins accept \
+                 {server} {ticket}` agrees to it"
+            ),
+            Some(_) => format!(
+                "its definition is no longer the one that was agreed to, and the difference is too long to be told here: `stockade mcp pins \
+                 list {server}` shows all of it, and how to agree to it"
+            ),
+        }
+    }
+
+    fn too_many(&self) -> String {
+        format!(
+            "{MAX_SERVERS} other servers or command lines are called `{0}`, and no more are kept in mind: give this one a name of its own, \
+             --name NAME, or forget the others, `stockade mcp pins forget {0}`",
+            self.name
+        )
     }
 
     /// Agrees to changes, each by its ticket, and to nothing else that came meanwhile. Returns what was agreed to, or a ticket that names
@@ -158,14 +122,16 @@ impl Pins {
         self.change(|kept| {
             let waits = |kept: &Kept, ticket: &String| {
                 let mut tools = kept.servers.iter().flat_map(|server| &server.tools);
-                tools.any(|(name, tool)| tool.change(name).is_some_and(|change| change.ticket == *ticket))
+                tools.any(|(name, tool)| tool.ticket(name).is_some_and(|waiting| waiting == *ticket))
             };
             if let Some(unknown) = tickets.iter().find(|ticket| !waits(kept, ticket)) {
                 return Ok(Err(unknown.clone()));
             }
             let mut agreed = Vec::new();
             for (name, tool) in kept.servers.iter_mut().flat_map(|server| &mut server.tools) {
-                if let Some(change) = tool.change(name).filter(|change| tickets.contains(&change.ticket))
+                let is_meant = tool.ticket(name).is_some_and(|ticket| tickets.contains(&ticket));
+                if is_meant
+                    && let Some(change) = tool.change(name)
                     && let Some(changed) = tool.changed.take()
                 {
                     tool.definition = changed.definition;
@@ -196,12 +162,22 @@ impl Pins {
             made.map_err(|error| self.unusable(&KeptFileError::Io(error)))?;
         }
         let changed = self.file.change(|text| {
-            let mut kept = self.read(text)?;
+            let before = self.read(text)?;
+            let mut kept = before.clone();
+            kept.servers.iter_mut().for_each(KeptServer::renew);
             let answer = change(&mut kept)?;
+            // Nothing is written down for a list that says what the one before it said.
+            if kept == before {
+                return Ok((None, answer));
+            }
             let after = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
             match u64::try_from(after.len()).is_ok_and(|bytes| bytes < MAX_BYTES) {
                 true => Ok((Some(format!("{after}\n")), answer)),
-                false => Err(format!("its tools are described in more than {MAX_BYTES} bytes")),
+                false => Err(format!(
+                    "the tools of servers called `{0}` are described in more than {MAX_BYTES} bytes; `stockade mcp pins forget {0}` forgets \
+                     them all",
+                    self.name
+                )),
             }
         });
         changed.map_err(|error| self.unusable(&error))?
@@ -238,52 +214,4 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_is_kept_and_another_one_waits_to_be_agreed_to() {
-        let folder = tempfile::tempdir().unwrap();
-        let pins = Pins::within(&folder.path().join("mcp"), "fs");
-        let (one, other) = (vec!["a".to_owned()], vec!["b".to_owned()]);
-        let (first, second) = (r#"{"description":"Reads."}"#, r#"{"description":"Reads and sends."}"#);
-        assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
-        assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
-        // Another server may have another tool of the name.
-        assert_eq!(pins.pin(&other, "read", second), Ok(Pinned::Same));
-        let Ok(Pinned::Changed(why)) = pins.pin(&one, "read", second) else { panic!() };
-        assert!(why.contains("description") && why.contains("and sends"), "{why}");
-        let waiting = || -> Vec<Change> {
-            let servers = pins.servers().unwrap();
-            servers.iter().filter_map(|server| server.tools["read"].change("read")).collect()
-        };
-        let change = waiting().pop().unwrap();
-        assert!(why.contains(&format!("accept fs {}", change.ticket)), "{why}");
-        assert_eq!(pins.accept(&["write@0".to_owned()]), Ok(Err("write@0".to_owned())));
-        // The same again is the same change, and another one is not what was read.
-        pins.pin(&one, "read", second).unwrap();
-        assert_eq!(waiting(), std::slice::from_ref(&change));
-        pins.pin(&one, "read", r#"{"description":"Sends all."}"#).unwrap();
-        assert_eq!(pins.accept(std::slice::from_ref(&change.ticket)), Ok(Err(change.ticket)));
-        assert!(matches!(pins.pin(&one, "read", second), Ok(Pinned::Changed(_))));
-        let change = waiting().pop().unwrap();
-        assert_eq!(pins.accept(std::slice::from_ref(&change.ticket)), Ok(Ok(vec![change])));
-        assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
-        assert!(matches!(pins.pin(&one, "read", first), Ok(Pinned::Changed(_))));
-        // It has changed back, and nothing waits any more.
-        assert_eq!(pins.pin(&one, "read", second), Ok(Pinned::Same));
-        assert_eq!(waiting(), []);
-        assert_eq!(pins.forget(&["read".to_owned()]), Ok(2));
-        assert_eq!(pins.pin(&one, "read", first), Ok(Pinned::Same));
-    }
-
-    #[test]
-    fn a_broken_file_grants_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let pins = Pins::within(folder.path(), "fs");
-        pins.pin(&[], "t", "{}").unwrap();
-        #[expect(clippy::disallowed_methods, reason = "breaks the file")]
-        std::fs::write(pins.file.path(), "{").unwrap();
-        assert!(pins.pin(&[], "t", "{}").unwrap_err().contains("does not hold pins"));
-    }
-}
+mod tests;

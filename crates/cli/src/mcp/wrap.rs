@@ -8,6 +8,7 @@
 //! ```
 #![expect(clippy::disallowed_methods, reason = "reads and writes what passes between two programs")]
 
+mod ending;
 mod outbox;
 
 use std::fs::File;
@@ -31,6 +32,7 @@ use super::conversation::{Conversation, Judge, Out, Terms};
 use super::judge::Judged;
 use super::message::MAX_MESSAGE;
 use crate::serve::lines::{Line, Lines};
+use ending::Ending;
 use outbox::Outbox;
 
 /// How long a server may take to end when its client has left.
@@ -57,15 +59,20 @@ enum Event {
     ServerTooLong,
     /// The server is gone: why, in a sentence.
     ServerEnded(String),
+    /// This program was told to end.
+    Signal,
 }
 
-/// Runs the server and passes messages until one of both is gone. Returns how the server ended, or why it never began.
+/// How a server ended, or why it never began; and the signal that told this program to end, where one did.
+pub(crate) type Ended = (Result<RunReport, NotRun>, Option<u8>);
+
+/// Runs the server and passes messages until one of both is gone, or a signal tells this program to end: the server goes with it.
 pub(crate) fn run(
     judged: &Judged,
     terms: Terms,
     prepared: PreparedRun,
     started: AuditEvent,
-) -> io::Result<Result<RunReport, NotRun>> {
+) -> io::Result<Ended> {
     let (client_in, client_out) = own_streams()?;
     let (server_in, to_server) = pipe_with(PipeFlags::CLOEXEC)?;
     let (from_server, server_out) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -87,7 +94,8 @@ pub(crate) fn run(
         ..Streams::default()
     };
     let (send, events) = sync_channel(WAITING);
-    thread::scope(|scope| {
+    let ending = Ending::by_signal(cancellation.clone(), send.clone())?;
+    let ended = thread::scope(|scope| {
         reader(
             File::from(client_in),
             send.clone(),
@@ -117,8 +125,9 @@ pub(crate) fn run(
         drop(send);
         talk.join()
             .map_err(|_| io::Error::other("the conversation has a bug, which standard error names"))?;
-        Ok(ended)
-    })
+        Ok::<_, io::Error>(ended)
+    })?;
+    Ok((ended, ending.signal()))
 }
 
 /// The streams of this program, which are those of the client from now on.
@@ -206,6 +215,14 @@ impl<J: Judge> Talk<J> {
                 }
                 Event::Server(line) => self.conversation.hear_server(&line, now),
                 Event::ServerTooLong => self.conversation.server_overflowed(),
+                // Whoever has told this program to end does not wait for answers.
+                Event::Signal => {
+                    self.outbox = None;
+                    if is_over {
+                        return;
+                    }
+                    Vec::new()
+                }
                 Event::ClientLeft if is_over => return,
                 Event::ClientLeft => {
                     if self.outbox.take().is_some() {
@@ -277,9 +294,10 @@ impl<J: Judge> Talk<J> {
 }
 
 /// How this program ends for a server that ended so.
-pub(crate) fn exit(ended: &Result<RunReport, NotRun>) -> ExitCode {
-    match ended {
-        Ok(report) => ExitCode::from(report.outcome.exit_code()),
-        Err(_) => ExitCode::from(126),
+pub(crate) fn exit((ended, signal): &Ended) -> ExitCode {
+    match (ended, signal) {
+        (_, Some(signal)) => ExitCode::from(128_u8.saturating_add(*signal)),
+        (Ok(report), None) => ExitCode::from(report.outcome.exit_code()),
+        (Err(_), None) => ExitCode::from(126),
     }
 }

@@ -2,11 +2,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
-const [command, ...args] = process.argv.slice(2);
+const [port, command, ...args] = process.argv.slice(2);
 const client = new Client({ name: "test", version: "1.0.0" });
 await client.connect(new StdioClientTransport({ command, args, env: process.env }));
 const seen = { tools: (await client.listTools()).tools.map((tool) => tool.name) };
-for (const [name, given] of [["add", { a: 2, b: 3 }], ["page", {}], ["secret", {}], ["poisoned", {}], ["network", {}]]) {
+for (const [name, given] of [["add", { a: 2, b: 3 }], ["page", {}], ["secret", {}], ["poisoned", {}], ["network", { port: Number(port) }]]) {
   try {
     const result = await client.callTool({ name, arguments: given });
     seen[name] = { error: Boolean(result.isError), texts: result.content.map((block) => block.text) };

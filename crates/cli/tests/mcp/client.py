@@ -14,13 +14,13 @@ def texts(result):
 
 
 async def main():
-    mode, command = sys.argv[1], sys.argv[2:]
+    mode, port, command = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     transport = stdio_client(StdioServerParameters(command=command[0], args=command[1:], env=None))
     seen = {}
     async with Client(transport, mode=mode) as client:
         seen["version"] = client.protocol_version
         seen["tools"] = [tool.name for tool in (await client.list_tools()).tools]
-        for name, arguments in [("add", {"a": 2, "b": 3}), ("page", {}), ("secret", {}), ("poisoned", {}), ("network", {})]:
+        for name, arguments in [("add", {"a": 2, "b": 3}), ("page", {}), ("secret", {}), ("poisoned", {}), ("network", {"port": port})]:
             try:
                 result = await client.call_tool(name, arguments)
                 seen[name] = {"error": bool(result.is_error), "texts": texts(result)}

@@ -22,9 +22,9 @@ server.registerTool(
   },
   async () => said("rain"),
 );
-server.registerTool("network", { description: "Say whether a host is in reach." }, async () => {
+server.registerTool("network", { description: "Say whether a port of this machine is in reach.", inputSchema: { port: z.number() } }, async ({ port }) => {
   const reached = await new Promise((done) => {
-    const socket = net.connect({ host: "192.0.2.1", port: 80, timeout: 1000 });
+    const socket = net.connect({ host: "127.0.0.1", port, timeout: 5000 });
     socket.on("connect", () => done("reached"));
     socket.on("timeout", () => done("not reached: timeout"));
     socket.on("error", (error) => done(`not reached: ${error.code}`));

@@ -32,12 +32,12 @@ def poisoned() -> str:
 
 
 @server.tool()
-def network() -> str:
-    """Say whether a host is in reach."""
+def network(port: int) -> str:
+    """Say whether a port of this machine is in reach."""
     import socket
 
     try:
-        socket.create_connection(("192.0.2.1", 80), 1).close()
+        socket.create_connection(("127.0.0.1", port), 5).close()
         return "reached"
     except OSError as error:
         return f"not reached: {type(error).__name__}"

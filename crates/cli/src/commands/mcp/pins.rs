@@ -113,7 +113,7 @@ fn known(server: &str) -> Result<Pins, Failure> {
 fn list(server: &str, print: &mut dyn FnMut(&str)) -> Result<Exit, Failure> {
     let mut worst = Exit::Clean;
     for known in known(server)?.servers().map_err(Failure::incomplete)? {
-        print(&format!("{server}: {}\n", escape(&known.command.join(" "))));
+        print(&format!("{server}: {}\n", escape(&known.shown)));
         for (name, tool) in &known.tools {
             match tool.change(name) {
                 None => print(&format!("  {}\n", escape(name))),

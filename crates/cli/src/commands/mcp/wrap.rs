@@ -29,7 +29,7 @@ Examples:
 
 const MORE: &str = "\
 Exit codes:
-  that of the server
+  that of the server; 128 and the number of a signal that has ended this program, and the server with it
   125  the server could not be started
   126  the rules for commands deny it, or there is no sandbox for it
 
@@ -176,7 +176,7 @@ fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
     let terms = Terms { lets: args.lets.clone(), patience };
     let ended = wrap::run(&judged, terms, prepared, started(&exec));
     let ended = ended.map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))?;
-    if let Err(error) = &ended {
+    if let (Err(error), _) = &ended {
         crate::agent_run::say(&format!("stockade: {}\n", stockade_text::escape(&error.to_string())));
     }
     Ok(wrap::exit(&ended))

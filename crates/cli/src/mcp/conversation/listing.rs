@@ -1,9 +1,11 @@
 //! The list of tools: what is in it may be called, and what must not be called is not in it.
 
+use std::collections::HashMap;
+
 use stockade_text::{Node, Value};
 
-use super::{Asked, Conversation, Judge, Looked, MAX_TOOLS, Offer, Pinned, tool_name, undecided};
-use crate::mcp::edit::{get_mut, put, readable, set, text_of};
+use super::{Asked, Conversation, Definition, Judge, Looked, MAX_TOOLS, Offer, Pinned, tool_name, undecided};
+use crate::mcp::edit::{Bytes, get_mut, set};
 use crate::mcp::written::written;
 
 /// What a list may have beside its tools.
@@ -29,33 +31,19 @@ impl<J: Judge> Conversation<J> {
             return Err(format!("stockade: the server has more than {MAX_TOOLS} tools"));
         }
         let mut kept: Vec<Node> = Vec::new();
-        let (mut unlisted, mut withheld) = (Vec::new(), Vec::new());
-        for mut tool in tools {
-            let Some(name) = tool_name(&tool.value).map(str::to_owned) else {
-                self.tell(
-                    "a tool was left out: it has no name of 1 to 128 letters, digits, `_`, `-` and `.`",
-                );
-                continue;
-            };
-            let is_twice = kept.iter().any(|one| text_of(&one.value, "name") == Some(&name));
-            match self.offer(&name, &mut tool.value, is_twice) {
-                Offer::Offered => {
-                    self.note_offer(&name, Offer::Offered);
-                    if self.tools.get(&name) == Some(&Offer::Offered) {
-                        kept.push(tool);
-                    }
+        let mut unlisted = Vec::new();
+        for (name, tool, offer) in self.decided(tools)? {
+            if let Offer::Withheld(rule, why) = &offer {
+                if *rule == NOT_GRANTED {
+                    unlisted.push(name.clone());
+                } else {
+                    let said = self.turn_away(&name, rule, why);
+                    self.tell(said);
                 }
-                offer @ Offer::Withheld(rule, _) => {
-                    if rule == NOT_GRANTED { &mut unlisted } else { &mut withheld }.push(name.clone());
-                    kept.retain(|one| text_of(&one.value, "name") != Some(&name));
-                    if let Offer::Withheld(_, why) = &offer
-                        && rule != NOT_GRANTED
-                    {
-                        let said = self.turn_away(&name, rule, why);
-                        self.tell(said);
-                    }
-                    self.note_offer(&name, offer);
-                }
+            }
+            self.note_offer(&name, offer);
+            if self.tools.get(&name) == Some(&Offer::Offered) {
+                kept.push(tool);
             }
         }
         if !unlisted.is_empty() {
@@ -76,34 +64,78 @@ impl<J: Judge> Conversation<J> {
         self.plain("tools/list", &mut rest)
     }
 
-    /// What becomes of one tool.
-    fn offer(&mut self, name: &str, tool: &mut Value, is_twice: bool) -> Offer {
-        if is_twice {
-            return Offer::Withheld("twice", "its server lists two tools of this name".to_owned());
+    /// What becomes of each tool. All of them are held against what was seen first at once: each change of that is a file.
+    fn decided(&mut self, tools: Vec<Node>) -> Result<Vec<(String, Node, Offer)>, String> {
+        let mut count: HashMap<String, usize> = HashMap::new();
+        let mut named = Vec::new();
+        for tool in tools {
+            let Some(name) = tool_name(&tool.value).map(str::to_owned) else {
+                self.tell(
+                    "a tool was left out: it has no name of 1 to 128 letters, digits, `_`, `-` and `.`",
+                );
+                continue;
+            };
+            let times = count.entry(name.clone()).or_default();
+            *times += 1;
+            if *times == 1 {
+                named.push((name, tool));
+            }
         }
+        let mut definitions = Vec::new();
+        let mut decided = Vec::new();
+        for (name, mut tool) in named {
+            let is_twice = count.get(&name).is_some_and(|count| *count > 1);
+            let offer = match self.look_at(&name, &mut tool.value, is_twice) {
+                Ok(definition) => {
+                    definitions.push(definition);
+                    Offer::Offered
+                }
+                Err(withheld) => withheld,
+            };
+            decided.push((name, tool, offer));
+        }
+        let pinned = self.judge.pin(&definitions).map_err(|why| undecided(&why))?;
+        if pinned.len() != definitions.len() {
+            return Err(undecided("not every definition was held against the first one"));
+        }
+        let offered = decided.iter_mut().filter(|(_, _, offer)| *offer == Offer::Offered);
+        for ((_, _, offer), pinned) in offered.zip(pinned) {
+            if let Pinned::Changed(why) = pinned {
+                *offer = Offer::Withheld("changed", why);
+            }
+        }
+        Ok(decided)
+    }
+
+    /// Looks at one tool: its definition, or why it is left out.
+    fn look_at(&mut self, name: &str, tool: &mut Value, is_twice: bool) -> Result<Definition, Offer> {
         match self.judge.offers(name) {
             Ok(true) => {}
-            Ok(false) => return Offer::Withheld(NOT_GRANTED, "the agent does not have it".to_owned()),
-            Err(why) => return Offer::Withheld(UNDECIDED, undecided(&why)),
+            Ok(false) => {
+                return Err(Offer::Withheld(NOT_GRANTED, "the agent does not have it".to_owned()));
+            }
+            Err(why) => return Err(Offer::Withheld(UNDECIDED, undecided(&why))),
+        }
+        if is_twice {
+            return Err(Offer::Withheld("twice", "its server lists two tools of this name".to_owned()));
         }
         if leads_out(tool) {
             let why = "its schema refers to another document, which whoever follows it would have to load";
-            return Offer::Withheld("reference", why.to_owned());
+            return Err(Offer::Withheld("reference", why.to_owned()));
         }
         // As it came: what a cleaned one was made of may change without it.
-        let definition = written(&sorted(tool));
-        match self.judge.text(name, &readable(tool)) {
-            Ok(Looked::Fine) => {}
-            Ok(Looked::Cleaned { is_hostile: false, cleaned, .. }) => put(tool, &cleaned),
-            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
-                return Offer::Withheld("poisoned", format!("its definition could instruct a model: {why}"));
+        let definition = Definition { tool: name.to_owned(), written: written(&sorted(tool)) };
+        match self.judge.text(name, &tool.to_json()) {
+            Ok(Looked::Fine) => Ok(definition),
+            Ok(Looked::Cleaned { is_hostile: false, cleaned, .. }) => {
+                Bytes::Text.put(tool, &cleaned);
+                Ok(definition)
             }
-            Err(why) => return Offer::Withheld(UNDECIDED, undecided(&why)),
-        }
-        match self.judge.pin(name, &definition) {
-            Ok(Pinned::Same) => Offer::Offered,
-            Ok(Pinned::Changed(why)) => Offer::Withheld("changed", why),
-            Err(why) => Offer::Withheld(UNDECIDED, undecided(&why)),
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
+                let why = format!("its definition could instruct a model: {why}");
+                Err(Offer::Withheld("poisoned", why))
+            }
+            Err(why) => Err(Offer::Withheld(UNDECIDED, undecided(&why))),
         }
     }
 }

@@ -5,7 +5,7 @@ use stockade_text::Value;
 
 use super::listing::UNDECIDED;
 use super::{Asked, Conversation, Judge, Looked, Offer, Out, Wish, said, undecided};
-use crate::mcp::edit::{each_bytes, get, get_mut, node, put, readable, remove, set, table, text, text_of};
+use crate::mcp::edit::{Bytes, get, get_mut, node, remove, set, table, text, text_of};
 use crate::mcp::message::Id;
 use crate::mcp::methods::{Era, HANDSHAKE, STATELESS, Subject, wish};
 use crate::mcp::spelling::shown;
@@ -16,6 +16,9 @@ const MAX_STATE: usize = 1 << 20;
 
 /// The most that a server may ask for at once.
 const MAX_WISHES: usize = 64;
+
+/// The most notes about the bytes of a result.
+const MAX_NOTES: usize = 16;
 
 /// The member by which a server asks within something else.
 const WISHES: &str = "inputRequests";
@@ -59,40 +62,56 @@ impl<J: Judge> Conversation<J> {
 
     /// What a tool, a prompt or a resource brings.
     fn content(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
-        self.bytes(result)?;
         let name = asked.tool.as_deref().unwrap_or(&asked.method);
-        match self.judge.result(name, &readable(result)).map_err(|why| undecided(&why))? {
-            Looked::Fine => Ok(()),
-            Looked::Withheld(why) => Err(why),
+        let of_bytes = self.bytes(name, result)?;
+        let looked = self.judge.result(name, &Bytes::Apart.readable(result));
+        let of_text = match looked.map_err(|why| undecided(&why))? {
+            Looked::Fine => None,
+            Looked::Withheld(why) => return Err(why),
             // It would be taken for an order, whatever stands beside it.
             Looked::Cleaned { found, is_hostile: true, .. } if asked.subject == Subject::Prompt => {
-                Err(format!("stockade: the prompt could be an attack: {found}"))
+                return Err(format!("stockade: the prompt could be an attack: {found}"));
             }
             Looked::Cleaned { note, cleaned, .. } => {
-                put(result, &cleaned);
-                match add_note(asked, result, &note) {
-                    true => Ok(()),
-                    false => Err(format!("stockade: there is no place in it to say what was found: {note}")),
-                }
+                Bytes::Apart.put(result, &cleaned);
+                Some(note)
+            }
+        };
+        for note in of_text.into_iter().chain(of_bytes) {
+            if !add_note(asked, result, &note) {
+                return Err(format!("stockade: there is no place in it to say what was found: {note}"));
             }
         }
+        Ok(())
     }
 
-    /// What is spelled in Base64 and is text all the same.
-    fn bytes(&mut self, result: &Value) -> Result<(), String> {
+    /// What is spelled in Base64: it is text all the same to whoever reads it as one. Returns what is to be said of it.
+    fn bytes(&mut self, name: &str, result: &Value) -> Result<Vec<String>, String> {
         let mut found = Vec::new();
-        each_bytes(result, &mut found);
+        Bytes::Apart.each(result, &mut found);
+        let mut notes = Vec::new();
         for spelled in found {
             let bytes = base64::engine::general_purpose::STANDARD.decode(spelled);
             let bytes =
                 bytes.map_err(|_| "stockade: bytes of the result are not spelled as such".to_owned())?;
-            let Ok(said) = String::from_utf8(bytes) else { continue };
-            match self.judge.text("blob", &serde_json::Value::String(said)).map_err(|why| undecided(&why))? {
+            match self.judge.bytes(name, &bytes).map_err(|why| undecided(&why))? {
                 Looked::Fine => {}
-                Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => return Err(why),
+                Looked::Cleaned { found, note, is_hostile: false, .. } => {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                    if notes.len() > MAX_NOTES {
+                        return Err(format!(
+                            "stockade: more of the bytes of the result have findings than can be told: {found}"
+                        ));
+                    }
+                }
+                Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => {
+                    return Err(format!("stockade: bytes of the result could be an attack: {why}"));
+                }
             }
         }
-        Ok(())
+        Ok(notes)
     }
 
     /// What the server says of itself: its instructions reach the model before anything else.
@@ -110,10 +129,10 @@ impl<J: Judge> Conversation<J> {
             Era::Stateless => known_versions(result),
         }
         self.private(result);
-        match self.judge.text("instructions", &readable(result)).map_err(|why| undecided(&why))? {
+        match self.judge.text("instructions", &result.to_json()).map_err(|why| undecided(&why))? {
             Looked::Fine => return Ok(()),
             Looked::Cleaned { cleaned, is_hostile: false, .. } => {
-                put(result, &cleaned);
+                Bytes::Text.put(result, &cleaned);
                 return Ok(());
             }
             Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => {
@@ -143,13 +162,13 @@ impl<J: Judge> Conversation<J> {
 
     /// What has no form of its own: it is cleaned, and what could be an attack does not pass.
     pub(super) fn plain(&mut self, what: &str, value: &mut Value) -> Result<(), String> {
-        match self.judge.text(what, &readable(value)).map_err(|why| undecided(&why))? {
+        match self.judge.text(what, &value.to_json()).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
             Looked::Cleaned { found, is_hostile: true, .. } => {
                 Err(format!("stockade: it could be an attack: {found}"))
             }
             Looked::Cleaned { cleaned, .. } => {
-                put(value, &cleaned);
+                Bytes::Text.put(value, &cleaned);
                 Ok(())
             }
             Looked::Withheld(why) => Err(why),
@@ -178,7 +197,7 @@ impl<J: Judge> Conversation<J> {
         self.wishes(result)?;
         let mut rest = result.clone();
         remove(&mut rest, &[WISHES, "requestState"]);
-        match self.judge.text(&asked.method, &readable(&rest)).map_err(|why| undecided(&why))? {
+        match self.judge.text(&asked.method, &rest.to_json()).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
             Looked::Cleaned { found: why, .. } | Looked::Withheld(why) => Err(why),
         }
@@ -216,7 +235,7 @@ impl<J: Judge> Conversation<J> {
             let why = "it wants to send the person to a page, and nobody here can say what that is";
             return Some(self.turn_away(name, "url", why));
         }
-        match self.judge.text(name, &readable(params)) {
+        match self.judge.text(name, &params.to_json()) {
             Ok(Looked::Fine) => None,
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) => {
                 Some(self.turn_away(name, "scanner", &why))

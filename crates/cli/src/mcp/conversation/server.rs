@@ -5,7 +5,7 @@ use std::time::Instant;
 use stockade_text::Value;
 
 use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
-use crate::mcp::edit::{get, readable};
+use crate::mcp::edit::get;
 use crate::mcp::message::{Id, Kind, Message, Unread, answers, read};
 use crate::mcp::methods::{Era, Side, Subject, Wish, is_notification, request};
 use crate::mcp::spelling::shown;
@@ -111,7 +111,7 @@ impl<J: Judge> Conversation<J> {
             "notifications/tools/list_changed" => self.tools.clear(),
             _ => {}
         }
-        match self.judge.text(method, &readable(said)) {
+        match self.judge.text(method, &said.to_json()) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
                 self.tell(format!("a notification of the server was dropped: {why}"));
@@ -129,7 +129,7 @@ impl<J: Judge> Conversation<J> {
             let why = self.turn_away(Wish::Elicitation.name(), "url", why);
             return self.error(&id, said::WITHHELD, &why);
         }
-        match self.judge.text("error", &readable(error)) {
+        match self.judge.text("error", &error.to_json()) {
             Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
             Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
                 let code = match get(error, "code").and_then(Id::of) {

@@ -10,12 +10,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::{Conversation, Judge, Looked, Out, Pinned, Terms, Verdict, Wish};
+use super::{Conversation, Definition, Judge, Looked, Out, Pinned, Terms, Verdict, Wish};
 
 /// Has the tools whose names begin with `t`, takes `EVIL` for an attack and `~` for a character that nobody sees.
 #[derive(Debug, Default)]
 struct Strict {
     pins: HashMap<String, String>,
+    /// How often definitions were held against them.
+    pinned: usize,
+    /// Whether there is no room for more of them.
+    is_full: bool,
 }
 
 fn seen(value: &Json) -> Looked {
@@ -61,9 +65,20 @@ impl Judge for Strict {
         Ok(seen(text))
     }
 
-    fn pin(&mut self, tool: &str, definition: &str) -> Result<Pinned, String> {
-        let known = self.pins.entry(tool.to_owned()).or_insert_with(|| definition.to_owned());
-        Ok(if known == definition { Pinned::Same } else { Pinned::Changed("another one".to_owned()) })
+    fn bytes(&mut self, _: &str, bytes: &[u8]) -> Result<Looked, String> {
+        Ok(seen(&String::from_utf8_lossy(bytes).into_owned().into()))
+    }
+
+    fn pin(&mut self, tools: &[Definition]) -> Result<Vec<Pinned>, String> {
+        self.pinned += 1;
+        if self.is_full {
+            return Err("there are too many".to_owned());
+        }
+        let one = |Definition { tool, written }: &Definition| {
+            let known = self.pins.entry(tool.clone()).or_insert_with(|| written.clone());
+            if known == written { Pinned::Same } else { Pinned::Changed("another one".to_owned()) }
+        };
+        Ok(tools.iter().map(one).collect())
     }
 }
 

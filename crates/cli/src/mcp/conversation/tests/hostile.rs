@@ -74,6 +74,59 @@ fn instructions_and_prompts_that_could_be_an_attack_do_not_pass() {
     assert_eq!(clients(&out)[0]["result"]["content"][1]["text"], "a note");
 }
 
+/// Bytes are told apart in what a tool, a prompt or a resource brings, where the protocol has them. Anywhere else a member of the same form is
+/// read by a model as it is written.
+#[test]
+fn what_looks_like_bytes_is_read_wherever_it_is_none() {
+    let posed = json!({"type": "image", "data": "EVIL", "uri": "a:b", "blob": "EVIL"});
+    let tool = json!({"name": "t", "description": "d", "inputSchema": {"properties": {"a": posed}}});
+    assert_eq!(Talk::begun(&[]).list(&json!([tool])), Vec::<String>::new());
+    for (method, answer) in [
+        ("prompts/list", json!({"prompts": [{"name": "a", "x": posed}]})),
+        ("resources/list", json!({"resources": [posed]})),
+        ("completion/complete", json!({"completion": posed})),
+        ("tools/call", json!({"content": [], "structuredContent": posed})),
+        ("tools/call", json!({"content": [{"type": "text", "text": "a", "_meta": posed}]})),
+        ("resources/read", json!({"contents": [{"uri": "a:b", "text": "x", "_meta": {"y": posed}}]})),
+    ] {
+        let mut talk = Talk::with_tools(&["t"]);
+        let asked = match method {
+            "tools/call" => call(1, "t", &json!({})),
+            method => json!({"jsonrpc": "2.0", "id": 1, "method": method}),
+        };
+        assert_eq!(servers(&talk.client(&asked)).len(), 1, "{method}");
+        let sent = clients(&talk.server(&result(1, &answer)))[0].to_string();
+        assert!(!sent.contains("EVIL") || sent.contains("a note"), "{method}: {sent}");
+    }
+    let mut talk = Talk::begun(&[super::Wish::Sampling]);
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": posed}}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {"messages": [{"role": "user", "content": posed}]}}),
+    ] {
+        assert_eq!(clients(&talk.server(&message)), Vec::<Value>::new(), "{message}");
+    }
+    // An error is no result, and has no bytes.
+    let mut talk = Talk::with_tools(&["t"]);
+    talk.client(&call(1, "t", &json!({})));
+    let failed = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "m", "data": posed}});
+    assert!(!clients(&talk.server(&failed))[0].to_string().contains("EVIL"));
+}
+
+/// Each change of the pins is a file that is written, and a server may have thousands of tools. Where nothing more can be kept in mind, the
+/// client is told, and not shown a list without tools.
+#[test]
+fn a_list_is_held_against_the_first_one_at_once() {
+    let mut talk = Talk::begun(&[]);
+    let many: Vec<Value> = (0..1000).map(|at| json!({"name": format!("t{at}")})).collect();
+    assert_eq!(talk.list(&json!(many)).len(), 1000);
+    assert_eq!(talk.conversation.judge.pinned, 1);
+    talk.conversation.judge.is_full = true;
+    talk.client(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}));
+    let out = talk.server(&result(1, &json!({"tools": [{"name": "t"}]})));
+    assert!(clients(&out)[0]["error"]["message"].as_str().unwrap().contains("too many"), "{out:?}");
+    assert_eq!(servers(&talk.client(&call(2, "t", &json!({})))).len(), 0);
+}
+
 /// What was found is said where whoever asked looks, or nothing is handed on.
 #[test]
 fn a_note_is_never_lost() {
