@@ -6,6 +6,7 @@ use super::address_book::AddressBook;
 use super::conditions::{Asked, Conditions, EntryBounds};
 use super::holds::{Holds, Part};
 use super::own_name;
+use super::secret_binding::{BoundHost, BoundName};
 use super::target::{Host, NetTarget};
 
 /// How many entries a list may have.
@@ -74,6 +75,14 @@ enum Hosts {
     One(Host),
     /// All names that end so; it begins with a dot.
     Below(String),
+}
+
+/// An entry that lets through a host which a secret goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReachedEntry<'l> {
+    pub(super) written: &'l str,
+    /// Whether anything goes through there, which nobody looks at.
+    pub(super) carries_anything: bool,
 }
 
 /// What an entry says, for another notation.
@@ -198,6 +207,26 @@ impl HostList {
             && self.denied_by(target).is_none()
     }
 
+    /// Returns the entries that let through some host that a secret goes to, as far as no other entry keeps that out as a whole.
+    pub(super) fn reached(&self, bound: &BoundHost) -> Vec<ReachedEntry<'_>> {
+        let at_port: Vec<_> = self.entries.iter().filter(|entry| entry.has_port(Some(bound.port))).collect();
+        let reached = at_port.iter().filter(|entry| !entry.denies).filter_map(|entry| {
+            let name = entry.hosts.bound();
+            if !name.overlaps(&bound.host) {
+                return None;
+            }
+            let both = if bound.host.covers(&name) { &name } else { &bound.host };
+            let mut about: Vec<_> = at_port.iter().filter(|one| one.hosts.bound().covers(both)).collect();
+            if about.iter().any(|one| one.denies && !one.conditions.look_inside()) {
+                return None;
+            }
+            about.retain(|one| one.conditions.look_inside());
+            let carries_anything = entry.carries_anything && about.is_empty();
+            Some(ReachedEntry { written: &entry.written, carries_anything })
+        });
+        reached.collect()
+    }
+
     /// Returns whether an entry has to do with a name, whatever the port.
     pub(super) fn has_name(&self, name: &str) -> bool {
         let host = Host::Name(name.to_owned());
@@ -246,6 +275,16 @@ impl HostList {
     /// Returns whether the host is there, with another port.
     pub(super) fn has_other_port(&self, target: &NetTarget) -> bool {
         self.entries.iter().any(|entry| !entry.denies && entry.is_about(&target.host))
+    }
+}
+
+impl Hosts {
+    /// The same, to be compared with whom a secret goes to.
+    fn bound(&self) -> BoundName {
+        match self {
+            Self::One(host) => BoundName::One(host.clone()),
+            Self::Below(end) => BoundName::Below(end.clone()),
+        }
     }
 }
 
@@ -372,14 +411,17 @@ impl Entry {
     }
 
     fn holds(&self, target: &NetTarget) -> bool {
-        // An entry with a port says nothing about a target without one.
-        let port = match (self.port, target.port) {
+        self.has_port(target.port) && self.is_about(&target.host)
+    }
+
+    /// An entry with a port says nothing about a target without one.
+    fn has_port(&self, asked: Option<u16>) -> bool {
+        match (self.port, asked) {
             (None, _) if self.denies => true,
             (None, None) => true,
             (None, Some(port)) => WEB.contains(&port),
             (own, asked) => own == asked,
-        };
-        port && self.is_about(&target.host)
+        }
     }
 
     fn is_about(&self, host: &Host) -> bool {

@@ -272,11 +272,7 @@ fn length(headers: &Headers<'_>) -> Result<Option<u64>, BadRequest> {
 /// A header that names another host would reach that one, where several share an address.
 fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest> {
     let Some(named) = headers.one("host")? else { return Ok(()) };
-    let same = NetTarget::parse(named).is_ok_and(|named| {
-        let is_same = named.host == target.host || (is_loopback(&named.host) && is_loopback(&target.host));
-        is_same && named.port.is_none_or(|port| target.port == Some(port))
-    });
-    match same && !named.contains(['/', '@', '?', '#']) {
+    match names_target(named, target) {
         true => Ok(()),
         false => Err(BadRequest {
             status: 403,
@@ -285,6 +281,15 @@ fn same_host(target: &NetTarget, headers: &Headers<'_>) -> Result<(), BadRequest
             fix: Some("ask for the host itself".to_owned()),
         }),
     }
+}
+
+/// Whether what a request names as its host is the target that it was let through to, wherever the request is read.
+pub(super) fn names_target(named: &str, target: &NetTarget) -> bool {
+    let is_same = |named: NetTarget| {
+        let is_host = named.host == target.host || (is_loopback(&named.host) && is_loopback(&target.host));
+        is_host && named.port.is_none_or(|port| target.port == Some(port))
+    };
+    !named.contains(['/', '@', '?', '#']) && NetTarget::parse(named).is_ok_and(is_same)
 }
 
 /// Whether a host is the loopback under one of the names that all programs know.

@@ -308,34 +308,7 @@ impl BoundHost {
 
     /// Returns whether both mean some host.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
-        let below = |end: &str, other: &BoundName| match other {
-            BoundName::One(Host::Name(name)) => name.ends_with(end),
-            BoundName::One(Host::Address(_)) => false,
-            BoundName::Below(other) => other.ends_with(end) || end.ends_with(other.as_str()),
-        };
-        self.port == other.port
-            && match (&self.host, &other.host) {
-                (BoundName::One(one), BoundName::One(other)) => one == other,
-                (BoundName::Below(end), other) | (other, BoundName::Below(end)) => below(end, other),
-            }
-    }
-
-    /// Returns whether it is this machine itself.
-    pub(super) fn is_loopback(&self) -> bool {
-        match &self.host {
-            BoundName::One(Host::Name(name)) => name == "localhost" || name.ends_with(".localhost"),
-            BoundName::One(Host::Address(address)) => address.is_loopback(),
-            BoundName::Below(_) => false,
-        }
-    }
-
-    /// Returns a target that it means, for a list of hosts to be asked about.
-    pub(super) fn example(&self) -> NetTarget {
-        let host = match &self.host {
-            BoundName::One(host) => host.clone(),
-            BoundName::Below(end) => Host::Name(format!("x{end}")),
-        };
-        NetTarget { host, port: Some(self.port), shown: None }
+        self.port == other.port && self.host.overlaps(&other.host)
     }
 
     pub(super) fn written(&self) -> String {
@@ -345,6 +318,32 @@ impl BoundHost {
             BoundName::Below(end) => format!("*{end}"),
         };
         format!("{host}:{}", self.port)
+    }
+}
+
+impl BoundName {
+    /// Returns whether both mean some host.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let below = |end: &str, other: &Self| match other {
+            Self::One(Host::Name(name)) => name.ends_with(end),
+            Self::One(Host::Address(_)) => false,
+            Self::Below(other) => other.ends_with(end) || end.ends_with(other.as_str()),
+        };
+        match (self, other) {
+            (Self::One(one), Self::One(other)) => one == other,
+            (Self::Below(end), other) | (other, Self::Below(end)) => below(end, other),
+        }
+    }
+
+    /// Returns whether all that the other means is meant by this.
+    pub(super) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::One(one), Self::One(other)) => one == other,
+            (Self::One(_), Self::Below(_)) | (Self::Below(_), Self::One(Host::Address(_))) => false,
+            (Self::Below(end), Self::One(Host::Name(other)) | Self::Below(other)) => {
+                other.ends_with(end.as_str())
+            }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said of several secrets together, before any of them is got.
 
 use super::host_list::HostList;
-use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
+use super::secret_binding::{BoundName, SecretBinding, SecretError, SecretPlace};
 
 impl SecretBinding {
     /// Looks whether all of them can go where they are to go. `list` is what the list of hosts is called where somebody could change it.
@@ -17,16 +17,22 @@ impl SecretBinding {
 /// A secret has to go to a host that is reached, and where requests are seen.
 fn check_host(binding: &SecretBinding, hosts: &HostList, list: &str) -> Result<(), SecretError> {
     let to = binding.host.written();
-    if hosts.entry_for(&binding.host.example()).is_none() {
-        let fix = format!("add `{to}` to {list}");
+    let reached = hosts.reached(&binding.host);
+    if reached.is_empty() {
+        let fix = match &binding.host.host {
+            BoundName::One(_) => format!("add `{to}` to {list}"),
+            BoundName::Below(end) => {
+                format!("add the host below `{end}` to {list} that requests are signed for, and no other")
+            }
+        };
         return Err(SecretError::new(
             &binding.name,
             format!("goes to `{to}`, which commands do not reach"),
             fix,
         ));
     }
-    if hosts.carries_anything(&binding.host.example()) {
-        let fix = format!("take `/tcp` from the entry for `{to}`");
+    if let Some(unseen) = reached.iter().find(|entry| entry.carries_anything) {
+        let fix = format!("take `/tcp` from the entry `{}`", unseen.written);
         let why = format!("goes to `{to}`, through which anything goes unseen");
         return Err(SecretError::new(&binding.name, why, fix));
     }

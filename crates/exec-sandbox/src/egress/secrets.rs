@@ -199,6 +199,11 @@ impl Held {
         }
     }
 
+    /// When the time of a secret is over, if it has one.
+    fn lent_until(&self, binding: &SecretBinding) -> Option<Instant> {
+        binding.lifetime.and_then(|lifetime| self.began.checked_add(lifetime))
+    }
+
     /// Says whether a secret may be put into a request now.
     fn may_go(
         &self,
@@ -218,7 +223,7 @@ impl Held {
                 "run the command again, or lend it for longer (`for=`)",
             );
         }
-        if !to.is_tls && !binding.is_plain && !binding.host.is_loopback() {
+        if !to.is_tls && !binding.is_plain && !to.is_loopback {
             let reason = format!("the secret `{name}` would go to `{}` over plain HTTP", to.target);
             return refused(
                 "secret-in-clear",
@@ -232,8 +237,8 @@ impl Held {
 
 impl Rewrite for Secrets {
     /// Plain requests are looked at wherever they go: a dummy in one is refused.
-    fn inspects(&self, to: Conversation<'_>) -> bool {
-        !to.is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(to.target))
+    fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool {
+        !is_tls || self.0.bindings.iter().any(|binding| binding.host.holds(target))
     }
 
     fn request(

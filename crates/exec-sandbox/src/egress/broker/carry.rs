@@ -24,6 +24,8 @@ pub(super) enum Over {
     Upload = 1,
     Download,
     Lifetime,
+    /// That of a secret which a request was sent with.
+    Lease,
 }
 
 impl Pulse {
@@ -34,7 +36,7 @@ impl Pulse {
     /// Which bound was run into.
     pub(super) fn over(&self) -> Option<Over> {
         let over = self.over.load(Ordering::Relaxed);
-        [Over::Upload, Over::Download, Over::Lifetime].into_iter().find(|one| *one as u8 == over)
+        [Over::Upload, Over::Download, Over::Lifetime, Over::Lease].into_iter().find(|one| *one as u8 == over)
     }
 
     fn ends(&self, over: Over) -> io::Error {
@@ -123,6 +125,22 @@ impl Most {
             None => true,
             Some(left) => left.checked_sub(bytes as u64).inspect(|rest| *left = *rest).is_some(),
         }
+    }
+}
+
+/// When something is cut that goes on, and by which bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End {
+    pub(super) at: Instant,
+    pub(super) bound: Over,
+}
+
+impl End {
+    /// Returns the first of the two: that of an entry, and that of what is lent.
+    pub(super) fn first(of_entry: Option<Instant>, of_lease: Option<Instant>) -> Option<Self> {
+        let ends = |at, bound| Self { at, bound };
+        let both = [of_lease.map(|at| ends(at, Over::Lease)), of_entry.map(|at| ends(at, Over::Lifetime))];
+        both.into_iter().flatten().min_by_key(|end| end.at)
     }
 }
 

@@ -48,7 +48,9 @@ use super::carry::Pulse;
 use super::resolve_check::Brokered;
 use crate::trust::RunTrust;
 use authority::Authority;
-pub(in super::super) use rewrite::{BodyFilter, BodyRewrite, Conversation, Rewrite, RewriteRefusal};
+pub(in super::super) use rewrite::{
+    BodyFilter, BodyRewrite, Conversation, LentUntil, Rewrite, RewriteRefusal,
+};
 use roots::Roots;
 pub(super) use serve::Wire;
 use serve::{Inspected, Upstream, with_cause};
@@ -98,8 +100,7 @@ impl Inspector {
 
     /// Whether a conversation is looked into to change what is said.
     pub(super) fn rewrites(&self, target: &NetTarget, wire: Wire) -> bool {
-        let to = Conversation { target, is_tls: wire == Wire::Tls };
-        self.rewrite.as_ref().is_some_and(|rewrite| rewrite.inspects(to))
+        self.rewrite.as_ref().is_some_and(|rewrite| rewrite.inspects(target, wire == Wire::Tls))
     }
 
     /// What a client is shown, if it may speak these protocols.

@@ -332,6 +332,7 @@ pub(super) fn too_much(target: &NetTarget, over: Over) -> Brokered {
         Over::Upload => ("too-much", "more was sent than its entry lets through (`upload`)"),
         Over::Download => ("too-much", "more was answered than its entry lets through (`download`)"),
         Over::Lifetime => ("expired", "the time of its entry is over (`for`)"),
+        Over::Lease => ("secret-expired", "the time of the secret that it was sent with is over (`for`)"),
     };
     Brokered::refused(target, rule, reason)
 }

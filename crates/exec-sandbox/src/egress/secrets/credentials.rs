@@ -1,70 +1,169 @@
-//! Which headers and parts of a query say who somebody is: where a host gets a secret, no other of them goes along.
+//! Which headers and parts of a query say who somebody is, by the names that are known for it, and which texts look like a token: where
+//! a host gets a secret, none of them goes along.
 
-/// Names that are credentials and do not end as such.
-const HEADERS: &[&str] = &[
-    "authorization",
-    "authentication",
-    "cookie",
-    "x-honeycomb-team",
-    "x-auth",
-    "x-password",
-    "x-apikey",
-    "apikey",
-];
+use super::dummy;
 
-/// How names of headers end that are credentials.
-const ENDS: &[&str] =
-    &["-authorization", "-token", "-key", "-secret", "-auth", "-password", "-credential", "-apikey"];
-
-/// Names that end so and say nothing of the kind.
-const NO_CREDENTIALS: &[&str] = &[
-    "sec-websocket-key",
-    "idempotency-key",
-    "x-idempotency-key",
-    "surrogate-key",
-    "x-surrogate-key",
-    "x-csrf-token",
-    "x-xsrf-token",
-    "csrf-token",
-    "x-amz-copy-source-server-side-encryption-customer-key",
-];
-
-/// Names in a query, in small letters.
-const IN_QUERIES: &[&str] = &[
-    "access_token",
-    "accesstoken",
-    "api_key",
-    "apikey",
-    "api-key",
+/// The last word of a name, where that is a credential. Names have words by `-`, `_`, `.` and capitals.
+const WORDS: &[&str] = &[
     "auth",
-    "auth_token",
+    "authentication",
     "authorization",
-    "client_secret",
+    "bearer",
+    "cookie",
+    "credential",
+    "credentials",
+    "jwt",
     "key",
-    "oauth_token",
+    "oauth",
+    "pass",
+    "passphrase",
+    "passwd",
     "password",
-    "private_token",
+    "pwd",
     "secret",
     "sig",
     "signature",
     "token",
-    "x-amz-credential",
-    "x-amz-security-token",
-    "x-amz-signature",
-    "x-goog-credential",
-    "x-goog-signature",
+];
+
+/// What names end with that are written together: `accesstoken`, `xapikey`.
+const JOINED: &[&str] = &[
+    "accesskey",
+    "apikey",
+    "authkey",
+    "authorization",
+    "jwt",
+    "passwd",
+    "password",
+    "privatekey",
+    "secret",
+    "secretkey",
+    "signature",
+    "token",
+];
+
+/// Names that end with none of these. A session by other names is often one of a conversation, and lets nobody in: `session_id` of
+/// Codex, `mcp-session-id`, `vscode-sessionid`.
+const HEADERS: &[&str] =
+    &["x-honeycomb-team", "x-session", "x-session-id", "x-sessionid", "sessionid", "x-auth-user-token"];
+
+/// What stands before `token` or `key` where that is a place in a list, says which of several something is, or is no secret.
+const BEFORE: &[&str] = &[
+    "cache",
+    "continuation",
+    "csrf",
+    "cursor",
+    "delta",
+    "end",
+    "foreign",
+    "idempotency",
+    "next",
+    "page",
+    "partition",
+    "primary",
+    "public",
+    "resume",
+    "row",
+    "skip",
+    "sort",
+    "start",
+    "surrogate",
+    "sync",
+    "websocket",
+    "xsrf",
+];
+
+/// Other names that end so and say nothing of the kind.
+const NO_CREDENTIALS: &[&str] = &[
+    "x-amz-copy-source-server-side-encryption-customer-key",
+    // Which of two requests is the same one.
+    "clienttoken",
+    "clientrequesttoken",
+];
+
+/// What stands before `key` in a query where that is a credential. `issueKey` and `projectKey` are names of things.
+const KEYS_OF: &[&str] = &[
+    "access",
+    "account",
+    "admin",
+    "api",
+    "app",
+    "auth",
+    "client",
+    "consumer",
+    "functions",
+    "license",
+    "master",
+    "private",
+    "secret",
+    "service",
+    "session",
+    "shared",
+    "signing",
+    "subscription",
+    "write",
 ];
 
 /// Returns whether a header, in small letters, says who somebody is.
 pub(super) fn is_header(name: &str) -> bool {
-    let plain = name.replace('_', "-");
-    let ends_so = ENDS.iter().any(|end| plain.ends_with(end));
-    (HEADERS.contains(&plain.as_str()) || ends_so) && !NO_CREDENTIALS.contains(&name)
+    HEADERS.contains(&name.replace('_', "-").as_str()) || is_named_so(name)
 }
 
 /// Returns whether a name in a query does, as it reads when it is decoded.
 pub(super) fn is_in_query(name: &str) -> bool {
-    IN_QUERIES.iter().any(|one| name.eq_ignore_ascii_case(one))
+    let joined = joined(name);
+    let is_of_something = joined
+        .strip_suffix("key")
+        .is_some_and(|of| !of.is_empty() && !KEYS_OF.iter().any(|one| of.ends_with(one)));
+    is_named_so(name) && !is_of_something
+}
+
+fn is_named_so(name: &str) -> bool {
+    let joined = joined(name);
+    let last = last_word(name);
+    let is_one = WORDS.contains(&last.as_str()) || JOINED.iter().any(|end| joined.ends_with(end));
+    let of = joined.strip_suffix("token").or_else(|| joined.strip_suffix("key")).unwrap_or_default();
+    let is_other = BEFORE.iter().any(|before| of.ends_with(before))
+        || NO_CREDENTIALS.iter().any(|one| *one == joined || *one == name);
+    is_one && !is_other
+}
+
+fn is_between(sign: char) -> bool {
+    matches!(sign, '-' | '_' | '.' | '$' | '[' | ']')
+}
+
+/// A name in small letters, without what stands between its words.
+fn joined(name: &str) -> String {
+    name.chars().filter(|sign| !is_between(*sign)).map(|sign| sign.to_ascii_lowercase()).collect()
+}
+
+/// The last word of a name, in small letters.
+fn last_word(name: &str) -> String {
+    let name = name.trim_end_matches(is_between);
+    let word = name.rsplit(is_between).next().unwrap_or_default();
+    // `accessToken` has two words, and `TOKEN` has one.
+    let has_small = word.bytes().any(|byte| byte.is_ascii_lowercase());
+    let at = word.rfind(|sign: char| sign.is_ascii_uppercase()).filter(|_| has_small).unwrap_or_default();
+    word.get(at..).unwrap_or(word).to_ascii_lowercase()
+}
+
+/// The shortest text that is taken for a token by the letters that it has, and that begins as tokens do.
+const LONG: usize = 16;
+
+/// Returns whether a text looks like a token, and not like the name of somebody: it begins as tokens do, or is long and of letters and
+/// digits alone.
+pub(super) fn is_token(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let has = |part: &str, of: fn(&u8) -> bool| part.bytes().any(|byte| of(&byte));
+    let is_mixed = |part: &str| {
+        part.len() >= LONG && has(part, u8::is_ascii_digit) && has(part, u8::is_ascii_alphabetic)
+    };
+    let parts = || text.split(|sign: char| !sign.is_ascii_alphanumeric());
+    // `oauth2accesstoken` has a digit, as names have; tokens have more of them.
+    let digits = |part: &str| part.bytes().filter(u8::is_ascii_digit).count();
+    let is_long = parts().any(|part| is_mixed(part) && digits(part) > 1);
+    let is_uuid = dummy::is_uuid(&text) && text.bytes().any(|byte| !matches!(byte, b'0' | b'-'));
+    !text.contains('@') && (is_long || is_uuid || dummy::begins_as_token(&text, LONG))
 }
 
 #[cfg(test)]
@@ -87,14 +186,108 @@ mod tests {
             "x-functions-key",
             "ocp-apim-subscription-key",
             "x-auth-token",
+            "x-auth",
+            "x-password",
+            "x-apikey",
+            "apikey",
+            "x_api_key",
+            "token",
+            "auth",
+            "key",
+            "secret",
+            "password",
+            "x-jwt",
+            "x-session-id",
+            "x-accesstoken",
+            "signature",
         ] {
             assert!(is_header(name), "{name}");
         }
-        for name in
-            ["accept", "content-type", "idempotency-key", "sec-websocket-key", "user-agent", "x-csrf-token"]
-        {
+        for name in [
+            "accept",
+            "content-type",
+            "idempotency-key",
+            "x-idempotency-key",
+            "sec-websocket-key",
+            "surrogate-key",
+            "user-agent",
+            "x-csrf-token",
+            "mcp-session-id",
+            "session_id",
+            "x-max-tokens",
+            "monkey",
+            "author",
+        ] {
             assert!(!is_header(name), "{name}");
         }
-        assert!(is_in_query("Access_Token") && is_in_query("X-Amz-Signature") && !is_in_query("page"));
+        for name in [
+            "Access_Token",
+            "access_token",
+            "accessToken",
+            "accesstoken",
+            "refresh_token",
+            "id_token",
+            "jwt",
+            "X-Amz-Signature",
+            "X-Amz-Credential",
+            "sig",
+            "key",
+            "api_key",
+            "apiKey",
+            "API-KEY",
+            "client_secret",
+            "auth[token]",
+            "password",
+            "TOKEN",
+        ] {
+            assert!(is_in_query(name), "{name}");
+        }
+        for name in [
+            "page",
+            "pageToken",
+            "page_token",
+            "nextPageToken",
+            "NextToken",
+            "continuation-token",
+            "$skiptoken",
+            "ClientToken",
+            "sort_key",
+            "issueKey",
+            "projectKey",
+            "max_tokens",
+            "",
+        ] {
+            assert!(!is_in_query(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn tokens_and_names_of_users() {
+        for token in [
+            "ghp_REALrealREALrealREALrealREALreal0001",
+            "glpat-abcdefghijklmnopqrst",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl",
+            "0123456789abcdef0123456789abcdef",
+            "123e4567-e89b-12d3-a456-426614174000",
+        ] {
+            assert!(is_token(token.as_bytes()), "{token}");
+        }
+        for user in [
+            "",
+            "me",
+            "x-access-token",
+            "x-oauth-basic",
+            "oauth2accesstoken",
+            "__token__",
+            "_json_key",
+            "AWS",
+            "pat-smith",
+            "robot$project+deployer",
+            "service-account-project-1234",
+            "0123456789abcdef0123@example.com",
+            "00000000-0000-0000-0000-000000000000",
+        ] {
+            assert!(!is_token(user.as_bytes()), "{user}");
+        }
     }
 }

@@ -85,6 +85,11 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
     Some(format!("{prefix}{}{}", random(alphabet, length)?, "=".repeat(padding)))
 }
 
+/// Whether a text of so many letters at least begins as a token does.
+pub(super) fn begins_as_token(text: &str, long: usize) -> bool {
+    text.len() >= long && (is_jwt(text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)))
+}
+
 /// Three parts in base64, the first of which says how it is signed.
 fn is_jwt(text: &str) -> bool {
     let is_part = |part: &str| {
@@ -97,7 +102,7 @@ fn is_jwt(text: &str) -> bool {
 /// The lengths of the parts of such a number.
 const UUID: [usize; 5] = [8, 4, 4, 4, 12];
 
-fn is_uuid(text: &str) -> bool {
+pub(super) fn is_uuid(text: &str) -> bool {
     let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     text.split('-').map(str::len).eq(UUID) && text.split('-').all(is_hex)
 }

@@ -1,7 +1,7 @@
 //! Finds values in what goes by in pieces, in every spelling that carries them whole.
 //!
 //! A value is looked for as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case; and
-//! all of that once more in what percent-escapes and escapes of JSON stand for. One automaton (Aho and Corasick) reads each byte
+//! all of that once more in what percent-escapes, escapes of JSON, entities of HTML and forms stand for. One automaton (Aho and Corasick) reads each byte
 //! once for each of these readings, so that time is linear, and what is held back is only what might be the beginning of a value.
 
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +13,7 @@ use aho_corasick::{Anchored, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::readings::{Decoder, JSON, PERCENT};
+use super::readings::{Decoder, Escape, FORM, HTML, JSON, PERCENT};
 
 /// Values to look for.
 pub(super) struct Needles {
@@ -22,8 +22,19 @@ pub(super) struct Needles {
     /// The forms that are looked for, by their number in the automaton.
     forms: Vec<Form>,
     /// How long the beginning of a form is that a state stands for.
-    depths: HashMap<StateID, usize>,
+    depths: HashMap<StateID, Depth>,
     longest: usize,
+    /// The ways in which texts are read besides as they are.
+    escapes: Vec<Escape>,
+}
+
+/// What a state stands for.
+#[derive(Debug, Clone, Copy, Default)]
+struct Depth {
+    /// How long the beginning of a form is, which may be the whole of it.
+    whole: usize,
+    /// How much of its end might still become another form, when more comes.
+    open: usize,
 }
 
 /// One spelling of one value.
@@ -102,7 +113,11 @@ impl Needles {
     /// When they are too many or too long for an automaton.
     pub(super) fn new<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Result<Self, String> {
         let (mut forms, mut texts) = (Vec::new(), Vec::new());
+        let mut escapes = vec![PERCENT, JSON, HTML];
         for (value, bytes) in values.into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
+            if bytes.contains(&b' ') && escapes.len() < READINGS - 1 {
+                escapes.push(FORM);
+            }
             for spelling in SPELLINGS {
                 let mut text = spelling.of(bytes);
                 text.make_ascii_lowercase();
@@ -115,16 +130,9 @@ impl Needles {
         let automaton =
             NFA::builder().match_kind(MatchKind::Standard).build(&texts).map_err(|e| e.to_string())?;
         let start = automaton.start_state(Anchored::No).map_err(|e| e.to_string())?;
-        let mut depths = HashMap::new();
-        for text in &texts {
-            let mut state = start;
-            for (depth, byte) in text.iter().enumerate() {
-                state = automaton.next_state(Anchored::No, state, *byte);
-                depths.insert(state, depth + 1);
-            }
-        }
+        let depths = depths(&automaton, start, &texts);
         let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
-        Ok(Self { automaton, start, forms, depths, longest })
+        Ok(Self { automaton, start, forms, depths, longest, escapes })
     }
 
     /// Returns what is found in a text that is there as a whole.
@@ -150,13 +158,42 @@ impl Needles {
         self.find_up_to(text, 1).first().map(|found| found.value)
     }
 
-    fn depth(&self, state: StateID) -> usize {
+    fn depth(&self, state: StateID) -> Depth {
         self.depths.get(&state).copied().unwrap_or_default()
     }
 }
 
-/// In so many ways a text is read: as it is, and with escapes of two kinds.
-pub(super) const READINGS: usize = 3;
+/// What each state stands for in which a form has begun. A form that is complete goes on to none other by itself, but its end may.
+fn depths(automaton: &NFA, start: StateID, texts: &[Vec<u8>]) -> HashMap<StateID, Depth> {
+    let next = |state, byte: &u8| automaton.next_state(Anchored::No, state, *byte);
+    let mut depths = HashMap::new();
+    let mut complete = Vec::new();
+    for text in texts {
+        let mut state = start;
+        for (number, byte) in text.iter().enumerate() {
+            state = next(state, byte);
+            let whole = number + 1;
+            let open = if whole < text.len() { whole } else { 0 };
+            let depth: &mut Depth = depths.entry(state).or_default();
+            *depth = Depth { whole, open: depth.open.max(open) };
+        }
+        complete.push((state, text));
+    }
+    // The shorter ones first: what a longer one ends with is settled by then.
+    complete.sort_by_key(|(_, text)| text.len());
+    for (state, text) in complete {
+        if depths.get(&state).is_some_and(|depth| depth.open > 0) {
+            continue;
+        }
+        let end = text.iter().skip(1).fold(start, next);
+        let open = depths.get(&end).map_or(0, |depth| depth.open);
+        depths.entry(state).or_default().open = open;
+    }
+    depths
+}
+
+/// In so many ways a text is read at most: as it is, and with escapes of four kinds.
+pub(super) const READINGS: usize = 5;
 
 /// How far something that goes by has been looked at.
 #[derive(Debug)]
@@ -164,7 +201,7 @@ pub(super) struct NeedleStream {
     /// How many bytes went by.
     at: u64,
     plain: StateID,
-    readings: [Reading; READINGS - 1],
+    readings: Vec<Reading>,
 }
 
 /// What escapes stand for, as far as it has been looked at.
@@ -178,12 +215,12 @@ struct Reading {
 
 impl NeedleStream {
     pub(super) fn new(needles: &Needles) -> Self {
-        let reading = |kind| Reading {
-            decoder: Decoder::new(kind),
+        let reading = |escape: &Escape| Reading {
+            decoder: Decoder::new(*escape),
             state: needles.start,
             begins: VecDeque::with_capacity(needles.longest + 1),
         };
-        Self { at: 0, plain: needles.start, readings: [reading(PERCENT), reading(JSON)] }
+        Self { at: 0, plain: needles.start, readings: needles.escapes.iter().map(reading).collect() }
     }
 
     /// Looks at one more piece.
@@ -219,7 +256,7 @@ impl NeedleStream {
 
     /// Returns up to where nothing could be the beginning of a value.
     pub(super) fn is_settled_until(&self, needles: &Needles) -> u64 {
-        let plain = self.at.saturating_sub(needles.depth(self.plain) as u64);
+        let plain = self.at.saturating_sub(needles.depth(self.plain).open as u64);
         self.readings.iter().map(|reading| reading.is_settled_until(needles, self.at)).fold(plain, u64::min)
     }
 }
@@ -228,7 +265,7 @@ impl Reading {
     /// It stands where the plain reading does, which met no escape.
     fn as_plain(&mut self, needles: &Needles, state: StateID, at: u64) {
         self.state = state;
-        let depth = needles.depth(state) as u64;
+        let depth = needles.depth(state).whole as u64;
         self.begins.clear();
         self.begins.extend(at.saturating_sub(depth)..at);
     }
@@ -246,7 +283,7 @@ impl Reading {
 
     fn is_settled_until(&self, needles: &Needles, at: u64) -> u64 {
         let unread = at.saturating_sub(self.decoder.begun() as u64);
-        let depth = needles.depth(self.state);
+        let depth = needles.depth(self.state).open;
         let first = self.begins.len().checked_sub(depth).and_then(|index| self.begins.get(index));
         first.filter(|_| depth > 0).map_or(unread, |first| unread.min(*first))
     }

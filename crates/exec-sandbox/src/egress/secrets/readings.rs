@@ -1,4 +1,4 @@
-//! What escapes stand for in what goes by in pieces: `%41` in addresses and forms, `\u0041` in JSON.
+//! What escapes stand for in what goes by in pieces: `%41` in addresses and forms, `\u0041` in JSON, `&#x41;` in HTML.
 //!
 //! Nothing is refused here, and nothing has to be well-formed: what is no escape stands for itself. A reader that decodes more than
 //! another finds more.
@@ -9,6 +9,10 @@ pub(super) struct Escape {
     begins: u8,
     /// Reads what begins with that byte.
     read: fn(&[u8]) -> Read,
+    /// What stands for a blank beside that.
+    blank: Option<u8>,
+    /// Whether what a number stands for is a byte, and not a character.
+    is_of_bytes: bool,
 }
 
 /// What bytes are that begin an escape.
@@ -25,13 +29,64 @@ enum Read {
 }
 
 /// What stands for a byte in addresses and forms: `%41`.
-pub(super) const PERCENT: Escape = Escape { begins: b'%', read: percent };
+pub(super) const PERCENT: Escape = Escape { begins: b'%', read: percent, blank: None, is_of_bytes: true };
+
+/// The same in forms, where a blank is a `+`. Elsewhere, that stands for itself.
+pub(super) const FORM: Escape = Escape { blank: Some(b'+'), ..PERCENT };
 
 /// `\u0041`, `\/`. An escape that stands behind a backslash is read as one: programs write JSON into JSON.
-pub(super) const JSON: Escape = Escape { begins: b'\\', read: json };
+pub(super) const JSON: Escape = Escape { begins: b'\\', read: json, blank: None, is_of_bytes: false };
+
+/// `&#x2F;`, `&#47;`, `&sol;`.
+pub(super) const HTML: Escape = Escape { begins: b'&', read: html, blank: None, is_of_bytes: false };
 
 /// So many bytes at most become one escape, or none.
-const MAX: usize = 7;
+const MAX: usize = 12;
+
+/// Names of the signs that programs escape, and of those that stand in secrets (HTML, 13.5).
+const ENTITIES: &[(&[u8], u8)] = &[
+    (b"quot", b'"'),
+    (b"QUOT", b'"'),
+    (b"amp", b'&'),
+    (b"AMP", b'&'),
+    (b"apos", b'\''),
+    (b"lt", b'<'),
+    (b"LT", b'<'),
+    (b"gt", b'>'),
+    (b"GT", b'>'),
+    (b"excl", b'!'),
+    (b"num", b'#'),
+    (b"dollar", b'$'),
+    (b"percnt", b'%'),
+    (b"lpar", b'('),
+    (b"rpar", b')'),
+    (b"ast", b'*'),
+    (b"midast", b'*'),
+    (b"plus", b'+'),
+    (b"comma", b','),
+    (b"period", b'.'),
+    (b"sol", b'/'),
+    (b"colon", b':'),
+    (b"semi", b';'),
+    (b"equals", b'='),
+    (b"quest", b'?'),
+    (b"commat", b'@'),
+    (b"lsqb", b'['),
+    (b"lbrack", b'['),
+    (b"bsol", b'\\'),
+    (b"rsqb", b']'),
+    (b"rbrack", b']'),
+    (b"Hat", b'^'),
+    (b"lowbar", b'_'),
+    (b"UnderBar", b'_'),
+    (b"grave", b'`'),
+    (b"lcub", b'{'),
+    (b"lbrace", b'{'),
+    (b"verbar", b'|'),
+    (b"vert", b'|'),
+    (b"rcub", b'}'),
+    (b"rbrace", b'}'),
+];
 
 fn percent(bytes: &[u8]) -> Read {
     match bytes {
@@ -42,6 +97,35 @@ fn percent(bytes: &[u8]) -> Read {
             _ => Read::Itself,
         },
         _ => Read::Itself,
+    }
+}
+
+fn html(bytes: &[u8]) -> Read {
+    let number = |digits: &[u8], radix| {
+        let digit = |byte: &u8| char::from(*byte).to_digit(radix);
+        digits.iter().try_fold(0_u32, |sum, byte| sum.checked_mul(radix)?.checked_add(digit(byte)?))
+    };
+    let numbered = |digits: &[u8], radix| match digits {
+        [] => Read::More,
+        [digits @ .., b';'] => {
+            number(digits, radix).filter(|_| !digits.is_empty()).map_or(Read::Itself, Read::Stands)
+        }
+        digits if bytes.len() < MAX && number(digits, radix).is_some() => Read::More,
+        _ => Read::Itself,
+    };
+    match bytes {
+        [_] | [_, b'#'] => Read::More,
+        [_, b'#', b'x' | b'X', digits @ ..] => numbered(digits, 16),
+        [_, b'#', digits @ ..] => numbered(digits, 10),
+        [_, name @ .., b';'] => {
+            let row = ENTITIES.iter().find(|row| row.0 == name);
+            row.map_or(Read::Itself, |row| Read::Stands(u32::from(row.1)))
+        }
+        [_, name @ ..] => match ENTITIES.iter().any(|row| row.0.starts_with(name)) {
+            true => Read::More,
+            false => Read::Itself,
+        },
+        [] => Read::Itself,
     }
 }
 
@@ -109,14 +193,20 @@ impl Decoder {
     }
 
     pub(super) fn has_escape(&self, piece: &[u8]) -> bool {
-        memchr::memchr(self.escape.begins, piece).is_some()
+        let blank = self.escape.blank.unwrap_or(self.escape.begins);
+        memchr::memchr2(self.escape.begins, blank, piece).is_some()
+    }
+
+    /// What a byte that is no escape stands for.
+    fn itself(&self, byte: u8) -> u8 {
+        if self.escape.blank == Some(byte) { b' ' } else { byte }
     }
 
     /// Decodes a piece that begins there in all that goes by.
     pub(super) fn feed(&mut self, piece: &[u8], began: u64, emit: &mut Emit<'_>) {
         for (byte, at) in piece.iter().zip(began..) {
             if self.begun.is_empty() && *byte != self.escape.begins {
-                emit(*byte, at, at + 1);
+                emit(self.itself(*byte), at, at + 1);
                 continue;
             }
             self.begun.push(*byte);
@@ -149,7 +239,7 @@ impl Decoder {
                     2
                 }
                 Read::Itself | Read::More => {
-                    emit(first, from, from + 1);
+                    emit(self.itself(first), from, from + 1);
                     1
                 }
             };
@@ -172,7 +262,7 @@ enum IsOver {
 /// A percent-escape is a byte; one of JSON is a character, and a half of one is nothing that could be found.
 fn stands(character: u32, escape: Escape, emit: &mut dyn FnMut(u8)) {
     match (u8::try_from(character), char::from_u32(character)) {
-        (Ok(byte), _) if escape.begins == PERCENT.begins || byte.is_ascii() => emit(byte),
+        (Ok(byte), _) if escape.is_of_bytes || byte.is_ascii() => emit(byte),
         (_, Some(character)) => {
             character.encode_utf8(&mut [0; 4]).bytes().for_each(emit);
         }
@@ -212,6 +302,14 @@ mod tests {
             (JSON, r"\\x\\", r"\x\\"),
             (JSON, r"\u00e4\uZ\u004", "\u{e4}\\uZ\\u004"),
             (JSON, r"\\n", "\\\n"),
+            (HTML, "a&#x41;&#106;&sol;&lowbar;&#X2f;&amp;&#x0000002f;", "aAj/_/&/"),
+            (
+                HTML,
+                "&#;&#x;&;&nosuch;&amp&&lt;&#99999999999;&#xzz;&",
+                "&#;&#x;&;&nosuch;&amp&<&#99999999999;&#xzz;&",
+            ),
+            (FORM, "a+b%41%+%4+", "a bA% %4 "),
+            (PERCENT, "a+b%2b", "a+b+"),
         ] {
             for piece in 1..9 {
                 assert_eq!(decoded(escape, text, piece), expected, "{text} in pieces of {piece}");

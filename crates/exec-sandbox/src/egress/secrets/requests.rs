@@ -9,13 +9,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
-use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
+use super::super::broker::inspect::{BodyRewrite, Conversation, LentUntil, RewriteRefusal};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
 use super::needles::{READINGS, Spelling};
 use super::scrub::{Watched, through};
 use super::{Held, Secret, credentials, percent, sigv4};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// The longest body that is read whole, to put a secret into it or to sign it.
 const MAX_BODY: usize = 8 << 20;
@@ -37,6 +39,8 @@ pub(super) struct Asked<'h> {
     /// Whether its host gets a secret, whatever the path.
     is_bound: bool,
     path: String,
+    /// Until when all of that is lent which was put into it.
+    until: Cell<Option<Instant>>,
 }
 
 /// Puts secrets into a request.
@@ -48,7 +52,8 @@ pub(super) fn rewrite(
     let whole = head.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned();
     let (path, query) =
         whole.split_once('?').map_or((whole.as_str(), None), |(path, query)| (path, Some(query)));
-    let asked = Asked { held, to, is_bound: held.is_bound(to.target), path: path.to_owned() };
+    let is_bound = held.is_bound(to.target);
+    let asked = Asked { held, to, is_bound, path: path.to_owned(), until: Cell::default() };
     asked.holds_none(to.target.host.to_string().as_bytes(), "the name of the host")?;
     asked.holds_none(head.method.as_str().as_bytes(), "the method")?;
     // A request that is signed is judged as a whole, and nothing else is put into its address.
@@ -75,8 +80,11 @@ pub(super) fn rewrite(
         }
     }
     if let (Some((secret, binding)), Some(unsigned)) = (signing, unsigned) {
-        return asked.sign(head, secret, binding, unsigned);
+        let signed = asked.sign(head, secret, binding, unsigned);
+        asked.say_until(head);
+        return signed;
     }
+    asked.say_until(head);
     Ok(asked.body())
 }
 
@@ -110,12 +118,26 @@ impl<'h> Asked<'h> {
                 None => return Err(self.ambiguous()),
                 Some(true) if binding.places.iter().any(&is_place) => {
                     self.held.may_go(secret, binding, self.to)?;
+                    self.lent(binding);
                     return Ok(Some((secret, binding)));
                 }
                 Some(_) => {}
             }
         }
         Ok(None)
+    }
+
+    /// What is put into the request is lent: nothing that this opens outlasts that.
+    fn lent(&self, binding: &SecretBinding) {
+        let until = self.held.lent_until(binding);
+        self.until.set(self.until.get().into_iter().chain(until).min());
+    }
+
+    fn say_until(&self, head: &mut request::Parts) {
+        if let Some(until) = self.until.get() {
+            let before = head.extensions.get::<LentUntil>().map_or(until, |before| before.0);
+            head.extensions.insert(LentUntil(until.min(before)));
+        }
     }
 
     fn ambiguous(&self) -> RewriteRefusal {
@@ -206,9 +228,10 @@ impl<'h> Asked<'h> {
             let is_ours = self.held.bindings().any(|(_, binding)| {
                 binding.host.holds(self.to.target) && binding.places.iter().any(is_place)
             });
-            return match self.is_bound && (is_ours || credentials::is_in_query(&plain)) {
-                true => Err(self.other(&format!("`{}` of the query", plain.escape_debug()))),
-                false => Ok(None),
+            let other = Some(plain.clone()).filter(|_| is_ours).or_else(|| credential_in(pair));
+            return match other.filter(|_| self.is_bound) {
+                Some(other) => Err(self.other(&format!("`{}` of the query", other.escape_debug()))),
+                None => Ok(None),
             };
         };
         let Some((secret, _)) = self.belongs(number, is_place)? else {
@@ -284,7 +307,9 @@ impl<'h> Asked<'h> {
         };
         let dummy = secret.dummy.as_bytes();
         let value = match (user.as_slice(), password.as_slice()) {
-            (user, password) if password == dummy && in_user.is_none() => basic_header(user, &secret.value),
+            (user, password) if password == dummy && in_user.is_none() && !credentials::is_token(user) => {
+                basic_header(user, &secret.value)
+            }
             (user, password) if user == dummy && NO_PASSWORDS.contains(&password) => {
                 basic_header(&secret.value, password)
             }
@@ -297,11 +322,13 @@ impl<'h> Asked<'h> {
     fn body(&self) -> BodyRewrite {
         if let Some(number) = self.in_body() {
             let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
-            let (is_tls, is_bound) = (self.to.is_tls, self.is_bound);
+            let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
             let finish = move |head: &mut request::Parts, body: Bytes| {
-                let to = Conversation { target: &target, is_tls };
-                let asked = Asked { held: &held, to, is_bound, path };
-                asked.whole_body(head, body, number)
+                let to = Conversation { target: &target, is_tls, is_loopback };
+                let asked = Asked { held: &held, to, is_bound, path, until: Cell::default() };
+                let body = asked.whole_body(head, body, number);
+                asked.say_until(head);
+                body
             };
             return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
         }
@@ -376,7 +403,7 @@ impl<'h> Asked<'h> {
         &self,
         head: &mut request::Parts,
         secret: &'h Secret,
-        _binding: &SecretBinding,
+        binding: &SecretBinding,
         unsigned: HeaderMap,
     ) -> Result<BodyRewrite, RewriteRefusal> {
         let Some(authorization) = unsigned.get(AUTHORIZATION) else { return Ok(self.body()) };
@@ -397,12 +424,16 @@ impl<'h> Asked<'h> {
             return Ok(self.body());
         }
         let (held, number) = (Arc::clone(self.held), self.number_of(secret));
-        let target = self.to.target.clone();
+        let (target, binding) = (self.to.target.clone(), binding.clone());
+        let (is_tls, is_loopback) = (self.to.is_tls, self.to.is_loopback);
         let finish = move |head: &mut request::Parts, body: Bytes| {
             if let Some(found) = held.dummies.first(&body) {
                 return Err(held.elsewhere(found, &target, "the body"));
             }
             let Some(secret) = held.secrets.get(number) else { return Err(refused("it is gone".to_owned())) };
+            // The body took its time.
+            let to = Conversation { target: &target, is_tls, is_loopback };
+            held.may_go(secret, &binding, to)?;
             let hash = sigv4::hash(&body);
             let new = signed.anew(&unsigned, head, &target, &hash, (&secret.dummy, &secret.value));
             head.headers.insert(AUTHORIZATION, new.map_err(|why| refused(why.to_owned()))?);
@@ -414,6 +445,13 @@ impl<'h> Asked<'h> {
     fn number_of(&self, secret: &Secret) -> usize {
         self.held.secrets.iter().position(|one| one.name == secret.name).unwrap_or(usize::MAX)
     }
+}
+
+/// The name of a credential in a part of a query. Some servers part queries at `;` as well.
+fn credential_in(pair: &str) -> Option<String> {
+    let names = pair.split(';').map(|part| part.split_once('=').map_or(part, |(name, _)| name));
+    let plain = names.map(|name| String::from_utf8_lossy(&percent::decoded(name)).into_owned());
+    plain.into_iter().find(|name| credentials::is_in_query(name))
 }
 
 /// Room for what a query grows by.

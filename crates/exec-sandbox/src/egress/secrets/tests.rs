@@ -1,9 +1,11 @@
 //! What goes out with a secret, what goes out without one, and what comes back.
 
-use hyper::http::{HeaderMap, Request, Response};
+mod leases;
+
+use hyper::http::{HeaderMap, Request, Response, request};
 use proptest::prelude::*;
 
-use super::super::broker::inspect::BodyFilter;
+use super::super::broker::inspect::{BodyFilter, LentUntil};
 use super::needles::Spelling;
 use super::scrub::{Pieces as _, Scrubbed};
 use super::*;
@@ -57,7 +59,7 @@ fn sent(
         request = request.header(*name, value);
     }
     let mut head = request.body(()).unwrap().into_parts().0;
-    let to = Conversation { target: &target, is_tls };
+    let to = Conversation { target: &target, is_tls, is_loopback: url.contains("//127.") };
     let out = match secrets.request(to, &mut head).map_err(|refused| refused.rule)? {
         BodyRewrite::Unchanged => body.to_vec(),
         BodyRewrite::Whole { then, .. } => {
@@ -265,6 +267,10 @@ fn a_host_with_a_secret_gets_no_other_credential() {
         vec![("authorization", format!("Bearer {t}")), ("authorization", "Bearer mine".to_owned())],
         vec![("authorization", format!("Bearer {t}")), ("x-api-key", "mine".to_owned())],
         vec![("authorization", basic(&t, "mine"))],
+        vec![("authorization", basic("ghp_strangeSTRANGEstrangeSTRANGEstra0001", &t))],
+        vec![("token", "mine".to_owned())],
+        vec![("x-session-id", "mine".to_owned())],
+        vec![("x-jwt", "mine".to_owned())],
         vec![("cookie", "session=mine".to_owned())],
         vec![("private-token", "mine".to_owned())],
         vec![("proxy-authorization", "Basic eDp5".to_owned())],
@@ -279,6 +285,10 @@ fn a_host_with_a_secret_gets_no_other_credential() {
         "https://api.test/?a&X-Amz-Signature=0",
         "https://q.test/?code=mine",
         "https://q.test/?%63ode=mine",
+        "https://api.test/?a=1;access_token=mine",
+        "https://api.test/?refresh_token=mine",
+        "https://api.test/?id%5ftoken=mine&b",
+        "https://api.test/?jwt=mine",
     ] {
         assert_eq!(sent(&secrets, url, &[], b"").unwrap_err(), "other-credential", "{url}");
     }
@@ -297,11 +307,27 @@ fn a_secret_is_lent_and_does_not_go_in_clear() {
     assert!(sent(&secrets, "https://api.test:80/", &bearer(0), b"").is_ok());
     assert!(sent(&secrets, "http://plain.test/", &bearer(1), b"").is_ok());
     assert!(sent(&secrets, "http://127.0.0.1/", &bearer(2), b"").is_ok());
+    // A name that says so is none of this machine where it leads elsewhere.
+    let named = with(&[("T", REAL, "localhost:80")]);
+    let token = vec![("authorization", format!("Bearer {}", dummy_of(&named, 0)))];
+    assert_eq!(sent(&named, "http://localhost/", &token, b"").unwrap_err(), "secret-in-clear");
     let long_ago = Instant::now().checked_sub(Duration::from_secs(600)).unwrap();
     let held = Arc::into_inner(Arc::into_inner(secrets.0).unwrap().held.into_inner().unwrap()).unwrap();
     let expired = lent(held.secrets, long_ago);
     let bearer = vec![("authorization", format!("Bearer {}", dummy_of(&expired, 0)))];
     assert_eq!(sent(&expired, "https://api.test:80/", &bearer, b"").unwrap_err(), "secret-expired");
+}
+
+/// What a server that parts queries at `;` would read elsewhere stands in no place.
+#[test]
+fn a_part_of_a_value_is_no_place() {
+    let secrets = with(&[("Q", OTHER, "q.test in query:code")]);
+    let dummy = dummy_of(&secrets, 0);
+    for query in [format!("a=1;code={dummy}"), format!(";code={dummy}"), format!("code={dummy};a=1")] {
+        let url = format!("https://q.test/?{query}");
+        assert_eq!(sent(&secrets, &url, &[], b"").unwrap_err(), "secret-elsewhere", "{query}");
+    }
+    assert!(sent(&secrets, &format!("https://q.test/?a=1;b=2&code={dummy}"), &[], b"").is_ok());
 }
 
 fn answered(
@@ -317,7 +343,9 @@ fn answered(
         answer = answer.header(*name, *value);
     }
     let mut head = answer.body(()).unwrap().into_parts().0;
-    let out = match secrets.answer(Conversation { target: &target, is_tls: true }, &mut head)? {
+    let out = match secrets
+        .answer(Conversation { target: &target, is_tls: true, is_loopback: false }, &mut head)?
+    {
         BodyRewrite::Pieces(filter) => through(filter, body, piece)?,
         _ => panic!("an answer goes by in pieces"),
     };
@@ -422,7 +450,7 @@ fn no_part_of_an_answer_is_asked_for_or_let_through() {
         }
         let mut head = answer.body(()).unwrap().into_parts().0;
         let target = NetTarget::parse(host).unwrap();
-        let to = Conversation { target: &target, is_tls: true };
+        let to = Conversation { target: &target, is_tls: true, is_loopback: false };
         secrets.answer(to, &mut head).err().map(|refused| refused.rule)
     };
     for (status, headers) in [
@@ -496,8 +524,10 @@ fn what_cannot_work_is_said_before_anything_runs() {
     let file = folder.path().join("token");
     std::fs::write(&file, REAL).unwrap();
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-    let hosts =
-        HostList::compile(&["api.test".into(), "*.aws.test".into(), "db.test:443/tcp".into()]).unwrap();
+    let hosts = HostList::compile(
+        &["api.test", "*.aws.test", "db.test:443/tcp", "s3.one.test", "!*.out.aws.test"].map(String::from),
+    )
+    .unwrap();
     let open = |rows: &[&str]| {
         let read = |row: &&str| SecretBinding::read(&row.replace("FILE", file.to_str().unwrap())).unwrap();
         let bindings: Vec<_> = rows.iter().map(read).collect();
@@ -508,10 +538,16 @@ fn what_cannot_work_is_said_before_anything_runs() {
     assert!(open(&["T=file:FILE@api.test/a in path", "T=file:FILE@api.test/b in body"]).is_ok());
     assert!(open(&["T=file:FILE@api.test", "U=file:FILE@api.test in header:x-key"]).is_ok());
     assert!(open(&["K=file:FILE@*.aws.test in sigv4"]).is_ok());
+    // Whatever part of it the list lets through.
+    assert!(open(&["K=file:FILE@*.s3.aws.test in sigv4"]).is_ok());
+    assert!(open(&["K=file:FILE@*.one.test in sigv4"]).is_ok());
     for (rows, why) in [
         (&["T=file:FILE@evil.test"][..], "add `evil.test:443` to the list"),
         (&["T=file:FILE@api.test:8443"], "add `api.test:8443` to the list"),
-        (&["T=file:FILE@db.test"], "take `/tcp`"),
+        (&["T=file:FILE@db.test"], "take `/tcp` from the entry `db.test:443/tcp`"),
+        (&["K=file:FILE@*.other.test in sigv4"], "add the host below `.other.test` to the list"),
+        (&["K=file:FILE@*.out.aws.test in sigv4"], "add the host below `.out.aws.test`"),
+        (&["K=file:FILE@*.one.test:81 in sigv4"], "add the host below `.one.test`"),
         (&["T=file:FILE@api.test", "U=file:FILE@api.test"], "where `T` goes as well"),
         (&["T=file:FILE@api.test in basic", "U=file:FILE@api.test/x"], "where `T` goes as well"),
         (&["K=file:FILE@*.aws.test in sigv4", "T=file:FILE@a.aws.test"], "where `K` goes as well"),

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::time::Sleep;
 
-use super::super::carry::{Most, Over};
+use super::super::carry::{End, Most, Over};
 use super::super::refusals::Refused;
 use super::rewrite::{BodyFilter, RewriteRefusal};
 use super::stream::at;
@@ -30,7 +30,7 @@ pub(super) enum Carried {
 pub(super) struct Stream {
     from: Incoming,
     most: Most,
-    until: Option<Pin<Box<Sleep>>>,
+    until: Option<(Pin<Box<Sleep>>, Over)>,
     filter: Option<Box<dyn BodyFilter>>,
     /// What comes behind what was held back.
     behind: Option<Frame<Bytes>>,
@@ -50,11 +50,11 @@ impl Carried {
     pub(super) fn stream(
         from: Incoming,
         most: Most,
-        until: Option<std::time::Instant>,
+        until: Option<End>,
         filter: Option<Box<dyn BodyFilter>>,
         (conversation, ended): (Arc<dyn Watch>, Ended),
     ) -> Self {
-        let until = until.map(at);
+        let until = until.map(|end| (at(end.at), end.bound));
         Self::Stream(Box::new(Stream {
             from,
             most,
@@ -155,8 +155,11 @@ impl Body for Carried {
             if stream.is_over {
                 return Poll::Ready(None);
             }
-            if stream.until.as_mut().is_some_and(|until| until.as_mut().poll(context).is_ready()) {
-                return Poll::Ready(Some(Err(stream.ends(Over::Lifetime))));
+            if let Some((until, bound)) = &mut stream.until
+                && until.as_mut().poll(context).is_ready()
+            {
+                let bound = *bound;
+                return Poll::Ready(Some(Err(stream.ends(bound))));
             }
             let frame = match Pin::new(&mut stream.from).poll_frame(context) {
                 Poll::Pending => return Poll::Pending,

@@ -4,7 +4,7 @@ use hyper::http;
 use hyper::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{Method, Uri, request};
 
-use super::super::super::proxy_request::{BadRequest, MAX_HEAD};
+use super::super::super::proxy_request::{BadRequest, MAX_HEAD, names_target};
 use super::super::super::target::NetTarget;
 
 /// What concerns one connection, and no other behind it.
@@ -58,10 +58,7 @@ pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) ->
 
 /// A request that names another host would reach that one, where several share a server.
 fn is_same(target: &NetTarget, named: &str) -> Result<(), BadRequest> {
-    let same = NetTarget::parse(named).is_ok_and(|named| {
-        named.host == target.host && named.port.is_none_or(|port| target.port == Some(port))
-    });
-    if same && !named.contains(['/', '@', '?', '#']) {
+    if names_target(named, target) {
         return Ok(());
     }
     Err(BadRequest {
@@ -136,4 +133,32 @@ pub(super) fn authority(target: &NetTarget, scheme: &str) -> String {
 
 fn bad(why: &str) -> BadRequest {
     BadRequest { status: 400, rule: "bad-request", reason: why.to_owned(), fix: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The loopback is one host under its three names, here as where a head of HTTP/1 is read.
+    #[test]
+    fn a_request_is_for_the_host_that_it_names() {
+        for (target, named, is_for_it) in [
+            ("localhost:8443", "127.0.0.1:8443", true),
+            ("localhost:8443", "[::1]:8443", true),
+            ("127.0.0.1:8443", "LOCALHOST", true),
+            ("a.example:443", "a.example", true),
+            ("localhost:8443", "127.0.0.1:8444", false),
+            ("localhost:8443", "127.0.0.2:8443", false),
+            ("localhost:8443", "a.localhost:8443", false),
+            ("a.example:443", "b.example", false),
+            ("a.example:443", "me@a.example", false),
+        ] {
+            let target = NetTarget::parse(target).unwrap();
+            let by_header = http::Request::get("/").header("host", named).body(()).unwrap().into_parts().0;
+            assert_eq!(is_for(&target, "https", &by_header).is_ok(), is_for_it, "{target} {named}");
+            let uri = format!("https://{named}/");
+            let by_authority = http::Request::get(uri).body(()).unwrap().into_parts().0;
+            assert_eq!(is_for(&target, "https", &by_authority).is_ok(), is_for_it, "{target} {named}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! What may be put into requests and taken out of answers by whoever looks into them.
 
 use std::fmt;
+use std::time::Instant;
 
 use hyper::body::Bytes;
 use hyper::http;
@@ -13,7 +14,7 @@ use super::super::super::target::NetTarget;
 /// The heads come as they go on: a request names its path and `Host`, and what concerns one connection alone is gone.
 pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
     /// Whether a conversation has to be looked into for it.
-    fn inspects(&self, to: Conversation<'_>) -> bool;
+    fn inspects(&self, target: &NetTarget, is_tls: bool) -> bool;
 
     /// Puts what belongs there into a request that was let through, or says why it is refused.
     fn request(
@@ -30,12 +31,18 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
     ) -> Result<BodyRewrite, RewriteRefusal>;
 }
 
+/// Until when a request holds by what was put into it: with that ends what it opened. It stands among the extensions of a head.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LentUntil(pub(crate) Instant);
+
 /// With whom a client talks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Conversation<'t> {
     /// The host and the port.
     pub(crate) target: &'t NetTarget,
     pub(crate) is_tls: bool,
+    /// Whether the address that it leads to is of this machine itself, whatever its name says.
+    pub(crate) is_loopback: bool,
 }
 
 /// What becomes of a body.

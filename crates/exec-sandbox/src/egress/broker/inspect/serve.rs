@@ -17,7 +17,7 @@ use super::super::super::conditions::Asked;
 use super::super::super::proxy_request::BadRequest;
 use super::super::super::target::NetTarget;
 use super::super::answer::{about, status_of};
-use super::super::carry::{Most, Over, Pulse};
+use super::super::carry::{End, Most, Over, Pulse};
 use super::super::ledger::Granted;
 use super::super::refusals::Refused;
 use super::super::resolve_check::Brokered;
@@ -25,7 +25,7 @@ use super::super::through::{granted, too_much};
 use super::super::{Shared, answer};
 use super::body::{Carried, Ended};
 use super::heads;
-use super::rewrite::{self, BodyRewrite, Rewrite, RewriteRefusal};
+use super::rewrite::{self, BodyRewrite, LentUntil, Rewrite, RewriteRefusal};
 use super::stream::{Checks, IN_PLACE_OF_BAD};
 use super::watch::Watch;
 use super::whole::{Room, WholeBodies};
@@ -117,7 +117,13 @@ impl Inspected {
     }
 
     fn to(&self) -> rewrite::Conversation<'_> {
-        rewrite::Conversation { target: &self.target, is_tls: self.wire == Wire::Tls }
+        let addresses = &self.brokered.addresses;
+        rewrite::Conversation {
+            target: &self.target,
+            is_tls: self.wire == Wire::Tls,
+            is_loopback: !addresses.is_empty()
+                && addresses.iter().all(|one| one.ip().to_canonical().is_loopback()),
+        }
     }
 
     pub(super) fn may_become_raw(&self) -> bool {
@@ -231,21 +237,27 @@ impl Inspected {
         let most = Most { bytes: granted.upload, bound: Over::Upload };
         let ended = Ended::default();
         let known = || (self.watch(), Arc::clone(&ended));
-        let stream = |body, filter| Carried::stream(body, most, granted.until, filter, known());
+        let until = |head: &mut http::request::Parts| {
+            let lent = head.extensions.remove::<LentUntil>().map(|LentUntil(until)| until);
+            End::first(granted.until, lent)
+        };
+        let mut ends = until(&mut head);
+        let stream = |body, filter, ends| Carried::stream(body, most, ends, filter, known());
         let body = match rewritten {
-            BodyRewrite::Unchanged => stream(body, None),
+            BodyRewrite::Unchanged => stream(body, None, ends),
             // What is not there needs no filter, and no form of its own.
-            BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None),
+            BodyRewrite::Pieces(_) if body.is_end_stream() => stream(body, None, ends),
             BodyRewrite::Pieces(filter) => {
                 if !filter.keeps_length() {
                     head.headers.remove(header::CONTENT_LENGTH);
                 }
-                stream(body, Some(filter))
+                stream(body, Some(filter), ends)
             }
             BodyRewrite::Whole { most, then } => {
                 let (bytes, mut room) =
                     self.whole(body, most.min(granted_bytes(granted)), granted.until).await?;
                 let bytes = then(&mut head, bytes).map_err(|why| self.against(why))?;
+                ends = until(&mut head);
                 if bytes.len() > granted_bytes(granted) {
                     return Err(Box::new(too_much(&self.target, Over::Upload)).into());
                 }
@@ -287,7 +299,7 @@ impl Inspected {
         };
         if becomes_websocket {
             self.checks.become_raw();
-            let both = super::websocket::Both { on_client, on_server, granted, filter };
+            let both = super::websocket::Both { on_client, on_server, granted, until: ends, filter };
             let carried = tokio::spawn(super::websocket::carry(self.watch(), both));
             *self.websocket.lock().unwrap_or_else(PoisonError::into_inner) = Some(carried);
             return Ok(Response::from_parts(head, Carried::Whole(None)));
@@ -297,7 +309,7 @@ impl Inspected {
         }
         let most = Most { bytes: granted.download, bound: Over::Download };
         let known = (self.watch(), Ended::default());
-        Ok(Response::from_parts(head, Carried::stream(body, most, granted.until, filter, known)))
+        Ok(Response::from_parts(head, Carried::stream(body, most, ends, filter, known)))
     }
 
     /// Names the path and the host in a head, as it is judged and changed.
@@ -344,23 +356,39 @@ impl Inspected {
         answer.map_err(|why| self.not_answered(&with_cause(&why)))
     }
 
-    /// Reads all of a body that is not longer than that, in the time of its entry.
+    /// Reads all of a body that is not longer than that, in the time of its entry. Each piece has to come in as long as a head has,
+    /// and all of them as long as a connection stays through which nothing goes, since nothing does until then.
     async fn whole(
         &self,
         body: Incoming,
         most: usize,
         until: Option<std::time::Instant>,
     ) -> Result<(Bytes, Room), Stop> {
+        let idle = std::time::Instant::now().checked_add(self.shared.options.idle);
+        let is_first = until.is_some_and(|until| idle.is_none_or(|idle| until < idle));
         let read = self.all_of(body, most);
-        let Some(until) = until else { return read.await };
-        let late = |_| Stop::from(Box::new(too_much(&self.target, Over::Lifetime)));
-        tokio::time::timeout_at(until.into(), read).await.map_err(late)?
+        let Some(end) = until.filter(|_| is_first).or(idle) else { return read.await };
+        let late = |_| match is_first {
+            true => Stop::from(Box::new(too_much(&self.target, Over::Lifetime))),
+            false => self.too_slow(),
+        };
+        tokio::time::timeout_at(end.into(), read).await.map_err(late)?
+    }
+
+    fn too_slow(&self) -> Stop {
+        let reason = "all of it has to be read before it goes, and it did not come in time".to_owned();
+        self.malformed(BadRequest { status: 408, rule: "too-slow", reason, fix: None })
     }
 
     async fn all_of(&self, body: Incoming, most: usize) -> Result<(Bytes, Room), Stop> {
         let mut body = std::pin::pin!(body);
         let (mut all, mut room) = (Vec::new(), Room::new(&self.bodies));
-        while let Some(frame) = std::future::poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let patience = self.shared.options.patience;
+        loop {
+            let next = std::future::poll_fn(|context| body.as_mut().poll_frame(context));
+            let Some(frame) = tokio::time::timeout(patience, next).await.map_err(|_| self.too_slow())? else {
+                break;
+            };
             let frame = frame.map_err(|why| self.not_answered(&why.to_string()))?;
             self.beat();
             let more = frame.data_ref().map(Bytes::as_ref).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! What is looked into over TLS, as clients and hosts find it: both are real, and so is the TLS between.
 
 mod http_2;
+mod leases;
 mod rewriting;
 
 use std::io::{Read as _, Write as _};

@@ -6,7 +6,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-use super::super::carry::{Most, Over};
+use super::super::carry::{End, Most, Over};
 use super::super::ledger::Granted;
 use super::rewrite::BodyFilter;
 use super::stream::at;
@@ -17,12 +17,13 @@ pub(super) struct Both {
     pub(super) on_client: OnUpgrade,
     pub(super) on_server: OnUpgrade,
     pub(super) granted: Granted,
+    pub(super) until: Option<End>,
     pub(super) filter: Option<Box<dyn BodyFilter>>,
 }
 
 /// Carries a websocket to its end.
 pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
-    let Both { on_client, on_server, granted, filter } = both;
+    let Both { on_client, on_server, granted, until, filter } = both;
     let (Ok(client), Ok(server)) = (on_client.await, on_server.await) else { return conversation.cut() };
     let (from_client, to_client) = tokio::io::split(TokioIo::new(client));
     let (from_server, to_server) = tokio::io::split(TokioIo::new(server));
@@ -30,11 +31,11 @@ pub(super) async fn carry(conversation: Arc<dyn Watch>, both: Both) {
     let up = tokio::spawn(one_way(Arc::clone(&conversation), from_client, to_server, up_most, None));
     let down_most = Most { bytes: granted.download, bound: Over::Download };
     let down = tokio::spawn(one_way(Arc::clone(&conversation), from_server, to_client, down_most, filter));
-    if let Some(until) = granted.until {
+    if let Some(until) = until {
         let for_end = Arc::clone(&conversation);
         tokio::spawn(async move {
-            at(until).await;
-            for_end.ended_by(Over::Lifetime);
+            at(until.at).await;
+            for_end.ended_by(until.bound);
             for_end.cut();
         });
     }

@@ -31,8 +31,8 @@ impl BodyFilter for Upper {
 }
 
 impl Rewrite for Swap {
-    fn inspects(&self, to: Conversation<'_>) -> bool {
-        to.target.host == Host::Name(HOST.to_owned())
+    fn inspects(&self, target: &NetTarget, _: bool) -> bool {
+        target.host == Host::Name(HOST.to_owned())
     }
 
     fn request(
@@ -131,7 +131,7 @@ fn whole_bodies_take_up_so_much_and_no_more() {
 struct Long;
 
 impl Rewrite for Long {
-    fn inspects(&self, _: Conversation<'_>) -> bool {
+    fn inspects(&self, _: &NetTarget, _: bool) -> bool {
         true
     }
 
