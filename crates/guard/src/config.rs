@@ -126,6 +126,7 @@ impl Config {
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
         config.hold_back_secrets(&by_others);
+        config.withhold_secrets(&by_others);
         let (idle, told) = config.idle();
         if !idle.is_empty() {
             return Err(failed(idle));

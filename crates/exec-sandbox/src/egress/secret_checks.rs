@@ -12,6 +12,12 @@ impl SecretBinding {
         bindings.iter().try_for_each(|binding| check_host(binding, hosts, list))?;
         check_places(bindings)
     }
+
+    /// Returns whether a list lets through some host that it goes to.
+    #[must_use]
+    pub fn is_reached(&self, hosts: &HostList) -> bool {
+        !hosts.reached(&self.host).is_empty()
+    }
 }
 
 /// A secret has to go to a host that is reached, and where requests are seen.

@@ -89,6 +89,8 @@ pub struct ExecConfig {
     pub hosts: Vec<String>,
     /// Secrets that they use and do not see.
     pub secrets: Vec<String>,
+    /// Names of secrets that they do not get, since a project has narrowed the hosts to others.
+    pub withheld_secrets: Vec<String>,
     /// How long one may take.
     pub timeout: Option<Duration>,
     /// Bytes of memory.
@@ -469,6 +471,7 @@ impl ExecSandbox {
             network: self.network == "open" && !must,
             hosts,
             secrets,
+            withheld_secrets: Vec::new(),
             timeout: self.timeout_ms.map(Duration::from_millis),
             memory: self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             processes: self.processes,
@@ -509,6 +512,7 @@ impl Default for AgentConfig {
                 network: false,
                 hosts: Vec::new(),
                 secrets: Vec::new(),
+                withheld_secrets: Vec::new(),
                 timeout: Some(Duration::from_secs(120)),
                 memory: Some(2 << 30),
                 processes: Some(1024),

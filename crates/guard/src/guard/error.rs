@@ -46,10 +46,10 @@ pub enum GuardError {
     Limits(#[from] StoreError),
     /// A host in the list of those that commands may talk to cannot be meant.
     #[error("`security.permission.allowedNetHosts`: {0}; {fix}", fix = .0.fix)]
-    Hosts(#[from] HostListError),
+    Hosts(HostListError),
     /// A secret in the list of those that commands use cannot be meant.
     #[error("`security.permission.secrets`: {0}; {fix}", fix = .0.fix)]
-    Secrets(#[from] SecretError),
+    Secrets(SecretError),
     /// What is to hold commands to single hosts cannot be started.
     #[error("cannot hold commands to single hosts: {0}")]
     Broker(#[source] io::Error),
@@ -73,6 +73,19 @@ pub enum GuardError {
         /// Why not.
         source: io::Error,
     },
+}
+
+// Their text holds that of these two with what to do, so they are no causes of it besides: each is said once.
+impl From<HostListError> for GuardError {
+    fn from(error: HostListError) -> Self {
+        Self::Hosts(error)
+    }
+}
+
+impl From<SecretError> for GuardError {
+    fn from(error: SecretError) -> Self {
+        Self::Secrets(error)
+    }
 }
 
 impl GuardError {

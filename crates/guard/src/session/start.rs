@@ -113,6 +113,10 @@ impl Session {
             ..self.event(EventKind::SandboxStarted)
         };
         let started = started.with("id", decision.id.as_str()).with("command", text);
+        let started = match &self.guard.config().exec.withheld_secrets {
+            withheld if withheld.is_empty() => started,
+            withheld => started.with("secretsWithheld", withheld.clone()),
+        };
         match prepared.run(started, streams) {
             Ok(report) => Ok(RunAnswer::Ran(Box::new(Ran { decision, report }))),
             Err(NotRun::Unrecorded(error)) => Err(error.into()),

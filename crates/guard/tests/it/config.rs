@@ -7,10 +7,11 @@ use std::path::Path;
 
 use serde_json::json;
 use stockade_guard::config::{
-    Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Isolation, OnUnavailable, SandboxBackend,
-    config_schema,
+    Config, ConfigError, ConfigLayer, ConfigNotice, ConfigSources, HomeView, Isolation, OnUnavailable,
+    SandboxBackend, config_schema,
 };
-use stockade_guard::policy::{Answer, Layer};
+use stockade_guard::policy::{Answer, Layer, ToolCatalog};
+use stockade_guard::{Guard, GuardOptions};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -472,6 +473,47 @@ fn a_project_does_not_switch_secrets_on() {
         let told = config.notices().iter().any(|one| one.key == "security.permission.secrets");
         assert_eq!(told, !must, "{:?}", config.notices());
     }
+    // A project that narrows goes without the secrets of the hosts that it leaves out, and nothing else stops.
+    for (narrowed, lent) in [("a.example", true), ("b.example", false), ("a.example:80", false), ("", false)]
+    {
+        let hosts = if narrowed.is_empty() { "[]".to_owned() } else { format!("['{narrowed}']") };
+        let user = user(true).replace("[a.example]", "[a.example, b.example]");
+        let project = format!("[security.permission]\nallowedNetHosts = {hosts}\n");
+        let files = [("home/config.yaml", &*user), ("work/.stockade/config.toml", &*project)];
+        let site = Site::new(&files);
+        let config = site.load().unwrap();
+        let exec = config.agent("bot").unwrap().exec;
+        assert_eq!(
+            (exec.secrets.len(), exec.withheld_secrets.len()),
+            (lent.into(), (!lent).into()),
+            "{narrowed}"
+        );
+        let told: Vec<_> =
+            config.notices().iter().filter(|one| one.key == "security.permission.secrets").collect();
+        assert_eq!(told.len(), usize::from(!lent), "{told:?}");
+        let names_it =
+            |one: &&ConfigNotice| one.message.contains("`T`") && one.place.contains("work/.stockade");
+        assert!(told.iter().all(names_it), "{told:?}");
+        let options = GuardOptions {
+            agent: "bot".to_owned(),
+            workspace: site.folder.path().to_owned(),
+            catalog: ToolCatalog::default(),
+            rules: Vec::new(),
+        };
+        assert!(Guard::open(&config, options).is_ok(), "{narrowed}");
+    }
+    // A host that nobody names is a slip all the same, and is said once.
+    let files = [("home/config.yaml", &*user(true).replace("x@a.example", "x@c.example"))];
+    let site = Site::new(&files);
+    let options = GuardOptions {
+        agent: "bot".to_owned(),
+        workspace: site.folder.path().to_owned(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+    };
+    let error = Guard::open(&site.load().unwrap(), options).unwrap_err();
+    assert!(error.to_string().contains("`c.example:443`, which commands do not reach"), "{error}");
+    assert!(std::error::Error::source(&error).is_none(), "what it says would be said again");
     // Whoever says so after the project says it all the same.
     let files = [("home/config.yaml", &*user(false)), ("work/.stockade/config.toml", project)];
     let mut site = Site::new(&files);

@@ -37,7 +37,7 @@ pub(super) const FORM: Escape = Escape { blank: Some(b'+'), ..PERCENT };
 /// `\u0041`, `\/`. An escape that stands behind a backslash is read as one: programs write JSON into JSON.
 pub(super) const JSON: Escape = Escape { begins: b'\\', read: json, blank: None, is_of_bytes: false };
 
-/// `&#x2F;`, `&#47;`, `&sol;`.
+/// What HTML writes for a character: its number (`&#x2F;`, `&#47;`) or its name (`&sol;`).
 pub(super) const HTML: Escape = Escape { begins: b'&', read: html, blank: None, is_of_bytes: false };
 
 /// So many bytes at most become one escape, or none.
