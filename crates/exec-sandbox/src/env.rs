@@ -180,6 +180,17 @@ fn is_variable(name: &OsStr, value: &OsStr) -> bool {
 mod tests {
     use super::*;
 
+    /// A secret that stood in one of these would be in the way of what a sandbox sets, or be taken for it.
+    #[test]
+    fn no_variable_of_a_sandbox_is_one_for_secrets() {
+        let pairs = CACHES.iter().chain(BESIDE_PROXY).map(|row| row.0);
+        let trusted = trust::variables(|_| None).map(|row| row.0);
+        let all = HARMLESS.iter().chain(LOCALES).chain(PROXY).copied().chain(pairs).chain(trusted);
+        for name in all.chain(["PWD", "TMPDIR", "MPLBACKEND"]) {
+            assert!(stockade_names::obeyed_variable(name).is_some(), "{name}");
+        }
+    }
+
     fn variables(request: &Environment, host: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
         let environment = host.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let facts = HostFacts { environment, home: "/home/u".into(), ..HostFacts::default() };

@@ -1,4 +1,5 @@
-//! Which names of files start programs, instruct agents, or hold secrets: one table, and a lookup.
+//! Which names of files start programs, instruct agents, or hold secrets, and which variables programs obey: one table of each, and a
+//! lookup.
 //!
 //! Every row answers one question: *what does some program on the host run, or some agent obey, because a file of this
 //! name is there?* A command that may write `.vscode/tasks.json` runs what it likes as soon as somebody opens the folder, and
@@ -26,12 +27,17 @@ mod fold;
 mod lookup;
 mod name;
 mod pattern;
+mod variables;
 
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};
 pub use name::{Kind, Name, Read, SandboxView, Scope, Tools, Treatment, Write};
 pub use pattern::fits;
+pub use variables::{
+    HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
+    SEPARATOR_VARIABLES, TRACE_VARIABLES, obeyed_variable,
+};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

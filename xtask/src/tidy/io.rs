@@ -55,6 +55,10 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/egress/secrets.rs", "lends secrets for a while"),
     ("crates/exec-sandbox/src/egress/secrets/source.rs", "reads secrets where their owner keeps them"),
     (
+        "crates/exec-sandbox/src/egress/secrets/source/folders.rs",
+        "looks whose the folders are above a secret",
+    ),
+    (
         "crates/exec-sandbox/src/helper.rs",
         "looks for programs of the machine, and makes them ready to be started",
     ),

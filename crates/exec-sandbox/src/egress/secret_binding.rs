@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use stockade_names::obeyed_variable;
+
 use super::conditions;
 use super::path_glob::{self, PathGlob};
 use super::target::{Host, NetTarget};
@@ -106,6 +108,10 @@ impl SecretBinding {
             return Err(SecretError::new("?", "has no name that a variable could have", FORM));
         }
         let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
+        if let Some(changes) = obeyed_variable(name) {
+            let why = format!("would stand in a variable that programs obey: it {changes}");
+            return Err(wrong(&why, "give it a name of its own, such as `API_TOKEN`"));
+        }
         let Some((source, to)) = rest.split_once('@') else {
             return Err(wrong("names no host that it goes to", FORM));
         };
@@ -468,6 +474,11 @@ mod tests {
             ("T=env:T@a.example for=1y", "holds for no time"),
             ("T=env:T@a.example for=1m for=2m", "means nothing"),
             ("T=env:T@a.example often", "means nothing"),
+            ("LD_PRELOAD=env:T@a.example", "loads code into every program"),
+            ("PATH=env:T@a.example", "which programs or libraries a name means"),
+            ("SSL_CERT_FILE=env:T@a.example", "which authorities programs trust"),
+            ("NODE_EXTRA_CA_CERTS=env:T@a.example", "which authorities programs trust"),
+            ("https_proxy=env:T@a.example", "that programs obey"),
         ] {
             let error = SecretBinding::read(text).unwrap_err();
             assert!(error.to_string().contains(why), "{text}: {error}");

@@ -25,7 +25,7 @@ impl Wide {
     /// Takes it from the layers, the weakest first.
     pub(super) fn of(layers: &[Vec<Leaf>]) -> Self {
         let said = || layers.iter().flatten().filter(|leaf| leaf.origin.layer != ConfigLayer::Project);
-        let hosts = said().filter(|leaf| leaf.path == HOSTS).last();
+        let hosts = said().rfind(|leaf| leaf.path == HOSTS);
         let hosts = hosts.and_then(|leaf| leaf.value.as_array()).into_iter().flatten();
         let hosts = hosts.filter_map(|host| host.as_str().map(str::to_owned)).collect();
         let lends = said().filter(|leaf| leaf.path == MUST).fold(false, |holds, leaf| {

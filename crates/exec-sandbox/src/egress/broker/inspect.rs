@@ -72,6 +72,7 @@ pub(super) struct Inspector {
     to_hosts: ClientConfig,
     rewrite: Option<Arc<dyn Rewrite>>,
     trust: Arc<RunTrust>,
+    _alive: files::Alive,
     bodies: Arc<WholeBodies>,
 }
 
@@ -83,14 +84,14 @@ impl Inspector {
     pub(super) fn start(extra: &[PathBuf], rewrite: Option<Arc<dyn Rewrite>>) -> io::Result<Self> {
         let authority = Authority::new()?;
         let roots = Roots::read(extra)?;
-        let trust = files::write(authority.certificate(), &roots.certificates)?;
+        let (trust, alive) = files::write(authority.certificate(), &roots.certificates)?;
         let to_hosts = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(io::Error::other)?
             .with_root_certificates(roots.store)
             .with_no_client_auth();
         let bodies = Arc::default();
-        Ok(Self { authority, to_hosts, rewrite, trust: Arc::new(trust), bodies })
+        Ok(Self { authority, to_hosts, rewrite, trust: Arc::new(trust), _alive: alive, bodies })
     }
 
     /// The files by which a sandbox trusts what it is shown.

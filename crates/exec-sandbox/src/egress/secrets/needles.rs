@@ -60,7 +60,7 @@ pub(super) enum Spelling {
     },
 }
 
-const SPELLINGS: &[Spelling] = &[
+pub(super) const SPELLINGS: &[Spelling] = &[
     Spelling::Plain,
     Spelling::Base64 { behind: 0, for_urls: false },
     Spelling::Base64 { behind: 1, for_urls: false },
@@ -238,7 +238,7 @@ impl NeedleStream {
             }
         }
         for reading in &mut self.readings {
-            let is_as_plain = reading.state == before && reading.decoder.has_nothing_begun();
+            let is_as_plain = reading.state == before && reading.is_as_written(needles, began);
             if is_as_plain && !reading.decoder.has_escape(piece) {
                 reading.as_plain(needles, self.plain, self.at);
             } else {
@@ -262,6 +262,14 @@ impl NeedleStream {
 }
 
 impl Reading {
+    /// Whether nothing is begun, and what may become a form is written without escapes.
+    fn is_as_written(&self, needles: &Needles, at: u64) -> bool {
+        let depth = needles.depth(self.state).whole;
+        let first = self.begins.len().checked_sub(depth).and_then(|index| self.begins.get(index));
+        let is_written = depth == 0 || first.is_some_and(|first| first.saturating_add(depth as u64) == at);
+        is_written && self.decoder.has_nothing_begun()
+    }
+
     /// It stands where the plain reading does, which met no escape.
     fn as_plain(&mut self, needles: &Needles, state: StateID, at: u64) {
         self.state = state;

@@ -1,6 +1,8 @@
 //! Gets secrets from where they are: variables, files, commands and the keyring of whoever starts commands.
 #![expect(clippy::disallowed_methods, reason = "reads secrets where their owner keeps them")]
 
+mod folders;
+
 use std::env;
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -14,6 +16,7 @@ use zeroize::Zeroizing;
 
 use super::super::secret_binding::{SecretBinding, SecretError, SecretSource};
 use crate::helper::{find_program, helper_command};
+use folders::Unsafe;
 
 /// A secret of more bytes is not read: it would be a file of something else.
 const MAX: usize = 8 << 10;
@@ -94,8 +97,22 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Wrong> {
             "name a file that holds it alone".to_owned(),
         )
     };
+    let path = folders::judged(path).map_err(|why| match why {
+        Unsafe::Unreadable(error) => cannot(&error),
+        Unsafe::Folder(folder) => (
+            format!("is to come from `{shown}`, and others may change what lies in `{}`", folder.display()),
+            format!("let nobody else do that: `chmod go-w {}`, or keep it elsewhere", folder.display()),
+        ),
+        Unsafe::Link(link) => (
+            format!(
+                "is to come from `{shown}`, which leads through a link of somebody else: `{}`",
+                link.display()
+            ),
+            "name the file without that link".to_owned(),
+        ),
+    })?;
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = open(path, flags, Mode::empty()).map_err(|error| cannot(&error))?;
+    let file = open(&path, flags, Mode::empty()).map_err(|error| cannot(&error))?;
     let stat = fstat(&file).map_err(|error| cannot(&error))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Err(cannot(&"it is no ordinary file"));
@@ -221,6 +238,15 @@ mod tests {
             assert!(error.contains(why), "{text:?}: {error}");
         }
         assert!(put(&"x".repeat(MAX + 1), 0o600).unwrap_err().contains("longer"));
+        // Who may write to a folder above says what lies there, whatever the file is like.
+        assert!(put("s3cret-value\n", 0o600).is_ok());
+        let read = || of(&format!("file:{}", path.display()));
+        for (mode, is_safe) in [(0o777, false), (0o770, false), (0o1777, true), (0o755, true), (0o700, true)]
+        {
+            std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(mode)).unwrap();
+            let why = read().err().unwrap_or_default();
+            assert_eq!((why.is_empty(), why.contains("chmod go-w")), (is_safe, !is_safe), "{mode:o}: {why}");
+        }
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
         assert!(of(&format!("file:{}", link.display())).is_err());

@@ -3,6 +3,10 @@
 use super::Floor::{self, Ask, Deny};
 use super::Hazard;
 use crate::commands::variables::fits;
+use stockade_names::{
+    HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
+    SEPARATOR_VARIABLES, TRACE_VARIABLES,
+};
 use stockade_shell::{Arg, Assignment, AssignmentScope};
 
 /// Variables that are dangerous to set.
@@ -25,27 +29,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-loader",
         floor: Deny,
-        names: &[
-            // ld.so(8): objects that are loaded before all others, and folders where they are looked for.
-            "LD_PRELOAD",
-            "LD_AUDIT",
-            "LD_LIBRARY_PATH",
-            "LD_PROFILE",
-            "LD_DEBUG_OUTPUT",
-            "DYLD_*",
-            // iconv(3) loads modules from there; tunables are parsed before `main` (CVE-2023-4911).
-            "GCONV_PATH",
-            "GLIBC_TUNABLES",
-            // Files that a shell reads first, functions that it imports (CVE-2014-6271), and options that make it expand
-            // `PS4` before each command.
-            "BASH_ENV",
-            "ENV",
-            "BASH_FUNC_*",
-            "SHELLOPTS",
-            "BASHOPTS",
-            "ZDOTDIR",
-            "PROMPT_COMMAND",
-        ],
+        names: LOADER_VARIABLES,
         harmless: str::is_empty,
         reason: "loads code into every program that is started",
         fix: "leave the variable as it is",
@@ -71,7 +55,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-trace",
         floor: Deny,
-        names: &["PS4"],
+        names: TRACE_VARIABLES,
         // What a line of the trace begins with is expanded before each command.
         harmless: |value| !value.contains(['`', '[', '@', '!']) && !value.contains("$("),
         reason: "is expanded before each command that is traced, and may run another one",
@@ -88,7 +72,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-separators",
         floor: Ask,
-        names: &["IFS"],
+        names: SEPARATOR_VARIABLES,
         // Decides where the shell splits words, so that what is read as one word runs as two. Signs that are part of no
         // name and of no number split nothing that is read as one.
         harmless: |value| value.chars().all(|sign| " \t\n,:;|".contains(sign)),
@@ -106,45 +90,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-path",
         floor: Ask,
-        names: &[
-            "PATH",
-            "CDPATH",
-            "MANPATH",
-            // What bash has remembered of names: `BASH_CMDS[ls]=/tmp/ls`. `hash` writes it as well.
-            "BASH_CMDS",
-            "BASH_ALIASES",
-            // The same table of zsh, and the folders of its modules.
-            "commands",
-            "MODULE_PATH",
-            "HOME",
-            "SHELL",
-            "PYTHONPATH",
-            "PYTHONHOME",
-            "PYTHONSTARTUP",
-            "PYTHONINSPECT",
-            "PYTHONUSERBASE",
-            "PERL5OPT",
-            "PERL5LIB",
-            "PERL5DB",
-            "RUBYOPT",
-            "RUBYLIB",
-            "NODE_PATH",
-            "LUA_PATH",
-            "LUA_INIT",
-            "CLASSPATH",
-            "JAVA_TOOL_OPTIONS",
-            "_JAVA_OPTIONS",
-            "JDK_JAVA_OPTIONS",
-            // bash leaves out what these match where it looks for files and programs, so that others are found.
-            "GLOBIGNORE",
-            "EXECIGNORE",
-            "FPATH",
-            // Programs trust the files that they put there, and links that somebody else left.
-            "TMPDIR",
-            "R_PROFILE*",
-            "PHPRC",
-            "PHP_INI_SCAN_DIR",
-        ],
+        names: SEARCH_VARIABLES,
         harmless: |_| false,
         reason: "changes which programs or libraries a name means",
         fix: "write the path of the program instead",
@@ -168,59 +114,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-helper",
         floor: Ask,
-        names: &[
-            "*PAGER",
-            "*EDITOR",
-            "VISUAL",
-            "BROWSER",
-            "GIT_*",
-            "SSH_ASKPASS*",
-            "SUDO_ASKPASS",
-            // less(1), INPUT PREPROCESSOR: a value that begins with `|` is a command for each file.
-            "LESSOPEN",
-            "LESSCLOSE",
-            "RSYNC_RSH",
-            "RUSTC_WRAPPER",
-            "RUSTC_WORKSPACE_WRAPPER",
-            "RUSTC",
-            "CARGO_BUILD_RUSTC*",
-            "CVS_RSH",
-            "SVN_SSH",
-            // GNU tar puts these before its own options, and `--checkpoint-action=exec=…` is one of them.
-            "TAR_OPTIONS",
-            // May hold `--eval=…`, which is a makefile of its own.
-            "MAKEFLAGS",
-            "GNUMAKEFLAGS",
-            "GREP_OPTIONS",
-            "RIPGREP_CONFIG_PATH",
-            // Who is obeyed: another daemon or another cluster may belong to a stranger.
-            "DOCKER_HOST",
-            "KUBECONFIG",
-            "npm_config_*",
-            "NPM_CONFIG_*",
-            "PIP_*",
-            "GOFLAGS",
-            "GOPROXY",
-            "GONOSUMDB",
-            "*_PROXY",
-            "*_proxy",
-            "OPENSSL_CONF",
-            "OPENSSL_ENGINES",
-            "CURL_HOME",
-            "WGETRC",
-            // ncurses parses what it finds there, and was not made for hostile files (CVE-2023-29491).
-            "TERMINFO",
-            "HOSTALIASES",
-            "BUNDLE_*",
-            "GEM_HOME",
-            "GEM_PATH",
-            "EMACSLOADPATH",
-            "VIMINIT",
-            "EXINIT",
-            "FZF_DEFAULT_COMMAND",
-            // No helper, but worse: libraries of TLS write the keys of their sessions there.
-            "SSLKEYLOGFILE",
-        ],
+        names: HELPER_VARIABLES,
         harmless: is_harmless_helper,
         reason: "makes an ordinary program start another one, or read its settings elsewhere",
         fix: "leave the variable as it is",
@@ -248,7 +142,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-node-options",
         floor: Ask,
-        names: &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"],
+        names: NODE_VARIABLES,
         harmless: |value| {
             value.split_whitespace().all(|option| {
                 [
@@ -275,7 +169,7 @@ pub(super) static SHAPES: &[Variables] = &[
     Variables {
         id: "set-history",
         floor: Ask,
-        names: &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"],
+        names: HISTORY_VARIABLES,
         harmless: |_| false,
         reason: "hides what is run from the history of the shell",
         fix: "leave the history as it is",

@@ -1,14 +1,15 @@
 //! Writes the files by which a sandbox trusts the authority of a run. There is nothing secret in them.
 #![expect(clippy::disallowed_methods, reason = "writes files for sandboxes")]
 
-use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::PathBuf;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustls_pki_types::CertificateDer;
 
 use super::java;
@@ -26,8 +27,11 @@ const TRIES: u32 = 16;
 ///
 /// # Errors
 /// When no folder can be made, or a file not be written.
-pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> io::Result<RunTrust> {
-    let trust = RunTrust { folder: folder()? };
+pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> io::Result<(RunTrust, Alive)> {
+    let parent = std::env::temp_dir().canonicalize()?;
+    sweep(&parent);
+    let (folder, alive) = folder(&parent)?;
+    let trust = RunTrust { folder };
     let named = VARIABLES.iter().filter_map(|(name, _)| std::env::var_os(name));
     let named = named.filter_map(|path| std::fs::read(path).ok());
     let mut more: Vec<CertificateDer<'static>> =
@@ -40,23 +44,63 @@ pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> i
     put(&trust, OF_RUN_NAME, pem(&extra).as_bytes())?;
     put(&trust, BUNDLE_NAME, pem(&all).as_bytes())?;
     put(&trust, STORE_NAME, &java::store(&all))?;
-    Ok(trust)
+    Ok((trust, alive))
+}
+
+/// As long as this is there, the folder of a run is in use.
+#[derive(Debug)]
+pub(super) struct Alive(#[expect(dead_code, reason = "it is held, and its lock with it")] File);
+
+impl Alive {
+    /// Takes a folder; nothing where somebody has it, or where it is there no more.
+    fn take(folder: &Path) -> Option<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let opened = File::from(open(folder, flags, Mode::empty()).ok()?);
+        flock(&opened, FlockOperation::NonBlockingLockExclusive).ok()?;
+        let (held, there) = (opened.metadata().ok()?, std::fs::symlink_metadata(folder).ok()?);
+        let is_own = held.uid() == rustix::process::geteuid().as_raw();
+        (is_own && (held.dev(), held.ino()) == (there.dev(), there.ino())).then_some(Self(opened))
+    }
+}
+
+/// What the names of these folders begin with.
+const PREFIX: &str = "stockade-trust-";
+
+/// So many names of a folder for temporary files are looked at: whoever fills it keeps nobody from starting.
+const MAX_SEEN: usize = 10_000;
+
+/// Removes the folders of brokers that were ended before they could do so themselves.
+fn sweep(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for entry in entries.take(MAX_SEEN).flatten() {
+        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
+        if is_one && let Some(_taken) = Alive::take(&entry.path()) {
+            std::fs::remove_dir_all(entry.path()).ok();
+        }
+    }
 }
 
 /// A new folder that everybody may read.
-fn folder() -> io::Result<PathBuf> {
-    let parent = std::env::temp_dir().canonicalize()?;
+fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
     let mut tried = 0;
     loop {
         let mut random = [0; 8];
         SystemRandom::new().fill(&mut random).map_err(|_| io::Error::other("there are no random numbers"))?;
-        let folder = parent.join(format!("stockade-trust-{:016x}", u64::from_ne_bytes(random)));
+        let folder = parent.join(format!("{PREFIX}{:016x}", u64::from_ne_bytes(random)));
         match DirBuilder::new().mode(0o755).create(&folder) {
-            Ok(()) => {
-                // Whatever the umask says: in a sandbox, somebody else reads it.
-                std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
-                return Ok(folder);
-            }
+            Ok(()) => match Alive::take(&folder) {
+                Some(alive) => {
+                    // Whatever the umask says: in a sandbox, somebody else reads it.
+                    std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
+                    return Ok((folder, alive));
+                }
+                // Another one swept it between two steps, or looks at it just now.
+                None if tried < TRIES => {
+                    std::fs::remove_dir(&folder).ok();
+                    tried += 1;
+                }
+                None => return Err(io::Error::other("somebody else holds the folder of the certificates")),
+            },
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => tried += 1,
             Err(error) => return Err(error),
         }
@@ -81,4 +125,31 @@ pub(super) fn pem(certificates: &[&CertificateDer<'_>]) -> String {
         text.push_str("-----END CERTIFICATE-----\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_broker_left_is_swept_and_what_one_holds_is_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path().canonicalize().unwrap();
+        let (left, alive) = folder(&parent).unwrap();
+        std::fs::write(left.join(OF_RUN_NAME), "x").unwrap();
+        let (held, _alive) = folder(&parent).unwrap();
+        let others: Vec<PathBuf> = ["other", "stockade-other"].map(|name| parent.join(name)).into();
+        others.iter().for_each(|path| std::fs::create_dir(path).unwrap());
+        // What is no folder, and what only leads to one, is nothing of ours.
+        let (file, link) = (parent.join(format!("{PREFIX}file")), parent.join(format!("{PREFIX}link")));
+        std::fs::write(&file, "x").unwrap();
+        std::os::unix::fs::symlink(&others[0], &link).unwrap();
+        sweep(&parent);
+        assert!(left.exists() && held.exists());
+        // A broker that is killed lets go of its lock.
+        drop(alive);
+        sweep(&parent);
+        assert!(!left.exists() && held.exists());
+        assert!(others.iter().chain([&file]).all(|path| path.exists()) && link.is_symlink());
+    }
 }

@@ -1,0 +1,276 @@
+//! Variables that programs obey: names, and families of names that begin or end with `*`. What is set under one of them changes
+//! what runs, what is read or who is trusted, so nobody takes them for values of their own.
+
+use crate::pattern::fits;
+
+/// Variables that load code into every program, or into every shell.
+pub const LOADER_VARIABLES: &[&str] = &[
+    // ld.so(8): objects that are loaded before all others, and folders where they are looked for.
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PROFILE",
+    "LD_DEBUG_OUTPUT",
+    "DYLD_*",
+    // iconv(3) loads modules from there; tunables are parsed before `main` (CVE-2023-4911).
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
+    // Files that a shell reads first, functions that it imports (CVE-2014-6271), and options that make it expand
+    // `PS4` before each command.
+    "BASH_ENV",
+    "ENV",
+    "BASH_FUNC_*",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "ZDOTDIR",
+    "PROMPT_COMMAND",
+];
+
+/// Variables that a shell expands before each command that it traces.
+pub const TRACE_VARIABLES: &[&str] = &["PS4"];
+
+/// Variables by which a shell splits words.
+pub const SEPARATOR_VARIABLES: &[&str] = &["IFS"];
+
+/// Variables that say which programs and libraries a name means.
+pub const SEARCH_VARIABLES: &[&str] = &[
+    "PATH",
+    "CDPATH",
+    "MANPATH",
+    // What bash has remembered of names: `BASH_CMDS[ls]=/tmp/ls`. `hash` writes it as well.
+    "BASH_CMDS",
+    "BASH_ALIASES",
+    // The same table of zsh, and the folders of its modules.
+    "commands",
+    "MODULE_PATH",
+    "HOME",
+    "SHELL",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PYTHONINSPECT",
+    "PYTHONUSERBASE",
+    "PERL5OPT",
+    "PERL5LIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "NODE_PATH",
+    "LUA_PATH",
+    "LUA_INIT",
+    "CLASSPATH",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    // bash leaves out what these match where it looks for files and programs, so that others are found.
+    "GLOBIGNORE",
+    "EXECIGNORE",
+    "FPATH",
+    // Programs trust the files that they put there, and links that somebody else left.
+    "TMPDIR",
+    "R_PROFILE*",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+];
+
+/// Variables that make an ordinary program start another one, or read its settings elsewhere.
+pub const HELPER_VARIABLES: &[&str] = &[
+    "*PAGER",
+    "*EDITOR",
+    "VISUAL",
+    "BROWSER",
+    "GIT_*",
+    "SSH_ASKPASS*",
+    "SUDO_ASKPASS",
+    // less(1), INPUT PREPROCESSOR: a value that begins with `|` is a command for each file.
+    "LESSOPEN",
+    "LESSCLOSE",
+    "RSYNC_RSH",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC",
+    "CARGO_BUILD_RUSTC*",
+    "CVS_RSH",
+    "SVN_SSH",
+    // GNU tar puts these before its own options, and `--checkpoint-action=exec=…` is one of them.
+    "TAR_OPTIONS",
+    // May hold `--eval=…`, which is a makefile of its own.
+    "MAKEFLAGS",
+    "GNUMAKEFLAGS",
+    "GREP_OPTIONS",
+    "RIPGREP_CONFIG_PATH",
+    // Who is obeyed: another daemon or another cluster may belong to a stranger.
+    "DOCKER_HOST",
+    "KUBECONFIG",
+    "npm_config_*",
+    "NPM_CONFIG_*",
+    "PIP_*",
+    "GOFLAGS",
+    "GOPROXY",
+    "GONOSUMDB",
+    "*_PROXY",
+    "*_proxy",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "CURL_HOME",
+    "WGETRC",
+    // ncurses parses what it finds there, and was not made for hostile files (CVE-2023-29491).
+    "TERMINFO",
+    "HOSTALIASES",
+    "BUNDLE_*",
+    "GEM_HOME",
+    "GEM_PATH",
+    "EMACSLOADPATH",
+    "VIMINIT",
+    "EXINIT",
+    "FZF_DEFAULT_COMMAND",
+    // No helper, but worse: libraries of TLS write the keys of their sessions there.
+    "SSLKEYLOGFILE",
+];
+
+/// Variables that load code into every program of a runtime of JavaScript.
+pub const NODE_VARIABLES: &[&str] =
+    &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"];
+
+/// Variables by which a shell keeps a history.
+pub const HISTORY_VARIABLES: &[&str] =
+    &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
+
+/// Variables that say which authorities a program trusts.
+const TRUST: &[&str] = &[
+    "SSL_CERT_*",
+    "NIX_SSL_CERT_FILE",
+    "*_CA_BUNDLE",
+    "*_CA_CERT",
+    "*_CA_CERTS",
+    "*_CAINFO",
+    "*_CAFILE",
+    "*_CA_CERTS_FILE",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+];
+
+/// Variables that say who somebody is, where files of theirs lie, and in which language they are spoken to.
+const PLACES: &[&str] = &[
+    "PWD",
+    "OLDPWD",
+    "USER",
+    "LOGNAME",
+    "UID",
+    "EUID",
+    "TMP",
+    "TEMP",
+    "TERM",
+    "TERM_*",
+    "COLORTERM",
+    "COLUMNS",
+    "LINES",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "CLICOLOR*",
+    "CI",
+    "NODE_ENV",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "XDG_*",
+    "MPLBACKEND",
+    "MPLCONFIGDIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "GOMODCACHE",
+    "UV_PYTHON_INSTALL_DIR",
+    "JAVA_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_AUTH_SOCK",
+    "DISPLAY",
+    "NODE_USE_ENV_PROXY",
+];
+
+/// All of them, with what each changes.
+const OBEYED: &[(&[&str], &str)] = &[
+    (LOADER_VARIABLES, "loads code into every program that is started"),
+    (TRACE_VARIABLES, "is expanded before each command that is traced"),
+    (SEPARATOR_VARIABLES, "changes where the shell splits words"),
+    (SEARCH_VARIABLES, "changes which programs or libraries a name means"),
+    (HELPER_VARIABLES, "makes programs start others, or read their settings elsewhere"),
+    (NODE_VARIABLES, "loads code into every program that node starts"),
+    (HISTORY_VARIABLES, "changes what is kept of the history of a shell"),
+    (TRUST, "says which authorities programs trust"),
+    (PLACES, "says who somebody is, or where files lie"),
+];
+
+/// How names end in families of which some hold a secret, as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS` do.
+const OF_SECRETS: &[&str] = &["_TOKEN", "_TOKENS", "_PASSWORD", "_SECRET", "__COM", "__ORG", "__IO"];
+
+/// Returns what a variable changes that programs obey; nothing where it is one that a secret may stand in.
+///
+/// ```
+/// use stockade_names::obeyed_variable;
+///
+/// assert!(obeyed_variable("LD_PRELOAD").is_some() && obeyed_variable("git_proxy").is_some());
+/// assert_eq!(obeyed_variable("GITHUB_TOKEN"), None);
+/// ```
+#[must_use]
+pub fn obeyed_variable(name: &str) -> Option<&'static str> {
+    let is_of_secrets = OF_SECRETS.iter().any(|end| name.ends_with(end));
+    let means = |entry: &&str| fits(name, entry) && !(is_of_secrets && entry.contains('*'));
+    OBEYED.iter().find(|(names, _)| names.iter().any(&means)).map(|(_, changes)| *changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_programs_obey_and_what_holds_secrets() {
+        for name in [
+            "LD_PRELOAD",
+            "DYLD_INSERT_LIBRARIES",
+            "PATH",
+            "HOME",
+            "PWD",
+            "IFS",
+            "PS4",
+            "BASH_ENV",
+            "BASH_FUNC_x",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "REQUESTS_CA_BUNDLE",
+            "NODE_EXTRA_CA_CERTS",
+            "NODE_OPTIONS",
+            "GIT_SSH_COMMAND",
+            "GIT_CONFIG_VALUE_0",
+            "https_proxy",
+            "HTTPS_PROXY",
+            "NO_PROXY",
+            "LC_ALL",
+            "HISTFILE",
+            "PYTHONPATH",
+            "JAVA_TOOL_OPTIONS",
+        ] {
+            assert!(obeyed_variable(name).is_some(), "{name}");
+        }
+        for name in [
+            "GITHUB_TOKEN",
+            "GIT_TOKEN",
+            "NPM_TOKEN",
+            "PIP_PASSWORD",
+            "BUNDLE_GITHUB__COM",
+            "DENO_AUTH_TOKENS",
+            "AWS_SECRET_ACCESS_KEY",
+            "PGPASSWORD",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+            "CARGO_REGISTRY_TOKEN",
+            "UV_PUBLISH_TOKEN",
+            "DATABASE_URL",
+            "T",
+            "MY_PATH",
+        ] {
+            assert_eq!(obeyed_variable(name), None, "{name}");
+        }
+    }
+}
