@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use stockade_text::{Node, TextPosition};
 
+use crate::canary::check_scanner;
 use crate::skill::{
     Bundle, Findings, Others, PromptRefused, Reading, SkillFinding, SkillSource, Surface, Surfaces,
     check_tools, is_sweeping, one_line, prompt, read_bundle, tools_of,
@@ -165,6 +166,10 @@ pub(crate) fn admit_unlocked(
     scanner: &Scanner,
     options: &AdmitOptions,
 ) -> Result<Admission, AdmitError> {
+    check_scanner(scanner).map_err(|blind| AdmitError {
+        path: source.name().to_owned(),
+        gap: Gap::Unreadable(std::io::Error::other(blind)),
+    })?;
     let bundle = match *source {
         SkillSource::Text { name, text } => Bundle {
             name: name.to_owned(),

@@ -59,6 +59,8 @@ struct Readme;
 mod admit;
 #[cfg(feature = "answers")]
 mod answers;
+#[cfg(feature = "skills")]
+mod canary;
 #[cfg(feature = "container")]
 pub mod container;
 #[cfg(feature = "lock")]
@@ -80,6 +82,8 @@ pub use answers::{
     AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
     CommandQuestion, ListedAnswer,
 };
+#[cfg(feature = "skills")]
+pub use canary::{BlindScanner, check_scanner};
 #[cfg(feature = "lock")]
 pub use lock::{LockedSkill, NotLocked, SkillDrift, SkillLock, SkillLockError};
 #[cfg(feature = "commands")]

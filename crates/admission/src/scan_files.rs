@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use stockade_files::{
-    EntryKind, FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, read_files_except,
+    EntryKind, FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, media, read_files_except,
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
@@ -33,7 +33,7 @@ impl FileScan<'_> {
     /// Whether there was a text to scan, be it the beginning of a longer one.
     #[must_use]
     pub fn has_text(&self) -> bool {
-        matches!(self.gap, None | Some(Gap::Binary | Gap::GitPack | Gap::TooLarge { .. }))
+        matches!(self.gap, None | Some(Gap::Binary | Gap::Media { .. } | Gap::GitPack | Gap::TooLarge { .. }))
             || !self.text.is_empty()
     }
 }
@@ -88,7 +88,7 @@ fn look_at<R>(
 ) -> R {
     let FileBytes { path, bytes, gap, .. } = file;
     let readings = TextReadings::of(bytes);
-    let gap = gap.or((readings.nature == FileNature::Binary).then_some(Gap::Binary));
+    let gap = gap.or_else(|| unseen(bytes, readings.nature));
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()
@@ -101,4 +101,17 @@ fn look_at<R>(
         .unwrap_or_default();
     let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
     look(FileScan { path, text, head, report, gap })
+}
+
+/// What of a whole file nobody looked at although it was read. An archive of texts may be a text itself, and whoever unpacks it sees
+/// others.
+fn unseen(bytes: &[u8], nature: FileNature) -> Option<Gap> {
+    #[cfg(feature = "skills")]
+    let is_packed = stockade_skill::binary(bytes).is_some();
+    #[cfg(not(feature = "skills"))]
+    let is_packed = false;
+    if nature == FileNature::Text && !is_packed {
+        return None;
+    }
+    Some(media(bytes).map_or(Gap::Binary, |format| Gap::Media { format }))
 }

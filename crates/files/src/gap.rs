@@ -12,6 +12,11 @@ use rustix::io::Errno;
 pub enum Gap {
     /// Binary data: only the plain text inside it was scanned.
     Binary,
+    /// A picture, a font or a sound, to its last byte: only the plain text inside it was scanned.
+    Media {
+        /// The format, in a word.
+        format: &'static str,
+    },
     /// A store of compressed git history beyond the size limit: only its beginning was scanned.
     GitPack,
     /// Whoever asked said to leave it out, with all that is in it.
@@ -45,10 +50,13 @@ pub enum Gap {
 /// What a [`Gap`] means for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coverage {
-    /// Nothing was expected to be found there; it is listed so that a person can judge.
+    /// Nothing is to be found there that runs or instructs; it is listed so that a person can judge.
     Listed,
     /// Text may be there that nobody looked at, since whoever asked wanted it so: it is no failure, and not called clean either.
     Excluded,
+    /// Something is there that nobody can look into, such as an archive or a program: it may be what it should be, and the whole must
+    /// not be called clean.
+    Opaque,
     /// Text may be there that nobody looked at: the whole must not be called clean.
     Incomplete,
 }
@@ -58,7 +66,8 @@ impl Gap {
     #[must_use]
     pub const fn coverage(&self) -> Coverage {
         match self {
-            Self::Binary | Self::GitPack => Coverage::Listed,
+            Self::Media { .. } => Coverage::Listed,
+            Self::Binary | Self::GitPack => Coverage::Opaque,
             Self::Excluded => Coverage::Excluded,
             Self::Unreadable(_)
             | Self::Special
@@ -74,6 +83,7 @@ impl Gap {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Binary => "binary",
+            Self::Media { .. } => "media",
             Self::GitPack => "gitPack",
             Self::Excluded => "excluded",
             Self::Unreadable(_) => "unreadable",
@@ -91,6 +101,7 @@ impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Binary => f.write_str("binary data, only the plain text inside was scanned"),
+            Self::Media { format } => write!(f, "{format}, only the plain text inside was scanned"),
             Self::GitPack => f.write_str("compressed git history, only the beginning was scanned"),
             Self::Excluded => f.write_str("excluded by whoever asked for the scan"),
             Self::Unreadable(error) => write!(f, "could not be read: {}", Cause(error)),

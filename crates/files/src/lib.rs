@@ -59,6 +59,7 @@ mod held_name;
 mod in_order;
 mod kept_file;
 mod link;
+mod media;
 mod name_case;
 mod read_files;
 mod reader;
@@ -80,6 +81,7 @@ pub use git::{
 };
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use kept_file::{KeptFile, KeptFileError};
+pub use media::media;
 pub use name_case::NameCase;
 pub use read_files::{FileBytes, read_files, read_files_except};
 pub use reader::FileReader;

@@ -26,9 +26,19 @@ pub struct TextReadings<'b> {
 pub enum FileNature {
     /// Text, with at most a few bytes that are none.
     Text,
-    /// Binary data: at least a tenth of it is no text.
+    /// Binary data: at least a tenth of it is no text, or much of some part of it.
     Binary,
 }
+
+/// How many bytes one part has, so that data behind a long text is seen as data.
+const PART: usize = 32;
+
+/// How many bytes of a part are no text where the part is data. A text in an old encoding has a letter of that kind here and there.
+const STRANGE_OF_PART: usize = 12;
+
+/// The same of UTF-16: how many units one part has, and how many of them mean nothing to anybody.
+const WIDE_PART: usize = 64;
+const STRANGE_OF_WIDE_PART: usize = 5;
 
 impl<'b> TextReadings<'b> {
     /// Reads a whole file. The text has at most three times as many bytes.
@@ -47,12 +57,42 @@ impl<'b> TextReadings<'b> {
 
     fn utf16(bytes: &'b [u8], units: &[u8], unit: fn([u8; 2]) -> u16) -> Self {
         let (pairs, _odd) = units.as_chunks::<2>();
-        let text: String = char::decode_utf16(pairs.iter().map(|pair| unit(*pair)))
-            .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
-            .filter(|c| *c != '\0')
-            .collect();
+        let mut strange = Parts::of(WIDE_PART, STRANGE_OF_WIDE_PART);
+        let letter = |(at, unit): (usize, Result<char, _>)| {
+            let letter = unit.unwrap_or(char::REPLACEMENT_CHARACTER);
+            strange.add(at, usize::from(is_strange_letter(letter)));
+            letter
+        };
+        let decoded = char::decode_utf16(pairs.iter().map(|pair| unit(*pair)));
+        let text: String = decoded.enumerate().map(letter).filter(|c| *c != '\0').collect();
         let (other, _) = text_of(bytes);
-        Self { text: text.into(), other: Some(other.into_owned()), nature: FileNature::Text }
+        let nature = if strange.any { FileNature::Binary } else { FileNature::Text };
+        Self { text: text.into(), other: Some(other.into_owned()), nature }
+    }
+}
+
+/// Whether a part of something is strange: some of so many that stand side by side.
+struct Parts {
+    length: usize,
+    most: usize,
+    part: usize,
+    count: usize,
+    any: bool,
+}
+
+impl Parts {
+    const fn of(length: usize, most: usize) -> Self {
+        Self { length, most, part: 0, count: 0, any: false }
+    }
+
+    /// Counts what is strange at a place. Places come in their order.
+    fn add(&mut self, at: usize, strange: usize) {
+        if at / self.length != self.part {
+            self.part = at / self.length;
+            self.count = 0;
+        }
+        self.count += strange;
+        self.any |= self.count >= self.most;
     }
 }
 
@@ -65,30 +105,46 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     }
     // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
     let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    let (text, strange) = lossy(&kept);
+    let (text, strange, has_data) = lossy(&kept);
     let nuls = bytes.len() - kept.len();
-    let binary = (nuls + strange).saturating_mul(10) > bytes.len();
+    let binary = has_data || (nuls + strange).saturating_mul(10) > bytes.len();
     (Cow::Owned(text), if binary { FileNature::Binary } else { FileNature::Text })
 }
 
-/// Returns the text, with one replacement character for each run of bytes that is none, and how many bytes are no text.
-fn lossy(bytes: &[u8]) -> (String, usize) {
+/// Returns the text, with one replacement character for each run of bytes that is none, how many bytes are no text, and whether they
+/// are many in some part.
+fn lossy(bytes: &[u8]) -> (String, usize, bool) {
     let mut text = String::with_capacity(bytes.len());
-    let mut strange = 0;
+    let mut parts = Parts::of(PART, STRANGE_OF_PART);
+    let (mut strange, mut at) = (0, 0);
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        strange += chunk.valid().bytes().filter(|byte| is_strange(*byte)).count();
+        for byte in chunk.valid().bytes() {
+            let is_strange = usize::from(is_strange(byte));
+            parts.add(at, is_strange);
+            strange += is_strange;
+            at += 1;
+        }
         strange += chunk.invalid().len();
+        parts.add(at, chunk.invalid().len());
+        at += chunk.invalid().len();
         if !chunk.invalid().is_empty() && !text.ends_with(char::REPLACEMENT_CHARACTER) {
             text.push(char::REPLACEMENT_CHARACTER);
         }
     }
-    (text, strange)
+    (text, strange, parts.any)
 }
 
 /// Whether a byte is a control character that text files do not have.
 const fn is_strange(byte: u8) -> bool {
     matches!(byte, 0x00..=0x07 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
+}
+
+/// Whether a letter means nothing to anybody: half of a pair, one of those that everybody may use as they like, or a control character.
+fn is_strange_letter(letter: char) -> bool {
+    let is_control = u8::try_from(letter).is_ok_and(is_strange);
+    is_control
+        || matches!(letter, char::REPLACEMENT_CHARACTER | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffe}' | '\u{ffff}' | '\u{f0000}'..)
 }
 
 #[cfg(test)]
@@ -144,6 +200,53 @@ mod tests {
         ];
         for (what, bytes, nature) in cases {
             assert_eq!(TextReadings::of(bytes).nature, nature, "{what}");
+        }
+    }
+
+    /// Bytes that no text has, as a program that packs would write them.
+    fn packed(length: usize) -> Vec<u8> {
+        (0..length)
+            .scan(1_u32, |state, _| {
+                *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                Some((*state >> 24) as u8)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn data_is_seen_wherever_it_stands() {
+        let long = LINE.repeat(1000).into_bytes();
+        for length in [120, 400, 5000] {
+            let data = packed(length);
+            let cases = [
+                ("behind a text", [&long[..], &data].concat()),
+                ("before a text", [&data[..], &long].concat()),
+                ("within a text", [&long[..], &data, &long].concat()),
+            ];
+            for (what, bytes) in cases {
+                assert_eq!(TextReadings::of(&bytes).nature, FileNature::Binary, "{length} bytes {what}");
+            }
+        }
+        for mark in [[0xFF, 0xFE], [0xFE, 0xFF]] {
+            let bytes = [&mark[..], &packed(2000)].concat();
+            assert_eq!(TextReadings::of(&bytes).nature, FileNature::Binary, "posing as UTF-16");
+        }
+    }
+
+    #[test]
+    fn texts_in_other_encodings_are_texts() {
+        let french = "D\u{e9}j\u{e0} vu, \u{e9}t\u{e9} \u{e0} No\u{eb}l, o\u{f9} \u{e7}a ?".repeat(50);
+        let latin: Vec<u8> = french.chars().map(|c| u8::try_from(c).unwrap()).collect();
+        let wide = |text: &str| -> Vec<u8> {
+            [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()
+        };
+        let cases = [
+            ("Latin-1", latin),
+            ("French", wide(&french)),
+            ("Chinese", wide(&"\u{8bf7}\u{8fd0}\u{884c}\u{1f600}".repeat(99))),
+        ];
+        for (what, bytes) in cases {
+            assert_eq!(TextReadings::of(&bytes).nature, FileNature::Text, "{what}");
         }
     }
 

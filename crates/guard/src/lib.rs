@@ -64,10 +64,11 @@ pub use stockade_admission::{
 };
 #[cfg(feature = "skills")]
 pub use stockade_admission::{
-    Admission, AdmitError, AdmitOptions, Dialect, FileSurface, ListedTools, LoadedSkill, LockedSkill,
-    NotLocked, OnCritical, ProblemLevel, PromptRefused, Reading, SkillDrift, SkillFinding, SkillFolders,
-    SkillLock, SkillLockError, SkillManifest, SkillPermissions, SkillProblem, SkillReport, SkillRequirements,
-    SkillSource, Surface, SurfaceKind, admit, check_tools, file_surfaces, find_skills, read_manifest,
+    Admission, AdmitError, AdmitOptions, BlindScanner, Dialect, FileSurface, ListedTools, LoadedSkill,
+    LockedSkill, NotLocked, OnCritical, ProblemLevel, PromptRefused, Reading, SkillDrift, SkillFinding,
+    SkillFolders, SkillLock, SkillLockError, SkillManifest, SkillPermissions, SkillProblem, SkillReport,
+    SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_scanner, check_tools, file_surfaces,
+    find_skills, read_manifest,
 };
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use stockade_admission::{

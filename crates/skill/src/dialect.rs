@@ -71,6 +71,12 @@ impl Dialect {
         ATTACKS.contains(&rule)
     }
 
+    /// Whether a problem says that something of a skill was not looked at, by anybody.
+    #[must_use]
+    pub fn is_unseen(rule: &str) -> bool {
+        UNSEEN.contains(&rule)
+    }
+
     /// Returns how this dialect takes a problem. One that is not in the table is an error.
     #[must_use]
     pub fn level(self, rule: &str) -> ProblemLevel {
@@ -127,6 +133,17 @@ const KEYS: &[(&str, &[Dialect])] = {
 
 /// The problems that are no matter of form.
 const ATTACKS: &[&str] = &["command-refused", "too-many-commands", "not-locked", "changed-since-locked"];
+
+/// The problems that say that something was not looked at.
+const UNSEEN: &[&str] = &[
+    "not-read",
+    "archive",
+    "machine-code",
+    "bytecode",
+    "settings-unread",
+    "too-many-findings",
+    "not-plain-text",
+];
 
 /// How each dialect takes each problem, in the order of [`Dialect::ALL`].
 const LEVELS: &[(&str, [ProblemLevel; 5])] = {
@@ -199,6 +216,13 @@ mod tests {
         for (index, dialect) in Dialect::ALL.into_iter().enumerate() {
             assert_eq!(dialect as usize, index);
             assert_eq!(Dialect::from_name(dialect.name()), Some(dialect));
+        }
+    }
+
+    #[test]
+    fn what_is_unseen_and_what_attacks_is_a_problem() {
+        for rule in UNSEEN.iter().chain(ATTACKS) {
+            assert!(Dialect::rules().any(|known| known == *rule), "{rule}");
         }
     }
 

@@ -60,7 +60,7 @@ pub struct FilePosition<'p> {
 #[derive(Debug)]
 pub struct SkillProblems {
     dialect: Dialect,
-    /// Whether a note is an error.
+    /// Whether a note is an error, and what nobody looked at.
     strict: bool,
     list: Vec<SkillProblem>,
     worst: ProblemLevel,
@@ -68,7 +68,8 @@ pub struct SkillProblems {
 }
 
 impl SkillProblems {
-    /// Returns a collector without problems. `strict` makes an error of what the dialect merely notes.
+    /// Returns a collector without problems. `strict` makes an error of what the dialect merely notes, and of what
+    /// nobody looked at.
     #[must_use]
     pub const fn new(dialect: Dialect, strict: bool) -> Self {
         Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored, attacks: false }
@@ -85,6 +86,7 @@ impl SkillProblems {
         let level = match self.dialect.level(rule) {
             ProblemLevel::Ignored => return,
             ProblemLevel::Note if self.strict => ProblemLevel::Error,
+            ProblemLevel::Warning if self.strict && Dialect::is_unseen(rule) => ProblemLevel::Error,
             level => level,
         };
         self.worst = self.worst.max(level);

@@ -44,6 +44,12 @@ pub enum SurfaceKind {
 }
 
 impl SurfaceKind {
+    /// Whether nobody can read what is in it.
+    #[must_use]
+    pub const fn is_opaque(self) -> bool {
+        matches!(self, Self::MachineCode | Self::Bytecode | Self::Archive)
+    }
+
     /// Returns a word for people.
     #[must_use]
     pub const fn name(self) -> &'static str {

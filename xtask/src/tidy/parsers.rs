@@ -121,6 +121,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("files", "text_readings")],
     },
     Parser {
+        reads: "pictures, fonts and sounds",
+        path: "crates/files/src/media.rs",
+        targets: &[("files", "text_readings")],
+    },
+    Parser {
         reads: "settings of repositories",
         path: "crates/files/src/git/settings.rs",
         targets: &[("files", "git_settings")],

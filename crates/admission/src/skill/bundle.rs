@@ -26,6 +26,16 @@ pub enum SkillSource<'a> {
     Path(&'a Path),
 }
 
+impl SkillSource<'_> {
+    /// What to call it.
+    pub(crate) fn name(&self) -> &Path {
+        match self {
+            Self::Text { name, .. } => Path::new(name),
+            Self::Path(path) => path,
+        }
+    }
+}
+
 /// The names that the main file of a folder may have.
 pub(crate) const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
@@ -147,6 +157,9 @@ impl Others {
         const MAX_KEPT: usize = 1000;
         self.count += 1;
         self.cut |= seen.cut;
+        // That nobody looked into an archive or a program is told with what it is.
+        let says_so = matches!(seen.gap, Some(Gap::Binary))
+            && seen.surfaces.iter().any(|surface| surface.kind.is_opaque());
         seen.findings.into_iter().for_each(|finding| self.findings.push(finding));
         for surface in seen.surfaces {
             if self.surfaces.len() < MAX_KEPT {
@@ -155,7 +168,8 @@ impl Others {
                 self.cut = true;
             }
         }
-        if let Some(gap) = seen.gap.filter(|gap| gap.coverage() == Coverage::Incomplete)
+        if let Some(gap) = seen.gap.filter(|gap| gap.coverage() >= Coverage::Opaque)
+            && !says_so
             && self.gaps.len() < MAX_KEPT
         {
             self.gaps.push((seen.name.clone(), gap));

@@ -291,6 +291,8 @@ fn a_head_is_read_by_itself() {
 #[test]
 fn everything_that_would_run_is_named() {
     let zip = b"PK\x03\x04\x14\0\0\0";
+    let gif: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+    let more = [gif, zip].concat();
     type Row<'r> = (&'r str, &'r [u8], Option<SurfaceKind>, &'r str, &'r str);
     let rows: &[Row<'_>] = &[
         (
@@ -373,7 +375,10 @@ fn everything_that_would_run_is_named() {
         ("a.tgz", b"\x1f\x8b\x08\0", Some(SurfaceKind::Archive), "archive", "flagged"),
         ("AGENTS.md", b"Do it.\n", Some(SurfaceKind::InstructsAgents), "", "accepted"),
         ("go", b"#!/bin/sh\nmake\n", Some(SurfaceKind::Script), "", "accepted"),
-        ("x.png", b"\x89PNG\r\n\x1a\n\0\0", None, "", "accepted"),
+        // A picture that breaks off, one that is whole, and one with something behind it.
+        ("x.png", b"\x89PNG\r\n\x1a\n\0\0", None, "not-read", "flagged"),
+        ("x.gif", gif, None, "", "accepted"),
+        ("y.gif", &more, None, "not-read", "flagged"),
     ];
     for (name, bytes, kind, rule, verdict) in rows {
         let folder = tempfile::tempdir().unwrap();

@@ -93,7 +93,7 @@ fn disguises(text: &str, letter: char) -> Vec<String> {
 }
 
 #[test]
-fn binary_data_is_listed() {
+fn binary_data_is_told_of() {
     let noise: Vec<u8> = (0..4096_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let folder = folder(&[("noise.md", &noise)]);
     assert_eq!(scan(folder.path(), &FileOptions::default()), ["noise.md: clean, binary"]);

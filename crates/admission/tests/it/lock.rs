@@ -16,6 +16,9 @@ use stockade_admission::{
 
 const SKILL: &str = "---\nname: greet\ndescription: Greets somebody.\nallowed-tools: Read\nmetadata:\n  author: ada\n---\nSay hello.\n";
 
+/// A whole picture.
+const DOT: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
+
 /// A folder with a skill and its lock.
 struct Ground {
     folder: tempfile::TempDir,
@@ -28,7 +31,7 @@ impl Ground {
         fs::create_dir_all(skill.join("scripts")).unwrap();
         fs::write(skill.join("SKILL.md"), SKILL).unwrap();
         fs::write(skill.join("scripts/hello.sh"), "#!/bin/sh\necho hello\n").unwrap();
-        fs::write(skill.join("data.bin"), [0, 1, 2, 255]).unwrap();
+        fs::write(skill.join("data.bin"), DOT).unwrap();
         symlink("SKILL.md", skill.join("README.md")).unwrap();
         Self { folder }
     }
@@ -115,7 +118,7 @@ fn what_changes_is_told_with_what_the_skill_may_do_now() {
             |skill| write(skill, "scripts/hello.sh", "#!/bin/sh\necho bye\n"),
             "files changed: scripts/hello.sh",
         ),
-        (|skill| write(skill, "data.bin", "\u{0}\u{1}"), "files changed: data.bin"),
+        (|skill| write(skill, "data.bin", "Words.\n"), "files changed: data.bin"),
         (|skill| write(skill, "scripts/more.py", "print(1)\n"), "files added: scripts/more.py"),
         (|skill| fs::remove_file(skill.join("data.bin")).unwrap(), "files gone: data.bin"),
         (|skill| set_mode(&skill.join("data.bin"), 0o755), "files changed: data.bin"),

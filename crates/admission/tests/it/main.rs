@@ -8,6 +8,9 @@ mod admit;
 mod container;
 #[cfg(feature = "skills")]
 #[cfg(test)]
+mod coverage;
+#[cfg(feature = "skills")]
+#[cfg(test)]
 mod disguises;
 #[cfg(all(feature = "container", target_os = "linux"))]
 #[cfg(test)]

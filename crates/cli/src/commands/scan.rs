@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, FileScan, Source, scan_files_except};
+use stockade_guard::{FileOptions, FileScan, Source, check_scanner, scan_files_except};
 
 use crate::args::HELP;
 use crate::baseline::{self, Baseline, KnownFinding};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::output::styles;
 use crate::render::style::ColorChoice;
 use crate::report::fail_on::FailOn;
-use crate::report::scan_tally::ScanTally;
+use crate::report::scan_tally::{ScanTally, Unseen};
 use crate::report::set_aside::SetAside;
 use crate::rule_files::Rules;
 use crate::suppressions::Suppressions;
@@ -46,7 +46,8 @@ Exit codes:
 
 What is scanned: every file of a folder, hidden and ignored ones and .git too. Links are not followed; one that leads
 out of the folder makes the scan incomplete, and so do pipes, devices and whatever cannot be read. Of binary data, the
-plain text inside is scanned. What --exclude leaves out is listed in the answer, and the exit code is that of the rest; no file
+plain text inside is scanned. Pictures, fonts and sounds are listed. With anything else that is no text nothing is called clean: an
+archive, a program, data behind a picture or within a text; with --strict the scan is incomplete then. What --exclude leaves out is listed in the answer, and the exit code is that of the rest; no file
 of the folder can exclude anything.
 
 Globs of --exclude: 'node_modules' is a file or folder of this name at any depth, 'node_modules/' a folder, '/dist' and
@@ -101,6 +102,10 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
 
+    /// Let what nobody looked into make the scan incomplete, too: archives, programs, unknown data, and what was excluded
+    #[arg(long)]
+    strict: bool,
+
     /// Bytes of a file to scan at most, such as 500K or 64M; a larger one makes the scan incomplete
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
     max_file_size: usize,
@@ -136,6 +141,7 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
     let sources = sources(args)?;
     let exclusions = Exclusions::load(&args.exclude, &args.exclude_from)?;
     let rules = Rules::load(&args.rules)?;
+    check_scanner(rules.scanner()).map_err(Failure::incomplete)?;
     let lists = Lists::load(args, rules.scanner())?;
     let mut found = Vec::new();
     let page = scan(args, &sources, (&exclusions, &lists), rules.scanner(), color, &mut found);
@@ -147,7 +153,8 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
         baseline::write(path, found)?;
     }
     let (output, tally) = page.end();
-    output.finish(tally.exit(args.fail_on))
+    let unseen = if args.strict { Unseen::Fails } else { Unseen::Told };
+    output.finish(tally.exit(args.fail_on, unseen))
 }
 
 fn scan<'s>(

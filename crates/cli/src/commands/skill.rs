@@ -50,8 +50,8 @@ A folder with a SKILL.md is one skill with all its files; a file is a skill by i
 without one is a collection: every skill below it is checked, and nothing that nobody could look at is called accepted.
 What blocks a skill: a critical finding, or a command on load, of a hook, a server or an installer that the built-in rules
 deny. What makes it malformed: a head that cannot be read or that its dialect does not permit, or a name that is none. What
-flags it: a suspicious finding, a missing head, a list of tools that asks for everything, hidden messages, files that could
-not be looked at, and whatever runs unasked: hooks and servers of tools that settings name, scripts of installers, code at
+flags it: a suspicious finding, a missing head, a list of tools that asks for everything, hidden messages, files that nobody
+could look at or into, and whatever runs unasked: hooks and servers of tools that settings name, scripts of installers, code at
 the start of Python, machine code, bytecode, archives, downloads that nothing verifies. Notes do none of it, unless --strict
 is given. Nothing of a skill is run.";
 
@@ -69,7 +69,7 @@ pub(crate) struct SkillArgs {
     #[arg(long, global = true, value_name = "DIALECT", default_value = "agentskills")]
     dialect: DialectName,
 
-    /// Take what is merely noted for an error
+    /// Take what is merely noted for an error, and what nobody looked at
     #[arg(long, global = true)]
     strict: bool,
 

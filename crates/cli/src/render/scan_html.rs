@@ -97,6 +97,7 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         number(Tone::Bad, tally.critical, "critical"),
         number(Tone::Doubtful, tally.warn, "warnings"),
         number(Tone::Doubtful, tally.incomplete.total, "not fully scanned"),
+        number(Tone::Doubtful, tally.opaque, "not looked into"),
         number(Tone::Plain, tally.excluded.total, "excluded"),
         number(Tone::Plain, tally.set_aside.findings, "set aside"),
         number(Tone::Plain, tally.files, "files scanned"),

@@ -34,6 +34,7 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
         let reason = xml(&escape(&gap.to_string()));
         match gap.coverage() {
             Coverage::Listed => None,
+            Coverage::Opaque => Some(format!("<skipped message=\"not looked into: {reason}\"/>\n")),
             Coverage::Excluded => Some(format!("<skipped message=\"{reason}\"/>\n")),
             Coverage::Incomplete => Some(format!("<error message=\"not scanned: {reason}\"/>\n")),
         }

@@ -46,6 +46,7 @@ pub(crate) fn github(scan: &FileScan<'_>) -> String {
         let (level, title) = match gap.coverage() {
             Coverage::Listed => return None,
             Coverage::Excluded => ("notice", "excluded"),
+            Coverage::Opaque => ("notice", "not looked into"),
             Coverage::Incomplete => ("warning", "not scanned"),
         };
         Some(format!("::{level} file={path},title={title}::{}\n", data(&escape(&gap.to_string()))))

@@ -75,13 +75,18 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
 pub(crate) fn tail(tally: &ScanTally) -> String {
     let notes_of = |gaps: &Gaps, level: &str| {
         let note = |gap: &GapRow| json!({"level": level, "message": {"text": format!("{}: {}", gap.shown, gap.reason)}});
-        gaps.rows.iter().map(note).collect::<Vec<Value>>()
+        gaps.rows.iter().filter(|gap| gap.is_unseen()).map(note).collect::<Vec<Value>>()
     };
     let set_aside = tally.set_aside.rows.iter().map(|row| format!("{}: {}", row.shown_path, row.told));
     let set_aside = tally.set_aside.sum().into_iter().chain(set_aside);
     let set_aside = set_aside.map(|text| json!({"level": "note", "message": {"text": text}})).collect();
-    let notes =
-        [notes_of(&tally.incomplete, "warning"), notes_of(&tally.excluded, "note"), set_aside].concat();
+    let notes = [
+        notes_of(&tally.incomplete, "warning"),
+        notes_of(&tally.listed, "note"),
+        notes_of(&tally.excluded, "note"),
+        set_aside,
+    ]
+    .concat();
     let invocation = json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
     format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
 }

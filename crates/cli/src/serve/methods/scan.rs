@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::scanner::{Deobfuscate, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
-use stockade_guard::{FileOptions, Source, scan_bytes, scan_files, syntax_of};
+use stockade_guard::{Coverage, FileOptions, Source, check_scanner, scan_bytes, scan_files, syntax_of};
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::render::scan_json;
@@ -69,7 +69,7 @@ pub(super) struct Report {
     /// The worst severity.
     worst: Option<Severity>,
     findings: Vec<Finding>,
-    /// Whether there was more to report than a limit allows.
+    /// Whether there was more to report than a limit allows, or nobody can look into what was given.
     truncated: bool,
 }
 
@@ -88,7 +88,7 @@ pub(super) struct BundleReport {
     findings: Vec<Finding>,
     /// What could not be scanned, or not all of it.
     incomplete: Vec<Gap>,
-    /// What there was nothing to scan in.
+    /// What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean.
     not_scanned: Vec<Gap>,
     /// What runs or instructs because it is there, whatever was found in it.
     #[schemars(default)]
@@ -185,6 +185,7 @@ impl Parameters for Scan {
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
         let scanner = own.as_ref().unwrap_or_else(|| Scanner::builtin());
+        check_scanner(scanner).map_err(|blind| Fault::of(&blind))?;
         let wanted = self.options.rules.as_deref();
         check_known(wanted.unwrap_or_default(), scanner)?;
         let usual = ScanOptions::default();
@@ -220,7 +221,11 @@ impl Parameters for Scan {
             }
             (None, Some(base64)) => {
                 let bytes = bytes_of("textBase64", &base64)?;
-                Ok(scan_bytes(path, &bytes, scanner, &options, |scan| answer(scan.report)))
+                Ok(scan_bytes(path, &bytes, scanner, &options, |mut scan| {
+                    let unseen = scan.gap.as_ref().is_some_and(|gap| gap.coverage() >= Coverage::Opaque);
+                    scan.report.truncated |= unseen;
+                    answer(scan.report)
+                }))
             }
             (Some(_), Some(_)) => Err(Fault::parameters("give either `text` or `textBase64`")),
             (None, None) => Err(Fault::parameters("`text` or `textBase64` is missing")),
@@ -247,6 +252,7 @@ impl Parameters for ScanBundle {
     type Answer = BundleReport;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        check_scanner(Scanner::builtin()).map_err(|blind| Fault::of(&blind))?;
         let is_manifest = self.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         // A bare name has the current folder as its parent.
         let folder = self.path.parent().filter(|_| is_manifest).map(|folder| {

@@ -1,0 +1,64 @@
+//! Whether a scanner finds anything at all: a scan that can only say "clean" is worse than none.
+
+use std::path::Path;
+
+use stockade_scanner::{ScanOptions, Scanner};
+use thiserror::Error;
+
+use crate::scan_files::scan_bytes;
+
+/// A text that the built-in rules find something in. The rule is one of the cheapest to try, and enough stands around it that the
+/// first look at a text goes its usual way, many bytes at once.
+const CANARY: &str = "This text stands in for a skill whose work is known beforehand, and no person or model is to follow it. \
+    It says to point a miner at stratum+tcp://canary.example:3333 and to leave it there, which every scan must find. \
+    Where it is not found, whatever else was called clean was not looked at.\n";
+
+/// A scanner does not find what it must find, so that nothing it says holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error(
+    "the scanner does not find a known attack, so nothing that it calls clean is: install this program anew"
+)]
+#[non_exhaustive]
+pub struct BlindScanner;
+
+/// Tries a scanner on a text in which it must find something: by the way that every file goes.
+///
+/// One of rules that are all a caller's own is tried on the first text that those rules say they match.
+///
+/// # Errors
+/// When it finds nothing.
+pub fn check_scanner(scanner: &Scanner) -> Result<(), BlindScanner> {
+    let finds = |text: &str| {
+        let name = Path::new("canary.md");
+        scan_bytes(name, text.as_bytes(), scanner, &ScanOptions::default(), |scan| !scan.report.clean())
+    };
+    try_canary(canary_of(scanner), finds)
+}
+
+fn canary_of(scanner: &Scanner) -> Option<&str> {
+    let first = scanner.rules().first()?;
+    let is_built_in = Scanner::builtin().rules().first().is_some_and(|rule| rule.id == first.id);
+    if is_built_in { Some(CANARY) } else { first.matches.first().map(|text| &**text) }
+}
+
+fn try_canary(text: Option<&str>, finds: impl Fn(&str) -> bool) -> Result<(), BlindScanner> {
+    text.is_none_or(finds).then_some(()).ok_or(BlindScanner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_scanner_sees() {
+        assert_eq!(check_scanner(Scanner::builtin()), Ok(()));
+    }
+
+    #[test]
+    fn one_that_finds_nothing_is_told_of() {
+        assert_eq!(try_canary(canary_of(Scanner::builtin()), |_| false), Err(BlindScanner));
+        assert_eq!(try_canary(Some("x"), |_| false), Err(BlindScanner));
+        // Without rules there is nothing that it would have to find.
+        assert_eq!(try_canary(None, |_| false), Ok(()));
+    }
+}
