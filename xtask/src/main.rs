@@ -13,6 +13,7 @@ mod bench;
 mod check;
 mod ci;
 mod conformance;
+mod corpus;
 mod docs;
 mod elsewhere;
 mod features;
@@ -128,6 +129,12 @@ const COMMANDS: &[Command] = &[
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
         run: conformance::run,
+    },
+    Command {
+        name: "corpus",
+        arguments: "FOLDER [--evasions]",
+        summary: "score the scanner on labelled skills, or on their attacks written anew",
+        run: corpus::run,
     },
     Command {
         name: "harnesses",

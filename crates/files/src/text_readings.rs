@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn texts_in_other_encodings_are_texts() {
-        let french = "D\u{e9}j\u{e0} vu, \u{e9}t\u{e9} \u{e0} No\u{eb}l, o\u{f9} \u{e7}a ?".repeat(50);
+        let french =
+            "Il fait beau et nous allons \u{e0} la plage, o\u{f9} l'\u{e9}t\u{e9} commence.\n".repeat(50);
         let latin: Vec<u8> = french.chars().map(|c| u8::try_from(c).unwrap()).collect();
         let wide = |text: &str| -> Vec<u8> {
             [0xFF, 0xFE].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect()

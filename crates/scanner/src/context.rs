@@ -374,10 +374,11 @@ impl<'t> Around<'t> {
             return false;
         }
         let is_expression = || says(&IS_EXPRESSION, inside) || says(&IS_EXPRESSION, behind);
-        let kept = || {
-            says(&KEEPS_PATTERNS, ahead)
-                || self.above.lines().rev().take(12).any(|line| says(&KEEPS_PATTERNS, line))
-        };
+        // What another fence keeps is nothing of this one.
+        let is_fence =
+            |line: &&str| line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        let mut above = self.above.lines().rev().take(12).take_while(|line| !is_fence(line));
+        let mut kept = || says(&KEEPS_PATTERNS, ahead) || above.any(|line| says(&KEEPS_PATTERNS, line));
         is_expression() && region == Region::Code || kept()
     }
 

@@ -975,7 +975,7 @@ export interface ScanResult {
   /** Whether nothing was found, and everything was looked at. */
   clean: boolean;
   findings: Finding[];
-  /** Whether there was more to report than a limit allows. */
+  /** Whether there was more to report than a limit allows, or nobody can look into what was given. */
   truncated: boolean;
   /** The worst severity. */
   worst?: Severity | null;
@@ -991,7 +991,7 @@ export interface ScanBundleResult {
   findings: Finding[];
   /** What could not be scanned, or not all of it. */
   incomplete: ScanGap[];
-  /** What there was nothing to scan in. */
+  /** What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean. */
   notScanned: ScanGap[];
   /** What runs or instructs because it is there, whatever was found in it. */
   surfaces?: SkillSurface[];

@@ -1243,7 +1243,7 @@ class _ScanResult(TypedDict):
     """Whether nothing was found, and everything was looked at."""
     findings: list["Finding"]
     truncated: bool
-    """Whether there was more to report than a limit allows."""
+    """Whether there was more to report than a limit allows, or nobody can look into what was given."""
 
 
 @final
@@ -1264,7 +1264,7 @@ class _ScanBundleResult(TypedDict):
     incomplete: list["ScanGap"]
     """What could not be scanned, or not all of it."""
     notScanned: list["ScanGap"]
-    """What there was nothing to scan in."""
+    """What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean."""
     truncated: bool
     """Whether there was more to report than a limit allows."""
 

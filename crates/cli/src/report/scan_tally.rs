@@ -22,9 +22,9 @@ const MAX_SURFACE_TEXT: usize = 200;
 /// What becomes of a scan in which nobody looked into something that is no text, or that was excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unseen {
-    /// It is told.
+    /// The answer tells of it, and the exit code does not.
     Told,
-    /// It makes the scan incomplete.
+    /// The exit code says that the scan is incomplete.
     Fails,
 }
 

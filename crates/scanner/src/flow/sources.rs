@@ -44,6 +44,11 @@ const SOURCES: &[(Source, &str)] = &[
         r"\bsecurity[ \t]+find-(?:generic|internet)-password\b|\bsecret-tool[ \t]+lookup\b",
     ),
     (flow(Inflow::SecretFile), r"\bsecret-tool[ \t]+search\b"),
+    // What a person keeps for themselves, packed as a whole.
+    (
+        flow(Inflow::SecretFile),
+        r#"\b(?:zip|tar|7z)[ \t][^\n|;]{0,80}?(?:~|\$HOME)/(?:Documents|Desktop|Pictures|Downloads)?/?(?:[\s"']|$)"#,
+    ),
     (
         flow(Inflow::SecretFile),
         r#"["'/\\](?:Login Data|Web Data|Local Extension Settings)\b|(?i)\b(?:cookies\.(?:sqlite|binarycookies)|logins\.json|key[34]\.db|wallet\.dat)\b|(?:chrome|brave|edge|firefox|safari|browser)\w*[^\n]{0,80}[/\\]cookies\b|\b(?:chrome|browser)\.cookies\.getall|\bbrowser_?cookie3?\b|\brookiepy\b|--cookies-from-browser\b|\b(?:metamask|phantom)\b[^\n]{0,80}(?:vault|extension|leveldb)"#,
@@ -70,7 +75,7 @@ const SOURCES: &[(Source, &str)] = &[
     // What is decoded.
     (
         flow(Inflow::Decoded),
-        r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)decode\(|\batob\(|\bBuffer\.from\([^\n]{0,400}?,[ \t]*["'`](?:base64|hex)|\b(?:bytes|bytearray)\.fromhex\(|\b(?:un|a2b_)hex(?:lify)?\(|\ba2b_base64\(|\bcodecs\.decode\(|\bzlib\.decompress\(|\bgzip\.decompress\(|\bmarshal\.loads\(|\bfromCharCode\b|\b(?:base64|base32|basenc)[ \t][^\n|;]{0,40}?(?:-[a-z]*[dD]\b|--decode)|\bxxd[ \t][^\n|;]{0,20}-r|\bopenssl[ \t]+(?:enc|base64)[^\n|;]{0,60}[ \t]-d\b|(?i:\bfrombase64string\()|\bchr\([ \t]*\w+[ \t]*\^|\bchr\([ \t]*(?:\w+|int\([^\n)]{1,40}\))[ \t]*\)[ \t]*for\b|\bunescape\(|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bdecode64\(|\brot13\b|["'][ \t]*\)?\[::-1\]|\.reverse\(\)\.join\(|\bmap\([ \t]*chr\b"#,
+        r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)decode\(|\batob\(|\bBuffer\.from\([^\n]{0,400}?,[ \t]*["'`](?:base64|hex)|\b(?:bytes|bytearray)\.fromhex\(|\b(?:un|a2b_)hex(?:lify)?\(|\ba2b_base64\(|\bcodecs\.decode\(|\bzlib\.decompress\(|\bgzip\.decompress\(|\bmarshal\.loads\(|\bfromCharCode\b|\b(?:base64|base32|basenc)[ \t][^\n|;]{0,40}?(?:-[a-z]*[dD]\b|--decode)|\bxxd[ \t][^\n|;]{0,20}-r|\bopenssl[ \t]+(?:enc|base64)[^\n|;]{0,60}[ \t]-d\b|(?i:\bfrombase64string\()|\bchr\([ \t]*\w+[ \t]*\^|\bchr\([ \t]*(?:\w+|int\([^\n)]{1,40}\))[ \t]*\)[ \t]*for\b|\bunescape\(|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bdecode64\(|\brot13\b|["'][ \t]*\)?\[::-1\]|\.reverse\(\)\.join\(|\bmap\([ \t]*chr\b|\bb(?:16|32|64|85)decode[ \t]+as\b|\.decrypt\(|\bbytes(?:array)?\([^\n]{0,60}?\^|\bchr\([0-9]{1,3}\)[ \t]*\+[ \t]*chr\("#,
     ),
 ];
 

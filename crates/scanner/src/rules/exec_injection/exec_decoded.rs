@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
         Pattern {
             note: "by a shell",
-            regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}["\x27]?\$|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}["\x27]?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
+            regex: r#"(?:^|[;&|({][ \t]{0,8}|[ \t])eval[ \t]{1,8}["\x27$`]|\b(?:ba|z|da|k)?sh[ \t]{1,8}-c[ \t]{1,8}(?:\\?["\x27])?[$`]|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?(?:ba|z|da|k)?sh\b[ \t]{0,8}(?:-s?[ \t]{0,8})?(?:$|[)"\x27`;&|])|\b(?:python3?|node|perl|ruby)[ \t]{1,8}-[ce][ \t]{1,8}(?:\\?["\x27])?\$|(?i:\b(?:iex|invoke-expression)\b)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[DECODED, Exception::After(r"^[ \t]*-[^cC]")],
         },
@@ -27,6 +27,12 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[DECODED, LIST],
         },
         Pattern {
+            note: "by what makes objects, modules or delayed calls of it",
+            regex: r"\b__import__\([^)\n]{1,20}\)\.(?:system|popen|run|call|Popen|check_output)\(|\b(?:pickle|cPickle|dill|marshal|shelve)\.loads?[ \t]{0,4}\(|\bimport_module[ \t]{0,4}\(|\byaml\.(?:unsafe_load|full_load)[ \t]{0,4}\(",
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[DECODED],
+        },
+        Pattern {
             note: "by the same, named by what holds it",
             regex: r"\b(?:window|globalThis|builtins|__builtins__)\.(?:exec|eval|compile|Function)[ \t]{0,4}\(",
             regions: Regions::of(&[Region::Code]),
@@ -35,6 +41,12 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
     matches: &[
         "```python\np = base64.b64decode(blob)\nexec(p)\n```",
+        "```python\nfrom base64 import b64decode as d\nexec(d(blob))\n```",
+        "```python\n__import__('os').system(base64.b64decode(c).decode())\n```",
+        "```python\npickle.loads(base64.b64decode(data))\n```",
+        "```python\nk = Fernet(key).decrypt(blob)\nexec(k)\n```",
+        "```python\nd = bytes(b ^ k[i % 3] for i, b in enumerate(blob))\nexec(d)\n```",
+        "```python\nc = chr(99)+chr(117)+chr(114)+chr(108)\nos.system(c)\n```",
         "```js\nconst p = Buffer.from(c, 'base64').toString();\neval(p);\n```",
         "```sh\nx=$(echo aGk= | base64 -d)\neval \"$x\"\n```",
         "```sh\nP=$(echo aGk= | base64 --decode)\nbash -c \"$P\"\n```",
@@ -44,8 +56,10 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```python\nargs = base64.b64decode(blob)\nos.system(args)\n```",
         "```python\np = base64.b64decode(blob)\nsubprocess.run([\"bash\", \"-c\", p])\n```",
         "```powershell\n$d = [Text.Encoding]::UTF8.GetString([Convert]::FromBase64String('aGk='))\nInvoke-Expression -Command $d\n```",
+        "```json\n{\"args\": [\"-c\", \"bash -c \\\"$(echo d2hvYW1pCg== | base64 -d)\\\"\"]}\n```",
     ],
     clean: &[
+        "```python\nwith open('cache.pkl', 'rb') as f:\n    d = pickle.load(f)\n```",
         "```python\nimg = base64.b64decode(r['data'])\nopen('a.png', 'wb').write(img)\n```",
         "```js\nconst m = pattern.exec(atob(x));\n```",
         "```sh\necho \"$CERT\" | base64 -d > cert.pem\n```",

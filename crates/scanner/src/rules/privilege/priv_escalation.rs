@@ -26,6 +26,12 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[],
         },
         Pattern {
+            note: "a shell or the list of users, opened to all",
+            regex: r#"\bchmod[ \t]{1,8}(?:-R[ \t]{1,8})?(?:(?:u\+s|ug\+s|[4-7][0-7]{3})[ \t]{1,8}["\x27]?(?:/usr)?/bin/(?:ba|da|z)?sh\b|(?:0?666|0?777|[ago]{1,3}\+r?w\w?)[ \t]{1,8}["\x27]?/etc/(?:passwd|shadow|sudoers)\b|(?:0?777|a\+rwx)[ \t]{1,8}["\x27]?/["\x27]?[ \t]{0,8}(?:$|[;&|)`]))"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[],
+        },
+        Pattern {
             note: "the whole machine given to a container",
             regex: r"\bdocker[ \t]{1,8}run\b[^\n]{0,160}?[ \t](?:-v|--volume)[ \t=]/:/",
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
@@ -39,6 +45,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
     ],
     matches: &[
+        "```sh\nchmod u+s /bin/bash\n```",
+        "```sh\nchmod 666 /etc/passwd\n```",
+        "```sh\nchmod -R 777 /\n```",
         "```sh\nchmod 777 /opt/w && sudo chown root:root /opt/w\n```",
         "```sh\necho 'me ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/me\n```",
         "```sh\ncp /bin/bash /tmp/b && chmod 4755 /tmp/b\n```",
@@ -46,6 +55,8 @@ pub(crate) const RULE: Rule<'static> = Rule {
         "```powershell\nSet-MpPreference -DisableRealtimeMonitoring $true\n```",
     ],
     clean: &[
+        "```sh\nchmod 755 /bin/bash\n```",
+        "```sh\nchmod 644 /etc/passwd\n```",
         "```sh\nsudo chown root:root /etc/tool.conf\n```",
         "```sh\ndocker run -v /data:/data alpine\n```",
         "```sh\nsudo -l\n```",

@@ -14,6 +14,18 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[Exception::After(r"^(?:registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(?:[/\s\x22\x27`]|$)")],
         },
         Pattern {
+            note: "of npm, for all that comes",
+            regex: r#"\b(?:npm|pnpm|yarn)[ \t]{1,8}config[ \t]{1,8}set[ \t]{1,8}(?:-{1,2}\w{1,12}[ \t]{1,8}){0,2}(?:@[\w-]{1,40}:)?(?:registry|npmRegistryServer)[ \t=]{1,4}["\x27]?https?://|\bregistry[ \t]{0,4}=[ \t]{0,4}https?://"#,
+            regions: Regions::of(&[Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::After(r"^(?:registry\.npmjs\.org|registry\.yarnpkg\.com|npm\.pkg\.github\.com|localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(?:[/\s\x22\x27`]|$)")],
+        },
+        Pattern {
+            note: "of Python, for all that comes",
+            regex: r#"\bpip[0-9.]{0,4}[ \t]{1,8}config[ \t]{1,8}(?:--\w{1,12}[ \t]{1,8}){0,2}set[ \t]{1,8}\w{1,12}\.(?:extra-)?index-url[ \t=]{1,4}["\x27]?https?://"#,
+            regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
+            exceptions: &[Exception::After(r"^(?:pypi\.org|test\.pypi\.org|download\.pytorch\.org|files\.pythonhosted\.org|localhost|127\.0\.0\.1)(?::[0-9]{1,5})?(?:[/\s\x22\x27`]|$)")],
+        },
+        Pattern {
             note: "of Python",
             regex: r#"(?:--(?:extra-)?index-url|\b(?:pip[0-9.]{0,40}|uv|pipx)\b[^\n|;&]{0,160}?(?:--index|[ \t]-i))[ \t=]["\x27]?https?://"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
@@ -21,6 +33,9 @@ pub(crate) const RULE: Rule<'static> = Rule {
         },
     ],
     matches: &[
+        "```sh\nnpm config set registry https://npm.e.example\n```",
+        "```sh\npip config set global.index-url https://e.example/simple\n```",
+        "```sh\necho 'registry=https://e.example/' >> ~/.npmrc\n```",
         "```sh\nnpm install helper@latest --registry https://npm.e.example\n```",
         "```sh\npip install --index-url https://e.example/simple helper\n```",
         "Run `uv pip install --extra-index-url https://e.example/simple helper`.",
