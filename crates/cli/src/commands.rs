@@ -4,6 +4,8 @@ pub(crate) mod audit;
 #[cfg(target_os = "linux")]
 pub(crate) mod backends;
 #[cfg(target_os = "linux")]
+pub(crate) mod broker;
+#[cfg(target_os = "linux")]
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod check_command;

@@ -75,6 +75,8 @@ fn carry_out(args: &Args) -> ExitCode {
         #[cfg(target_os = "linux")]
         Command::Changes(changes) => commands::changes::run(changes),
         #[cfg(target_os = "linux")]
+        Command::Broker(broker) => commands::broker::run(broker),
+        #[cfg(target_os = "linux")]
         Command::Graph(graph) => commands::graph::run(graph),
         Command::Limits(limits) => commands::limits::run(limits, args.color),
         Command::Eval(eval) => commands::eval::run(eval),

@@ -36,9 +36,12 @@ mod narrowest;
 #[cfg(target_os = "linux")]
 mod opening;
 mod own_name;
+#[cfg(target_os = "linux")]
+mod passed_on;
 mod path_glob;
 mod policy;
 mod proxy_request;
+mod proxy_token;
 mod punycode;
 mod query_names;
 mod request_stream;
@@ -56,14 +59,17 @@ mod target;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]
-pub use broker::{Broker, BrokerOptions, Brokered};
+pub use broker::{Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, Gatekeeper};
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub(crate) use host_list::HostEntry;
 pub use host_list::{HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use own_name::WHY_URL;
+#[cfg(target_os = "linux")]
+pub use passed_on::PassedHandoff;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
+pub use proxy_token::{proxy_token, to_whole_url};
 pub use request_stream::RequestStream;
 pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::trust::RunTrust;
@@ -35,6 +36,8 @@ pub struct EgressSockets {
     pub observes: bool,
     /// What makes programs trust the proxy where it looks into TLS; nothing if it does so nowhere.
     pub trust: Option<Arc<RunTrust>>,
+    /// A socket that the proxy serves too, which the sandbox has at the same path; nothing if it serves none.
+    pub socket: Option<PathBuf>,
 }
 
 /// Where the first process of a sandbox hands out its sockets. One may serve many sandboxes.
@@ -64,6 +67,18 @@ impl ListenerHandoff {
     #[cfg(target_os = "linux")]
     pub(crate) fn number(&self) -> RawFd {
         self.0.to.as_raw_fd()
+    }
+
+    /// The same end, for what is inside there.
+    #[cfg(all(feature = "egress", target_os = "linux"))]
+    pub(crate) fn from_parts(to: UnixStream, sockets: EgressSockets) -> Self {
+        Self(Arc::new(Handoff { to, sockets }))
+    }
+
+    /// What is sent to.
+    #[cfg(all(feature = "egress", target_os = "linux"))]
+    pub(crate) fn end(&self) -> &UnixStream {
+        &self.0.to
     }
 
     /// Returns whether the proxy lets every public host be reached, so that it is seen which are needed.

@@ -535,7 +535,7 @@ fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
 }
 
 fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
-    let Network::Broker { socket } = &spec.network else { return Ok(None) };
+    let Some(socket) = spec.network.socket() else { return Ok(None) };
     if !crate::binds::is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
         let fix = "start the broker, and name its socket in full and without links";
         return Err(Refusal::new(What::Write(socket.clone()), SandboxRule::Exists, fix));

@@ -72,10 +72,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
 fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().flat_map(|(path, _)| of_the_system(path));
     let at_home = AT_HOME.iter().map(|row| home.join(row.0));
-    let socket = match &spec.network {
-        Network::Broker { socket } => Some(socket),
-        Network::None | Network::Proxy(_) | Network::Open => None,
-    };
+    let socket = spec.network.socket();
     let kept_back = spec.hidden.iter().chain(&spec.unwritable);
     let trusted = matches!(&spec.network, Network::Proxy(handoff) if handoff.sockets().trust.is_some());
     let replaced = trust::replaced().filter(move |_| trusted).map(|(path, _)| path.to_path_buf());

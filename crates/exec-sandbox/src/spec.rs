@@ -139,6 +139,17 @@ pub enum Network {
     Open,
 }
 
+impl Network {
+    /// The socket of a broker that has the same path in the sandbox, if one has.
+    pub(crate) fn socket(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Broker { socket } => Some(socket),
+            Self::Proxy(handoff) => handoff.sockets().socket.as_ref(),
+            Self::None | Self::Open => None,
+        }
+    }
+}
+
 /// Whether a command may start others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spawn {

@@ -70,15 +70,37 @@ const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 pub struct RunTrust {
     /// Where they lie on this machine.
     pub(crate) folder: PathBuf,
+    /// Whether another program wrote them, and removes them.
+    is_anothers: bool,
 }
 
 impl Drop for RunTrust {
     fn drop(&mut self) {
-        self.remove();
+        if !self.is_anothers {
+            self.remove();
+        }
     }
 }
 
 impl RunTrust {
+    /// Files that this program writes, in a folder of its own.
+    #[cfg_attr(
+        not(all(feature = "egress", target_os = "linux")),
+        expect(dead_code, reason = "a broker writes them")
+    )]
+    pub(crate) const fn new(folder: PathBuf) -> Self {
+        Self { folder, is_anothers: false }
+    }
+
+    /// Files that another program wrote, which outlasts whoever trusts them.
+    #[cfg_attr(
+        not(all(feature = "egress", target_os = "linux")),
+        expect(dead_code, reason = "a broker passes them on")
+    )]
+    pub(crate) const fn of_another(folder: PathBuf) -> Self {
+        Self { folder, is_anothers: true }
+    }
+
     /// Removes them. What is mounted already stays as long as its sandbox does.
     pub(crate) fn remove(&self) {
         std::fs::remove_dir_all(&self.folder).ok();

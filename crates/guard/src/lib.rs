@@ -18,6 +18,10 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(unix)]
+mod bound_socket;
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+mod broker;
 #[cfg(feature = "config")]
 pub mod config;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
@@ -36,6 +40,13 @@ mod rule_store;
 mod runner;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod session;
+#[cfg(unix)]
+pub use bound_socket::{BoundSocket, BoundSocketError};
+#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
+pub use broker::{
+    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, MAX_RUNS, RunStatus,
+    SecretStatus, ServedEgress, broker_status, broker_token,
+};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use evaluation::{EvaluatedFor, evaluation_event, path_evaluation_event};
 #[cfg(all(feature = "audit", feature = "config"))]

@@ -19,15 +19,17 @@ use std::sync::Arc;
 use thiserror::Error;
 
 pub use egress::Egress;
+pub(crate) use egress::{EgressProxy, decision};
+pub(crate) use secrets::{OUT_OF_SIGHT, lend};
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
+use crate::broker::JoinedBroker;
 use crate::egress::{Observed, SecretError, Secrets};
 use crate::exec::{
     BackendRun, HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec,
     Streams, backends, probe,
 };
 use crate::guard::Decision;
-use egress::EgressProxy;
 
 #[cfg(doc)]
 use crate::egress::BrokerOptions;
@@ -48,6 +50,8 @@ pub struct PreparedRun {
     spec: SandboxSpec,
     facts: HostFacts,
     proxy: Option<EgressProxy>,
+    /// The broker of another program, where that serves the command.
+    joined: Option<JoinedBroker>,
     secrets: Option<Secrets>,
     record: RunRecord,
     pool: Option<Arc<SandboxPool>>,
@@ -66,6 +70,8 @@ pub struct RunReport {
     pub hosts_refused: Vec<Decision>,
     /// What its list of hosts would have to hold, where that was to be seen: [`BrokerOptions::observes`].
     pub hosts_observed: Option<Observed>,
+    /// Why the command reached nothing any more, if the broker that served it ended before it did.
+    pub broker_lost: Option<String>,
     /// Why its end is not on record, if it is not. The trail ends the run when it is opened next.
     pub unrecorded: Option<AuditError>,
 }
@@ -108,7 +114,16 @@ impl PreparedRun {
     /// When no proxy can be started, or a secret could go nowhere.
     pub fn new(mut spec: SandboxSpec, egress: Option<Egress>, record: RunRecord) -> io::Result<Self> {
         let record = record.hiding(&spec.environment.set);
-        let secrets = egress.as_ref().and_then(|egress| secrets::lend(egress).transpose()).transpose()?;
+        let joined = JoinedBroker::join(&mut spec, record.agent.as_deref())
+            .map_err(|error| io::Error::other(format!("{error}; {}", error.fix())))?;
+        let record = match joined.as_ref().map(JoinedBroker::variables) {
+            Some(variables) => {
+                spec.environment.set.extend(variables.clone());
+                record.hiding(variables.get(1..).unwrap_or_default())
+            }
+            None => record,
+        };
+        let secrets = egress.as_ref().and_then(|egress| lend(egress).transpose()).transpose()?;
         let start = |egress| EgressProxy::start(egress, secrets.clone(), record.clone());
         let proxy = egress.map(start).transpose()?;
         if let Some(proxy) = &proxy {
@@ -120,7 +135,7 @@ impl PreparedRun {
         let record = record.hiding(
             handed_on.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>().as_slice(),
         );
-        Ok(Self { facts, spec, proxy, secrets, record, pool: None, control: RunControl::default() })
+        Ok(Self { facts, spec, proxy, joined, secrets, record, pool: None, control: RunControl::default() })
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
@@ -154,11 +169,15 @@ impl PreparedRun {
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { mut spec, facts, proxy, secrets, record, pool, control } = self;
+        let Self { mut spec, facts, proxy, joined, secrets, record, pool, control } = self;
         let mut planned = backends().plan(&spec, &facts);
         if let (Some(secrets), Ok(plan)) = (&secrets, &planned) {
             record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
             secrets::get(secrets, plan, &mut spec, &facts).map_err(NotRun::Secret)?;
+            planned = backends().plan(&spec, &facts);
+        }
+        if let (Some(joined), Ok(plan)) = (&joined, &planned) {
+            joined.lend(plan, &mut spec, &facts).map_err(NotRun::Secret)?;
             planned = backends().plan(&spec, &facts);
         }
         let owner = AuditEvent {
@@ -175,8 +194,9 @@ impl PreparedRun {
         };
         let start = |trail: &AuditTrail| trail.start(started);
         let audited = record.trail.as_ref().map(start).transpose().map_err(NotRun::Unrecorded)?;
-        if let (Some(proxy), Some(run)) = (&proxy, audited.as_ref().and_then(|audited| audited.name())) {
-            proxy.started_by(run, owner.skill.as_deref());
+        if let Some(run) = audited.as_ref().and_then(|audited| audited.name()) {
+            proxy.iter().for_each(|proxy| proxy.started_by(run, owner.skill.as_deref()));
+            joined.iter().for_each(|joined| joined.started_by(run, owner.skill.as_deref()));
         }
 
         let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {
@@ -187,9 +207,20 @@ impl PreparedRun {
         });
 
         // What is still connected is cut before the end is on record, so that nothing of the run comes after it.
-        let (hosts_refused, hosts_observed) = proxy.map(EgressProxy::end).unwrap_or_default();
+        let (mut hosts_refused, hosts_observed) = proxy.map(EgressProxy::end).unwrap_or_default();
+        let broker_lost = match joined.map(JoinedBroker::end) {
+            Some(Ok(refused)) => {
+                hosts_refused.extend(refused);
+                None
+            }
+            Some(Err(lost)) => Some(lost),
+            None => None,
+        };
         let ended = match &ran {
-            Ok((plan, outcome)) => record::ended(owner, plan, outcome, &hosts_refused),
+            Ok((plan, outcome)) => {
+                let ended = record::ended(owner, plan, outcome, &hosts_refused);
+                broker_lost.iter().fold(ended, |ended, lost| ended.with("brokerLost", lost.as_str()))
+            }
             Err(error) => owner.with("error", error.to_string()),
         };
         let unrecorded = audited.and_then(|audited| match audited.end(ended) {
@@ -197,7 +228,9 @@ impl PreparedRun {
             Ok(Recorded::Lost(error)) | Err(error) => Some(error),
         });
         match ran {
-            Ok((plan, outcome)) => Ok(RunReport { plan, outcome, hosts_refused, hosts_observed, unrecorded }),
+            Ok((plan, outcome)) => {
+                Ok(RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, unrecorded })
+            }
             Err(error) => Err(NotRun::Sandbox { error, unrecorded }),
         }
     }

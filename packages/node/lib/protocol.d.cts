@@ -798,6 +798,8 @@ export interface EvalInterpolateResult {
 export interface ExecResult {
   /** What made the sandbox. */
   backend: string;
+  /** Why it reached nothing any more, if the broker that served it ended before it did. */
+  brokerLost?: string | null;
   /** Files that other programs or agents obey, and that it changed. */
   changed?: ChangedFile[];
   /** The same, whatever it left. */

@@ -1043,6 +1043,8 @@ class _ExecResult(TypedDict):
 class ExecResult(_ExecResult, total=False):
     """How a command ended."""
 
+    brokerLost: Optional[str]
+    """Why it reached nothing any more, if the broker that served it ended before it did."""
     changed: list["ChangedFile"]
     """Files that other programs or agents obey, and that it changed."""
     decision: Optional[dict[str, Any]]

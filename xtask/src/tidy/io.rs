@@ -24,6 +24,9 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
     ("crates/admission/src/lock.rs", "asks where skills and their lock really are"),
+    ("crates/guard/src/bound_socket.rs", "makes a socket, and removes that of a server that is gone"),
+    ("crates/guard/src/broker.rs", "serves sockets of a broker, and asks brokers"),
+    ("crates/guard/src/broker/", "serves sockets of a broker, and asks brokers"),
     ("crates/guard/src/config/layer.rs", "reads the files of a configuration"),
     ("crates/guard/src/config/sources.rs", "asks where the user keeps settings, and for the nearest project"),
     ("crates/guard/src/denied_files.rs", "looks through a workspace for what is denied"),
@@ -47,6 +50,10 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),
     ("crates/exec-sandbox/src/egress/broker.rs", "connects for commands, and keeps threads for it"),
+    (
+        "crates/exec-sandbox/src/egress/broker/gate.rs",
+        "lets programs in at a socket, and keeps threads for it",
+    ),
     ("crates/exec-sandbox/src/egress/broker/inspect.rs", "speaks TLS with both sides of a connection"),
     (
         "crates/exec-sandbox/src/egress/broker/inspect/",

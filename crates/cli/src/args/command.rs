@@ -8,7 +8,7 @@ use crate::commands::{
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{
-    backends, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest,
+    backends, broker, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest,
 };
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
@@ -100,6 +100,9 @@ commands! {
     /// Make and remove folders that the commands of several agents share
     #[cfg(target_os = "linux")]
     "graph" => Graph(graph::GraphArgs),
+    /// Serve a socket that leads to some hosts and no others, and say what it holds
+    #[cfg(target_os = "linux")]
+    "broker" => Broker(broker::BrokerArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
     /// Say why something on record was decided so, and what would change it

@@ -7,7 +7,7 @@ pub(crate) mod hosts;
 mod mode;
 pub(super) mod report;
 mod shown;
-mod units;
+pub(crate) mod units;
 mod wish;
 
 use std::ffi::OsString;

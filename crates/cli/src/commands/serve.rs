@@ -148,11 +148,8 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
 
 fn no_socket(error: &SocketError) -> Failure {
     let help = match error {
-        SocketError::SharedFolder { .. } => "name a path in a folder of your own: mkdir -m 700 FOLDER",
-        SocketError::Taken { .. } => "name another path, or move away what is there",
         SocketError::UnknownPeers => "leave `--socket` out: requests come by standard input then",
-        SocketError::InUse { .. } => "use that server, or name another path",
-        SocketError::Folder { .. } | SocketError::Listen { .. } => "name a path in a folder of your own",
+        SocketError::Bound(error) => error.fix(),
     };
     Failure::usage(error).with_help(help)
 }

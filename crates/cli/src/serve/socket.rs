@@ -1,20 +1,17 @@
 //! A unix socket that only programs of the same user reach.
 #![expect(clippy::disallowed_methods, reason = "makes a socket, and a thread for each connection")]
 
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{FlockOperation, flock};
 use rustix::process::geteuid;
+use stockade_guard::{BoundSocket, BoundSocketError};
 use thiserror::Error;
 
 use super::Server;
@@ -28,33 +25,18 @@ const MAX_CONNECTIONS: usize = 64;
 /// How long to wait when the machine has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Write and search for the group and for others.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
-
 /// Whether the system says whose program connects, in a way that needs no unsafe code here.
 const PEERS_ARE_KNOWN: bool = cfg!(target_os = "linux");
 
 /// Why there is no socket.
 #[derive(Debug, Error)]
 pub(crate) enum SocketError {
-    /// The folder cannot be used.
-    #[error("cannot use the folder {}: {source}", path.display())]
-    Folder { path: PathBuf, source: io::Error },
-    /// Somebody else could put another socket in its place.
-    #[error("others may write to the folder {}, and could put a socket of their own in its place", path.display())]
-    SharedFolder { path: PathBuf },
-    /// There is something else.
-    #[error("{} is there already, and is no socket of this user", path.display())]
-    Taken { path: PathBuf },
-    /// There is a server.
-    #[error("a server listens on {} already", path.display())]
-    InUse { path: PathBuf },
+    /// There can be none.
+    #[error(transparent)]
+    Bound(#[from] BoundSocketError),
     /// Who connects cannot be known, so nobody may.
     #[error("this system does not say whose program connects to a socket")]
     UnknownPeers,
-    /// It cannot be made.
-    #[error("cannot listen on {}: {source}", path.display())]
-    Listen { path: PathBuf, source: io::Error },
 }
 
 /// Listens until the program ends. `ready` is called once connections are taken.
@@ -62,11 +44,11 @@ pub(crate) fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) ->
     if !PEERS_ARE_KNOWN {
         return Err(SocketError::UnknownPeers);
     }
-    let listener = bind(path)?;
+    let bound = BoundSocket::bind(path, 0o600)?;
     server.ending.listens_on(path.to_owned());
     ready();
     let open = Arc::new(AtomicUsize::new(0));
-    for stream in listener.incoming() {
+    for stream in bound.listener().incoming() {
         match stream {
             Ok(stream) => welcome(server, stream, &open),
             // The machine is out of descriptors, say. Those who have one go on.
@@ -74,47 +56,6 @@ pub(crate) fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) ->
         }
     }
     Ok(())
-}
-
-fn bind(path: &Path) -> Result<UnixListener, SocketError> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let unusable = |source| SocketError::Folder { path: parent.to_owned(), source };
-    let folder = fs::canonicalize(parent).map_err(unusable)?;
-    let handle = File::open(&folder).map_err(unusable)?;
-    let data = handle.metadata().map_err(unusable)?;
-    let is_ours = data.uid() == geteuid().as_raw() || data.uid() == 0;
-    if !is_ours || data.mode() & WRITABLE_BY_OTHERS != 0 {
-        return Err(SocketError::SharedFolder { path: parent.to_owned() });
-    }
-    // Two servers that start together must not both take a stale socket for theirs.
-    flock(handle.as_fd(), FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
-    let real = folder.join(path.file_name().unwrap_or_default());
-    remove_stale(&real, path)?;
-    let failed = |source| SocketError::Listen { path: path.to_owned(), source };
-    let listener = UnixListener::bind(&real).map_err(failed)?;
-    // Until this is done, whoever connects is still refused by who they are.
-    fs::set_permissions(&real, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-    Ok(listener)
-}
-
-/// Removes the socket of a server that is gone. `named` is what it is called in messages.
-fn remove_stale(path: &Path, named: &Path) -> Result<(), SocketError> {
-    let failed = |source| SocketError::Listen { path: named.to_owned(), source };
-    let data = match fs::symlink_metadata(path) {
-        Ok(data) => data,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
-    };
-    if !data.file_type().is_socket() || data.uid() != geteuid().as_raw() {
-        return Err(SocketError::Taken { path: named.to_owned() });
-    }
-    match UnixStream::connect(path) {
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(failed)
-        }
-        Ok(_) => Err(SocketError::InUse { path: named.to_owned() }),
-        Err(error) => Err(failed(error)),
-    }
 }
 
 fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {

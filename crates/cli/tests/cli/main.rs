@@ -7,6 +7,9 @@
 mod backends;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod brokers;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod changes;
 #[cfg(all(target_os = "linux", feature = "kube"))]
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod accept;
 mod answer;
 mod carry;
 mod client;
+mod gate;
 mod incoming;
 pub(super) mod inspect;
 mod ledger;
@@ -41,6 +42,7 @@ use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
 use crate::capabilities::{KEPT_BY_BROKER, keep_only};
 use crate::{HandedListeners, ListenerHandoff, Network};
+pub use gate::{BrokerGate, Gatekeeper};
 use inspect::{Inspector, Rewrite, Wire};
 use ledger::Ledger;
 use refusals::{Refusals, Refused};
@@ -181,10 +183,26 @@ impl Broker {
         Network::Proxy(self.handoff.clone())
     }
 
+    /// Returns what its clients are handed to that come by another way than a sandbox: [`Gatekeeper::broker`].
+    #[must_use]
+    pub fn handle(&self) -> BrokerHandle {
+        BrokerHandle(Arc::clone(&self.shared))
+    }
+
     /// Returns what was let through so far, as entries of a list; nothing if this broker was not to observe.
     #[must_use]
     pub fn observed(&self) -> Option<Observed> {
         self.shared.options.observes.then(|| self.shared.sightings().needed())
+    }
+}
+
+/// By which clients of a broker are handed to it. It does not keep the broker at work.
+#[derive(Clone)]
+pub struct BrokerHandle(Arc<Shared>);
+
+impl fmt::Debug for BrokerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("BrokerHandle").finish_non_exhaustive()
     }
 }
 
@@ -334,6 +352,12 @@ impl Shared {
         Some(Counted { shared: Arc::clone(self), count: |state| &mut state.clients })
     }
 
+    /// Counts the thread that this is called in among those that are waited for at the end.
+    fn thread(self: &Arc<Self>) -> Counted {
+        self.lock().threads += 1;
+        Counted { shared: Arc::clone(self), count: |state| &mut state.threads }
+    }
+
     /// Counts a request, and says how many there were before it beyond those that are served; nothing if it is one of those.
     fn too_many(&self) -> Option<u64> {
         let mut state = self.lock();
@@ -381,8 +405,7 @@ impl Drop for Counted {
 }
 
 fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    shared.lock().threads += 1;
-    let counted = Counted { shared: Arc::clone(shared), count: |state| &mut state.threads };
+    let counted = shared.thread();
     let thread = std::thread::Builder::new().name("broker".to_owned()).stack_size(STACK);
     thread
         .spawn(move || {

@@ -68,6 +68,7 @@ pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -
         answers_names: true,
         observes,
         trust: None,
+        socket: None,
     }
 }
 

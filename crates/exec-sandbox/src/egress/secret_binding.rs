@@ -362,8 +362,9 @@ impl SecretBinding {
         }
     }
 
-    /// Where it goes, in words.
-    pub(super) fn destination(&self) -> String {
+    /// Returns to whom it goes, and in which places.
+    #[must_use]
+    pub fn destination(&self) -> String {
         let path = self.path.as_ref().map(|(_, written)| written.as_str()).unwrap_or_default();
         let places: Vec<_> = self.places.iter().map(SecretPlace::words).collect();
         format!("{}{path} in {}", self.host.written(), places.join(" or "))

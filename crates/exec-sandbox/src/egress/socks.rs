@@ -13,6 +13,11 @@ pub(super) const WELCOME: [u8; 2] = [VERSION, 0];
 /// What is answered to a greeting that offers nothing else than passwords.
 pub(super) const NO_WAY: [u8; 2] = [VERSION, 0xff];
 
+/// What is answered to a greeting where a password is wanted, and to one that is right or not (RFC 1929).
+pub(super) const PASSWORD: [u8; 2] = [VERSION, 2];
+pub(super) const RIGHT_PASSWORD: [u8; 2] = [1, 0];
+pub(super) const WRONG_PASSWORD: [u8; 2] = [1, 1];
+
 /// What a request ends in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SocksReply {
@@ -43,9 +48,38 @@ pub(super) enum Socks<T> {
 
 /// Reads the greeting: whether the client can do without a password.
 pub(super) fn greeting(bytes: &[u8]) -> Socks<bool> {
+    offers(bytes, 0)
+}
+
+/// Reads the greeting: whether the client would tell a password.
+pub(super) fn offers_password(bytes: &[u8]) -> Socks<bool> {
+    offers(bytes, 2)
+}
+
+/// Reads the password of a client, whatever its name is.
+pub(super) fn password(bytes: &[u8]) -> Socks<String> {
+    let Some((&version, rest)) = bytes.split_first() else { return Socks::Incomplete };
+    if version != 1 {
+        return Socks::Malformed(SocksReply::Failed, "it is no password as SOCKS 5 tells it");
+    }
+    let counted = |bytes: &[u8]| {
+        let (&length, rest) = bytes.split_first()?;
+        let (text, rest) = rest.split_at_checked(usize::from(length))?;
+        Some((text.to_vec(), rest.len()))
+    };
+    let Some((_, left)) = counted(rest) else { return Socks::Incomplete };
+    let at = bytes.len() - left;
+    let Some((password, left)) = bytes.get(at..).and_then(counted) else { return Socks::Incomplete };
+    match String::from_utf8(password) {
+        Ok(password) => Socks::Complete(password, bytes.len() - left),
+        Err(_) => Socks::Malformed(SocksReply::Failed, "its password is no UTF-8"),
+    }
+}
+
+fn offers(bytes: &[u8], method: u8) -> Socks<bool> {
     match bytes {
         [VERSION, count, rest @ ..] => match rest.get(..usize::from(*count)) {
-            Some(methods) => Socks::Complete(methods.contains(&0), 2 + methods.len()),
+            Some(methods) => Socks::Complete(methods.contains(&method), 2 + methods.len()),
             None => Socks::Incomplete,
         },
         [] | [VERSION] => Socks::Incomplete,

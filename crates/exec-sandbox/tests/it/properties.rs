@@ -188,8 +188,12 @@ pub(crate) fn host_list(data: &[u8]) {
 /// Every head is refused with a reason, or is one request to one host: what is passed on says so once, and ends once.
 #[cfg(feature = "egress")]
 pub(crate) fn proxy_request(data: &[u8]) {
-    use stockade_exec_sandbox::egress::{ProxyRequest, RequestBody};
+    use stockade_exec_sandbox::egress::{ProxyRequest, RequestBody, proxy_token, to_whole_url};
 
+    // What a proxy understands already stays as it is, and nothing becomes a tunnel.
+    let whole = to_whole_url(data);
+    assert!(whole == data || (ProxyRequest::read(data).is_err() && whole.len() > data.len()));
+    assert_eq!(proxy_token(&whole), proxy_token(data));
     let request = match ProxyRequest::read(data) {
         Ok(request) => request,
         Err(bad) => {

@@ -1,12 +1,15 @@
 //! The proxy through which a command reaches single hosts: each connection is a decision, on record before it is made.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use stockade_policy::Effect;
 
 use super::RunRecord;
-use crate::egress::{Broker, BrokerOptions, Brokered, HostList, Observed, SecretBinding, Secrets};
+use crate::egress::{
+    Broker, BrokerHandle, BrokerOptions, Brokered, HostList, Observed, SecretBinding, Secrets,
+};
 use crate::exec::Network;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, record};
 
@@ -26,26 +29,33 @@ pub struct Egress {
 
 /// A proxy at work. When it is dropped, every connection through it is cut.
 #[derive(Debug)]
-pub(super) struct EgressProxy {
+pub(crate) struct EgressProxy {
     broker: Broker,
     refused: Arc<Mutex<Vec<Decision>>>,
     run: Arc<OnceLock<StartedBy>>,
+    /// How many requests were let through, and how many were not.
+    counts: Arc<[AtomicU64; 2]>,
 }
 
 /// Whose connections they are.
 #[derive(Debug)]
-struct StartedBy {
+pub(crate) struct StartedBy {
     run: String,
     skill: Option<String>,
 }
 
 impl EgressProxy {
     /// Begins to let a command through. A connection that cannot be put on record is not made.
-    pub(super) fn start(egress: Egress, secrets: Option<Secrets>, owner: RunRecord) -> io::Result<Self> {
+    pub(crate) fn start(egress: Egress, secrets: Option<Secrets>, owner: RunRecord) -> io::Result<Self> {
         let (refused, run) = <(Arc<Mutex<Vec<Decision>>>, Arc<OnceLock<StartedBy>>)>::default();
         let (kept, named) = (Arc::clone(&refused), Arc::clone(&run));
+        let counts = Arc::<[AtomicU64; 2]>::default();
+        let counted = Arc::clone(&counts);
         let witness = move |brokered: &Brokered| {
             let decision = decision(brokered, &owner, named.get()).map_err(|error| error.to_string())?;
+            let [allowed, denied] = &*counted;
+            let count = if decision.effect == Effect::Deny { denied } else { allowed };
+            count.fetch_add(1, Ordering::Relaxed);
             let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
             let id = decision.id.clone();
             if decision.effect == Effect::Deny && kept.len() < MAX_REFUSALS {
@@ -54,16 +64,26 @@ impl EgressProxy {
             Ok(id)
         };
         let broker = Broker::start_with_secrets(egress.hosts, egress.options, secrets, witness)?;
-        Ok(Self { broker, refused, run })
+        Ok(Self { broker, refused, run, counts })
     }
 
     /// Returns the network of the sandbox that this is the way out of.
-    pub(super) fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> Network {
         self.broker.network()
     }
 
+    /// Returns what clients are handed to that come by another way than a sandbox.
+    pub(crate) fn handle(&self) -> BrokerHandle {
+        self.broker.handle()
+    }
+
+    /// Returns how many requests were let through, and how many were not.
+    pub(crate) fn counts(&self) -> [u64; 2] {
+        self.counts.each_ref().map(|count| count.load(Ordering::Relaxed))
+    }
+
     /// Names the run whose connections these are, and the skill that it is of.
-    pub(super) fn started_by(&self, run: &str, skill: Option<&str>) {
+    pub(crate) fn started_by(&self, run: &str, skill: Option<&str>) {
         let (run, skill) = (run.to_owned(), skill.map(str::to_owned));
         // It is named once, before anything runs.
         self.run.set(StartedBy { run, skill }).ok();
@@ -71,7 +91,7 @@ impl EgressProxy {
 
     /// Cuts what is still connected, and returns what the command was not let through to, and which entries would let it through
     /// to the rest, if that was to be seen.
-    pub(super) fn end(self) -> (Vec<Decision>, Option<Observed>) {
+    pub(crate) fn end(self) -> (Vec<Decision>, Option<Observed>) {
         let observed = self.broker.observed();
         drop(self.broker);
         (std::mem::take(&mut self.refused.lock().unwrap_or_else(PoisonError::into_inner)), observed)
@@ -79,7 +99,11 @@ impl EgressProxy {
 }
 
 /// Decides as the proxy does, and puts that on record.
-fn decision(brokered: &Brokered, owner: &RunRecord, by: Option<&StartedBy>) -> Result<Decision, GuardError> {
+pub(crate) fn decision(
+    brokered: &Brokered,
+    owner: &RunRecord,
+    by: Option<&StartedBy>,
+) -> Result<Decision, GuardError> {
     let draft = DecisionDraft {
         layer: DecisionLayer::Network,
         effect: if brokered.is_allowed() { Effect::Allow } else { Effect::Deny },

@@ -8,8 +8,12 @@ use super::Egress;
 use crate::egress::{SecretError, Secrets};
 use crate::exec::{HostFacts, Plan, Provider, SandboxSpec};
 
+/// What is to be done about a secret that lies in sight.
+pub(crate) const OUT_OF_SIGHT: &str =
+    "keep it outside of what the command sees, such as in `~/.config/stockade/` with the mode 600";
+
 /// Looks at the secrets of a command, if it has any, and gets none of them yet.
-pub(super) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
+pub(crate) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
     if egress.secrets.is_empty() {
         return Ok(None);
     }
@@ -48,8 +52,7 @@ fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
                 path.display(),
                 seen.display()
             );
-            let fix = "keep it outside of what the command sees, such as in `~/.config/stockade/` with the mode 600";
-            return Err(SecretError::new(name, why, fix));
+            return Err(SecretError::new(name, why, OUT_OF_SIGHT));
         }
     }
     Ok(())

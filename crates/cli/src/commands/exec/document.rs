@@ -33,6 +33,9 @@ struct Ran<'a> {
     /// What of --allow-host the command needs, where that was to be seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     hosts_observed: Option<Needed<'a>>,
+    /// Why it reached nothing any more, if the broker that served it ended before it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broker_lost: Option<&'a str>,
     quarantine: Vec<Moved<'a>>,
     /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -189,7 +192,7 @@ pub(in crate::commands) fn ran(
     decision: Option<&Decision>,
     result: Option<&ToolResult>,
 ) -> String {
-    let RunReport { plan, outcome, hosts_refused, hosts_observed, .. } = report;
+    let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
@@ -222,6 +225,7 @@ pub(in crate::commands) fn ran(
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
+        broker_lost: broker_lost.as_deref(),
         hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
         hosts_observed: hosts_observed.as_ref().map(Needed::new),
         quarantine: moved.collect(),

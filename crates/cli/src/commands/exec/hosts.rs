@@ -39,14 +39,24 @@ pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
             }
         };
     }
-    let hosts = HostList::compile(&args.allow_host);
+    listed(&args.allow_host, &args.secret, LIST, observes).map(Some)
+}
+
+/// Reads a list of hosts, and the secrets for them. `list` is what the list is called where somebody could change it.
+pub(crate) fn listed(
+    hosts: &[String],
+    secrets: &[String],
+    list: &str,
+    observes: bool,
+) -> Result<Egress, String> {
+    let hosts = HostList::compile(hosts);
     let hosts = hosts.map_err(|error| format!("--allow-host: {error}: {}", error.fix))?;
     let read = |text: &String| {
         SecretBinding::read(text).map_err(|error| format!("--secret: {error}: {}", error.fix))
     };
-    let secrets = args.secret.iter().map(read).collect::<Result<_, _>>()?;
-    let options = BrokerOptions { list_name: LIST.to_owned(), observes, ..BrokerOptions::default() };
-    Ok(Some(Egress { hosts, options, secrets }))
+    let secrets = secrets.iter().map(read).collect::<Result<_, _>>()?;
+    let options = BrokerOptions { list_name: list.to_owned(), observes, ..BrokerOptions::default() };
+    Ok(Egress { hosts, options, secrets })
 }
 
 /// Says which options let the command reach again what it reached.

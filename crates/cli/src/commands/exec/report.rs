@@ -25,7 +25,7 @@ const MANY: u64 = 50_000;
 
 /// What a person would wonder about, and what was enforced.
 pub(super) fn outcome(report: &RunReport) {
-    let RunReport { plan, outcome, hosts_refused, hosts_observed, .. } = report;
+    let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
@@ -49,6 +49,7 @@ pub(super) fn outcome(report: &RunReport) {
         say(&format!("the command does not reach {subject}: {reason} ({rule}){fix}"));
     }
     hosts_observed.iter().flat_map(super::hosts::needed).for_each(|line| say(&line));
+    broker_lost.iter().for_each(|lost| say(lost));
     if let Some(hint) = unexplained(plan, outcome) {
         say(hint);
     }

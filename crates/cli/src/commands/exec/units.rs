@@ -11,7 +11,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// Reads a time.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let seconds = scaled(text, &[("", 1), ("s", 1), ("m", 60), ("h", 3600)]);
     seconds.map(Duration::from_secs).ok_or_else(|| "write a time such as 90s, 5m or 2h".to_owned())
 }

@@ -137,6 +137,9 @@ pub(super) struct Ended {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     hosts_refused: Vec<Decision>,
+    /// Why it reached nothing any more, if the broker that served it ended before it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broker_lost: Option<String>,
     /// What it left in the workspace that other programs would obey, and where that was put.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine: Vec<Moved>,
@@ -371,7 +374,7 @@ fn not_run(error: &NotRun) -> Fault {
 
 impl Ended {
     fn of(report: &RunReport) -> Self {
-        let RunReport { plan, outcome, hosts_refused, .. } = report;
+        let RunReport { plan, outcome, hosts_refused, broker_lost, .. } = report;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
             path: found.path.to_string_lossy().into_owned(),
@@ -402,6 +405,7 @@ impl Ended {
                 disk_bytes: outcome.usage.disk,
                 disk_files: outcome.usage.files,
             },
+            broker_lost: broker_lost.clone(),
             hosts_refused: hosts::shown(hosts_refused).into_iter().cloned().collect(),
             quarantine: outcome.quarantine.iter().map(moved).collect(),
             quarantine_dropped: outcome

@@ -17,9 +17,13 @@ const MAX_SOCKS: usize = 512;
 
 /// Serves a client to its end.
 pub(super) fn serve(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>) {
-    let mut incoming = Incoming::new(client, shared.options.patience, Vec::new());
+    asked(client, shared, kept, Incoming::new(client, shared.options.patience, Vec::new()));
+}
+
+/// Serves a client that may have said something already.
+pub(super) fn asked(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>, mut incoming: Incoming<'_>) {
     // Who connects and says nothing has asked for nothing.
-    if !matches!(incoming.more(), Ok(More::Came)) {
+    if incoming.bytes.is_empty() && !matches!(incoming.more(), Ok(More::Came)) {
         return;
     }
     if incoming.bytes.first() == Some(&socks::VERSION) {
@@ -57,6 +61,16 @@ fn serve_socks(
         Ok(false) => return client.write_all(&socks::NO_WAY),
         Err((reply, why)) => return refuse_socks(client, shared, reply, why),
     }
+    asked_by_socks(client, shared, kept, incoming)
+}
+
+/// Serves a client that was greeted, by SOCKS.
+pub(super) fn asked_by_socks(
+    client: &TcpStream,
+    shared: &Arc<Shared>,
+    kept: &Kept<'_>,
+    mut incoming: Incoming<'_>,
+) -> io::Result<()> {
     let target: NetTarget = match complete(&mut incoming, socks::request)? {
         Ok(target) => target,
         Err((reply, why)) => return refuse_socks(client, shared, reply, why),

@@ -139,7 +139,8 @@ pub(super) fn converse(shared: &Arc<Shared>, inspector: &Arc<Inspector>, begun: 
     let ends = vec![client.try_clone()?, server.try_clone()?];
     for side in [&client, &server] {
         side.set_nonblocking(true)?;
-        side.set_nodelay(true)?;
+        // A client may have come over a socket that has no packets to wait for.
+        side.set_nodelay(true).ok();
     }
     runtime.block_on(async {
         let client = tokio::net::TcpStream::from_std(client)?;

@@ -31,7 +31,7 @@ pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> i
     let parent = std::env::temp_dir().canonicalize()?;
     sweep(&parent);
     let (folder, alive) = folder(&parent)?;
-    let trust = RunTrust { folder };
+    let trust = RunTrust::new(folder);
     let named = VARIABLES.iter().filter_map(|(name, _)| std::env::var_os(name));
     let named = named.filter_map(|path| std::fs::read(path).ok());
     let mut more: Vec<CertificateDer<'static>> =

@@ -1,0 +1,277 @@
+//! `stockade broker`: a socket that leads to some hosts and no others, for sandboxes and for other programs.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "waits for signals, reads the clock, and says that it is ready"
+)]
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use clap::Subcommand;
+use serde::Serialize;
+use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::{
+    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, RunRecord, ServedEgress,
+    broker_status, broker_token,
+};
+use stockade_text::{escape, escape_path};
+
+use super::exec::hosts;
+use super::exec::units::duration;
+use crate::args::{Form, Format, HELP};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::render::json::to_json;
+use crate::trail;
+
+const EXAMPLES: &str = "\
+Examples:
+  stockade broker serve --socket ~/.local/state/stockade/broker.sock --allow-host api.github.com
+                                             serve a socket that leads to this host, until a signal ends it
+  stockade exec --network broker --broker ~/.local/state/stockade/broker.sock -- npm test
+                                             run a command whose only way out that is
+  stockade broker status --socket ~/.local/state/stockade/broker.sock
+                                             say what it holds, and which runs are under way
+  export STOCKADE_BROKER_TOKEN=$(stockade broker token --socket ~/.local/state/stockade/broker.sock)
+                                             let a program of your own come to the socket itself";
+
+const MORE: &str = "\
+Exit codes:
+  0  it is done
+  1  nobody serves the socket
+  2  the command line is wrong, the socket cannot be made, or a secret cannot be had
+  3  the broker could not do it
+
+Each run and each token has a list, bounds and dummies of its own. SIGTERM, SIGINT and SIGHUP end a broker: what is connected is cut, and
+its sockets are removed. The page BROKER.md says what a program sends to the socket.";
+
+#[derive(Debug, clap::Args)]
+#[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
+pub(crate) struct BrokerArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Serve a socket until a signal ends it
+    #[command(help_template = HELP)]
+    Serve(ServeArgs),
+    /// Say what the broker at a socket holds, without its secrets
+    #[command(help_template = HELP)]
+    Status {
+        #[command(flatten)]
+        at: At,
+
+        #[command(flatten)]
+        form: Form,
+    },
+    /// Print a token, with which programs come to the socket themselves
+    #[command(help_template = HELP)]
+    Token {
+        #[command(flatten)]
+        at: At,
+
+        /// How long it is good for: 90s, 5m, 2h; a day at most
+        #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = duration)]
+        lifetime: Duration,
+
+        /// Print the variables that a program needs, as a shell reads them
+        #[arg(long, conflicts_with = "format")]
+        env: bool,
+
+        #[command(flatten)]
+        form: Form,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct At {
+    /// The socket
+    #[arg(long, value_name = "PATH")]
+    socket: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+struct ServeArgs {
+    #[command(flatten)]
+    at: At,
+
+    /// A host that the socket leads to; may be repeated. `stockade exec --help` says how it is written
+    #[arg(long, value_name = "HOST[:PORT]", required = true)]
+    allow_host: Vec<String>,
+
+    /// A secret that the broker puts into requests to one of these hosts; may be repeated. SECRETS.md says how it is written
+    #[arg(long, value_name = "NAME=SOURCE@HOST")]
+    secret: Vec<String>,
+
+    /// The number of another user whose programs may come to the socket, with a token; may be repeated
+    #[arg(long, value_name = "UID")]
+    user: Vec<u32>,
+
+    /// The audit trail of what is let through and refused [default: that of this user]
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+}
+
+/// A token with what belongs to it, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Token<'t> {
+    token: &'t str,
+    socket: std::borrow::Cow<'t, str>,
+    variables: std::collections::BTreeMap<&'t str, &'t str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trust: Option<std::borrow::Cow<'t, str>>,
+}
+
+/// Does what is asked.
+pub(crate) fn run(args: &BrokerArgs) -> Result<Exit, Failure> {
+    match &args.what {
+        What::Serve(args) => serve(args),
+        What::Status { at, form } => status(&at.socket, form.format()),
+        What::Token { at, lifetime, env, form } => token(&at.socket, *lifetime, *env, form.format()),
+    }
+}
+
+fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
+    let list = "what the broker is started with (--allow-host)";
+    let egress = hosts::listed(&args.allow_host, &args.secret, list, false).map_err(Failure::usage)?;
+    let opened = trail::open_at(args.audit.as_deref(), trail::options(None));
+    let trail = opened.map_err(|error| {
+        Failure::incomplete(format_args!("nothing is let through that cannot be put on record: {error}"))
+            .with_help("name another file with --audit, or let this user write there")
+    })?;
+    let what = ServedEgress {
+        egress,
+        hosts: args.allow_host.clone(),
+        record: RunRecord { trail: Some(trail), agent: None },
+        users: args.user.iter().copied().collect::<BTreeSet<_>>(),
+    };
+    // A signal that comes from here on ends it in order.
+    let ended =
+        signals().map_err(|error| Failure::incomplete(format_args!("cannot listen to signals: {error}")))?;
+    let server = BrokerServer::bind(&args.at.socket, what).map_err(|error| not_served(&error))?;
+    let line = format!("stockade: serving {}\n", escape_path(server.socket()));
+    io::stderr().write_all(line.as_bytes()).ok();
+    let waited = ended.wait();
+    drop(server);
+    waited.map(|()| Exit::Clean).map_err(|error| Failure::incomplete(format_args!("cannot wait: {error}")))
+}
+
+fn not_served(error: &BrokerServeError) -> Failure {
+    match error {
+        BrokerServeError::Socket(error) => Failure::usage(error).with_help(error.fix()),
+        BrokerServeError::Secret(_) => Failure::usage(error),
+        _ => Failure::incomplete(error),
+    }
+}
+
+/// The first signal that ends this program.
+struct FirstSignal(UnixStream);
+
+fn signals() -> io::Result<FirstSignal> {
+    let (heard, told) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
+    }
+    Ok(FirstSignal(heard))
+}
+
+impl FirstSignal {
+    fn wait(mut self) -> io::Result<()> {
+        self.0.read_exact(&mut [0])
+    }
+}
+
+/// Why a broker does not answer, as this program ends for it.
+fn unanswered(error: &BrokerAskError) -> Failure {
+    let failure = match error {
+        BrokerAskError::Nobody { .. } => Failure::found(error),
+        _ => Failure::incomplete(error),
+    };
+    failure.with_help(error.fix())
+}
+
+fn status(socket: &Path, format: Format) -> Result<Exit, Failure> {
+    let status = broker_status(socket).map_err(|error| unanswered(&error))?;
+    let text = match format {
+        Format::Json => format!("{}\n", to_json(&status)),
+        Format::Text => shown(&status),
+    };
+    let mut output = Output::new();
+    let _ = output.write(&text);
+    output.finish(Exit::Clean)
+}
+
+fn shown(status: &BrokerStatus) -> String {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let ago = |since: u64| format!("{} s", now.saturating_sub(since));
+    let mut text = format!("{}\n", escape_path(&status.socket));
+    // Writing to a text does not fail.
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<9} {value}");
+    };
+    row("process", &format!("{}, for {}", status.pid, ago(status.since)));
+    let host = |host: &String| row("host", &escape(host));
+    status.hosts.iter().for_each(host);
+    for secret in &status.secrets {
+        row("secret", &format!("{} for {}", escape(&secret.name), escape(&secret.to)));
+    }
+    for user in &status.users {
+        row("user", &user.to_string());
+    }
+    for run in &status.runs {
+        let agent = run.agent.as_deref().map(|agent| format!(" of {}", escape(agent))).unwrap_or_default();
+        let until =
+            run.until.map(|until| format!(", {} s left", until.saturating_sub(now))).unwrap_or_default();
+        let (name, since) = (escape(&run.name), ago(run.since));
+        row(
+            "run",
+            &format!(
+                "{name}{agent}, for {since}{until}: {} let through, {} refused",
+                run.allowed, run.refused
+            ),
+        );
+    }
+    let BrokerStatus { all_runs, allowed, refused, without_token, .. } = status;
+    row(
+        "in all",
+        &format!(
+            "{all_runs} runs, {allowed} requests let through, {refused} refused, {without_token} without a token"
+        ),
+    );
+    text
+}
+
+fn token(socket: &Path, lifetime: Duration, as_variables: bool, format: Format) -> Result<Exit, Failure> {
+    let given = broker_token(socket, lifetime).map_err(|error| unanswered(&error))?;
+    let BrokerToken { token, variables, trust, .. } = &given;
+    let text = match (format, as_variables) {
+        (Format::Json, _) => {
+            let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+            let trust = trust.as_ref().map(|trust| trust.to_string_lossy());
+            format!("{}\n", to_json(&Token { token, socket: socket.to_string_lossy(), variables, trust }))
+        }
+        (Format::Text, false) => format!("{token}\n"),
+        (Format::Text, true) => {
+            let path = std::path::absolute(socket).unwrap_or_else(|_| socket.to_owned());
+            let path = path.to_string_lossy();
+            let own = [("STOCKADE_BROKER_SOCKET", &*path), ("STOCKADE_BROKER_TOKEN", token.as_str())];
+            let bundle =
+                trust.as_ref().map(|trust| trust.join("authorities.pem").to_string_lossy().into_owned());
+            let trusted = bundle.iter().map(|path| ("SSL_CERT_FILE", path.as_str()));
+            let lent = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+            let all = own.into_iter().chain(trusted).chain(lent);
+            all.map(|(name, value)| format!("export {name}={}\n", quote_argv([value]))).collect()
+        }
+    };
+    let mut output = Output::new();
+    let _ = output.write(&text);
+    output.finish(Exit::Clean)
+}

@@ -1,0 +1,321 @@
+//! A socket that programs come to themselves, of this machine and of sandboxes that have it at the same path. Whoever comes has to
+//! say whose it is, by a token, and is then served by the broker of that one: as its own sandbox would be.
+//!
+//! Until it has said so, a client counts among those that wait here. There is room for so many; when it is taken, who has waited
+//! longest goes. So nobody can keep others out by saying nothing.
+#![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
+
+use std::collections::BTreeMap;
+use std::io::{self, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::net::sockopt::socket_peercred;
+
+use super::super::proxy_token::{proxy_token, to_whole_url};
+use super::super::socks::{self, Socks};
+use super::answer::{MOMENT, about, say, say_bytes};
+use super::incoming::{Incoming, More, head};
+use super::refusals::Refused;
+use super::resolve_check::Brokered;
+use super::{BrokerHandle, STACK, client};
+use crate::capabilities::{KEPT_BY_BROKER, keep_only};
+
+/// So many clients may wait at a time that have not said whose they are.
+const MAX_WAITING: usize = 128;
+
+/// How long each of them is let wait, whoever else comes.
+const MIN_WAIT: Duration = Duration::from_millis(100);
+
+/// How long a client may take to say whose it is.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long room is looked for at the broker of a client that has as many as it may.
+const FOR_ROOM: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The number for a client that finds no room.
+const BUSY: u16 = 503;
+
+/// The most bytes of a name and a password in SOCKS (RFC 1929).
+const MAX_SOCKS: usize = 1024;
+
+/// How a client is told to say whose it is.
+const FIX: &str = "send `Proxy-Authorization: Bearer TOKEN`, with the token of `$STOCKADE_BROKER_TOKEN` within a run, and of `stockade broker token` elsewhere";
+
+/// Who may come in, and to whom.
+pub trait Gatekeeper: Send + Sync + 'static {
+    /// Whether programs of this user may come at all.
+    fn knows(&self, uid: u32) -> bool;
+
+    /// The broker that this token is for.
+    fn broker(&self, token: &str) -> Option<BrokerHandle>;
+
+    /// Puts on record that a client was turned away, and returns the name that this has there.
+    fn turned_away(&self, refused: &Brokered) -> Option<String>;
+}
+
+/// A socket that is served. When it is dropped, nobody comes in any more; those who are in belong to their brokers.
+pub struct BrokerGate {
+    shared: Arc<Waiting>,
+    listener: UnixListener,
+}
+
+impl BrokerGate {
+    /// Begins to serve whoever comes to a socket.
+    ///
+    /// # Errors
+    /// When no thread can be made.
+    pub fn open(listener: UnixListener, keeper: Arc<dyn Gatekeeper>) -> io::Result<Self> {
+        let shared = Arc::new(Waiting { keeper, clients: Mutex::default(), left: Condvar::new() });
+        let (accepting, theirs) = (Arc::clone(&shared), listener.try_clone()?);
+        thread("broker-gate", move || accept_all(&theirs, &accepting))?;
+        Ok(Self { shared, listener })
+    }
+}
+
+impl Drop for BrokerGate {
+    fn drop(&mut self) {
+        // Whoever waits in `accept` is told that nobody comes any more.
+        rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both).ok();
+        let clients = self.shared.clients();
+        clients.waiting.values().for_each(|one| drop(one.socket.shutdown(Shutdown::Both)));
+        drop(self.shared.left.wait_timeout_while(clients, MOMENT, |clients| !clients.waiting.is_empty()));
+    }
+}
+
+impl std::fmt::Debug for BrokerGate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BrokerGate").field("listener", &self.listener).finish_non_exhaustive()
+    }
+}
+
+struct Waiting {
+    keeper: Arc<dyn Gatekeeper>,
+    clients: Mutex<Clients>,
+    left: Condvar,
+}
+
+#[derive(Default)]
+struct Clients {
+    /// By the order in which they came.
+    waiting: BTreeMap<u64, Client>,
+    next: u64,
+}
+
+struct Client {
+    socket: UnixStream,
+    since: Instant,
+}
+
+impl Waiting {
+    fn clients(&self) -> MutexGuard<'_, Clients> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a client among those that wait; waits itself for a moment when there is no room, and has who waited longest go.
+    fn keep(self: &Arc<Self>, socket: &UnixStream) -> Option<WaitingClient> {
+        let socket = socket.try_clone().ok()?;
+        let mut clients = self.clients();
+        while clients.waiting.len() >= MAX_WAITING {
+            if let Some(oldest) =
+                clients.waiting.values().next().filter(|one| one.since.elapsed() >= MIN_WAIT)
+            {
+                oldest.socket.shutdown(Shutdown::Both).ok();
+            }
+            let waited = self.left.wait_timeout(clients, PAUSE);
+            clients = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let number = clients.next;
+        clients.next += 1;
+        clients.waiting.insert(number, Client { socket, since: Instant::now() });
+        Some(WaitingClient { waiting: Arc::clone(self), number })
+    }
+}
+
+/// The place of a client that waits.
+struct WaitingClient {
+    waiting: Arc<Waiting>,
+    number: u64,
+}
+
+impl Drop for WaitingClient {
+    fn drop(&mut self) {
+        self.waiting.clients().waiting.remove(&self.number);
+        self.waiting.left.notify_all();
+    }
+}
+
+fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK);
+    thread
+        .spawn(move || {
+            // Fails closed: what this thread holds is dropped, and whoever waits for it is refused.
+            if keep_only(KEPT_BY_BROKER).is_ok() {
+                work();
+            }
+        })
+        .map(drop)
+}
+
+fn accept_all(listener: &UnixListener, waiting: &Arc<Waiting>) {
+    loop {
+        let socket = match listener.accept() {
+            Ok((socket, _)) => socket,
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
+            // Whoever connected has gone again, or this program has too many files open for a moment.
+            Err(_) => {
+                std::thread::sleep(PAUSE);
+                continue;
+            }
+        };
+        // The permissions of the socket guard its name; this guards one that was handed on.
+        let is_known = socket_peercred(&socket).is_ok_and(|peer| waiting.keeper.knows(peer.uid.as_raw()));
+        if !is_known {
+            continue;
+        }
+        let Some(place) = waiting.keep(&socket) else { continue };
+        // Without a thread for it, a client finds its connection closed.
+        thread("broker-gate", move || welcome(socket, place)).ok();
+    }
+}
+
+/// What a client has said of whose it is.
+struct Told {
+    token: Option<String>,
+    speaks: Speaks,
+}
+
+/// Hears whose a client is, and has it served by the broker of that one.
+fn welcome(socket: UnixStream, place: WaitingClient) {
+    // Both kinds of stream are one descriptor, and what is asked of it here is the same for both.
+    let client = TcpStream::from(OwnedFd::from(socket));
+    let mut incoming = Incoming::new(&client, PATIENCE, Vec::new());
+    if !matches!(incoming.more(), Ok(More::Came)) {
+        return;
+    }
+    let told = match incoming.bytes.first() {
+        Some(&socks::VERSION) => by_socks(&mut incoming).ok().flatten(),
+        _ => by_http(&mut incoming),
+    };
+    let Some(Told { token, speaks }) = told else { return };
+    let keeper = Arc::clone(&place.waiting.keeper);
+    match token.and_then(|token| keeper.broker(&token)) {
+        Some(broker) => serve(&broker, &client, speaks, std::mem::take(&mut incoming.bytes), place),
+        None => {
+            let reason =
+                "it has no token of a run that is under way, so nobody knows by which rules to judge it";
+            let refused = Brokered::refused(&"the request", "no-token", reason);
+            let refused = Brokered { fix: Some(FIX.to_owned()), ..refused };
+            let id = keeper.turned_away(&refused);
+            turn_away(&client, speaks, &Refused::new(id, refused), None);
+        }
+    }
+    client.shutdown(Shutdown::Both).ok();
+}
+
+/// Reads the head of a request, which has the token.
+fn by_http(incoming: &mut Incoming<'_>) -> Option<Told> {
+    let end = match head(incoming).ok()?? {
+        Ok(end) => end,
+        Err(bad) => {
+            let status = bad.status;
+            say(incoming.client(), &Refused::new(None, about(bad)), Some(status));
+            return None;
+        }
+    };
+    let rest = incoming.bytes.split_off(end);
+    let token = proxy_token(&incoming.bytes);
+    incoming.bytes = to_whole_url(&incoming.bytes);
+    incoming.bytes.extend(rest);
+    Some(Told { token, speaks: Speaks::Http })
+}
+
+/// Reads a greeting of SOCKS, and the password, which is the token.
+fn by_socks(incoming: &mut Incoming<'_>) -> io::Result<Option<Told>> {
+    let mut client = incoming.client();
+    client.set_write_timeout(Some(MOMENT))?;
+    let Some(offers) = complete(incoming, socks::offers_password)? else { return Ok(None) };
+    if !offers {
+        client.write_all(&socks::NO_WAY)?;
+        return Ok(Some(Told { token: None, speaks: Speaks::Nothing }));
+    }
+    client.write_all(&socks::PASSWORD)?;
+    let token = complete(incoming, socks::password)?;
+    Ok(token.map(|token| Told { token: Some(token), speaks: Speaks::Socks }))
+}
+
+/// Reads until something is complete, and takes it away from what has come; nothing if it cannot become that.
+fn complete<T>(incoming: &mut Incoming<'_>, read: fn(&[u8]) -> Socks<T>) -> io::Result<Option<T>> {
+    loop {
+        match read(&incoming.bytes) {
+            Socks::Complete(read, length) => {
+                incoming.bytes.drain(..length.min(incoming.bytes.len()));
+                return Ok(Some(read));
+            }
+            Socks::Malformed(..) => return Ok(None),
+            Socks::Incomplete if incoming.bytes.len() > MAX_SOCKS => return Ok(None),
+            Socks::Incomplete => {}
+        }
+        if incoming.more()? != More::Came {
+            return Ok(None);
+        }
+    }
+}
+
+/// Serves a client to its end, as soon as its broker has room for it. Until then it waits here.
+fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8>, place: WaitingClient) {
+    let shared = &broker.0;
+    let began = Instant::now();
+    let room = loop {
+        match shared.room() {
+            Some(room) => break room,
+            None if began.elapsed() >= FOR_ROOM => {
+                let reason = format!("{} connections of its run are open", shared.options.connections);
+                let fix = Some("close one, and try again".to_owned());
+                let busy = Brokered { fix, ..Brokered::refused(&"the request", "too-many-at-once", reason) };
+                return turn_away(client, speaks, &shared.refused(&busy), Some(BUSY));
+            }
+            None => std::thread::sleep(PAUSE),
+        }
+    };
+    drop(place);
+    let _counted = (room, shared.thread());
+    let Some(kept) = shared.keep_asking(client) else { return };
+    if let Some(before) = shared.too_many() {
+        let refused = shared.refused_as_too_many(before);
+        return turn_away(client, speaks, &refused, None);
+    }
+    let incoming = Incoming::new(client, shared.options.patience, said);
+    match speaks {
+        Speaks::Http => client::asked(client, shared, &kept, incoming),
+        Speaks::Socks => {
+            let mut answered = client;
+            if answered.write_all(&socks::RIGHT_PASSWORD).is_ok() {
+                client::asked_by_socks(client, shared, &kept, incoming).ok();
+            }
+        }
+        Speaks::Nothing => {}
+    }
+}
+
+/// What a client understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaks {
+    Http,
+    /// It has told its password, and waits to hear whether that is right.
+    Socks,
+    /// It was told already.
+    Nothing,
+}
+
+fn turn_away(client: &TcpStream, speaks: Speaks, refused: &Refused, status: Option<u16>) {
+    match speaks {
+        Speaks::Http => say(client, refused, status),
+        Speaks::Socks => say_bytes(client, &socks::WRONG_PASSWORD),
+        Speaks::Nothing => {}
+    }
+}

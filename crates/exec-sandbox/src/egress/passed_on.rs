@@ -1,0 +1,77 @@
+//! A broker in another program than the one that makes sandboxes: what the one has to tell the other.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd as _;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use serde::{Deserialize, Serialize};
+
+use crate::ListenerHandoff;
+use crate::listener_handoff::{EgressSockets, receive};
+use crate::trust::RunTrust;
+
+/// What a sandbox has to have so that a broker is its way out, in words. The descriptor that its first process hands its sockets
+/// to goes beside it: [`PassedHandoff::send`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PassedHandoff {
+    addresses: Vec<(IpAddr, u8)>,
+    streams: Vec<SocketAddr>,
+    datagrams: Vec<SocketAddr>,
+    answers_names: bool,
+    observes: bool,
+    /// The folder of what makes programs trust the broker.
+    trust: Option<PathBuf>,
+    socket: Option<PathBuf>,
+}
+
+impl PassedHandoff {
+    /// What a program has to know that makes sandboxes with this handoff, which also have this socket.
+    #[must_use]
+    pub fn of(handoff: &ListenerHandoff, socket: Option<PathBuf>) -> Self {
+        let EgressSockets { addresses, streams, datagrams, answers_names, observes, trust, .. } =
+            handoff.sockets().clone();
+        let trust = trust.map(|trust| trust.folder.clone());
+        Self { addresses, streams, datagrams, answers_names, observes, trust, socket }
+    }
+
+    /// Returns the folder with the certificates by which programs trust the broker, if it looks into TLS.
+    #[must_use]
+    pub const fn trust(&self) -> Option<&PathBuf> {
+        self.trust.as_ref()
+    }
+
+    /// Sends the descriptor, behind what says all else.
+    ///
+    /// # Errors
+    /// When the other end is gone.
+    pub fn send(handoff: &ListenerHandoff, over: &UnixStream) -> io::Result<()> {
+        let descriptors = [handoff.end().as_fd()];
+        let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut handed = SendAncillaryBuffer::new(&mut room);
+        if !handed.push(SendAncillaryMessage::ScmRights(&descriptors)) {
+            return Err(io::Error::other("there is no room for a descriptor"));
+        }
+        let byte = [io::IoSlice::new(&[0])];
+        rustix::io::retry_on_intr(|| sendmsg(over, &byte, &mut handed, SendFlags::NOSIGNAL))?;
+        Ok(())
+    }
+
+    /// Takes the descriptor, and makes of both what sandboxes are made with.
+    ///
+    /// # Errors
+    /// When no descriptor comes.
+    pub fn receive(self, over: &UnixStream) -> io::Result<ListenerHandoff> {
+        let Some(descriptor) = receive(over)? else {
+            return Err(io::Error::other("the broker ended before it handed over its end"));
+        };
+        let Self { addresses, streams, datagrams, answers_names, observes, trust, socket } = self;
+        let trust = trust.map(|folder| Arc::new(RunTrust::of_another(folder)));
+        let sockets = EgressSockets { addresses, streams, datagrams, answers_names, observes, trust, socket };
+        Ok(ListenerHandoff::from_parts(descriptor.into(), sockets))
+    }
+}

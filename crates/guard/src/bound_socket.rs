@@ -1,0 +1,147 @@
+//! A socket that only programs of named users reach, in a folder that nobody else can change.
+#![expect(clippy::disallowed_methods, reason = "makes a socket, and removes that of a server that is gone")]
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
+use thiserror::Error;
+
+/// Write for the group and for others.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// A socket that is listened at. It is removed with this, unless another is there by then.
+#[derive(Debug)]
+pub struct BoundSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    /// The device and the number of the file.
+    file: (u64, u64),
+}
+
+/// Why there is no socket.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BoundSocketError {
+    /// The folder cannot be used.
+    #[error("cannot use the folder {}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Somebody else could put another socket in its place.
+    #[error("others may write to the folder {}, and could put a socket of their own in its place", path.display())]
+    SharedFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// There is something else.
+    #[error("{} is there already, and is no socket of this user", path.display())]
+    Taken {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A server listens at this path, so that no second one may.
+    #[error("a server listens on {} already", path.display())]
+    InUse {
+        /// The path.
+        path: PathBuf,
+    },
+    /// It cannot be made.
+    #[error("cannot listen on {}: {source}", path.display())]
+    Listen {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl BoundSocketError {
+    /// Returns what is to be done about it.
+    #[must_use]
+    pub const fn fix(&self) -> &'static str {
+        match self {
+            Self::SharedFolder { .. } => "name a path in a folder of your own: mkdir -m 700 FOLDER",
+            Self::Taken { .. } => "name another path, or move away what is there",
+            Self::InUse { .. } => "use that server, or name another path",
+            Self::Folder { .. } | Self::Listen { .. } => "name a path in a folder of your own",
+        }
+    }
+}
+
+impl BoundSocket {
+    /// Listens at a path, with these permissions. The socket of a server that is gone is replaced.
+    ///
+    /// # Errors
+    /// When the folder is not safe, or the path is taken.
+    pub fn bind(path: &Path, mode: u32) -> Result<Self, BoundSocketError> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let unusable = |source| BoundSocketError::Folder { path: parent.to_owned(), source };
+        let folder = fs::canonicalize(parent).map_err(unusable)?;
+        let handle = File::open(&folder).map_err(unusable)?;
+        let data = handle.metadata().map_err(unusable)?;
+        let is_ours = data.uid() == geteuid().as_raw() || data.uid() == 0;
+        if !is_ours || data.mode() & WRITABLE_BY_OTHERS != 0 {
+            return Err(BoundSocketError::SharedFolder { path: parent.to_owned() });
+        }
+        // Two servers that start together must not both take a stale socket for theirs.
+        flock(handle.as_fd(), FlockOperation::LockExclusive).map_err(|error| unusable(error.into()))?;
+        let real = folder.join(path.file_name().unwrap_or_default());
+        remove_stale(&real, path)?;
+        let failed = |source| BoundSocketError::Listen { path: path.to_owned(), source };
+        let listener = UnixListener::bind(&real).map_err(failed)?;
+        // Until this is done, whoever connects is still refused by who they are.
+        fs::set_permissions(&real, fs::Permissions::from_mode(mode)).map_err(failed)?;
+        let data = fs::symlink_metadata(&real).map_err(failed)?;
+        Ok(Self { listener, path: real, file: (data.dev(), data.ino()) })
+    }
+
+    /// Returns what is listened with.
+    #[must_use]
+    pub const fn listener(&self) -> &UnixListener {
+        &self.listener
+    }
+
+    /// Returns where it is, without links.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for BoundSocket {
+    fn drop(&mut self) {
+        let is_ours = |data: &fs::Metadata| (data.dev(), data.ino()) == self.file;
+        if fs::symlink_metadata(&self.path).is_ok_and(|data| is_ours(&data)) {
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+/// Removes the socket of a server that is gone. `named` is what it is called in messages.
+fn remove_stale(path: &Path, named: &Path) -> Result<(), BoundSocketError> {
+    let failed = |source| BoundSocketError::Listen { path: named.to_owned(), source };
+    let data = match fs::symlink_metadata(path) {
+        Ok(data) => data,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    if !data.file_type().is_socket() || data.uid() != geteuid().as_raw() {
+        return Err(BoundSocketError::Taken { path: named.to_owned() });
+    }
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed)
+        }
+        Ok(_) => Err(BoundSocketError::InUse { path: named.to_owned() }),
+        Err(error) => Err(failed(error)),
+    }
+}

@@ -1,0 +1,281 @@
+//! The other side: a program that has its commands served by a broker at a socket, or asks what that holds.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::geteuid;
+use thiserror::Error;
+
+use super::messages::{Answer, Ask, BrokerStatus, heard, say};
+use super::{SOCKET_VARIABLE, TOKEN_VARIABLE, control};
+use crate::egress::SecretError;
+use crate::exec::{HostFacts, Network, Plan, SandboxBackend, SandboxSpec, probe};
+use crate::guard::Decision;
+
+/// How long a broker may take to answer. It may have to ask a program for a secret, which has 20 seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is to be done about a socket that lies in sight.
+const FOLDER: &str =
+    "keep the socket in a folder that the command does not see, such as one below `/run/user`";
+
+/// Why a broker cannot be asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum BrokerAskError {
+    /// No program listens at the socket that begins runs.
+    #[error("no broker serves {}: {source}", socket.display())]
+    Nobody {
+        /// The socket.
+        socket: PathBuf,
+        /// What connecting to it came to.
+        source: io::Error,
+    },
+    /// The program that listens there is of another user.
+    #[error("the broker at {} belongs to another user ({uid})", socket.display())]
+    Anothers {
+        /// The socket.
+        socket: PathBuf,
+        /// Whose it is.
+        uid: u32,
+    },
+    /// It ended, or says something else.
+    #[error("the broker at {} does not answer: {source}", socket.display())]
+    Silent {
+        /// The socket.
+        socket: PathBuf,
+        /// What came instead.
+        source: io::Error,
+    },
+    /// It cannot be done, as the broker says or this program.
+    #[error("{why}")]
+    Refused {
+        /// Why not.
+        why: String,
+        /// What is to be done.
+        fix: String,
+    },
+}
+
+impl BrokerAskError {
+    /// Returns what is to be done about it.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            Self::Nobody { socket, .. } | Self::Silent { socket, .. } => {
+                format!("start it: stockade broker serve --socket {} --allow-host HOST", socket.display())
+            }
+            Self::Anothers { .. } => "ask as that user, or start one of your own".to_owned(),
+            Self::Refused { fix, .. } => fix.clone(),
+        }
+    }
+}
+
+/// A token for programs that come to the socket themselves.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct BrokerToken {
+    /// The token.
+    pub token: String,
+    /// The variables that hold what stands for secrets.
+    pub variables: Vec<(String, String)>,
+    /// The folder with the certificates by which programs trust the broker, if it looks into TLS.
+    pub trust: Option<PathBuf>,
+}
+
+/// A connection over which a broker is asked.
+struct Asking {
+    stream: UnixStream,
+    socket: PathBuf,
+}
+
+impl Asking {
+    fn connect(socket: &Path) -> Result<Self, BrokerAskError> {
+        let nobody = |source| BrokerAskError::Nobody { socket: socket.to_owned(), source };
+        let stream = UnixStream::connect(control(socket)).map_err(nobody)?;
+        let peer = socket_peercred(&stream).map_err(|error| nobody(error.into()))?;
+        if peer.uid != geteuid() {
+            return Err(BrokerAskError::Anothers { socket: socket.to_owned(), uid: peer.uid.as_raw() });
+        }
+        stream.set_read_timeout(Some(PATIENCE)).map_err(nobody)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(nobody)?;
+        Ok(Self { stream, socket: socket.to_owned() })
+    }
+
+    fn ask(&self, ask: &Ask) -> Result<Answer, BrokerAskError> {
+        let answer = say(&self.stream, ask).and_then(|()| {
+            // A descriptor may come behind the line, so that nothing may be read beyond it.
+            heard(&mut io::BufReader::with_capacity(1, &self.stream))
+        });
+        match answer {
+            Ok(Some(Answer::Failed { why, fix })) => Err(BrokerAskError::Refused { why, fix }),
+            Ok(Some(answer)) => Ok(answer),
+            Ok(None) => Err(self.silent(io::ErrorKind::UnexpectedEof.into())),
+            Err(error) => Err(self.silent(error)),
+        }
+    }
+
+    fn silent(&self, source: io::Error) -> BrokerAskError {
+        BrokerAskError::Silent { socket: self.socket.clone(), source }
+    }
+
+    fn odd(&self) -> BrokerAskError {
+        self.silent(io::Error::other("it answers something else than was asked"))
+    }
+}
+
+/// Asks the broker at a socket what it holds.
+///
+/// # Errors
+/// When nobody serves there.
+pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
+    let asking = Asking::connect(socket)?;
+    match asking.ask(&Ask::Status)? {
+        Answer::Status(status) => Ok(status),
+        _ => Err(asking.odd()),
+    }
+}
+
+/// Asks the broker at a socket for a token, for programs that come to the socket themselves.
+///
+/// # Errors
+/// When nobody serves there, or a secret cannot be had.
+pub fn broker_token(socket: &Path, lifetime: Duration) -> Result<BrokerToken, BrokerAskError> {
+    let asking = Asking::connect(socket)?;
+    match asking.ask(&Ask::Token { seconds: lifetime.as_secs() })? {
+        Answer::Token { token, variables, trust } => Ok(BrokerToken { token, variables, trust }),
+        _ => Err(asking.odd()),
+    }
+}
+
+/// The broker at a socket that serves a command.
+pub(crate) struct JoinedBroker {
+    asking: Asking,
+    token: String,
+    files: Vec<(String, PathBuf)>,
+}
+
+impl std::fmt::Debug for JoinedBroker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JoinedBroker").field("socket", &self.asking.socket).finish_non_exhaustive()
+    }
+}
+
+impl JoinedBroker {
+    /// Begins a run at the broker whose socket a command is to have. Nothing where the socket is that of another program: then the command
+    /// has the socket, and that program decides.
+    pub(crate) fn join(spec: &mut SandboxSpec, agent: Option<&str>) -> Result<Option<Self>, BrokerAskError> {
+        let Network::Broker { socket } = &spec.network else { return Ok(None) };
+        if fs::symlink_metadata(control(socket)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(None);
+        }
+        let mut writable = std::iter::once(&spec.workspace).chain(&spec.shared);
+        if let Some(folder) = writable.find(|folder| socket.starts_with(folder)) {
+            let why = format!("the socket lies in `{}`, which the command sees", folder.display());
+            return Err(BrokerAskError::Refused { why, fix: FOLDER.to_owned() });
+        }
+        let asking = Asking::connect(socket)?;
+        let Answer::Run { token, handoff, files } =
+            asking.ask(&Ask::Run { agent: agent.map(str::to_owned) })?
+        else {
+            return Err(asking.odd());
+        };
+        let handoff = handoff.receive(&asking.stream).map_err(|error| asking.silent(error))?;
+        // Others have the socket alone, and programs within have to know of it.
+        let has_door = match spec.backend {
+            SandboxBackend::Native => true,
+            SandboxBackend::Auto => probe(spec).kernel.namespaces,
+            _ => false,
+        };
+        if has_door {
+            spec.network = Network::Proxy(handoff);
+        }
+        Ok(Some(Self { asking, token, files }))
+    }
+
+    /// Returns the variables that tell the command of its broker. The last one is secret to others.
+    pub(crate) fn variables(&self) -> [(OsString, OsString); 2] {
+        let socket = self.asking.socket.clone().into_os_string();
+        [(SOCKET_VARIABLE.into(), socket), (TOKEN_VARIABLE.into(), self.token.clone().into())]
+    }
+
+    /// Gets what stands for the secrets of the command.
+    ///
+    /// # Errors
+    /// When one cannot be had, or the command would see it all the same, or could begin runs of its own.
+    pub(crate) fn lend(
+        &self,
+        plan: &Plan,
+        spec: &mut SandboxSpec,
+        facts: &HostFacts,
+    ) -> Result<(), SecretError> {
+        let control = control(&self.asking.socket);
+        for (name, path) in
+            self.files.iter().map(|(name, path)| (name.as_str(), path)).chain([(TOKEN_VARIABLE, &control)])
+        {
+            let Ok(real) = fs::canonicalize(path) else { continue };
+            if let Some(seen) = plan.may_see(&real) {
+                let why = format!(
+                    "stands in `{}`, which the command sees, since it sees `{}`",
+                    path.display(),
+                    seen.display()
+                );
+                let fix = if *path == control { FOLDER } else { crate::runner::OUT_OF_SIGHT };
+                return Err(SecretError::new(name, why, fix));
+            }
+        }
+        let handed_on = spec.environment.pass.iter().filter_map(|name| facts.environment.get(name));
+        let set = spec.environment.set.iter().map(|(_, value)| value);
+        let given = handed_on.chain(set).chain(&spec.command);
+        let given = given.map(|text| text.to_string_lossy().into_owned()).collect();
+        let variables = match self.asking.ask(&Ask::Lend { given }) {
+            Ok(Answer::Lent { variables }) => variables,
+            Ok(_) => {
+                return Err(SecretError::new(
+                    "?",
+                    "is not lent: the broker answers something else",
+                    "start the broker anew",
+                ));
+            }
+            Err(error) => {
+                let why = format!("is not lent: {error}");
+                return Err(SecretError::new("?", why, error.fix()));
+            }
+        };
+        for (name, value) in variables {
+            let name = OsString::from(name);
+            if spec.environment.set.iter().any(|(set, _)| *set == name)
+                || spec.environment.pass.contains(&name)
+            {
+                let shown = name.to_string_lossy();
+                let why = format!("is given to the command and the variable `{shown}` as well");
+                return Err(SecretError::new(&shown, why, "give one of them another name"));
+            }
+            spec.environment.set.push((name, value.into()));
+        }
+        Ok(())
+    }
+
+    /// Tells what the run is called on record.
+    pub(crate) fn started_by(&self, run: &str, skill: Option<&str>) {
+        let (run, skill) = (run.to_owned(), skill.map(str::to_owned));
+        // A broker that is gone is noticed at the end.
+        self.asking.ask(&Ask::Started { run, skill }).ok();
+    }
+
+    /// Ends the run, and returns what the command was not let through to, or why that is not known: the broker ended before.
+    pub(crate) fn end(self) -> Result<Vec<Decision>, String> {
+        match self.asking.ask(&Ask::End) {
+            Ok(Answer::Ended { refused }) => Ok(refused.into_iter().map(Decision::from).collect()),
+            Ok(_) | Err(_) => Err(format!(
+                "the broker at {} ended while the command ran; from then on, the command reached nothing",
+                self.asking.socket.display()
+            )),
+        }
+    }
+}
