@@ -10,7 +10,6 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::geteuid;
 use stockade_guard::{BoundSocket, BoundSocketError};
 use thiserror::Error;
 
@@ -92,7 +91,7 @@ fn is_connected(stream: &UnixStream) -> bool {
 
 #[cfg(target_os = "linux")]
 fn is_of_this_user(stream: &UnixStream) -> bool {
-    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == geteuid())
+    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
 
 /// macOS lets nobody connect whom the permissions of the socket do not name, and these name this user alone; who the other end is, it tells
