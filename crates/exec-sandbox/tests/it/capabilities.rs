@@ -216,3 +216,51 @@ fn the_threads_of_a_broker_write_records_and_nothing_else() {
         holds_at_most(&status, BROKER, "the broker");
     }
 }
+
+#[cfg(feature = "egress")]
+#[test]
+fn the_threads_of_a_gate_write_records_and_nothing_else() {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::sync::{Arc, Mutex};
+
+    use stockade_exec_sandbox::egress::{BrokerGate, BrokerHandle, Brokered, Gatekeeper};
+
+    #[derive(Default)]
+    struct Nobody(Mutex<Vec<String>>);
+
+    impl Gatekeeper for Nobody {
+        fn knows(&self, _: u32) -> bool {
+            true
+        }
+
+        fn broker(&self, _: &str) -> Option<BrokerHandle> {
+            None
+        }
+
+        fn turned_away(&self, refused: &Brokered) -> Option<String> {
+            assert_eq!(refused.rule, "no-token");
+            self.0.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
+            None
+        }
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("b.sock");
+    let seen = Arc::<Nobody>::default();
+    let gate = BrokerGate::open(UnixListener::bind(&path).unwrap(), Arc::<Nobody>::clone(&seen)).unwrap();
+    let mut client = UnixStream::connect(&path).unwrap();
+    client.write_all(b"CONNECT host.example:443 HTTP/1.1\r\nHost: host.example:443\r\n\r\n").unwrap();
+    let mut said = String::new();
+    client.read_to_string(&mut said).unwrap();
+    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
+    let seen = seen.0.lock().unwrap().clone();
+    assert!(!seen.is_empty());
+    for status in seen.into_iter().chain(threads("broker-gate")) {
+        holds_at_most(&status, BROKER, "the gate of a broker");
+    }
+    drop(gate);
+    // Nobody comes in any more.
+    let late = UnixStream::connect(&path).and_then(|mut late| late.read(&mut [0]));
+    assert_eq!(late.unwrap_or_default(), 0);
+}

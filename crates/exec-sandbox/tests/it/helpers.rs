@@ -141,6 +141,13 @@ const HELPERS: &[Row] = &[
         test: "the_threads_of_a_broker_write_records_and_nothing_else",
     },
     Row {
+        file: "egress/broker/gate.rs",
+        starts: 1,
+        helpers: "the threads that hear whose a client of a broker's socket is, and serve it",
+        keeps: "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER",
+        test: "the_threads_of_a_gate_write_records_and_nothing_else",
+    },
+    Row {
         file: "egress/broker/through.rs",
         starts: 1,
         helpers: "the thread for the other direction of a connection, started by one of the above",
