@@ -130,6 +130,9 @@ pub struct SkillReport {
     pub hidden_text: Option<String>,
     /// How many files were looked at.
     pub files: usize,
+    /// Rules of the scanner that were off, each with who says so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules_off: Vec<String>,
 }
 
 /// A skill could not be read, so that nothing can be said about it.
@@ -352,6 +355,7 @@ impl Door<'_> {
             invisible_removed: cleaned.invisible_stripped.count,
             hidden_text: cleaned.hidden_text,
             files: others.count + 1,
+            rules_off: self.scanner.rules_off().map(ToString::to_string).collect(),
         };
         let refused = worst == Some(Severity::Critical) && self.options.on_critical == OnCritical::Block;
         if refused || attacks {

@@ -28,6 +28,8 @@ pub struct BlindScanner;
 /// # Errors
 /// When it finds nothing.
 pub fn check_scanner(scanner: &Scanner) -> Result<(), BlindScanner> {
+    // Rules that whoever runs it has switched off are no sign that it is blind.
+    let scanner = &scanner.changed(&[]);
     let finds = |text: &str| {
         let name = Path::new("canary.md");
         scan_bytes(name, text.as_bytes(), scanner, &ScanOptions::default(), |scan| !scan.report.clean())

@@ -1,7 +1,9 @@
-//! The rules that a command works with: the built-in ones and the user's own.
+//! The rules that a command works with: the built-in ones and the user's own, as the configuration has them.
+#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs, for the configuration there")]
 
 use std::path::{Path, PathBuf};
 
+use stockade_guard::config::ConfigSources;
 use stockade_guard::scanner::{
     MAX_RULE_FILE_BYTES, RuleBuf, RuleError, RuleFile, RuleFileError, RuleFormat, Scanner,
 };
@@ -14,19 +16,30 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub(crate) struct Rules {
     /// `None` for just the built-in rules, which cost nothing to have.
-    with_own: Option<Scanner>,
+    changed: Option<Scanner>,
 }
 
 impl Rules {
-    /// Adds the rules of these files to the built-in ones.
+    /// Adds the rules of these files to the built-in ones, of which some may be off by the configuration, or worse or milder than they
+    /// say.
     pub(crate) fn load(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let rules = Self::of_files(paths)?;
+        let sources = ConfigSources::of_process(&std::env::current_dir().unwrap_or_default());
+        let changes = sources.rule_changes().map_err(|error| crate::commands::config::failure(&error))?;
+        match changes.is_empty() {
+            true => Ok(rules),
+            false => Ok(Self { changed: Some(rules.scanner().changed(&changes)) }),
+        }
+    }
+
+    fn of_files(paths: &[PathBuf]) -> Result<Self, Failure> {
         if paths.is_empty() {
-            return Ok(Self { with_own: None });
+            return Ok(Self { changed: None });
         }
         let files = paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
         let rules = files.iter().flat_map(RuleFile::rules);
         match Scanner::with_rules(rules) {
-            Ok(scanner) => Ok(Self { with_own: Some(scanner) }),
+            Ok(scanner) => Ok(Self { changed: Some(scanner) }),
             Err(error) => Err(clash(paths, &files, &error)),
         }
     }
@@ -34,12 +47,12 @@ impl Rules {
     /// Checks a rule file together with others, and returns its rules.
     pub(crate) fn test(path: &Path, others: &[PathBuf]) -> Result<Vec<RuleBuf>, Failure> {
         let paths: Vec<PathBuf> = others.iter().cloned().chain([path.to_path_buf()]).collect();
-        Self::load(&paths)?;
+        Self::of_files(&paths)?;
         Ok(read(path)?.rules().to_vec())
     }
 
     pub(crate) fn scanner(&self) -> &Scanner {
-        self.with_own.as_ref().unwrap_or_else(|| Scanner::builtin())
+        self.changed.as_ref().unwrap_or_else(|| Scanner::builtin())
     }
 }
 

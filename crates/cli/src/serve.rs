@@ -27,6 +27,7 @@ mod methods;
 mod operator_rules;
 mod pool;
 mod requests;
+mod scanner;
 mod schema;
 mod sessions;
 mod socket;
@@ -145,6 +146,8 @@ pub(crate) struct Server {
     rules: OperatorRules,
     /// The rules that requests bring along, compiled.
     compiled_rules: CompiledRules,
+    /// What the configuration changes of rules of the scanner, for requests that are about no agent.
+    scanner_rules: scanner::ScannerRules,
     /// The guards of agents, each compiled once and again when its configuration changes.
     guards: GuardCache,
     /// Where the limits of agents are kept.
@@ -192,6 +195,7 @@ impl Server {
             ending: ending::Ending::default(),
             rules: OperatorRules::new(options.rules.clone(), options.may_widen),
             compiled_rules: CompiledRules::default(),
+            scanner_rules: scanner::ScannerRules::default(),
             guards: GuardCache::default(),
             limit_stores: Mutex::default(),
             own_session: Mutex::default(),

@@ -34,6 +34,7 @@ mod layer;
 mod narrow;
 mod other_tools;
 mod rules;
+mod scanner;
 mod schema;
 mod sources;
 mod wide;
@@ -75,6 +76,8 @@ pub struct Config {
     rules: Rules,
     limit_store: LimitStoreConfig,
     audit: AuditConfig,
+    /// Rules of the scanner of which anything is said.
+    changed_rules: Vec<String>,
     notices: Vec<ConfigNotice>,
 }
 
@@ -108,6 +111,7 @@ impl Config {
         agents.extend(known.names().map(str::to_owned));
         let rules = Rules::take(&mut layers);
         rules.check(&mut problems);
+        scanner::check(layers.iter().flatten(), &mut problems);
         if !problems.is_empty() {
             return Err(failed(problems));
         }
@@ -145,8 +149,9 @@ impl Config {
     ) -> Result<Self, figment::Error> {
         let written: agent::Written = figment.extract()?;
         let known = written.known(known);
+        let changed_rules = written.changed_rules();
         let (agents, limit_store, audit) = written.read();
-        Ok(Self { figment, agents, known, rules, limit_store, audit, notices })
+        Ok(Self { figment, agents, known, rules, limit_store, audit, changed_rules, notices })
     }
 
     /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`] always do.
@@ -198,9 +203,9 @@ impl Config {
             None => path.to_owned(),
         };
         let found = self.figment.find_value(&known).ok();
-        // Of a tool, nothing need be said.
-        if found.is_none() && key.path.contains("<tool>") {
-            let value = serde_json::from_str(key.default).ok()?;
+        // Of a tool or a rule, nothing need be said.
+        if found.is_none() && key.is_of_one() {
+            let value = scanner::own_severity(path).or_else(|| serde_json::from_str(key.default).ok())?;
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin: BUILT_IN });
         }
         let value = found?;
@@ -212,6 +217,9 @@ impl Config {
 
     /// The paths of a key, for each agent that is named and for each tool that anything is said of.
     fn paths_of(&self, key: &ConfigKey) -> Vec<String> {
+        if key.path.contains("<rule>") {
+            return self.changed_rules.iter().map(|rule| key.path.replace("<rule>", rule)).collect();
+        }
         if !key.path.contains("<id>") {
             return vec![key.path.to_owned()];
         }
@@ -304,8 +312,8 @@ fn agent_of(path: &str) -> Option<String> {
 /// What is built in, for each agent.
 fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
     // The built-in rules are no values.
-    // Nor is what may be said of any tool: it has the profile that it has.
-    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.path.contains("<tool>"));
+    // Nor is what may be said of any tool or rule: it is what it is.
+    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.is_of_one());
     let leaf = |key: &'static ConfigKey| Leaf {
         path: key.path.replace("<id>", ALL),
         key,
@@ -344,7 +352,8 @@ fn merged(figment: Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> 
         return figment.merge(leaf);
     }
     let base = figment.find_value(&leaf.path).ok().and_then(|value| serde_json::to_value(&value).ok());
-    let base = base.unwrap_or_default();
+    let own = || scanner::own_severity(&leaf.path);
+    let base = base.filter(|base| !base.is_null()).or_else(own).unwrap_or_default();
     let narrowed = leaf.key.narrows.combine(leaf.key.kind, &base, &leaf.value);
     let of_project = leaf.origin.layer == ConfigLayer::Project;
     if of_project && narrowed != leaf.value && leaf.path.split('.').nth(1) != Some(ALL) {

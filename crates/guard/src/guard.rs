@@ -24,6 +24,7 @@ use crate::config::{AgentConfig, AuditConfig, Config, LimitStoreConfig};
 use crate::egress::{HostList, NetPolicy, SecretBinding, SecretError};
 use crate::session::{Session, SessionOptions};
 use stockade_admission::PathGuard;
+use stockade_scanner::{RuleChange, Scanner};
 
 /// What a guard is given besides its configuration.
 #[derive(Debug)]
@@ -53,6 +54,7 @@ struct Compiled {
     config: AgentConfig,
     limit_store: LimitStoreConfig,
     audit: AuditConfig,
+    rule_changes: Vec<RuleChange>,
     tools: ToolPolicy,
     workspace: Workspace,
     commands: Arc<AgentCommands>,
@@ -77,6 +79,7 @@ impl Guard {
     pub fn open(config: &Config, options: GuardOptions) -> Result<Self, GuardError> {
         let GuardOptions { agent, workspace, catalog, rules } = options;
         let (limit_store, audit) = (config.limit_store().clone(), config.audit().clone());
+        let rule_changes = config.rule_changes();
         let config = config.agent(&agent)?;
         let tools = ToolPolicy::compile(&config.tools, &servers_at_least(catalog, &config.tools))?;
         // Each session opens its own, for its own answers; here it shows whether it can be opened.
@@ -97,6 +100,7 @@ impl Guard {
             config,
             limit_store,
             audit,
+            rule_changes,
             tools,
             workspace,
             commands,
@@ -134,6 +138,13 @@ impl Guard {
     #[must_use]
     pub fn audit(&self) -> &AuditConfig {
         &self.0.audit
+    }
+
+    /// Returns a scanner as the configuration has it: some of its rules may be off, or worse or milder than they say. A session asks
+    /// for it by itself, whatever scanner it is given.
+    #[must_use]
+    pub fn scanner(&self, scanner: &Scanner) -> Scanner {
+        scanner.changed(&self.0.rule_changes)
     }
 
     /// Returns the folder that the agent works in, with all links resolved.

@@ -199,7 +199,7 @@ impl Session {
         &self.tools
     }
 
-    /// Lets a skill in, or turns it away.
+    /// Lets a skill in, or turns it away. The configuration says how bad each rule of the scanner is.
     ///
     /// # Errors
     /// When it cannot be read, or the answer not be put on record.
@@ -221,7 +221,7 @@ impl Session {
         scanner: &Scanner,
         wish: &AdmitOptions,
     ) -> Result<Admission, GuardError> {
-        let admission = admit(source, scanner, &self.narrowed_admission(wish))?;
+        let admission = admit(source, &self.guard.scanner(scanner), &self.narrowed_admission(wish))?;
         let kind = match admission {
             Admission::Accepted(_) => EventKind::SkillAccepted,
             Admission::Flagged(_) => EventKind::SkillFlagged,
@@ -235,7 +235,11 @@ impl Session {
             decision: Some(admission.name().to_owned()),
             ..self.event(kind)
         };
-        self.record(event.with("findings", findings).with("problems", problems))?;
+        let event = event.with("findings", findings).with("problems", problems);
+        self.record(match report.rules_off.is_empty() {
+            true => event,
+            false => event.with("rulesOff", report.rules_off.clone()),
+        })?;
         Ok(admission)
     }
 

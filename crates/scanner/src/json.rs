@@ -8,11 +8,16 @@ use crate::rule::{Category, ExceptionBuf, PatternBuf, Region, Regions, RuleBuf, 
 
 impl Serialize for ScanReport<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("ScanReport", 4)?;
+        let off = usize::from(!self.rules_off.is_empty());
+        let mut report = serializer.serialize_struct("ScanReport", 4 + off)?;
         report.serialize_field("clean", &self.clean())?;
         report.serialize_field("worst", &self.worst())?;
         report.serialize_field("findings", &self.findings)?;
         report.serialize_field("truncated", &self.truncated)?;
+        if !self.rules_off.is_empty() {
+            let told: Vec<String> = self.rules_off.iter().map(ToString::to_string).collect();
+            report.serialize_field("rulesOff", &told)?;
+        }
         report.end()
     }
 }
@@ -22,13 +27,18 @@ impl Serialize for Finding<'_> {
         let decoded = self.view.decoded_from();
         let mut finding = serializer.serialize_struct(
             "Finding",
-            12 + usize::from(decoded.is_some()) + usize::from(self.lowered.is_some()),
+            12 + usize::from(decoded.is_some())
+                + usize::from(self.lowered.is_some())
+                + usize::from(self.changed.is_some()),
         )?;
         finding.serialize_field("ruleId", self.rule_id)?;
         finding.serialize_field("category", &self.category)?;
         finding.serialize_field("severity", &self.severity)?;
         if let Some(why) = self.lowered {
             finding.serialize_field("loweredFor", why)?;
+        }
+        if let Some(by) = self.changed {
+            finding.serialize_field("changedBy", by)?;
         }
         finding.serialize_field("description", self.description)?;
         finding.serialize_field("matchedText", self.matched_text)?;

@@ -35,7 +35,7 @@
 //! A [`Rule`] is a row of a table: an id, a severity, patterns, and texts in which it must and must not fire.
 //! [`Scanner::with_rules`] adds yours to the built-in ones, [`Scanner::only`] takes nothing else. Each is checked before it
 //! is used, and a [`RuleError`] says what is wrong and how to mend it. Patterns are regular expressions over bytes; they may use
-//! the [`FRAGMENTS`] by name.
+//! the [`FRAGMENTS`] by name. [`Scanner::changed`] switches rules off, or has them count as worse or milder, and says so in each finding.
 //!
 //! # Features
 //!
@@ -48,6 +48,7 @@
 mod bit_set;
 mod by_pattern;
 mod candidates;
+mod changes;
 mod check;
 mod context;
 mod decoded;
@@ -70,6 +71,7 @@ mod scanner;
 mod syntax;
 mod work;
 
+pub use changes::RuleChange;
 pub use error::{RuleError, RuleProblem};
 pub use flow::{Inflow, Inflows};
 pub use fragments::{FRAGMENTS, Fragment};

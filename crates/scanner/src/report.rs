@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::changes::RuleChange;
 use crate::rule::{Category, Severity};
 
 /// The most characters of matched text that a finding repeats.
@@ -16,6 +17,8 @@ pub struct ScanReport<'t> {
     pub findings: Vec<Finding<'t>>,
     /// Whether there was more to report than a limit allows. A truncated report is never clean.
     pub truncated: bool,
+    /// Rules that are off, so that nothing was looked for by them.
+    pub rules_off: Vec<&'t RuleChange>,
 }
 
 impl ScanReport<'_> {
@@ -44,6 +47,8 @@ pub struct Finding<'t> {
     pub severity: Severity,
     /// Why it is milder than its rule says, if it is: what stands around it speaks of attacks, and so may only show one.
     pub lowered: Option<&'static str>,
+    /// Who says that its rule is as bad as this, if that is not the rule itself: see [`RuleChange`](crate::RuleChange).
+    pub changed: Option<&'t str>,
     /// What it means, in one line.
     pub description: &'t str,
     /// What to do about it, in one sentence.

@@ -1,11 +1,12 @@
 //! The scanner: a set of rules, and what they say about a text.
 
 use std::collections::HashSet;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use stockade_text::PositionCursor;
 
 use crate::candidates::Candidates;
+use crate::changes::{Changes, RuleChange};
 use crate::check::{Taken, check};
 use crate::decoded::{Decoded, MAX_DEPTH, each_decoded};
 use crate::deobfuscate::{at_beginning, deobfuscate};
@@ -18,9 +19,16 @@ use crate::rule::{Rule, RuleBuf};
 use crate::rules;
 use crate::work::{Method, Work};
 
-/// A set of rules, ready to scan. Make one and use it for many texts, from many threads.
-#[derive(Debug)]
+/// A set of rules, ready to scan. Make one and use it for many texts, from many threads; clones share what they compiled.
+#[derive(Debug, Clone)]
 pub struct Scanner {
+    parts: Arc<Parts>,
+    changes: Changes,
+}
+
+/// The rules and what was made of them.
+#[derive(Debug)]
+struct Parts {
     builtin: Vec<&'static Rule<'static>>,
     user: Vec<RuleBuf>,
     exact: Exact,
@@ -63,13 +71,13 @@ impl Scanner {
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Scanner> = LazyLock::new(|| {
             let rules: Vec<_> = rules::all().collect();
-            Scanner {
+            Scanner::of_parts(Parts {
                 exact: Exact::of_table(&rules),
                 prefilter: Prefilter::builtin(),
                 builtin: rules,
                 user: Vec::new(),
                 listed: OnceLock::new(),
-            }
+            })
         });
         &BUILTIN
     }
@@ -115,14 +123,37 @@ impl Scanner {
             .flat_map(|rule| &rule.patterns)
             .map(|pattern| expand(&pattern.regex).unwrap_or_default());
         let prefilter = prefilter.with(patterns);
-        Ok(Self { builtin, user, exact, prefilter, listed: OnceLock::new() })
+        Ok(Self::of_parts(Parts { builtin, user, exact, prefilter, listed: OnceLock::new() }))
     }
 
-    /// Returns every rule, in table order: the built-in ones, then the user's own.
+    fn of_parts(parts: Parts) -> Self {
+        Self { parts: Arc::new(parts), changes: Changes::default() }
+    }
+
+    /// Returns the same scanner with these changes and no others: rules that are off, or are worse or milder than they say. What is
+    /// said of a rule that it does not have says nothing.
+    #[must_use]
+    pub fn changed(&self, changes: &[RuleChange]) -> Self {
+        let ids = self.parts.builtin.iter().map(|rule| rule.id);
+        let ids = ids.chain(self.parts.user.iter().map(|rule| rule.id.as_str()));
+        Self { parts: Arc::clone(&self.parts), changes: Changes::of(changes, ids) }
+    }
+
+    /// Returns what was changed of its rules.
+    pub fn changes(&self) -> impl Iterator<Item = &RuleChange> {
+        self.changes.iter()
+    }
+
+    /// Returns those of its rules that are off.
+    pub fn rules_off(&self) -> impl Iterator<Item = &RuleChange> {
+        self.changes().filter(|change| change.severity.is_none())
+    }
+
+    /// Returns every rule as it was written, in table order: the built-in ones, then the user's own.
     pub fn rules(&self) -> &[RuleBuf] {
-        self.listed.get_or_init(|| {
-            let builtin = self.builtin.iter().copied().map(RuleBuf::from);
-            builtin.chain(self.user.iter().cloned()).collect()
+        self.parts.listed.get_or_init(|| {
+            let builtin = self.parts.builtin.iter().copied().map(RuleBuf::from);
+            builtin.chain(self.parts.user.iter().cloned()).collect()
         })
     }
 
@@ -151,7 +182,7 @@ impl Scanner {
         method: Method,
     ) -> (ScanReport<'t>, Work) {
         let mut work = Work::default();
-        let mut run = self.exact.start(options.syntax, options.max_findings);
+        let mut run = self.parts.exact.start(options.syntax, options.max_findings, &self.changes);
         let raw = self.candidates(text, method, &mut work);
         run.search(text, &raw, |span| (span, TextView::Raw));
         if options.deobfuscate == Deobfuscate::Suspicious {
@@ -175,7 +206,8 @@ impl Scanner {
         }
         work.exact = run.work();
         let (hits, truncated) = run.finish();
-        (ScanReport { findings: self.findings(text, &hits), truncated }, work)
+        let rules_off = self.rules_off().collect();
+        (ScanReport { findings: self.findings(text, &hits), truncated, rules_off }, work)
     }
 
     /// Searches what something in the text spells, and what that spells.
@@ -205,10 +237,10 @@ impl Scanner {
     /// Returns the patterns that can match a view of the text, and whether deobfuscation could show more.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
         if method != Method::Prefiltered {
-            return Candidates::all(self.exact.patterns());
+            return Candidates::all(self.parts.exact.patterns());
         }
         let mut found = Candidates::none();
-        work.prefilter += self.prefilter.run(view, &mut found);
+        work.prefilter += self.parts.prefilter.run(view, &mut found);
         found
     }
 
@@ -223,6 +255,7 @@ impl Scanner {
                 category: facts.category,
                 severity: hit.severity,
                 lowered: hit.lowered,
+                changed: self.changes.get(hit.rule).map(|change| change.by.as_str()),
                 description: facts.summary,
                 remedy: facts.remedy,
                 matched_text: first_chars(text.get(hit.span.clone()).unwrap_or_default(), MATCHED_TEXT_CHARS),
@@ -238,10 +271,11 @@ impl Scanner {
 
     /// Returns what findings repeat of a rule.
     fn facts(&self, rule: usize) -> Option<Rule<'_>> {
-        if let Some(rule) = self.builtin.get(rule) {
+        let Parts { builtin, user, .. } = &*self.parts;
+        if let Some(rule) = builtin.get(rule) {
             return Some(**rule);
         }
-        self.user.get(rule - self.builtin.len()).map(RuleBuf::facts)
+        user.get(rule - builtin.len()).map(RuleBuf::facts)
     }
 }
 

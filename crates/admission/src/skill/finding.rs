@@ -19,6 +19,9 @@ pub struct SkillFinding {
     pub rule_id: String,
     /// How bad it is.
     pub severity: Severity,
+    /// Who says that its rule is as bad as this, if that is not the rule itself: a line of a configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed_by: Option<String>,
     /// What it means.
     pub description: String,
     /// The text that matched, its first characters.
@@ -152,6 +155,7 @@ pub(crate) fn kept(finding: &Finding<'_>, path: &str, lines_before: usize, readi
         path: path.to_owned(),
         rule_id: finding.rule_id.to_owned(),
         severity: finding.severity,
+        changed_by: finding.changed.map(str::to_owned),
         description: finding.description.to_owned(),
         matched_text: finding.matched_text.to_owned(),
         line: finding.line + lines_before,

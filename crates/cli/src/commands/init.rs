@@ -86,7 +86,12 @@ fn text(for_user: bool) -> String {
         }
     }
     for table in tables {
-        write!(out, "\n[{}]\n", table.replace("<id>", "\"*\"").replace("<tool>", "bash")).ok();
+        write!(
+            out,
+            "\n[{}]\n",
+            table.replace("<id>", "\"*\"").replace("<tool>", "bash").replace("<rule>", "EXEC_PIPE_BASH")
+        )
+        .ok();
         let own =
             Config::keys().iter().map(|key| (key, split(key))).filter(|(_, (parent, _))| *parent == table);
         own.for_each(|(key, (_, name))| push(&mut out, key, name));

@@ -73,17 +73,16 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
     let printed = match &args.command {
         None | Some(RulesCommand::List) => {
             let rules = Rules::load(&args.rules)?;
-            let rules = rules.scanner().rules();
             match args.format {
-                Format::Text => rule_text::list(rules, styles(color)),
-                Format::Json => list_json(rules),
+                Format::Text => rule_text::list(rules.scanner(), styles(color)),
+                Format::Json => list_json(rules.scanner().rules()),
             }
         }
         Some(RulesCommand::Show { id }) => {
             let rules = Rules::load(&args.rules)?;
             let rule = find(rules.scanner().rules(), id)?;
             match args.format {
-                Format::Text => rule_text::show(rule, styles(color)),
+                Format::Text => rule_text::show(rule, rules.scanner(), styles(color)),
                 Format::Json => format!("{}\n", to_json(rule)),
             }
         }

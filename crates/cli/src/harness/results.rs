@@ -41,9 +41,10 @@ pub(crate) fn look(
     result: &Value,
     name: &str,
     limits: &SourceProfile,
+    scanner: &Scanner,
     look: &Look<'_>,
 ) -> Result<Looked, String> {
-    if let Some((names, why)) = named(result) {
+    if let Some((names, why)) = named(result, scanner) {
         let ToolResult { .. } = look(names.as_bytes())?;
         return Ok(Looked::Withheld(why));
     }
@@ -63,7 +64,7 @@ pub(crate) fn look(
         let why = format!("it is longer than the {most} characters that are looked at; ask for less of it");
         return Ok(Looked::Withheld(why));
     }
-    let clean = |text: &str| admit_result(name, text.as_bytes(), limits, None, Scanner::builtin()).text;
+    let clean = |text: &str| admit_result(name, text.as_bytes(), limits, None, scanner).text;
     Ok(Looked::Cleaned {
         found: found(TAKEN_OUT, &whole, is_cut),
         note: note(TAKEN_OUT, what, &whole, is_cut),
@@ -81,14 +82,14 @@ pub(crate) fn after(
     result: &Value,
 ) -> Result<Said, String> {
     let name = profile(call);
-    let (wish, scanner) = (ProfileOverride::default(), Scanner::builtin());
+    let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
     let limits = agent.session.source_profile(&name, &wish);
     let recorded = |bytes: &[u8]| {
         let seen = agent.session.result(&name, bytes, None, scanner, &wish);
         seen.map_err(|error| error.to_string())
     };
     if harness.results == Results::Replaced {
-        return Ok(match look(&call.tool, result, &name, &limits, &recorded)? {
+        return Ok(match look(&call.tool, result, &name, &limits, scanner, &recorded)? {
             Looked::Fine => Said::nothing(),
             Looked::Withheld(why) => withheld(harness, call, result, &why),
             Looked::Cleaned { note, cleaned, .. } => Said::json(&json!({"hookSpecificOutput": {
@@ -98,7 +99,7 @@ pub(crate) fn after(
             }})),
         });
     }
-    if let Some((names, why)) = named(result) {
+    if let Some((names, why)) = named(result, scanner) {
         let ToolResult { .. } = recorded(names.as_bytes())?;
         return Ok(withheld(harness, call, result, &why));
     }
@@ -141,10 +142,10 @@ const TAKEN_OUT: &str = "were taken out";
 const OF_NAMES: &str = "file_read";
 
 /// The names of members that keep a result from being shown, and why: they are its shape, and cannot be cleaned.
-fn named(result: &Value) -> Option<(String, String)> {
+fn named(result: &Value, scanner: &Scanner) -> Option<(String, String)> {
     let limits = resolve_source(OF_NAMES, &ProfileOverride::default());
     names(result).into_iter().find_map(|names| {
-        let seen = admit_result(OF_NAMES, names.as_bytes(), &limits, None, Scanner::builtin());
+        let seen = admit_result(OF_NAMES, names.as_bytes(), &limits, None, scanner);
         let why = match seen.findings.first() {
             Some(worst) => format!("{} in the names of its members: {}", worst.rule_id, worst.description),
             None if seen.truncated => "the names of its members are too long; ask for less of it".to_owned(),
@@ -200,7 +201,8 @@ pub(crate) fn withheld(harness: &Harness, call: &Call, result: &Value, why: &str
         return unseen(harness, why);
     }
     let reason = unseen_because(why);
-    let blank = if named(result).is_none() { blank_texts } else { blank };
+    // By all rules, whatever is off: at worst a name is blanked that need not be.
+    let blank = if named(result, Scanner::builtin()).is_none() { blank_texts } else { blank };
     Said::json(&json!({"hookSpecificOutput": {
         "hookEventName": call.event, "additionalContext": reason, "updatedToolOutput": blank(result, &reason),
     }}))

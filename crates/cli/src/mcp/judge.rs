@@ -133,13 +133,14 @@ impl Judge for Judging<'_> {
     fn result(&mut self, what: &str, result: &Value) -> Result<Looked, String> {
         let name = self.judged.named(what);
         let session = &self.agent()?.session;
+        let scanner = session.guard().scanner(Scanner::builtin());
         let wish = ProfileOverride::default();
         let limits = session.source_profile(&name, &wish);
         let recorded = |bytes: &[u8]| {
             let seen = session.result(&name, bytes, None, Scanner::builtin(), &wish);
             seen.map_err(|error| error.to_string())
         };
-        look(&name, result, &name, &limits, &recorded)
+        look(&name, result, &name, &limits, &scanner, &recorded)
     }
 
     fn text(&mut self, what: &str, text: &Value) -> Result<Looked, String> {
@@ -147,11 +148,12 @@ impl Judge for Judging<'_> {
         self.agent()?;
         let Some((_, agent)) = &self.read else { return Err(GONE.to_owned()) };
         let (session, allowance) = (&agent.session, RefCell::new(&mut self.allowance));
+        let scanner = session.guard().scanner(Scanner::builtin());
         let wish = ProfileOverride::default();
         let limits = resolve_source(PROFILE, &wish);
         // What says nothing is not worth a record: a server has many such texts.
         let noted = |bytes: &[u8]| {
-            let seen = admit_result(PROFILE, bytes, &limits, None, Scanner::builtin());
+            let seen = admit_result(PROFILE, bytes, &limits, None, &scanner);
             if seen.findings.is_empty() && seen.removed == 0 {
                 return Ok(seen);
             }
@@ -159,12 +161,13 @@ impl Judge for Judging<'_> {
             let recorded = session.result(&name, bytes, None, Scanner::builtin(), &wish);
             recorded.map(|_| seen).map_err(|error| error.to_string())
         };
-        look(&name, text, PROFILE, &limits, &noted)
+        look(&name, text, PROFILE, &limits, &scanner, &noted)
     }
 
     fn bytes(&mut self, what: &str, bytes: &[u8]) -> Result<Looked, String> {
         let name = self.judged.named(what);
-        let SeenBytes { looked, rules } = look_at(&name, bytes, Scanner::builtin());
+        let scanner = self.agent()?.session.guard().scanner(Scanner::builtin());
+        let SeenBytes { looked, rules } = look_at(&name, bytes, &scanner);
         if looked != Looked::Fine {
             self.allowance.spend()?;
             let event = AuditEvent::new(EventKind::ScanFound).with("tool", name).with("findings", rules);

@@ -2,17 +2,20 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::scanner::{ExceptionBuf, Inflow, PatternBuf, Region, Regions, RuleBuf};
+use stockade_guard::scanner::{
+    ExceptionBuf, Inflow, PatternBuf, Region, Regions, RuleBuf, RuleChange, Scanner,
+};
 
 use stockade_text::escape;
 
 use super::scan_text::severity_style;
 use super::style::Styles;
 
-/// Returns one line for each rule.
-pub(crate) fn list(rules: &[RuleBuf], styles: Styles) -> String {
+/// Returns one line for each rule, and one for what the configuration changed of each.
+pub(crate) fn list(scanner: &Scanner, styles: Styles) -> String {
+    let rules = scanner.rules();
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
-    rules.iter().fold(String::new(), |mut out, rule| {
+    let rows = rules.iter().fold(String::new(), |mut out, rule| {
         let (colour, Styles { strong, reset, .. }) = (severity_style(rule.severity, styles), styles);
         let (id, severity, category) = (&rule.id, rule.severity, rule.category);
         let summary = escape(&rule.summary);
@@ -20,11 +23,18 @@ pub(crate) fn list(rules: &[RuleBuf], styles: Styles) -> String {
             format_args!("{strong}{id:width$}{reset}  {colour}{severity:8}{reset}  {category:20}  {summary}");
         writeln!(out, "{columns}").ok();
         out
-    })
+    });
+    let changes = scanner.changes().map(changed);
+    rows + &changes.collect::<String>()
+}
+
+/// What the configuration says of a rule.
+fn changed(change: &RuleChange) -> String {
+    format!("changed by the configuration: {}\n", escape(&change.to_string()))
 }
 
 /// Returns everything about one rule.
-pub(crate) fn show(rule: &RuleBuf, styles: Styles) -> String {
+pub(crate) fn show(rule: &RuleBuf, scanner: &Scanner, styles: Styles) -> String {
     let (colour, Styles { strong, reset, .. }) = (severity_style(rule.severity, styles), styles);
     let mut out = format!("{strong}{}{reset}: {}\n\n", rule.id, escape(&rule.summary));
     let facts = [
@@ -35,6 +45,7 @@ pub(crate) fn show(rule: &RuleBuf, styles: Styles) -> String {
     for (name, value) in facts {
         writeln!(out, "{name:9} {value}").ok();
     }
+    scanner.changes().filter(|change| change.rule == rule.id).for_each(|one| out.push_str(&changed(one)));
     writeln!(out, "\n{strong}Looks for{reset}").ok();
     for (number, pattern) in (1..).zip(&rule.patterns) {
         push_pattern(&mut out, number, pattern);

@@ -48,7 +48,8 @@ fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
         _ => "",
     };
     let lowered = finding.lowered.map(|why| format!("A warning here, since {why}.")).unwrap_or_default();
-    let notes: String = [seen, &lowered]
+    let changed = finding.changed.map(|by| format!("The configuration changed its severity: {by}."));
+    let notes: String = [seen, &lowered, changed.as_deref().unwrap_or_default()]
         .iter()
         .filter(|note| !note.is_empty())
         .map(|note| format!("<p class=\"lead\">{}</p>\n", text(note)))

@@ -73,7 +73,7 @@ pub(crate) fn file(scan: &FileScan<'_>) -> String {
 impl<'a> Tail<'a> {
     pub(crate) fn of(tally: &'a ScanTally) -> Self {
         let Gaps { rows: paths, total: count } = &tally.excluded;
-        let SetAside { rows, total, findings } = &tally.set_aside;
+        let SetAside { rows, total, findings, .. } = &tally.set_aside;
         Self {
             set_aside: (*total > 0).then_some(SetAsideList { findings: *findings, rows }),
             excluded: (*count > 0).then_some(Excluded { count: *count, paths }),

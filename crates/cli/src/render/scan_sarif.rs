@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use stockade_guard::FileScan;
-use stockade_guard::scanner::{Finding, RuleBuf, Scanner, Severity};
+use stockade_guard::scanner::{Finding, RuleBuf, RuleChange, Scanner, Severity};
 
 use super::json::to_json;
 use crate::report::scan_tally::{GapRow, Gaps, ScanTally};
@@ -68,11 +68,14 @@ fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
     if let (Some(index), Some(fields)) = (index, result.as_object_mut()) {
         fields.insert("ruleIndex".to_owned(), index.into());
     }
+    if let (Some(by), Some(fields)) = (finding.changed, result.as_object_mut()) {
+        fields.insert("properties".to_owned(), json!({"changedBy": by}));
+    }
     result
 }
 
 /// Returns the end of the document: whether everything was scanned, and what was not.
-pub(crate) fn tail(tally: &ScanTally) -> String {
+pub(crate) fn tail(tally: &ScanTally, scanner: &Scanner) -> String {
     let notes_of = |gaps: &Gaps, level: &str| {
         let note = |gap: &GapRow| json!({"level": level, "message": {"text": format!("{}: {}", gap.shown, gap.reason)}});
         gaps.rows.iter().filter(|gap| gap.is_unseen()).map(note).collect::<Vec<Value>>()
@@ -87,8 +90,26 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         set_aside,
     ]
     .concat();
-    let invocation = json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
+    let mut invocation =
+        json!({"executionSuccessful": tally.complete(), "toolExecutionNotifications": notes});
+    let changed: Vec<Value> = scanner.changes().map(changed).collect();
+    if let (false, Some(fields)) = (changed.is_empty(), invocation.as_object_mut()) {
+        fields.insert("ruleConfigurationOverrides".to_owned(), changed.into());
+    }
     format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
+}
+
+/// What the configuration says of a rule.
+fn changed(change: &RuleChange) -> Value {
+    let configuration = match change.severity {
+        Some(severity) => json!({"enabled": true, "level": level(severity)}),
+        None => json!({"enabled": false}),
+    };
+    json!({
+        "descriptor": {"id": change.rule},
+        "configuration": configuration,
+        "properties": {"changedBy": change.by},
+    })
 }
 
 /// Returns a path as a reference: relative ones as they are, so that they are found in the repository.

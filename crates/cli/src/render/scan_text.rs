@@ -70,6 +70,13 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
     if finding.view == TextView::Decoded {
         line(out, format_args!("{margin} {frame}={reset} note: seen once what is spelled here is decoded"));
     }
+    if let Some(by) = finding.changed {
+        let by = escape(by);
+        line(
+            out,
+            format_args!("{margin} {frame}={reset} note: the configuration changed its severity: {by}"),
+        );
+    }
     if let Some(why) = finding.lowered {
         line(out, format_args!("{margin} {frame}={reset} note: a warning here, since {why}"));
     }

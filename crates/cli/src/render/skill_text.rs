@@ -85,6 +85,9 @@ pub(crate) fn report(path: &str, admission: &Admission, styles: Styles) -> Strin
         push_surface(&mut out, surface, styles);
     }
     push_more(&mut out, report.surfaces.len(), "things that run");
+    for rule in &report.rules_off {
+        writeln!(out, "  note: the rule {}", escape(rule)).ok();
+    }
     if let Some(hidden) = &report.hidden_text {
         writeln!(out, "  hidden message: {}", escape(hidden)).ok();
     }
@@ -126,6 +129,10 @@ pub(crate) fn push_finding(out: &mut String, finding: &SkillFinding, styles: Sty
     let path = escape(&finding.path);
     writeln!(out, "    {frame}-->{reset} {path}:{}:{}{how}", finding.line, finding.column).ok();
     writeln!(out, "    {frame}|{reset} {}", escape(&finding.matched_text)).ok();
+    if let Some(by) = &finding.changed_by {
+        writeln!(out, "    {frame}={reset} note: the configuration changed its severity: {}", escape(by))
+            .ok();
+    }
     writeln!(out, "    {frame}={reset} fix: {}", escape(&finding.remedy)).ok();
 }
 

@@ -185,13 +185,13 @@ impl ScanTally {
     }
 
     /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded or into what is opaque, so with that
-    /// nothing is clean, nor with what was found and set aside.
+    /// nothing is clean, nor with what was found and set aside, or while a rule is off.
     pub(crate) const fn clean(&self) -> bool {
         self.worst().is_none()
             && self.complete()
             && self.opaque == 0
             && self.excluded.total == 0
-            && self.set_aside.findings == 0
+            && self.set_aside.is_nothing()
     }
 
     /// Returns the exit code. Findings come first, since they hold whatever else could not be read.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::scanner::{Finding, Severity};
+use stockade_guard::scanner::{Finding, RuleChange, Severity};
 use stockade_text::{escape, escape_path};
 
 use super::fields::path_text;
@@ -18,6 +18,8 @@ pub(crate) struct SetAside {
     pub(crate) total: usize,
     /// How many findings do not count.
     pub(crate) findings: usize,
+    /// How many rules are off.
+    pub(crate) rules_off: usize,
 }
 
 /// Why a finding does not count, or why it does although a list says otherwise.
@@ -32,6 +34,8 @@ pub(crate) enum SetAsideKind {
     Stale,
     /// A list that was not named: nothing in it counts.
     Ignored,
+    /// A rule that is off by the configuration: nothing is looked for by it.
+    Off,
 }
 
 /// A finding that was set aside, or what was told of a list: which, where, and why.
@@ -62,6 +66,7 @@ impl SetAsideRow {
             SetAsideKind::Known => "known",
             SetAsideKind::Stale => "not suppressed",
             SetAsideKind::Ignored => "ignored",
+            SetAsideKind::Off => "off",
         };
         let (rule, line) = (finding.rule_id, finding.line);
         let shown_path = format!("{}:{line}", escape_path(path));
@@ -75,6 +80,21 @@ impl SetAsideRow {
             reason,
             shown_path,
             told,
+        }
+    }
+
+    /// A rule that is off. The path is where that stands.
+    pub(crate) fn of_rule(change: &RuleChange) -> Self {
+        let reason = "off by the configuration: nothing is looked for by it".to_owned();
+        Self {
+            kind: SetAsideKind::Off,
+            path: change.by.clone(),
+            line_number: None,
+            rule_id: Some(change.rule.clone()),
+            severity: None,
+            shown_path: escape(&change.by).into_owned(),
+            told: format!("{} is {reason}", escape(&change.rule)),
+            reason,
         }
     }
 
@@ -95,18 +115,27 @@ impl SetAside {
     pub(crate) fn push(&mut self, row: SetAsideRow) {
         self.total += 1;
         self.findings += usize::from(matches!(row.kind, SetAsideKind::Suppressed | SetAsideKind::Known));
+        self.rules_off += usize::from(row.kind == SetAsideKind::Off);
         if self.rows.len() < MAX_ROWS {
             self.rows.push(row);
         }
     }
 
-    /// Says how many findings do not count, if any.
+    /// Says how many findings do not count and how many rules are off, if any.
     pub(crate) fn sum(&self) -> Option<String> {
-        match self.findings {
+        let count = |number, what: &str, end: &str| match number {
             0 => None,
-            1 => Some("1 finding set aside".to_owned()),
-            many => Some(format!("{many} findings set aside")),
-        }
+            1 => Some(format!("1 {what}{end}")),
+            many => Some(format!("{many} {what}s{end}")),
+        };
+        let parts = [count(self.findings, "finding", " set aside"), count(self.rules_off, "rule", " off")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Whether nothing was set aside.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.findings == 0 && self.rules_off == 0
     }
 
     pub(crate) fn append(&mut self, other: Self) {

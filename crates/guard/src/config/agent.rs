@@ -181,6 +181,15 @@ pub(super) struct Written {
     security: Security,
     limits: Limits,
     audit: Audit,
+    #[serde(default)]
+    scanner: Scanner,
+}
+
+/// What is said of rules of the scanner.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Scanner {
+    rules: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
 #[derive(Deserialize)]
@@ -322,6 +331,11 @@ impl Written {
     /// Says whether agents count as known that nobody names.
     pub(super) fn known(&self, known: Known) -> Known {
         if self.security.unnamed_agents == "allow" { Known::default() } else { known }
+    }
+
+    /// Names the rules of the scanner of which anything is said.
+    pub(super) fn changed_rules(&self) -> Vec<String> {
+        self.scanner.rules.keys().cloned().collect()
     }
 
     pub(super) fn read(self) -> (BTreeMap<String, AgentConfig>, LimitStoreConfig, AuditConfig) {

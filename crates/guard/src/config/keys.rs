@@ -11,7 +11,8 @@ use super::narrow::Narrows;
 /// A key of a configuration, with all that holds for it.
 #[derive(Debug)]
 pub struct ConfigKey {
-    /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them; `<tool>` for that of a tool.
+    /// Its path. `<id>` stands for the name of an agent, or for `*`, which means all of them; `<tool>` for that of a tool, `<rule>` for
+    /// the id of a rule of the scanner.
     pub path: &'static str,
     /// What it holds.
     pub(crate) kind: Kind,
@@ -38,6 +39,8 @@ const PROFILES: &[&str] =
     &["minimal", "coding", "messaging", "supervisor", "full", "cron-minimal", "heartbeat-minimal"];
 const STRATEGIES: &[&str] = &["readability", "structured", "tail", "raw"];
 const EFFECTS: &[&str] = &["sandbox", "ask", "deny"];
+/// How bad a hit of a rule of the scanner is, from mildest to worst.
+const SEVERITIES: &[&str] = &["off", "warn", "critical"];
 
 /// Every key, in the order of the documentation.
 #[rustfmt::skip]
@@ -204,6 +207,10 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an agent that this configuration does not name, although it names others: it is refused, since its name may be \
              a slip, or has what `agents.*` says. A table names an agent, also an empty one: `[agents.bot]`. `default` and the harnesses that `stockade hook` knows (`claude`, `codex` …) are always known."),
+        key("scanner.rules.<rule>.severity", OptionalWord(SEVERITIES), "null", Stricter,
+            "How bad a hit of a built-in rule of the scanner is, for whatever is scanned: `off` for a rule that finds nothing, null for what \
+             the rule itself says. Each finding of it says who changed it, and each report which rules are off. Rules of your own say it in \
+             their file."),
         key("limits.server", OptionalAddress, "null", Never,
             "The Redis server on which machines share budgets, breakers and steps. It must keep what it is given across a restart \
              (`appendonly yes`) and when memory is short. Null for a file of this user: `$XDG_STATE_HOME/stockade/limits.db`."),
@@ -227,6 +234,11 @@ impl ConfigKey {
     /// Returns the key of a path in which an agent is named.
     pub(crate) fn of(path: &str) -> Option<&'static Self> {
         KEYS.iter().find(|key| fits(key.path, path))
+    }
+
+    /// Whether it is said of one tool or rule, of which nothing need be said.
+    pub(crate) fn is_of_one(&self) -> bool {
+        self.path.contains("<tool>") || self.path.contains("<rule>")
     }
 
     /// Returns what it holds, in words.
@@ -260,6 +272,8 @@ pub(super) fn stands_for(row: &str, name: &str) -> bool {
         _ if row == name => true,
         "<id>" => is_agent(name),
         "<tool>" => is_tool(name),
+        // Whether there is such a rule is looked at later, so that a slip is told as one.
+        "<rule>" => is_tool(name),
         _ => false,
     }
 }

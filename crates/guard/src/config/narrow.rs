@@ -94,7 +94,7 @@ fn amount(value: &Json) -> f64 {
 }
 
 fn strictness(kind: Kind, value: &Json) -> usize {
-    let Kind::Word(words) = kind else { return 0 };
+    let (Kind::Word(words) | Kind::OptionalWord(words)) = kind else { return 0 };
     words.iter().position(|word| value.as_str() == Some(word)).unwrap_or(0)
 }
 
@@ -165,7 +165,9 @@ mod tests {
             let base: Json = serde_json::from_str(key.default).unwrap();
             let wishes = match key.kind {
                 Kind::Flag => vec![json!(true), json!(false)],
-                Kind::Word(words) => words.iter().map(|word| json!(word)).collect(),
+                Kind::Word(words) | Kind::OptionalWord(words) => {
+                    words.iter().map(|word| json!(word)).collect()
+                }
                 Kind::Texts | Kind::Paths => vec![json!([]), json!(["/x"]), json!(["/x", "/y"])],
                 _ => vec![json!(1), json!(1_000_000), json!(null)],
             };

@@ -28,10 +28,11 @@ fn table() -> Json {
 
 fn insert(table_json: &mut Json, names: &[&str], key: &ConfigKey) {
     let (Json::Object(object), [name, rest @ ..]) = (table_json, names) else { return };
-    // Any agent, and `*` for all of them; any tool.
+    // Any agent, and `*` for all of them; any tool; any rule.
     let pattern = match *name {
         "<id>" => Some("^([A-Za-z0-9_-]{1,64}|\\*)$"),
         "<tool>" => Some("^[A-Za-z0-9_:-]{1,128}$"),
+        "<rule>" => Some("^[A-Z0-9_]{1,128}$"),
         _ => None,
     };
     if let Some(pattern) = pattern {
@@ -81,7 +82,7 @@ A configuration is a file in TOML, YAML or JSON. Later ones replace what earlier
 | flag | `--set agents.bot.maxSteps=20` |
 | managed | `/etc/stockade/managed.*`, owned by root and not writable by others. It wins over all |
 
-`<id>` is the name of an agent, or `*`, which means all of them; `<tool>` is that of a tool. What a layer says of one agent goes before what the same
+`<id>` is the name of an agent, or `*`, which means all of them; `<tool>` is that of a tool, `<rule>` a rule of the scanner. What a layer says of one agent goes before what the same
 layer says of all. `stockade config show --origin` tells what holds and who says so, `stockade config explain KEY` what a
 key does, and `stockade config schema` prints a JSON Schema for editors.
 

@@ -25,7 +25,7 @@ impl Session {
     }
 
     /// Brings what a tool returned into the form and size that its profile allows, cleans and scans it. What is shown to a model
-    /// is the text that comes back, and nothing else of the result.
+    /// is the text that comes back, and nothing else of the result. The configuration says how bad each rule of the scanner is.
     ///
     /// # Errors
     /// When it cannot be put on record.
@@ -37,7 +37,8 @@ impl Session {
         scanner: &Scanner,
         wish: &ProfileOverride,
     ) -> Result<ToolResult, GuardError> {
-        let result = admit_result(tool, bytes, &self.source_profile(tool, wish), content_type, scanner);
+        let scanner = self.guard.scanner(scanner);
+        let result = admit_result(tool, bytes, &self.source_profile(tool, wish), content_type, &scanner);
         let kind = if result.findings.is_empty() { EventKind::ScanClean } else { EventKind::ScanFound };
         let findings: Vec<String> = result.findings.iter().map(|one| one.rule_id.clone()).collect();
         let event = self.event(kind).with("tool", tool).with("findings", findings);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{Compiled, ExactWork, Slot};
 use crate::candidates::Candidates;
+use crate::changes::Changes;
 use crate::context;
 use crate::regions::{RegionMap, Syntax};
 use crate::report::TextView;
@@ -48,6 +49,7 @@ pub(crate) struct Hit {
 #[derive(Debug)]
 pub(crate) struct Run<'e> {
     exact: &'e Exact,
+    changes: &'e Changes,
     syntax: Syntax,
     max_findings: usize,
     hits: Vec<Hit>,
@@ -80,9 +82,10 @@ impl Exact {
     }
 
     /// Begins a scan. Nothing is allocated before the first hit.
-    pub(crate) fn start(&self, syntax: Syntax, max_findings: usize) -> Run<'_> {
+    pub(crate) fn start<'e>(&'e self, syntax: Syntax, max_findings: usize, changes: &'e Changes) -> Run<'e> {
         Run {
             exact: self,
+            changes,
             syntax,
             max_findings,
             hits: Vec::new(),
@@ -121,6 +124,10 @@ impl Run<'_> {
             if slot.counts_nowhere_in(regions.whole()) || slot.counts_only_decoded() && !is_decoded {
                 continue;
             }
+            let change = self.changes.get(slot.rule);
+            if change.is_some_and(|change| change.severity.is_none()) {
+                continue;
+            }
             let places = patterns.within(pattern, view.len());
             // A pattern that cannot be looked for leaves the scan incomplete: fail closed.
             let Some(compiled) = slot.compiled() else {
@@ -130,6 +137,7 @@ impl Run<'_> {
             let of_rule = self.exact.weights.get(slot.rule).copied();
             let unknown = Weight { severity: Severity::Critical, category: Category::Custom, id: "" };
             let Weight { severity, category, id } = of_rule.unwrap_or(unknown);
+            let severity = change.and_then(|change| change.severity).unwrap_or(severity);
             // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
             // So has what is milder than its rule says.
             let mut room = self.max_findings;

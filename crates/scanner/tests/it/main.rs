@@ -3,6 +3,7 @@
 
 mod allocations;
 mod attacks;
+mod changes;
 mod equivalence;
 mod floods;
 mod hostile;

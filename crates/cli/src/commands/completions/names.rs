@@ -68,8 +68,9 @@ fn rules() -> Vec<&'static str> {
 
 /// The keys with a name in the place of `<id>`, which a shell would not take as it stands.
 fn keys() -> Vec<&'static str> {
-    let named =
-        Config::keys().iter().map(|key| key.path.replace("<id>", "default").replace("<tool>", "exec"));
+    let named = Config::keys().iter().map(|key| {
+        key.path.replace("<id>", "default").replace("<tool>", "exec").replace("<rule>", "EXEC_PIPE_BASH")
+    });
     kept(named.filter(|key| !key.contains('<')))
 }
 

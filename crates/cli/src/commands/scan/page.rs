@@ -12,6 +12,7 @@ use crate::render::style::Styles;
 use crate::render::{scan_html, scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
 use crate::report::fail_on::FailOn;
 use crate::report::scan_tally::ScanTally;
+use crate::report::set_aside::{SetAside, SetAsideRow};
 
 /// How each file is printed.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +67,7 @@ impl Printer<'_> {
             Some(ScanFormat::Text) => scan_text::summary(tally, self.styles),
             Some(ScanFormat::Json) => scan_json::tail(tally),
             Some(ScanFormat::Jsonl) => scan_lines::jsonl_summary(tally),
-            Some(ScanFormat::Sarif) => scan_sarif::tail(tally),
+            Some(ScanFormat::Sarif) => scan_sarif::tail(tally, self.scanner),
             Some(ScanFormat::Junit) => scan_junit::tail(tally),
             Some(ScanFormat::Html) => scan_html::tail(tally),
             Some(ScanFormat::Github) => scan_lines::github_summary(tally),
@@ -83,7 +84,9 @@ impl Printer<'_> {
 impl<'s> Page<'s> {
     pub(crate) fn new(printer: Printer<'s>) -> Self {
         let progress = Progress::new(printer.format.is_none());
-        Self { output: Output::new(), printer, progress, begun: false, tally: ScanTally::default() }
+        let off = printer.scanner.rules_off().map(SetAsideRow::of_rule).collect();
+        let tally = ScanTally { set_aside: SetAside::of(off), ..ScanTally::default() };
+        Self { output: Output::new(), printer, progress, begun: false, tally }
     }
 
     /// Adds what was printed for one file, and says to stop once nobody reads on.

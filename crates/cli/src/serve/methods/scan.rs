@@ -11,6 +11,7 @@ use stockade_guard::{Coverage, FileOptions, Source, check_scanner, scan_bytes, s
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::render::scan_json;
 use crate::report::scan_tally::ScanTally;
+use crate::report::set_aside::{SetAside, SetAsideRow};
 use crate::serve::Server;
 use crate::serve::bounds::{MAX_SCANNED, at_most};
 use crate::serve::fault::Fault;
@@ -71,6 +72,9 @@ pub(super) struct Report {
     findings: Vec<Finding>,
     /// Whether there was more to report than a limit allows, or nobody can look into what was given.
     truncated: bool,
+    /// Rules that are off by the configuration, each with where that stands.
+    #[schemars(default)]
+    rules_off: Vec<String>,
 }
 
 /// What was found in a bundle.
@@ -93,6 +97,9 @@ pub(super) struct BundleReport {
     /// What runs or instructs because it is there, whatever was found in it.
     #[schemars(default)]
     surfaces: Vec<SurfaceInFile>,
+    /// Rules that are off by the configuration.
+    #[schemars(default)]
+    set_aside: Option<serde_json::Value>,
     /// Whether there was more to report than a limit allows.
     truncated: bool,
     /// How many more rows `incomplete`, `notScanned` and `surfaces` would have, had they no limit.
@@ -117,6 +124,9 @@ struct Finding {
     /// Why it is a warning, though its rule is critical: what stands around it speaks of attacks.
     #[schemars(default)]
     lowered_for: Option<String>,
+    /// The line of a configuration that says that its rule is as bad as this, where that is not the rule itself.
+    #[schemars(default)]
+    changed_by: Option<String>,
     /// What it means.
     description: String,
     /// At most 100 characters of what matched.
@@ -182,10 +192,11 @@ impl Parameters for Scan {
     const LANE: Lane = Lane::Here;
     type Answer = Report;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let own = self.options.rules_toml.as_deref().map(own_rules).transpose()?;
         let scanner = own.as_ref().unwrap_or_else(|| Scanner::builtin());
         check_scanner(scanner).map_err(|blind| Fault::of(&blind))?;
+        let scanner = &server.scanner_rules.of(scanner)?;
         let wanted = self.options.rules.as_deref();
         check_known(wanted.unwrap_or_default(), scanner)?;
         let usual = ScanOptions::default();
@@ -251,18 +262,20 @@ impl Parameters for ScanBundle {
     const LANE: Lane = Lane::Work;
     type Answer = BundleReport;
 
-    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         check_scanner(Scanner::builtin()).map_err(|blind| Fault::of(&blind))?;
+        let scanner = server.scanner_rules.of(Scanner::builtin())?;
         let is_manifest = self.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         // A bare name has the current folder as its parent.
         let folder = self.path.parent().filter(|_| is_manifest).map(|folder| {
             if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_path_buf() }
         });
         let sources = [Source::Path(folder.unwrap_or(self.path))];
-        let (mut findings, mut tally) = (String::new(), ScanTally::default());
+        let off = SetAside::of(scanner.rules_off().map(SetAsideRow::of_rule).collect());
+        let (mut findings, mut tally) = (String::new(), ScanTally { set_aside: off, ..ScanTally::default() });
         scan_files(
             &sources,
-            Scanner::builtin(),
+            &scanner,
             &FileOptions::default(),
             |file| (scan_json::file(&file), ScanTally::of(&file).with_surfaces(&file, &sources)),
             |(printed, numbers)| {

@@ -112,6 +112,9 @@ pub(super) struct Admitted<'r> {
     /// Why it is not simply accepted, in sentences.
     reasons: Vec<String>,
     problems: Vec<Wrong>,
+    /// Rules of the scanner that are off by the configuration, each with where that stands.
+    #[serde(rename = "rulesOff", skip_serializing_if = "<[String]>::is_empty")]
+    rules_off: &'r [String],
 }
 
 impl Parameters for Manifest {
@@ -189,7 +192,10 @@ impl Parameters for Admit {
                     AdmitOptions { max_chars: self.config.max_body_length.unwrap_or(usize::MAX), ..wish };
                 guard.admit_within(&source, Scanner::builtin(), &wish).map_err(|error| Fault::of(&error))?
             }
-            None => admit(&source, Scanner::builtin(), &options).map_err(|error| Fault::of(&error))?,
+            None => {
+                let scanner = server.scanner_rules.of(Scanner::builtin())?;
+                admit(&source, &scanner, &options).map_err(|error| Fault::of(&error))?
+            }
         };
         let loaded = match &admission {
             Admission::Accepted(skill) | Admission::Flagged(skill) => Some(skill),
@@ -208,6 +214,7 @@ impl Parameters for Admit {
             manifest: loaded.map(|skill| manifest(skill.manifest(), skill.tools())),
             reasons: reasons(report),
             problems: report.problems.iter().map(Wrong::of).collect(),
+            rules_off: &report.rules_off,
         }))
     }
 }

@@ -29,7 +29,11 @@ fn keys_of(schema: &Value, prefix: &str, found: &mut BTreeSet<String>) {
         }
     }
     for (pattern, value) in schema["patternProperties"].as_object().into_iter().flatten() {
-        let name = if pattern.contains(r"\*") { "bot" } else { "bash" };
+        let name = match pattern {
+            _ if pattern.contains(r"\*") => "bot",
+            _ if pattern.contains("a-z") => "bash",
+            _ => "EXEC_PIPE_BASH",
+        };
         keys_of(value, &below(name), found);
     }
 }
