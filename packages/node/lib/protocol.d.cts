@@ -206,6 +206,8 @@ export interface Finding {
   byteEnd: number;
   byteOffset: number;
   category: string;
+  /** The line of a configuration that says that its rule is as bad as this, where that is not the rule itself. */
+  changedBy?: string | null;
   /** In characters, from 1. */
   column: number;
   /** What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts. */
@@ -977,6 +979,8 @@ export interface ScanResult {
   /** Whether nothing was found, and everything was looked at. */
   clean: boolean;
   findings: Finding[];
+  /** Rules that are off by the configuration, each with where that stands. */
+  rulesOff?: string[];
   /** Whether there was more to report than a limit allows, or nobody can look into what was given. */
   truncated: boolean;
   /** The worst severity. */
@@ -995,6 +999,8 @@ export interface ScanBundleResult {
   incomplete: ScanGap[];
   /** What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean. */
   notScanned: ScanGap[];
+  /** Rules that are off by the configuration. */
+  setAside?: unknown;
   /** What runs or instructs because it is there, whatever was found in it. */
   surfaces?: SkillSurface[];
   /** Whether there was more to report than a limit allows. */
@@ -1026,6 +1032,8 @@ export interface SkillAdmitResult {
   problems: SkillProblem[];
   /** Why it is not simply accepted, in sentences. */
   reasons: string[];
+  /** Rules of the scanner that are off by the configuration, each with where that stands. */
+  rulesOff?: string[];
   /** Its text, cleaned; nothing where it is blocked. */
   sanitized?: string | null;
   /** What of it runs, or instructs: commands, hooks, servers, scripts, machine code, archives. */

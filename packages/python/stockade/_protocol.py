@@ -298,6 +298,8 @@ class _Finding(TypedDict):
 class Finding(_Finding, total=False):
     """One hit of one rule."""
 
+    changedBy: Optional[str]
+    """The line of a configuration that says that its rule is as bad as this, where that is not the rule itself."""
     decodedFrom: Optional[str]
     """What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts."""
     loweredFor: Optional[str]
@@ -1252,6 +1254,8 @@ class _ScanResult(TypedDict):
 class ScanResult(_ScanResult, total=False):
     """What was found, in the order of the text."""
 
+    rulesOff: list[str]
+    """Rules that are off by the configuration, each with where that stands."""
     worst: Optional["Severity"]
     """The worst severity."""
 
@@ -1275,6 +1279,8 @@ class _ScanBundleResult(TypedDict):
 class ScanBundleResult(_ScanBundleResult, total=False):
     """What was found in a bundle."""
 
+    setAside: Any
+    """Rules that are off by the configuration."""
     surfaces: list["SkillSurface"]
     """What runs or instructs because it is there, whatever was found in it."""
     unlisted: int
@@ -1315,6 +1321,8 @@ class SkillAdmitResult(_SkillAdmitResult, total=False):
     """What came of a skill at the door."""
 
     manifest: Any
+    rulesOff: list[str]
+    """Rules of the scanner that are off by the configuration, each with where that stands."""
     sanitized: Optional[str]
     """Its text, cleaned; nothing where it is blocked."""
 

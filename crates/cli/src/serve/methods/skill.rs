@@ -114,6 +114,7 @@ pub(super) struct Admitted<'r> {
     problems: Vec<Wrong>,
     /// Rules of the scanner that are off by the configuration, each with where that stands.
     #[serde(rename = "rulesOff", skip_serializing_if = "<[String]>::is_empty")]
+    #[schemars(default)]
     rules_off: &'r [String],
 }
 
