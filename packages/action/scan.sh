@@ -11,6 +11,9 @@ while IFS= read -r line; do if [ -n "$line" ]; then paths+=("$line"); fi; done <
 while IFS= read -r line; do if [ -n "$line" ]; then options+=(--exclude "$line"); fi; done <<<"${EXCLUDE:-}"
 while IFS= read -r line; do if [ -n "$line" ]; then skills+=("$line"); fi; done <<<"${SKILLS:-}"
 if [ -n "${RULES:-}" ]; then options+=(--rules "$RULES"); fi
+if [ -n "${EXCLUDE_FROM:-}" ]; then options+=(--exclude-from "$EXCLUDE_FROM"); fi
+if [ -n "${SUPPRESSIONS:-}" ]; then options+=(--suppressions "$SUPPRESSIONS"); fi
+if [ -n "${BASELINE:-}" ]; then options+=(--baseline "$BASELINE"); fi
 
 # Nothing to scan is a mistake of whoever wrote the workflow, and not clean.
 if [ "${#paths[@]}" -eq 0 ]; then

@@ -11,7 +11,7 @@ use crate::runner;
 use crate::setup::Missing;
 use crate::stop::Stop;
 use crate::workspace::Workspace;
-use crate::{battery, docs, elsewhere, features, fuzz, lint, oracle, package, setup, test, tidy};
+use crate::{battery, docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, setup, test, tidy};
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -37,6 +37,7 @@ fn checks(workspace: &Workspace, missing_tools: Missing) -> Vec<Check> {
     checks.extend(test::checks(workspace));
     // The program is there since its tests were built.
     checks.extend(battery::checks(workspace));
+    checks.extend(own_scan::checks(workspace));
     checks.extend(features::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));

@@ -24,6 +24,7 @@ mod json;
 mod lint;
 mod nearest;
 mod oracle;
+mod own_scan;
 mod package;
 mod program;
 mod report;
@@ -129,6 +130,12 @@ const COMMANDS: &[Command] = &[
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
         run: conformance::run,
+    },
+    Command {
+        name: "own-scan",
+        arguments: "",
+        summary: "scan this repository with its own program",
+        run: own_scan::run,
     },
     Command {
         name: "corpus",

@@ -191,6 +191,10 @@ fn the_action_ends_as_the_scan_ended() {
         (&[("PATHS", skills.as_str())][..], 1),
         (&[("PATHS", skills.as_str()), ("SARIF", "out.sarif")][..], 1),
         (&[("PATHS", skills.as_str()), ("EXCLUDE", "prereq-installer")][..], 0),
+        (&[("PATHS", skills.as_str()), ("EXCLUDE_FROM", "globs")][..], 0),
+        (&[("PATHS", "clean.md"), ("EXCLUDE_FROM", "nowhere")][..], 2),
+        (&[("PATHS", "clean.md"), ("SUPPRESSIONS", "nowhere.toml")][..], 2),
+        (&[("PATHS", "clean.md"), ("BASELINE", "nowhere.json")][..], 2),
         (&[("PATHS", "clean.md"), ("SKILLS", skills.as_str())][..], 1),
         (&[("PATHS", "")][..], 2),
         (&[("PATHS", "\n")][..], 2),
@@ -201,6 +205,7 @@ fn the_action_ends_as_the_scan_ended() {
     ] {
         let place = Place::new();
         fs::write(place.path("app/clean.md"), "hello\n").unwrap();
+        fs::write(place.path("app/globs"), "prereq-installer\n").unwrap();
         let mut command = Command::new("bash");
         command.arg(&script).current_dir(place.path("app")).env_clear().env("PATH", PATH);
         command

@@ -1,0 +1,38 @@
+//! `cargo xtask own-scan`: this repository, scanned by its own program as others are asked to do it in theirs.
+//!
+//! What is left out and what was looked at stands in `xtask/own-scan`, each with its reason. A row about a file holds for the file as it
+//! was looked at: the scan tells where it is another since, and its SHA-256.
+
+use crate::check::{Check, Verdict, verdict_of};
+use crate::program::Program;
+use crate::runner::run_live;
+use crate::stop::{Stop, no_more};
+use crate::workspace::Workspace;
+
+const GROUP: &str = "own-scan";
+
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    no_more(arguments, GROUP)?;
+    run_live(&checks(workspace))
+}
+
+/// Returns the checks of this command.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    // With the features that its tests have, for which it was built before.
+    let build = workspace.cargo().args(["build", "--quiet", "--package", "stockade-cli", "--all-features"]);
+    let scan = Program::new(workspace.target.join("debug/stockade")).folder(&workspace.root).args([
+        "scan",
+        "--exclude-from",
+        "xtask/own-scan/leave-out.txt",
+        "--suppressions",
+        "xtask/own-scan/suppressions.toml",
+        ".",
+    ]);
+    vec![Check::new(GROUP, "nothing of this repository attacks", move |echo| {
+        match verdict_of(&build, echo) {
+            Verdict::Passed { .. } => verdict_of(&scan, echo),
+            not_built => not_built,
+        }
+    })]
+}
