@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use stockade_files::{
-    EntryKind, FileBytes, FileNature, FileOptions, Gap, Source, TextReadings, media, read_files_except,
+    EntryKind, FileBytes, FileNature, FileOptions, Gap, Packed, Source, TextReadings, UnpackBudget, media,
+    read_files_except, unpack,
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
@@ -27,18 +28,25 @@ pub struct FileScan<'t> {
     pub report: ScanReport<'t>,
     /// What was not scanned of it, if anything.
     pub gap: Option<Gap>,
+    /// Whether it is an archive or a document, and all that is packed in it is scanned as files of their own.
+    pub is_unpacked: bool,
 }
 
 impl FileScan<'_> {
     /// Whether there was a text to scan, be it the beginning of a longer one.
     #[must_use]
     pub fn has_text(&self) -> bool {
-        matches!(self.gap, None | Some(Gap::Binary | Gap::Media { .. } | Gap::GitPack | Gap::TooLarge { .. }))
-            || !self.text.is_empty()
+        matches!(
+            self.gap,
+            None | Some(
+                Gap::Binary | Gap::Media { .. } | Gap::GitPack | Gap::Unopened { .. } | Gap::TooLarge { .. }
+            )
+        ) || !self.text.is_empty()
     }
 }
 
-/// Scans every file of every source.
+/// Scans every file of every source, and after an archive or a document the files and texts that are packed in it, each under the
+/// name of the archive, `!` and its own name.
 ///
 /// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
 /// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
@@ -63,32 +71,75 @@ pub fn scan_files_except<R: Send>(
     look: impl Fn(FileScan<'_>) -> R + Sync,
     take: impl FnMut(R) -> ControlFlow<()> + Send,
 ) {
-    let scan_file = |file: FileBytes<'_>| look_at(file, scanner, &ScanOptions::default(), &look);
-    read_files_except(sources, exclude, options, scan_file, take);
+    let scan_file = |file: FileBytes<'_>| {
+        let mut budget = UnpackBudget::for_file(file.bytes.len(), options.max_file_bytes);
+        let mut seen = Vec::new();
+        look_into(
+            file,
+            &mut budget,
+            &mut |file| look_at(file, scanner, &ScanOptions::default(), &look),
+            &mut seen,
+        );
+        seen
+    };
+    let mut take = take;
+    let take_all = |seen: Vec<R>| seen.into_iter().try_for_each(&mut take);
+    read_files_except(sources, exclude, options, scan_file, take_all);
 }
 
-/// Scans bytes as a file of this name that holds them would be scanned, however they are encoded. Nothing is opened, and
-/// the name tells the syntax, whatever `options` say.
+/// Scans bytes as a file of this name that holds them would be scanned, however they are encoded, and what is packed in them behind
+/// it. Nothing is opened, and the name tells the syntax, whatever `options` say.
 pub fn scan_bytes<R>(
     path: &Path,
     bytes: &[u8],
     scanner: &Scanner,
     options: &ScanOptions,
-    look: impl FnOnce(FileScan<'_>) -> R,
-) -> R {
-    look_at(FileBytes::whole(path, bytes), scanner, options, look)
+    mut look: impl FnMut(FileScan<'_>) -> R,
+) -> Vec<R> {
+    let mut budget = UnpackBudget::for_file(bytes.len(), FileOptions::default().max_file_bytes);
+    let mut seen = Vec::new();
+    let file = FileBytes::whole(path, bytes);
+    look_into(file, &mut budget, &mut |file| look_at(file, scanner, options, &mut look), &mut seen);
+    seen
+}
+
+/// A file, and whether all that is packed in it is seen by itself.
+struct Opened<'b> {
+    file: FileBytes<'b>,
+    is_unpacked: bool,
+}
+
+/// Looks at a file and at what is packed in it. The file comes first, though only its members tell whether they could all be read.
+fn look_into<R>(
+    mut file: FileBytes<'_>,
+    budget: &mut UnpackBudget,
+    look: &mut dyn FnMut(Opened<'_>) -> R,
+    seen: &mut Vec<R>,
+) {
+    let mut members = Vec::new();
+    let packed = unpack(&file, budget, &mut |member, budget| look_into(member, budget, look, &mut members));
+    let is_unpacked = match packed {
+        Packed::Nothing => false,
+        Packed::Whole => file.gap.is_none(),
+        Packed::Partly(gap) => {
+            file.gap.get_or_insert(gap);
+            false
+        }
+    };
+    seen.push(look(Opened { file, is_unpacked }));
+    seen.append(&mut members);
 }
 
 /// Scans what was read of one file.
 fn look_at<R>(
-    file: FileBytes<'_>,
+    Opened { file, is_unpacked }: Opened<'_>,
     scanner: &Scanner,
     options: &ScanOptions,
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
     let FileBytes { path, bytes, gap, .. } = file;
     let readings = TextReadings::of(bytes);
-    let gap = gap.or_else(|| unseen(bytes, readings.nature));
+    let gap = gap.or_else(|| unseen(bytes, readings.nature).filter(|_| !is_unpacked));
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()
@@ -100,11 +151,11 @@ fn look_at<R>(
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
     let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
-    look(FileScan { path, text, head, report, gap })
+    look(FileScan { path, text, head, report, gap, is_unpacked })
 }
 
-/// What of a whole file nobody looked at although it was read. An archive of texts may be a text itself, and whoever unpacks it sees
-/// others.
+/// What of a whole file nobody looked at although it was read, unless it was unpacked. An archive of texts may be a text itself, and
+/// whoever unpacks it sees others.
 fn unseen(bytes: &[u8], nature: FileNature) -> Option<Gap> {
     #[cfg(feature = "skills")]
     let is_packed = stockade_skill::binary(bytes).is_some();

@@ -135,8 +135,9 @@ mod tests {
     use stockade_guard::scan_bytes;
     use stockade_guard::scanner::{ScanOptions, Scanner};
 
-    fn scanned<R>(path: &str, text: &str, look: impl FnOnce(FileScan<'_>) -> R) -> R {
-        scan_bytes(Path::new(path), text.as_bytes(), Scanner::builtin(), &ScanOptions::default(), look)
+    fn scanned<R>(path: &str, text: &str, look: impl Fn(FileScan<'_>) -> R) -> R {
+        let options = ScanOptions::default();
+        scan_bytes(Path::new(path), text.as_bytes(), Scanner::builtin(), &options, look).remove(0)
     }
 
     #[test]

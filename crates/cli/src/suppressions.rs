@@ -228,6 +228,7 @@ mod tests {
                 (rules, told.into_iter().map(|row| row.kind).collect())
             },
         )
+        .remove(0)
     }
 
     #[test]

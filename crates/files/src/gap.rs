@@ -19,6 +19,13 @@ pub enum Gap {
     },
     /// A store of compressed git history beyond the size limit: only its beginning was scanned.
     GitPack,
+    /// An archive or document that was not looked into, or not in all its parts.
+    Unopened {
+        /// What it is.
+        format: &'static str,
+        /// Why.
+        why: Unopened,
+    },
     /// Whoever asked said to leave it out, with all that is in it.
     Excluded,
     /// The system refused to read it.
@@ -47,6 +54,43 @@ pub enum Gap {
     },
 }
 
+/// Why something that is packed was not looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unopened {
+    /// It takes a password.
+    Encrypted,
+    /// It ends too early, or two lists of what is in it disagree.
+    Damaged,
+    /// Nobody here reads this format.
+    UnknownFormat,
+    /// It is compressed in a way that nobody here reads.
+    UnknownMethod,
+    /// Its letters are numbers of a font of its own, or it shows pictures.
+    Drawn,
+    /// An archive in an archive in an archive.
+    TooDeep,
+    /// More members than anybody looks at.
+    TooMany,
+    /// It becomes larger than anybody looks at.
+    TooLarge,
+}
+
+impl fmt::Display for Unopened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Encrypted => "it is encrypted",
+            Self::Damaged => "it is damaged, so that programs differ in what they find in it",
+            Self::UnknownFormat => "nothing here reads this format",
+            Self::UnknownMethod => "nothing here reads how it is compressed",
+            Self::Drawn => "its letters are numbers of a font of its own, or pictures",
+            Self::TooDeep => "it stands in too many archives",
+            Self::TooMany => "it has too many members",
+            Self::TooLarge => "it becomes too large",
+        })
+    }
+}
+
 /// What a [`Gap`] means for the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coverage {
@@ -67,7 +111,7 @@ impl Gap {
     pub const fn coverage(&self) -> Coverage {
         match self {
             Self::Media { .. } => Coverage::Listed,
-            Self::Binary | Self::GitPack => Coverage::Opaque,
+            Self::Binary | Self::GitPack | Self::Unopened { .. } => Coverage::Opaque,
             Self::Excluded => Coverage::Excluded,
             Self::Unreadable(_)
             | Self::Special
@@ -88,6 +132,7 @@ impl Gap {
             Self::Excluded => "excluded",
             Self::Unreadable(_) => "unreadable",
             Self::Special => "special",
+            Self::Unopened { .. } => "unopened",
             Self::LinkOutside { .. } => "linkOutside",
             Self::TooLarge { .. } => "tooLarge",
             Self::TooDeep { .. } => "tooDeep",
@@ -106,6 +151,9 @@ impl fmt::Display for Gap {
             Self::Excluded => f.write_str("excluded by whoever asked for the scan"),
             Self::Unreadable(error) => write!(f, "could not be read: {}", Cause(error)),
             Self::Special => f.write_str("a pipe, socket or device, never opened"),
+            Self::Unopened { format, why } => {
+                write!(f, "{format}, not looked into, or not in all of it: {why}")
+            }
             Self::LinkOutside { target } => write!(f, "links out of the scanned folder, to {target:?}"),
             Self::TooLarge { max_file_bytes } => {
                 write!(f, "larger than {max_file_bytes} bytes, only the beginning was read")

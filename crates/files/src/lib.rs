@@ -22,8 +22,10 @@
 //! [`find_git`] says which repository git would find in a folder and what it says of itself, without starting git: settings
 //! ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
 //!
-//! It decides nothing: what a link, a name or a text means is for whoever asked. It does not look into archives,
-//! images or other compressed data. Systems other than Unix are not served.
+//! With the feature `unpack`, [`unpack()`] hands on what is packed in archives (zip, gzip, tar) and documents (PDF, and those that are
+//! zips: of Word, Excel, `LibreOffice`), within bounds, and says what it could not read.
+//!
+//! It decides nothing: what a link, a name or a text means is for whoever asked. It does not look into images. Systems other than Unix are not served.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -68,13 +70,15 @@ mod source;
 mod text_file;
 mod text_readings;
 mod trusted_file;
+#[cfg(feature = "unpack")]
+mod unpack;
 mod walk;
 
 pub use file_versions::FileVersions;
 pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
-pub use gap::{Coverage, Gap};
+pub use gap::{Coverage, Gap, Unopened};
 pub use git::{
     FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, IndexedFile, ObjectId, blob_id,
     find_git, git_settings, index_digest, indexed_files, submodule_paths,
@@ -90,6 +94,8 @@ pub use source::{FileOptions, Source};
 pub use text_file::{TextFile, read_text};
 pub use text_readings::{FileNature, TextReadings};
 pub use trusted_file::{TrustedFileError, Writers, read_trusted};
+#[cfg(feature = "unpack")]
+pub use unpack::{Packed, UnpackBudget, unpack};
 
 /// The README's examples are run as tests.
 #[cfg(doctest)]

@@ -56,7 +56,9 @@ pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
     let row = obeyed(Root::Folder, below.components().map(|part| part.as_os_str().to_string_lossy()));
     let mut found: Vec<FileSurface> = row.into_iter().map(|row| surface(kind_of(row), said(row))).collect();
     if let Some(binary) = binary(file.head) {
-        found.push(surface(binary.kind, binary.format.to_owned()));
+        let one = surface(binary.kind, binary.format.to_owned());
+        let problem = one.problem.filter(|_| !file.is_unpacked);
+        found.push(FileSurface { problem, ..one });
         return found;
     }
     match settings_surfaces(&path, file.text, row.is_some()) {

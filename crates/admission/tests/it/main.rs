@@ -24,6 +24,9 @@ mod folders;
 mod lock;
 #[cfg(feature = "skills")]
 #[cfg(test)]
+mod packed;
+#[cfg(feature = "skills")]
+#[cfg(test)]
 mod properties;
 #[cfg(feature = "skills")]
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! `scan` and `scan.bundle`: looks for attacks.
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
@@ -232,11 +233,15 @@ impl Parameters for Scan {
             }
             (None, Some(base64)) => {
                 let bytes = bytes_of("textBase64", &base64)?;
-                Ok(scan_bytes(path, &bytes, scanner, &options, |mut scan| {
+                // Of an archive, the report of the member that is worst: positions count in one text.
+                let seen = scan_bytes(path, &bytes, scanner, &options, |mut scan| {
                     let unseen = scan.gap.as_ref().is_some_and(|gap| gap.coverage() >= Coverage::Opaque);
                     scan.report.truncated |= unseen;
-                    answer(scan.report)
-                }))
+                    let key = (scan.report.worst(), scan.report.findings.len(), unseen);
+                    (Reverse(key), answer(scan.report))
+                });
+                let worst = seen.into_iter().min_by_key(|(key, _)| *key);
+                worst.map(|(_, report)| report).ok_or_else(|| Fault::parameters("there is nothing to scan"))
             }
             (Some(_), Some(_)) => Err(Fault::parameters("give either `text` or `textBase64`")),
             (None, None) => Err(Fault::parameters("`text` or `textBase64` is missing")),
