@@ -9,6 +9,7 @@ mod fit;
 mod json_edit;
 pub(crate) mod judge;
 pub(crate) mod line;
+pub(crate) mod mcp_servers;
 mod ours;
 #[cfg(test)]
 mod page;

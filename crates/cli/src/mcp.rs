@@ -9,6 +9,7 @@
 //! `message`, `spelling`, `written`, `methods` and `conversation` are values in and values out. What is sent on is written anew
 //! from what was understood, so that both ends read what was judged and nothing else.
 
+pub(crate) mod bridge;
 mod bytes;
 pub(crate) mod conversation;
 mod edit;

@@ -1,6 +1,8 @@
 //! `stockade install`, `uninstall` and `status`: whether a harness asks before it uses a tool.
 #![expect(clippy::disallowed_methods, reason = "asks where the home is, and in which folder it runs")]
 
+mod servers;
+
 use std::env;
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -25,6 +27,7 @@ Examples:
   stockade install claude              have Claude Code ask before it uses a tool, wherever you start it
   stockade install codex --dry-run     show what would be written
   stockade install gemini --project    register in the settings of this project
+  stockade install claude --mcp        put `stockade mcp wrap` in front of its servers
   stockade status                      see which harnesses ask, by asking their hooks
   stockade uninstall claude            take exactly that out again";
 
@@ -51,6 +54,10 @@ pub(crate) struct InstallArgs {
     /// In the settings of the project in this folder
     #[arg(long)]
     project: bool,
+
+    /// The servers of the Model Context Protocol instead of the hooks: put `stockade mcp wrap` in front of each, or take it away
+    #[arg(long)]
+    mcp: bool,
 
     /// Show what would be changed, and change nothing
     #[arg(long)]
@@ -94,6 +101,9 @@ const fn scope(args: &InstallArgs) -> Scope {
 pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
     let (harness, places) = (args.harness, places()?);
     let program = rewrite::program().map_err(Failure::incomplete)?;
+    if args.mcp {
+        return servers::install(harness, &places, scope(args), &program, args.dry_run);
+    }
     let change = registration::install(harness, &places, scope(args), &program)?;
     let mut said = changed(harness, &change, args.dry_run, "has the hooks already")?;
     if !args.dry_run {
@@ -110,6 +120,9 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
 /// Runs `stockade uninstall`.
 pub(crate) fn uninstall(args: &InstallArgs) -> Result<Exit, Failure> {
     let places = places()?;
+    if args.mcp {
+        return servers::uninstall(args.harness, &places, scope(args), args.dry_run);
+    }
     let change = registration::uninstall(args.harness, &places, scope(args))?;
     print(&changed(args.harness, &change, args.dry_run, "has no hooks of ours")?, Exit::Clean)
 }

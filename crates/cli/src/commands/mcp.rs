@@ -1,5 +1,7 @@
 //! `stockade mcp`: servers of the Model Context Protocol that nobody has to trust, and one of our own.
 
+mod address;
+mod bridge;
 mod pins;
 mod serve;
 mod wrap;
@@ -28,6 +30,8 @@ pub(crate) struct McpArgs {
 enum Action {
     /// Run a server in the sandbox, and let pass what the agent may see and call
     Wrap(Box<wrap::WrapArgs>),
+    #[command(hide = true)]
+    Bridge(bridge::BridgeArgs),
     /// Be a server: scan, check, exec and audit as tools
     Serve(serve::ServeArgs),
     /// List, agree to and forget the definitions of tools that were seen first
@@ -38,6 +42,7 @@ enum Action {
 pub(crate) fn run(args: &McpArgs) -> ExitCode {
     match &args.action {
         Action::Wrap(wrap) => wrap::run(wrap),
+        Action::Bridge(args) => bridge::run(args),
         Action::Serve(serve) => ended(serve::run(serve)),
         Action::Pins(pins) => ended(pins::run(pins)),
     }

@@ -229,7 +229,7 @@ fn first_out(
 }
 
 /// Where the value at a path stands, and which of its names are missing there.
-fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>), String> {
+pub(super) fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>), String> {
     let mut span = place(plain, plain.trim());
     for (index, name) in path.iter().enumerate() {
         let text = plain.get(span.clone()).unwrap_or_default();
@@ -243,7 +243,7 @@ fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>
     Ok((span, Vec::new()))
 }
 
-fn items(plain: &str, span: Range<usize>) -> Result<Spans, String> {
+pub(super) fn items(plain: &str, span: Range<usize>) -> Result<Spans, String> {
     let items: Vec<&RawValue> = serde_json::from_str(plain.get(span).unwrap_or_default())
         .map_err(|_| "hooks are in no list".to_owned())?;
     Ok(items.into_iter().map(|item| place(plain, item.get())).collect())
@@ -299,7 +299,7 @@ fn comma(written: &str, blanked: Option<&str>) -> bool {
 }
 
 /// The text with comments and commas before a closing bracket as spaces: as long, byte for byte.
-fn blanked(text: &str) -> String {
+pub(super) fn blanked(text: &str) -> String {
     let text = without_comments(text);
     let mut out = text.clone().into_bytes();
     let mut comma = None;

@@ -104,6 +104,9 @@ tried by nobody, and is named.
 
 What others wrote stays, though it calls `stockade hook`: a hook whose line does more than that, one that stands in the same group as ours, a script, plugin
 or file of hooks that does not say at its top that this program wrote it or holds anything else. `install` says what is in its way.
+
+`stockade install HARNESS --mcp` is for the servers of the Model Context Protocol in those settings, and `doctor` names those that nothing stands in front of: see
+[MCP.md](MCP.md).
 ";
 
 #[test]

@@ -14,6 +14,7 @@ use stockade_text::escape_path;
 
 use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
 use super::line::line;
+use super::mcp_servers::{ServersFile, servers_file};
 use super::ours::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
 use super::{Harness, Moment, OwnFile, OwnForm, Registered, SettingsFile, beat};
 
@@ -163,6 +164,62 @@ pub(crate) fn uninstall(
         (Some(text), _) => Some(text.clone()),
     };
     Ok(Change { path, before, after, insertions: Vec::new() })
+}
+
+/// Returns what putting `stockade mcp wrap` in front of the servers of a harness would change, or taking it away again; and the settings that
+/// were read.
+pub(crate) fn servers(
+    harness: &Harness,
+    places: &SettingsFolders,
+    scope: Scope,
+    edit: impl FnOnce(&ServersFile, &str) -> Result<String, String>,
+) -> Result<Change, Refused> {
+    let path = servers_path(harness, places, scope)?;
+    looked_at(places.of(scope), &path)?;
+    let before = read(&path)?;
+    let file = servers_file(harness);
+    let after = match (&before, file) {
+        (Some(text), Some(file)) if !text.trim().is_empty() => {
+            let wrong =
+                |why: String| refused(&path, why, "mend it; `python3 -m json.tool` says where it is wrong");
+            Some(edit(file, text).map_err(wrong)?)
+        }
+        _ => before.clone(),
+    };
+    Ok(Change { path, before, after, insertions: Vec::new() })
+}
+
+/// Where a harness keeps its servers.
+pub(crate) fn servers_path(
+    harness: &Harness,
+    places: &SettingsFolders,
+    scope: Scope,
+) -> Result<PathBuf, Refused> {
+    let by_hand = |why: String| Refused {
+        why,
+        fix: "put `stockade mcp wrap --name NAME --` in front of the program of each server by hand"
+            .to_owned(),
+    };
+    let file = servers_file(harness).ok_or_else(|| {
+        by_hand(format!("the servers of {} are not written by this program", harness.title))
+    })?;
+    let name = match scope {
+        Scope::User => file.user,
+        Scope::Project => file
+            .project
+            .ok_or_else(|| by_hand(format!("{} is not known to keep servers in a project", harness.title)))?,
+    };
+    Ok(places.of(scope).join(name))
+}
+
+/// Makes a change of servers that was shown. What is known of hooks in the same file stays known.
+pub(crate) fn apply_servers(change: &Change) -> Result<(), Refused> {
+    let Change { path, before, after, .. } = change;
+    replace(path, |found| match found == before.as_deref() {
+        true => Ok(after.clone()),
+        false => Err("it has changed meanwhile".to_owned()),
+    })
+    .map_err(|error| refused(path, error, "nothing was changed"))
 }
 
 /// Makes a change that was shown. The file is replaced whole, and only if it still holds what it held then.

@@ -6,7 +6,7 @@
 mod client;
 mod listing;
 mod results;
-mod said;
+pub(crate) mod said;
 mod server;
 
 #[cfg(test)]

@@ -45,6 +45,15 @@ const GONE: &str = "the configuration is gone";
 /// The profile by which definitions and notes of a server are looked at: they are as they are, and only what nobody sees goes.
 const PROFILE: &str = "file_read";
 
+/// Whether rules can call a server so: `mcp__NAME__TOOL`. Two underscores would be the end of it.
+pub(crate) fn is_server_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        && !text.contains("__")
+        && !text.starts_with(['_', '-'])
+        && !text.ends_with('_')
+}
+
 /// Decides about one server for one agent.
 #[derive(Debug)]
 pub(crate) struct Judged {

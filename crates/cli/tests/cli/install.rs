@@ -644,3 +644,77 @@ fn a_session_that_calls_the_hook_is_seen() {
     assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
     assert!(status(&home, "claude")["seenSecondsAgo"].is_number());
 }
+
+/// Where harnesses keep servers of the Model Context Protocol, at home and in a project.
+const SERVERS: &[(&str, &str, Option<&str>)] = &[
+    ("claude", ".claude.json", Some(".mcp.json")),
+    ("gemini", ".gemini/settings.json", Some(".gemini/settings.json")),
+    ("qwen", ".qwen/settings.json", Some(".qwen/settings.json")),
+    ("copilot", ".copilot/mcp-config.json", None),
+    ("cline", ".cline/data/settings/cline_mcp_settings.json", None),
+    ("cursor", ".cursor/mcp.json", Some(".cursor/mcp.json")),
+    ("droid", ".factory/mcp.json", Some(".factory/mcp.json")),
+    ("windsurf", ".codeium/windsurf/mcp_config.json", None),
+];
+
+#[test]
+fn servers_are_wrapped_and_come_out_again_without_a_trace() {
+    const TEXT: &str = "{\n  // mine\n  \"mcpServers\": {\n    \"fs\": {\"command\": \"npx\", \"args\": [\"-y\", \"fs\"], \"env\": {\"TOKEN\": \"s3cret\"}},\n    \"far\": {\"url\": \"https://h.example/mcp\"},\n  },\n  \"z\": 1.50\n}\n";
+    for (harness, user, project) in SERVERS {
+        for (flag, name) in [("--user", Some(*user)), ("--project", *project)] {
+            let home = Home::new();
+            fs::create_dir_all(home.path().join(".local/state")).unwrap();
+            let mcp =
+                |action: &str, more: &[&str]| run(&home, &[&[action, harness, "--mcp", flag], more].concat());
+            let Some(name) = name else {
+                let refused = mcp("install", &[]);
+                assert_eq!(refused.status.code(), Some(2), "{harness}: {refused:?}");
+                continue;
+            };
+            let base = if flag == "--user" { home.path().to_path_buf() } else { home.project() };
+            // None is none to wrap.
+            let none = mcp("install", &[]);
+            assert!(none.status.success(), "{none:?}");
+            let file = base.join(name);
+            write(&file, TEXT);
+            let before = tree(home.path());
+            let dry = mcp("install", &["--dry-run"]);
+            let shown = String::from_utf8_lossy(&dry.stdout).into_owned();
+            assert!(
+                shown.contains("+    \"fs\"") && shown.contains("mcp") && shown.contains("`far`"),
+                "{shown}"
+            );
+            assert_eq!(tree(home.path()), before, "{harness}: a dry run changed something");
+            let doctor = |home: &Home| {
+                let told = run(home, &["doctor", "--format", "json"]);
+                String::from_utf8_lossy(&told.stdout).into_owned()
+            };
+            let said = doctor(&home);
+            let fix = format!("stockade install {harness} --mcp");
+            assert!(said.contains(&fix) && said.contains("that are not wrapped"), "{said}");
+            let done = mcp("install", &[]);
+            assert!(done.status.success(), "{done:?}");
+            let there = fs::read_to_string(&file).unwrap();
+            let words = format!(
+                "\"args\": [\"mcp\", \"wrap\", \"--name\", \"fs\", \"--agent\", \"{harness}\", \"--env\", \"TOKEN\", \"--\", \"npx\", \"-y\", \"fs\"]"
+            );
+            assert!(there.contains(&words) && there.contains(STOCKADE), "{there}");
+            assert!(!doctor(&home).contains(&fix), "{harness}");
+            // Hooks beside it are another matter.
+            let again = mcp("install", &[]);
+            assert!(again.status.success() && fs::read_to_string(&file).unwrap() == there, "{again:?}");
+            assert!(mcp("uninstall", &[]).status.success());
+            assert_eq!(tree(home.path()), before, "{harness} {flag}");
+        }
+    }
+    let home = Home::new();
+    for harness in ["codex", "opencode"] {
+        let refused = run(&home, &["install", harness, "--mcp"]);
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("by hand"), "{refused:?}");
+    }
+    let file = home.path().join(".claude.json");
+    write(&file, "{\"mcpServers\": {\"a\": {\"command\": \"x\"}, }");
+    let refused = run(&home, &["install", "claude", "--mcp"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert!(fs::read_to_string(&file).unwrap().starts_with("{\"mcpServers\""));
+}

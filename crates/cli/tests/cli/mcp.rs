@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use crate::hook::Home;
 use crate::support::{STOCKADE, repository};
@@ -378,67 +379,278 @@ fn our_own_server_answers_as_every_door_does() {
     assert_eq!(talk.leave().0, 0);
 }
 
+/// The interpreters that have the official SDKs, if they are installed.
+struct Sdks {
+    tools: PathBuf,
+    python: String,
+}
+
+impl Sdks {
+    /// The SDKs, and the programs that use them in the folder of a project.
+    fn found(home: &Home) -> Option<Self> {
+        let tools = repository().canonicalize().unwrap().join("target/tools");
+        let (python, node) = (tools.join("python/bin/python"), tools.join("node"));
+        let is_there =
+            Command::new(&python).args(["-c", "import mcp.client.client"]).stderr(Stdio::null()).status();
+        if !is_there.is_ok_and(|status| status.success())
+            || !node.join("node_modules/@modelcontextprotocol/sdk").is_dir()
+        {
+            println!("skipped: the SDKs of the Model Context Protocol are not installed (cargo xtask setup)");
+            return None;
+        }
+        home.configure(
+            "[agents.default.toolPolicy]\nallow = [\"mcp__sums__*\"]\ndeny = [\"mcp__sums__secret\"]\n",
+        );
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
+        for file in ["server.py", "client.py", "server.mjs", "client.mjs"] {
+            std::fs::copy(own.join(file), home.project().join(file)).unwrap();
+        }
+        std::os::unix::fs::symlink(node.join("node_modules"), home.project().join("node_modules")).unwrap();
+        Some(Self { python: python.to_str().unwrap().to_owned(), tools })
+    }
+
+    /// Each client, and the revision that it has to speak, where it has to.
+    fn clients(&self) -> [(Vec<&str>, &'static str); 3] {
+        let python = self.python.as_str();
+        [
+            (vec![python, "client.py", "legacy"], "2025-11-25"),
+            (vec![python, "client.py", "auto"], ""),
+            (vec!["node", "client.mjs"], ""),
+        ]
+    }
+}
+
+/// Has a client talk to a server through the proxy, and looks at all that it saw.
+fn talked(home: &Home, client: &[&str], port: &str, wrap: &[&str], network: &str) -> Value {
+    let wrap = [&[STOCKADE, "mcp", "wrap", "--name", "sums"], wrap].concat();
+    let args: Vec<&str> = client[1..].iter().copied().chain([port]).chain(wrap.iter().copied()).collect();
+    let ended = home.run(client[0], &args, b"");
+    let what = format!("{client:?} {wrap:?}");
+    let seen: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|_| panic!("{what}: {ended:?}"));
+    let what = format!("{what}: {seen}");
+    assert_eq!(seen["tools"], json!(["add", "page", "network"]), "{what}");
+    assert_eq!(seen["add"], json!({"error": false, "texts": ["5"]}), "{what}");
+    assert_eq!(seen["page"]["texts"][0], "ab", "{what}");
+    assert!(seen["page"]["texts"][1].as_str().unwrap().contains("do not follow"), "{what}");
+    for (tool, rule) in [("secret", "tools "), ("poisoned", "tools poisoned")] {
+        let said = seen[tool]["texts"][0].as_str().unwrap();
+        let is_ours = said.contains("stockade: ") && said.contains(rule);
+        assert!(seen[tool]["error"] == true && is_ours, "{tool}: {what}");
+    }
+    assert!(seen["network"]["texts"][0].as_str().unwrap().starts_with(network), "{what}");
+    assert_eq!((&seen["prompts"], &seen["prompt"]), (&json!(["greet"]), &json!("Greet Ada.")), "{what}");
+    assert_eq!(seen["resource"], "Nothing.", "{what}");
+    seen
+}
+
+/// A port of this machine that somebody listens on.
+fn listening() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(TcpStream::connect(address).unwrap());
+    (listener, address.port().to_string())
+}
+
 /// The official SDKs, as client and as server, in each era that they speak.
 #[test]
 fn official_clients_and_servers_talk_through_it() {
-    let tools = repository().canonicalize().unwrap().join("target/tools");
-    let (python, node) = (tools.join("python/bin/python"), tools.join("node"));
-    let is_there =
-        Command::new(&python).args(["-c", "import mcp.client.client"]).stderr(Stdio::null()).status();
-    if !is_there.is_ok_and(|status| status.success())
-        || !node.join("node_modules/@modelcontextprotocol/sdk").is_dir()
-    {
-        println!("skipped: the SDKs of the Model Context Protocol are not installed (cargo xtask setup)");
-        return;
-    }
     let home = Home::new();
-    home.configure(
-        "[agents.default.toolPolicy]\nallow = [\"mcp__sums__*\"]\ndeny = [\"mcp__sums__secret\"]\n",
-    );
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
-    for file in ["server.py", "client.py", "server.mjs", "client.mjs"] {
-        std::fs::copy(own.join(file), home.project().join(file)).unwrap();
-    }
-    std::os::unix::fs::symlink(node.join("node_modules"), home.project().join("node_modules")).unwrap();
-    let python = python.to_str().unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    drop(TcpStream::connect(listener.local_addr().unwrap()).unwrap());
-    let port = listener.local_addr().unwrap().port().to_string();
-    let clients = [
-        (vec![python, "client.py", "legacy"], "2025-11-25"),
-        (vec![python, "client.py", "auto"], ""),
-        (vec!["node", "client.mjs"], ""),
-    ];
-    for (client, version) in clients {
-        for server in [[python, "server.py"], ["node", "server.mjs"]] {
-            let wrap = [STOCKADE, "mcp", "wrap", "--name", "sums", "--ro", tools.to_str().unwrap(), "--"];
-            let args: Vec<&str> =
-                client[1..].iter().copied().chain([port.as_str()]).chain(wrap).chain(server).collect();
-            let ended = home.run(client[0], &args, b"");
-            let seen: Value = serde_json::from_slice(&ended.stdout)
-                .unwrap_or_else(|_| panic!("{client:?} {server:?}: {ended:?}"));
+    let Some(sdks) = Sdks::found(&home) else { return };
+    let (_listener, port) = listening();
+    for (client, version) in sdks.clients() {
+        for server in [[sdks.python.as_str(), "server.py"], ["node", "server.mjs"]] {
+            let wrap = ["--ro", sdks.tools.to_str().unwrap(), "--", server[0], server[1]];
+            let seen = talked(&home, &client, &port, &wrap, "not reached");
             assert!(version.is_empty() || seen["version"] == version, "{seen}");
             // The newest of both is spoken where both speak it.
-            if client.last() == Some(&"auto") && server[0] == python {
+            if client.last() == Some(&"auto") && server[1] == "server.py" {
                 assert_eq!(seen["version"], "2026-07-28", "{seen}");
             }
-            let what = format!("{client:?} {server:?}: {seen}");
-            assert_eq!(seen["tools"], json!(["add", "page", "network"]), "{what}");
-            assert_eq!(seen["add"], json!({"error": false, "texts": ["5"]}), "{what}");
-            assert_eq!(seen["page"]["texts"][0], "ab", "{what}");
-            assert!(seen["page"]["texts"][1].as_str().unwrap().contains("do not follow"), "{what}");
-            for (tool, rule) in [("secret", "tools "), ("poisoned", "tools poisoned")] {
-                let said = seen[tool]["texts"][0].as_str().unwrap();
-                assert!(seen[tool]["error"] == true && said.contains(rule), "{tool}: {what}");
-                assert!(said.contains("stockade: "), "{tool}: {what}");
-            }
-            assert!(seen["network"]["texts"][0].as_str().unwrap().starts_with("not reached"), "{what}");
-            assert_eq!(
-                (&seen["prompts"], &seen["prompt"]),
-                (&json!(["greet"]), &json!("Greet Ada.")),
-                "{what}"
-            );
-            assert_eq!(seen["resource"], "Nothing.", "{what}");
         }
+    }
+}
+
+/// A program of a test, which ends with it.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+fn begun(command: &mut Command) -> Running {
+    Running(command.stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+}
+
+/// The same clients, and the same servers behind an address: with sessions, in streams and whole.
+#[test]
+fn official_servers_behind_an_address_talk_through_it() {
+    let home = Home::new();
+    let Some(sdks) = Sdks::found(&home) else { return };
+    let (_listener, open) = listening();
+    for (program, file, form) in [
+        (sdks.python.as_str(), "server.py", None),
+        (sdks.python.as_str(), "server.py", Some("json")),
+        ("node", "server.mjs", None),
+        ("node", "server.mjs", Some("json")),
+    ] {
+        // Nobody else gets a port that was just given up, in all likelihood.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let _server = begun(
+            Command::new(program)
+                .args([file, &port.to_string()])
+                .args(form)
+                .current_dir(home.project())
+                .stdout(Stdio::null()),
+        );
+        let began = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{file} does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let url = format!("http://127.0.0.1:{port}/mcp");
+        for (client, version) in sdks.clients() {
+            let seen = talked(&home, &client, &open, &["--url", &url], "reached");
+            assert!(version.is_empty() || seen["version"] == version, "{file} {form:?}: {seen}");
+            if client.last() == Some(&"auto") && file == "server.py" {
+                assert_eq!(seen["version"], "2026-07-28", "{seen}");
+            }
+        }
+    }
+}
+
+/// A server behind an address that is not to be trusted, and where it is.
+fn remote(home: &Home) -> (Running, String) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/remote.py");
+    let mut server = begun(Command::new(PYTHON).arg(file).current_dir(home.project()).stdout(Stdio::piped()));
+    let mut port = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    (server, format!("http://127.0.0.1:{}/mcp", port.trim()))
+}
+
+/// What the server has noticed.
+fn noticed(url: &str) -> Value {
+    let port = url.split([':', '/']).nth(4).unwrap();
+    let mut stream = TcpStream::connect(format!("127.0.0.1:{port}")).unwrap();
+    stream.write_all(b"GET /seen HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut stream, &mut text).unwrap();
+    serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+/// Whatever a server behind an address does, whoever asks is answered, and nothing else than the answer is taken for it.
+#[test]
+fn a_server_behind_an_address_is_not_trusted() {
+    let home = home();
+    let (_server, url) = remote(&home);
+    let mut talk = Talk::begin(&home, &["mcp", "wrap", "--name", "s", "--url", &url]);
+    assert_eq!(talk.list().len(), 13);
+    for (id, tool, said) in [
+        (3, "plain", "done"),
+        (4, "resume", "resumed"),
+        (5, "broken", "broke off before its answer"),
+        (6, "elsewhere", "--url"),
+        (7, "denied", "--secret"),
+        (8, "gone", "session is over"),
+        (9, "other", "something else than"),
+        (10, "twice", "does not mean one thing"),
+        (11, "endless", "longer than any may be"),
+        (12, "nothing", "202"),
+        (13, "plain", "done"),
+    ] {
+        let answer = talk.call(id, tool, &json!({})).to_string();
+        assert!(answer.contains(said) && !answer.contains("of another one"), "{tool}: {answer}");
+    }
+    talk.say(&json!({"jsonrpc": "2.0", "id": 14, "method": "tools/call", "params": {"name": "stream"}}));
+    assert_eq!(talk.hear()["params"]["data"], "so far");
+    assert_eq!(talk.hear()["result"]["content"][0]["text"], "streamed");
+    // Its headers are those of the session.
+    let shown = talk.call(15, "shown", &json!({"where": "here"}));
+    let headers: Value =
+        serde_json::from_str(shown["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&headers["mcp-session-id"], &headers["mcp-protocol-version"]),
+        (&json!("s-1"), &json!("2025-11-25"))
+    );
+    assert_eq!((headers.get("mcp-method"), headers.get("origin")), (None, None), "{headers}");
+    let (code, said) = talk.leave();
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(noticed(&url)["deleted"], 1);
+}
+
+/// In the era without sessions, headers say what the body says, and whoever waits no longer ends the stream.
+#[test]
+fn headers_agree_with_bodies_behind_an_address() {
+    let home = home();
+    let (_server, url) = remote(&home);
+    let mut talk = Talk::begin(&home, &["mcp", "wrap", "--name", "s", "--url", &url]);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "c", "version": "1"},
+                      "io.modelcontextprotocol/clientCapabilities": {}});
+    talk.ask(1, "tools/list", &json!({"_meta": meta}));
+    let shown =
+        talk.ask(2, "tools/call", &json!({"name": "shown", "arguments": {"where": "hé"}, "_meta": meta}));
+    let headers: Value =
+        serde_json::from_str(shown["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    for (name, value) in [
+        ("mcp-protocol-version", "2026-07-28"),
+        ("mcp-method", "tools/call"),
+        ("mcp-name", "shown"),
+        ("mcp-param-where", "=?base64?aMOp?="),
+    ] {
+        assert_eq!(headers[name], value, "{headers}");
+    }
+    assert_eq!(headers.get("mcp-session-id"), None, "{headers}");
+    talk.say(&json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "slow", "_meta": meta}}));
+    talk.ask(4, "tools/call", &json!({"name": "plain", "_meta": meta}));
+    assert_eq!(noticed(&url)["closed"], 0);
+    talk.say(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}));
+    let began = Instant::now();
+    while noticed(&url)["closed"] != 1 {
+        assert!(began.elapsed() < Duration::from_secs(20), "the stream goes on");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // No notification is sent in this era.
+    assert_eq!(noticed(&url)["cancelled"], 0);
+    talk.leave();
+}
+
+/// A secret is what the server gets, and nobody on the way there has it: neither the command line, nor the variables of the sandbox, nor what
+/// is kept.
+#[test]
+fn a_secret_goes_to_the_server_alone() {
+    const SECRET: &str = "s3cr3t-0123456789-abcdef";
+    let home = home();
+    let (_server, url) = remote(&home);
+    let port = url.split([':', '/']).nth(4).unwrap().to_owned();
+    let source = home.path().join("token");
+    std::fs::write(&source, format!("{SECRET}\n")).unwrap();
+    std::fs::set_permissions(&source, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let secret = format!("TOKEN=file:{}@127.0.0.1:{port}", source.display());
+    let mut talk = Talk::begin(&home, &["mcp", "wrap", "--name", "s", "--url", &url, "--secret", &secret]);
+    talk.list();
+    let shown = talk.call(3, "shown", &json!({})).to_string();
+    let digest = Sha256::digest(format!("Bearer {SECRET}"));
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert!(shown.contains(&digest), "{shown}");
+    // What it says of it is covered on its way back.
+    assert!(
+        shown.contains("authorization") && shown.contains("Bearer ") && !shown.contains(SECRET),
+        "{shown}"
+    );
+    let kept = home.path().join(".local/state/stockade/mcp/s.json");
+    assert!(!std::fs::read_to_string(kept).unwrap().contains(SECRET));
+    talk.leave();
+    for args in [
+        &["--url", &url, "--header", "Authorization: Bearer abcdefgh"][..],
+        &["--url", "https://user:pass@h.example/"],
+        &["--url", "http://h.example/"],
+        &["--url", &url, "--", "true"],
+        &["--url", &url, "--allow-host", "h.example"],
+        &["--header", "A: b", "--", "true"],
+    ] {
+        let ended = home.run(STOCKADE, &[&["mcp", "wrap", "--name", "s"], args].concat(), b"");
+        assert!(matches!(ended.status.code(), Some(2 | 125)), "{args:?}: {ended:?}");
     }
 }

@@ -56,4 +56,10 @@ def today() -> str:
 
 
 print("a line on standard error", file=sys.stderr)
-server.run()
+match sys.argv[1:]:
+    case []:
+        server.run()
+    case [port]:
+        server.run("streamable-http", port=int(port))
+    case [port, "json"]:
+        server.run("streamable-http", port=int(port), json_response=True)

@@ -5,13 +5,18 @@
 use std::fs;
 use std::path::Path;
 
+use stockade_text::{escape, escape_path};
+
 use super::Finding;
 use crate::commands::install::places;
-use crate::harness::registration::SettingsFolders;
+use crate::harness::mcp_servers::{Wrapped, servers, servers_file};
+use crate::harness::registration::{self, Scope, SettingsFolders, servers_path};
 use crate::harness::state::{State, look as look_at};
 use crate::harness::{HARNESSES, Harness};
 
 const WHAT: &str = "hooks";
+
+const MCP: &str = "mcp";
 
 /// The most that is read of the settings of OpenClaw.
 const MAX_SETTINGS: u64 = 4 << 20;
@@ -22,7 +27,8 @@ pub(super) fn look() -> Vec<Finding> {
         return vec![Finding::ok(WHAT, "HOME names no folder, so no harness has settings")];
     };
     let harnesses = HARNESSES.iter().filter_map(|harness| finding(harness, &look_at(harness, &places)));
-    let findings: Vec<Finding> = harnesses.chain(openclaw(&places)).collect();
+    let servers = HARNESSES.iter().flat_map(|harness| unwrapped(harness, &places));
+    let findings: Vec<Finding> = harnesses.chain(openclaw(&places)).chain(servers).collect();
     match findings.is_empty() {
         true => {
             let names: Vec<&str> = HARNESSES.iter().map(|harness| harness.title).collect();
@@ -46,6 +52,63 @@ fn finding(harness: &Harness, state: &State) -> Option<Finding> {
             format!("{} refuses what must be refused, by {}", harness.title, file.display()),
         )),
     }
+}
+
+/// Servers of the Model Context Protocol that a harness starts or asks, and nothing stands in front of.
+fn unwrapped(harness: &Harness, places: &SettingsFolders) -> Vec<Finding> {
+    let Some(file) = servers_file(harness) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (scope, option) in [(Scope::User, ""), (Scope::Project, " --project")] {
+        let Ok(path) = servers_path(harness, places, scope) else { continue };
+        let text = match registration::read(&path) {
+            Ok(text) => text.filter(|text| !text.trim().is_empty()),
+            Err(refused) => {
+                found.push(Finding::warn(MCP, refused.why, &refused.fix));
+                continue;
+            }
+        };
+        let Some(text) = text else { continue };
+        let shown = escape_path(&path);
+        let listed = match servers(file, &text) {
+            Ok(listed) => listed,
+            Err(why) => {
+                let what = format!("the servers of {} in {shown} cannot be read: {why}", harness.title);
+                found.push(Finding::warn(
+                    MCP,
+                    what,
+                    "mend it; `python3 -m json.tool` says where it is wrong",
+                ));
+                continue;
+            }
+        };
+        let named = |is: fn(&Wrapped) -> bool| {
+            let names = listed.iter().filter(|server| is(&server.wrapped));
+            names.map(|server| escape(&server.name).into_owned()).collect::<Vec<_>>().join(", ")
+        };
+        let says = |names: String, what: &str, fix: &str| {
+            let what = format!("{} {what} that are not wrapped, in {shown}: {names}", harness.title);
+            (!names.is_empty()).then(|| Finding::warn(MCP, what, fix))
+        };
+        let fix = format!("stockade install {} --mcp{option}", harness.name);
+        found.extend(says(named(|one| *one == Wrapped::No), "starts servers of MCP", &fix));
+        let fix = "put `stockade mcp wrap --name NAME --url URL` in the place of each";
+        found.extend(says(
+            named(|one| *one == Wrapped::Address),
+            "asks servers of MCP behind addresses",
+            fix,
+        ));
+        let fix = "put `stockade mcp wrap --name NAME --` in front of the program of each";
+        let cannot = named(|one| matches!(one, Wrapped::Cannot(_)));
+        found.extend(says(cannot, "starts servers of MCP", fix));
+        if !listed.is_empty() && listed.iter().all(|server| server.wrapped == Wrapped::Yes) {
+            let count = listed.len();
+            found.push(Finding::ok(
+                MCP,
+                format!("{} server(s) of {} are wrapped, in {shown}", count, harness.title),
+            ));
+        }
+    }
+    found
 }
 
 /// OpenClaw calls hooks within its own process alone, so a plugin has to ask. That one is named in its settings does not show that

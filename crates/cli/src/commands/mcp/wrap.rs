@@ -2,20 +2,22 @@
 #![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args as _, FromArgMatches as _};
 use stockade_guard::RunRecord;
+use tempfile::TempDir;
 
+use super::address::Address;
 use crate::args::HELP;
 use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, started};
 use crate::failure::Failure;
 use crate::harness::call::Origin;
 use crate::mcp::conversation::{Terms, Wish};
-use crate::mcp::judge::Judged;
+use crate::mcp::judge::{Judged, is_server_name};
 use crate::mcp::wrap;
 
 const EXAMPLES: &str = "\
@@ -24,6 +26,8 @@ Examples:
                                              what a client starts in the place of the server
   stockade mcp wrap --name github --agent claude --allow-host api.github.com --env GITHUB_TOKEN -- github-mcp-server stdio
                                              it may talk to this host, and has this variable
+  stockade mcp wrap --url https://mcp.example.com/mcp --secret 'TOKEN=env:MCP_TOKEN@mcp.example.com'
+                                             a server behind an address, which gets the token and nobody else
   stockade mcp wrap --let elicitation -- ./server
                                              it may ask the person something, where the client can";
 
@@ -50,6 +54,19 @@ pub(crate) struct WrapArgs {
     /// What the rules call the server [default: the name of its program]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
+
+    /// The server is behind this address, and is not begun here: https://HOST/PATH, or http for this machine itself
+    #[arg(long, value_name = "URL", conflicts_with_all = ["command", "workspace", "read_only", "ro", "rw", "env", "home", "image", "allow_host"])]
+    url: Option<String>,
+
+    /// What goes with each request to --url: 'NAME: VALUE'. $NAME in it is a --secret; may be repeated
+    #[arg(long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+
+    /// A secret that --url is sent, and that nobody sees on the way there, as for 'stockade exec'; without --header it is the token of
+    /// `Authorization: Bearer`
+    #[arg(long = "secret", value_name = "NAME=SOURCE@HOST")]
+    secrets: Vec<String>,
 
     /// The agent whose configuration holds
     #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
@@ -116,7 +133,7 @@ pub(crate) struct WrapArgs {
     no_rules: bool,
 
     /// The server and its arguments
-    #[arg(last = true, required = true, value_name = "SERVER")]
+    #[arg(last = true, required_unless_present = "url", value_name = "SERVER")]
     command: Vec<OsString>,
 }
 
@@ -126,14 +143,9 @@ fn wishes() -> impl TypedValueParser<Value = Wish> {
     PossibleValuesParser::new(possible).try_map(move |word| find(word).ok_or("there is no such word"))
 }
 
-/// Reads the name of a server. Two underscores would be the end of it.
+/// Reads the name of a server.
 pub(super) fn name(text: &str) -> Result<String, &'static str> {
-    let is_name = (1..=64).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-        && !text.contains("__")
-        && !text.starts_with(['_', '-'])
-        && !text.ends_with('_');
-    match is_name {
+    match is_server_name(text) {
         true => Ok(text.to_owned()),
         false => Err(
             "a server is called by 1 to 64 letters, digits, `-` and single `_`, and begins and ends with none of these",
@@ -153,16 +165,27 @@ pub(super) fn run(args: &WrapArgs) -> ExitCode {
 }
 
 fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
-    let server = server_name(args)?;
+    if args.url.is_none() && !(args.headers.is_empty() && args.secrets.is_empty()) {
+        return Err(Failure::usage("--header and --secret are for a server behind an address")
+            .with_help("name the address: --url https://HOST/PATH"));
+    }
+    let address =
+        args.url.as_ref().map(|url| Address::read(url, &args.headers, &args.secrets)).transpose()?;
+    let server = server_name(args, address.as_ref())?;
     let here = std::env::current_dir().map_err(Failure::incomplete)?;
     let workspace = args.workspace.as_ref().map_or_else(|| here.clone(), |folder| here.join(folder));
     let workspace = workspace.canonicalize().unwrap_or(workspace);
     let origin = Origin { session: String::new(), cwd: workspace.clone(), workspace };
-    let words = args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words = match &address {
+        Some(address) => address.words(),
+        None => args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+    };
     let judged = Judged::new(&args.agent, &server, words, origin).map_err(Failure::incomplete)?;
     // A configuration that cannot be used is told now, and not to a client that shows nothing of it.
     let trail = judged.open().map_err(Failure::incomplete)?.session.trail().clone();
-    let exec = exec_args(args)?;
+    // The bridge to an address has nothing to work in.
+    let nothing = address.as_ref().map(|_| tempfile::tempdir()).transpose().map_err(Failure::incomplete)?;
+    let exec = exec_args(args, address.as_ref(), nothing.as_ref().map(TempDir::path))?;
     let record = RunRecord { trail: Some(trail), agent: Some(args.agent.clone()) };
     let prepared = match prepare(&exec, || Ok(record)) {
         Ok(prepared) => prepared,
@@ -182,9 +205,9 @@ fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
     Ok(wrap::exit(&ended))
 }
 
-fn server_name(args: &WrapArgs) -> Result<String, Failure> {
-    if let Some(name) = &args.name {
-        return Ok(name.clone());
+fn server_name(args: &WrapArgs, address: Option<&Address>) -> Result<String, Failure> {
+    if let Some(name) = args.name.clone().or_else(|| address.and_then(Address::name)) {
+        return Ok(name);
     }
     let program = args.command.first().map(PathBuf::from).unwrap_or_default();
     let of_program = program.file_stem().and_then(|stem| stem.to_str()).map(name);
@@ -198,7 +221,11 @@ fn server_name(args: &WrapArgs) -> Result<String, Failure> {
 }
 
 /// The same as somebody would have typed it for `stockade exec`, read by the same code.
-fn exec_args(args: &WrapArgs) -> Result<ExecArgs, Failure> {
+fn exec_args(
+    args: &WrapArgs,
+    address: Option<&Address>,
+    nothing: Option<&Path>,
+) -> Result<ExecArgs, Failure> {
     let mut typed: Vec<OsString> = vec!["exec".into()];
     let mut add = |option: &str, values: &mut dyn Iterator<Item = &OsString>| {
         // In one word, so that no value is taken for an option.
@@ -208,7 +235,13 @@ fn exec_args(args: &WrapArgs) -> Result<ExecArgs, Failure> {
             word
         }));
     };
-    let workspace = args.workspace.as_ref().map(|folder| folder.clone().into_os_string());
+    let workspace = args.workspace.as_deref().or(nothing).map(|folder| folder.as_os_str().to_owned());
+    let command = address.map_or_else(|| Ok(args.command.clone()), Address::command)?;
+    if let Some(address) = address {
+        add("allow-host", &mut [OsString::from(address.host())].iter());
+        add("secret", &mut args.secrets.iter().map(OsString::from).collect::<Vec<_>>().iter());
+        add("ro", &mut command.first().into_iter());
+    }
     add("workspace", &mut workspace.iter());
     add("ro", &mut args.ro.iter());
     add("rw", &mut args.rw.iter());
@@ -220,11 +253,15 @@ fn exec_args(args: &WrapArgs) -> Result<ExecArgs, Failure> {
     add("backend", &mut args.backend.iter());
     add("image", &mut args.image.iter());
     add("require", &mut args.require.iter());
-    for (option, is_given) in [("--read-only", args.read_only), ("--no-rules", args.no_rules)] {
+    for (option, is_given) in [
+        ("--read-only", args.read_only || address.is_some()),
+        // The rules are for commands of others, and this is the bridge.
+        ("--no-rules", args.no_rules || address.is_some()),
+    ] {
         typed.extend(is_given.then(|| OsString::from(option)));
     }
     typed.push("--".into());
-    typed.extend(args.command.iter().cloned());
+    typed.extend(command);
     let read = ExecArgs::augment_args(clap::Command::new("stockade mcp wrap")).try_get_matches_from(typed);
     read.and_then(|matches| ExecArgs::from_arg_matches(&matches)).map_err(|error| {
         let said = error.to_string();

@@ -8,15 +8,15 @@ use crate::mcp::methods::Era;
 use crate::mcp::written::written;
 
 /// There is no such method.
-pub(super) const NO_METHOD: i32 = -32601;
+pub(crate) const NO_METHOD: i32 = -32601;
 /// What was asked for must not pass.
-pub(super) const WITHHELD: i32 = -32603;
+pub(crate) const WITHHELD: i32 = -32603;
 /// The server is gone, or cannot be understood.
-pub(super) const NO_SERVER: i32 = -32000;
+pub(crate) const NO_SERVER: i32 = -32000;
 /// It took too long.
-pub(super) const TIMED_OUT: i32 = -32001;
+pub(crate) const TIMED_OUT: i32 = -32001;
 /// The revision is not known.
-pub(super) const VERSION: i32 = -32022;
+pub(crate) const VERSION: i32 = -32022;
 
 fn message<const N: usize>(members: [(&str, Value); N]) -> Value {
     let mut whole = table([("jsonrpc", text("2.0"))]);
@@ -27,7 +27,7 @@ fn message<const N: usize>(members: [(&str, Value); N]) -> Value {
 }
 
 /// A request failed.
-pub(super) fn error(id: Option<&Id>, code: i32, why: &str, data: Option<Value>) -> String {
+pub(crate) fn error(id: Option<&Id>, code: i32, why: &str, data: Option<Value>) -> String {
     let why = if why.starts_with("stockade") { why.to_owned() } else { format!("stockade: {why}") };
     let mut error = table([("code", Value::Number(code.to_string())), ("message", text(why))]);
     if let Some(data) = data {

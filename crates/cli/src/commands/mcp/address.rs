@@ -1,0 +1,182 @@
+//! A server behind an address: what of it may stand on a command line, and what begins it in the sandbox.
+#![expect(clippy::disallowed_methods, reason = "asks where this program is")]
+
+use std::env;
+use std::ffi::OsString;
+
+use stockade_guard::audit::Redactor;
+use ureq::http::Uri;
+
+use super::bridge::{Part, parts, split};
+use super::wrap::name;
+use crate::failure::Failure;
+
+/// Headers that hold credentials whatever stands in them.
+const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];
+
+/// Headers that are made of each message.
+const MADE: &[&str] = &[
+    "host",
+    "origin",
+    "content-length",
+    "content-type",
+    "transfer-encoding",
+    "connection",
+    "accept",
+    "last-event-id",
+];
+
+/// A server behind an address.
+#[derive(Debug)]
+pub(super) struct Address {
+    url: String,
+    /// The host and the port, as the list of hosts has them.
+    host: String,
+    /// What rules call it, where nobody says otherwise.
+    name: Option<String>,
+    headers: Vec<String>,
+}
+
+impl Address {
+    /// Reads an address and headers, which name secrets and hold none.
+    pub(super) fn read(url: &str, headers: &[String], secrets: &[String]) -> Result<Self, Failure> {
+        let uri: Uri =
+            url.parse().map_err(|error| Failure::usage(format_args!("--url is no address: {error}")))?;
+        let usage = |what: &str, help: &str| Failure::usage(what).with_help(help);
+        let host = uri.host().filter(|host| !host.is_empty());
+        let host = host.ok_or_else(|| usage("--url names no host", "name it whole: https://HOST/PATH"))?;
+        let is_here = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+        let port = match uri.scheme_str() {
+            Some("https") => 443,
+            Some("http") if is_here => 80,
+            Some("http") => {
+                let help = "name it with https; http is for servers of this machine";
+                return Err(usage("--url would send everything in the clear", help));
+            }
+            _ => return Err(usage("--url is neither https nor http", "name it whole: https://HOST/PATH")),
+        };
+        let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
+        if has_user || Redactor::default().redact(url) != url {
+            let help = "name it with --secret, 'NAME=SOURCE@HOST in query:KEY' or in a header";
+            return Err(usage("--url holds a credential, which everybody on this machine could read", help));
+        }
+        let names: Vec<&str> = secrets.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
+        headers.iter().try_for_each(|header| check(header, &names))?;
+        // Where nobody says how, it is where servers of this protocol look for it.
+        let bearer = names.first().filter(|_| headers.is_empty());
+        let bearer = bearer.map(|name| format!("Authorization: Bearer ${name}"));
+        Ok(Self {
+            url: url.to_owned(),
+            host: format!("{host}:{}", uri.port_u16().unwrap_or(port)),
+            name: name(&host.replace(['.', '[', ']', ':'], "-")).ok(),
+            headers: headers.iter().cloned().chain(bearer).collect(),
+        })
+    }
+
+    pub(super) fn name(&self) -> Option<String> {
+        self.name.clone()
+    }
+
+    /// The host that it may talk to, and no other one.
+    pub(super) fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// What pins and records know the server by.
+    pub(super) fn words(&self) -> Vec<String> {
+        let headers = self.headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]);
+        ["--url".to_owned(), self.url.clone()].into_iter().chain(headers).collect()
+    }
+
+    /// This program, and what begins the bridge to it.
+    pub(super) fn command(&self) -> Result<Vec<OsString>, Failure> {
+        let own = env::current_exe()
+            .map_err(|error| Failure::incomplete(format_args!("cannot find this program: {error}")))?;
+        let mut words: Vec<OsString> = vec![own.into(), "mcp".into(), "bridge".into()];
+        words.extend(self.headers.iter().map(|header| format!("--header={header}").into()));
+        words.push("--".into());
+        words.push(self.url.clone().into());
+        Ok(words)
+    }
+}
+
+fn check(header: &str, secrets: &[&str]) -> Result<(), Failure> {
+    let usage = |what: String, help: &str| Err(Failure::usage(what).with_help(help));
+    let Some((name, value)) = split(header) else {
+        return usage("a --header is none".to_owned(), "write it as 'NAME: VALUE', in ASCII");
+    };
+    let lower = name.to_ascii_lowercase();
+    if MADE.contains(&lower.as_str()) || lower.starts_with("mcp-") {
+        return usage(format!("the header `{name}` is made of each message"), "leave it out");
+    }
+    let parts = parts(value);
+    for part in &parts {
+        if let Part::Variable(variable) = part
+            && !secrets.contains(variable)
+        {
+            return usage(
+                format!("the header `{name}` names `${variable}`, which no --secret is called"),
+                "name it: --secret 'NAME=SOURCE@HOST'",
+            );
+        }
+    }
+    let names_secret = parts.iter().any(|part| matches!(part, Part::Variable(_)));
+    let is_credential = CREDENTIALS.contains(&lower.as_str()) || Redactor::default().redact(header) != header;
+    if is_credential && !names_secret {
+        return usage(
+            format!("the header `{name}` holds a credential, which everybody on this machine could read"),
+            "name it with --secret 'NAME=SOURCE@HOST', and write $NAME in its place",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str, headers: &[&str], secrets: &[&str]) -> Result<Address, Failure> {
+        let own = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        Address::read(url, &own(headers), &own(secrets))
+    }
+
+    #[test]
+    fn no_credential_stands_on_a_command_line() {
+        let secret = "TOKEN=env:TOKEN@mcp.example.com";
+        for (url, headers, secrets) in [
+            ("https://user:pass@mcp.example.com/", &[][..], &[][..]),
+            ("https://mcp.example.com/?token=ghp_0123456789abcdefghijABCDEFGHIJ012345", &[], &[]),
+            ("http://mcp.example.com/", &[], &[]),
+            ("ftp://mcp.example.com/", &[], &[]),
+            ("mcp.example.com", &[], &[]),
+            ("https:///x", &[], &[]),
+            ("https://mcp.example.com/", &["Authorization: Bearer abc"], &[]),
+            ("https://mcp.example.com/", &["X-Other: ghp_0123456789abcdefghijABCDEFGHIJ012345"], &[]),
+            ("https://mcp.example.com/", &["Cookie: a=b"], &[secret]),
+            ("https://mcp.example.com/", &["Authorization: Bearer $OTHER"], &[secret]),
+            ("https://mcp.example.com/", &["Host: other.example"], &[]),
+            ("https://mcp.example.com/", &["Mcp-Session-Id: 1"], &[]),
+            ("https://mcp.example.com/", &["X: a\r\nHost: b"], &[]),
+            ("https://mcp.example.com/", &["no header"], &[]),
+        ] {
+            assert!(read(url, headers, secrets).is_err(), "{url} {headers:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_says_who_is_talked_to() {
+        for (url, host, name) in [
+            ("https://mcp.example.com/mcp", "mcp.example.com:443", Some("mcp-example-com")),
+            ("https://mcp.example.com:8443", "mcp.example.com:8443", Some("mcp-example-com")),
+            ("http://127.0.0.1:3000/mcp", "127.0.0.1:3000", Some("127-0-0-1")),
+            ("http://[::1]:3000/mcp", "[::1]:3000", None),
+        ] {
+            let address = read(url, &[], &[]).unwrap();
+            assert_eq!((address.host(), address.name().as_deref()), (host, name), "{url}");
+        }
+        let words =
+            |headers: &[&str]| read("https://h.example/", headers, &["T=env:T@h.example"]).unwrap().words();
+        assert_eq!(words(&[]), ["--url", "https://h.example/", "--header", "Authorization: Bearer $T"]);
+        assert_eq!(words(&["X-Key: $T"])[3], "X-Key: $T");
+    }
+}

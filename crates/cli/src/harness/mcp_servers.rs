@@ -1,0 +1,359 @@
+//! Servers of the Model Context Protocol in the settings of harnesses, and `stockade mcp wrap` put in front of them.
+//!
+//! Only words are put in: the program becomes ours, and what it was stands, letter by letter, behind the words that were put in front of its
+//! arguments. So what was put in is known again without any account of it, and taking it out leaves what was there, byte for byte.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::Harness;
+use super::json_edit::{blanked, find, items, read};
+use super::rewrite;
+use crate::mcp::judge::is_server_name;
+
+/// Where a harness keeps its servers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ServersFile {
+    pub(crate) harness: &'static str,
+    /// In the home of a user.
+    pub(crate) user: &'static str,
+    /// In a project, where it has such settings.
+    pub(crate) project: Option<&'static str>,
+    /// The member whose members are projects, which have servers of their own.
+    of_projects: Option<&'static str>,
+}
+
+/// The member that holds servers.
+const MEMBER: &str = "mcpServers";
+
+const fn row(harness: &'static str, user: &'static str, project: Option<&'static str>) -> ServersFile {
+    ServersFile { harness, user, project, of_projects: None }
+}
+
+/// The harnesses that keep their servers in JSON, each with its program and its arguments apart.
+pub(crate) const FILES: &[ServersFile] = &[
+    ServersFile { of_projects: Some("projects"), ..row("claude", ".claude.json", Some(".mcp.json")) },
+    row("gemini", ".gemini/settings.json", Some(".gemini/settings.json")),
+    row("qwen", ".qwen/settings.json", Some(".qwen/settings.json")),
+    row("copilot", ".copilot/mcp-config.json", None),
+    row("cline", ".cline/data/settings/cline_mcp_settings.json", None),
+    row("cursor", ".cursor/mcp.json", Some(".cursor/mcp.json")),
+    row("droid", ".factory/mcp.json", Some(".factory/mcp.json")),
+    row("windsurf", ".codeium/windsurf/mcp_config.json", None),
+];
+
+/// Where this harness keeps its servers, if it is known.
+pub(crate) fn servers_file(harness: &Harness) -> Option<&'static ServersFile> {
+    FILES.iter().find(|row| row.harness == harness.name)
+}
+
+/// What a server in the settings is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wrapped {
+    /// `stockade mcp wrap` stands in front of it.
+    Yes,
+    /// A program that could be wrapped.
+    No,
+    /// It is behind an address, and there is nothing to put words in front of.
+    Address,
+    /// It cannot be wrapped, for this reason.
+    Cannot(Why),
+}
+
+/// Why a server cannot be wrapped as it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Why {
+    /// Rules could not name it.
+    Name,
+    /// It is written in a form that is not known.
+    Form,
+    /// Something that is not this program stands in front of it.
+    Other,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Name => "rules cannot name it: 1 to 64 letters, digits, `-` and single `_`",
+            Self::Other => {
+                "another program stands in front of it as this one would; if that is an older copy, `stockade uninstall HARNESS --mcp` takes it away"
+            }
+            Self::Form => "its program and its arguments are not a text and a list of texts",
+        })
+    }
+}
+
+/// A server, and what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) wrapped: Wrapped,
+    /// The names of the members that lead to it.
+    path: Vec<String>,
+}
+
+/// The servers in settings, in the order of their names: of the user first, then of each project.
+pub(crate) fn servers(file: &ServersFile, text: &str) -> Result<Vec<Server>, String> {
+    let settings = read(text)?;
+    let mut tables = vec![(vec![MEMBER.to_owned()], settings.get(MEMBER))];
+    if let Some(member) = file.of_projects {
+        let projects = settings.get(member).and_then(Value::as_object).into_iter().flatten();
+        tables.extend(projects.map(|(project, own)| {
+            (vec![member.to_owned(), project.clone(), MEMBER.to_owned()], own.get(MEMBER))
+        }));
+    }
+    let mut servers = Vec::new();
+    for (path, table) in tables {
+        let Some(table) = table else { continue };
+        let found = table.as_object().ok_or_else(|| format!("`{}` is no table", path.join(".")))?;
+        let mut own: Vec<Server> = found
+            .iter()
+            .map(|(name, server)| Server {
+                name: name.clone(),
+                wrapped: wrapped(name, server),
+                path: path.iter().chain([name]).cloned().collect(),
+            })
+            .collect();
+        own.sort_by(|one, other| one.name.cmp(&other.name));
+        servers.extend(own);
+    }
+    Ok(servers)
+}
+
+/// Where a member of a server stands, and whether it is there.
+fn member(plain: &str, path: &[String], name: Option<&str>) -> Result<(Range<usize>, bool), String> {
+    let path: Vec<&str> = path.iter().map(String::as_str).chain(name).collect();
+    find(plain, &path).map(|(span, missing)| (span, missing.is_empty()))
+}
+
+fn wrapped(name: &str, server: &Value) -> Wrapped {
+    let text = |member: &str| server.get(member).is_some_and(Value::is_string);
+    let args =
+        server.get("args").map(|args| args.as_array().filter(|args| args.iter().all(Value::is_string)));
+    let env = server.get("env").is_none_or(Value::is_object);
+    let first = |at: usize| args.flatten().and_then(|args| args.get(at)).and_then(Value::as_str);
+    let is_wrapped = (first(0), first(1)) == (Some("mcp"), Some("wrap"));
+    match (server.get("command"), args) {
+        (Some(Value::String(command)), _) if is_wrapped => {
+            // Whatever has the name of this program, somewhere, is not this program.
+            let is_this = command == "stockade" || rewrite::program().is_ok_and(|own| own == *command);
+            if is_this { Wrapped::Yes } else { Wrapped::Cannot(Why::Other) }
+        }
+        (None, _) if ["url", "httpUrl", "serverUrl"].into_iter().any(text) => Wrapped::Address,
+        (Some(Value::String(command)), Some(Some(_)) | None) if env && !command.is_empty() => {
+            if is_server_name(name) {
+                Wrapped::No
+            } else {
+                Wrapped::Cannot(Why::Name)
+            }
+        }
+        _ => Wrapped::Cannot(Why::Form),
+    }
+}
+
+/// The words that were put in front of the arguments of a server, and whether it had any.
+fn ours(server: &Value) -> Option<(Vec<String>, bool)> {
+    server.get("command")?.as_str()?;
+    let args: Vec<&str> = server.get("args")?.as_array()?.iter().map_while(Value::as_str).collect();
+    let end = args.iter().position(|word| *word == "--")?;
+    let put: Vec<String> = args.get(..=end)?.iter().map(|word| (*word).to_owned()).collect();
+    let had_args = match (args.first()?, args.get(1)?, args.get(2)?) {
+        (&"mcp", &"wrap", &"--name") => true,
+        (&"mcp", &"wrap", &"--agent") => false,
+        _ => return None,
+    };
+    // Behind them stands the program that it was.
+    (args.len() > end + 1).then_some((put, had_args))
+}
+
+/// Puts `stockade mcp wrap` in front of each server that is a program. Which of both names comes first says whether it had arguments.
+pub(crate) fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
+    let mut text = text.to_owned();
+    for Server { name, wrapped, path } in servers(file, &text)? {
+        if wrapped != Wrapped::No {
+            continue;
+        }
+        let plain = blanked(&text);
+        let (server, _) = member(&plain, &path, None)?;
+        let value: Value = part(&plain, &server)?;
+        let (command, _) = member(&plain, &path, Some("command"))?;
+        let was = plain.get(command.clone()).ok_or_else(broken)?.to_owned();
+        let (args, had_args) = member(&plain, &path, Some("args"))?;
+        let words = words(&name, agent, &value, had_args);
+        let put: Vec<String> =
+            words.iter().map(|word| Value::from(word.as_str()).to_string()).chain([was]).collect();
+        let put = put.join(", ");
+        let ours = Value::from(program).to_string();
+        match had_args {
+            true => {
+                let is_empty = items(&plain, args.clone())?.is_empty();
+                let tail = if is_empty { "" } else { ", " };
+                let mut edits = [(command, ours), (args.start + 1..args.start + 1, format!("{put}{tail}"))];
+                edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+                edits.into_iter().for_each(|(range, new)| text.replace_range(range, &new));
+            }
+            false => text.replace_range(command, &format!("{ours}, \"args\": [{put}]")),
+        }
+        read(&text)?;
+    }
+    Ok(text)
+}
+
+/// What comes before the server: what it is called, for whom it is, and the variables that its settings give it.
+fn words(name: &str, agent: &str, server: &Value, had_args: bool) -> Vec<String> {
+    let (own, of) = (["--name", name], ["--agent", agent]);
+    let names = if had_args { [own, of] } else { [of, own] };
+    let variables = server.get("env").and_then(Value::as_object).into_iter().flatten();
+    let variables = variables.flat_map(|(name, _)| ["--env", name]);
+    ["mcp", "wrap"]
+        .into_iter()
+        .chain(names.concat())
+        .chain(variables)
+        .chain(["--"])
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Takes what [`wrap`] has put in out again. A server whose words somebody has changed since is the program that it was, too.
+pub(crate) fn unwrap(file: &ServersFile, text: &str) -> Result<String, String> {
+    let mut text = text.to_owned();
+    for Server { path, .. } in servers(file, &text)? {
+        let plain = blanked(&text);
+        let (server, _) = member(&plain, &path, None)?;
+        // What cannot be read as one server is left alone.
+        let Some((put, had_args)) = part(&plain, &server).ok().as_ref().and_then(ours) else { continue };
+        let (command, _) = member(&plain, &path, Some("command"))?;
+        let (args, _) = member(&plain, &path, Some("args"))?;
+        let words = items(&plain, args.clone())?;
+        let own = words.get(put.len()).ok_or_else(broken)?;
+        let was = text.get(own.clone()).ok_or_else(broken)?.to_owned();
+        let is_beside =
+            text.get(command.end..args.start) == Some(", \"args\": ") && words.len() == put.len() + 1;
+        if !had_args && is_beside {
+            text.replace_range(command.start..args.end, &was);
+        } else {
+            // Up to the comma before the first word that was there already.
+            let behind = plain.get(own.end..args.end).unwrap_or_default();
+            let comma = match words.len() > put.len() + 1 {
+                true if behind.starts_with(", ") => 2,
+                true => behind.find(',').map_or(0, |at| at + 1),
+                false => 0,
+            };
+            let mut edits = [(command, was), (args.start + 1..own.end + comma, String::new())];
+            edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            edits.into_iter().for_each(|(range, new)| text.replace_range(range, &new));
+        }
+        read(&text)?;
+    }
+    Ok(text)
+}
+
+fn part(plain: &str, span: &Range<usize>) -> Result<Value, String> {
+    serde_json::from_str(plain.get(span.clone()).ok_or_else(broken)?).map_err(|error| error.to_string())
+}
+
+fn broken() -> String {
+    "it cannot be changed".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    const FILE: &ServersFile = &ServersFile { of_projects: Some("projects"), ..row("claude", "", None) };
+    const PROGRAM: &str = "stockade";
+
+    #[test]
+    fn servers_are_wrapped_and_given_back_byte_for_byte() {
+        for text in [
+            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"]}}}"#,
+            r#"{"mcpServers":{"a":{"command":"npx","args":[]}}}"#,
+            r#"{"mcpServers":{"a":{"command":"npx"}}}"#,
+            r#"{"mcpServers":{"a":{"args": [ "-y" , "x" ] , "command" : "n\u0070x" , "env":{"TOKEN":"t","B":"c"}}}}"#,
+            "{\n  // mine\n  \"mcpServers\": {\n    \"a\": {\n      \"command\": \"npx\", /* this */\n      \"args\": [\n        \"-y\", // yes\n        \"x\",\n      ],\n    },\n    \"b\": { \"url\": \"https://h.example\" },\n  },\n  \"z\": 1.50\n}\n",
+            "{\"mcpServers\":{\"a\":{\"command\":\"x\",\"args\":[ ]},\"b\":{\"args\":[\"1\"],\"command\":\"y\"}}}",
+            r#"{"projects":{"/home/a.b":{"mcpServers":{"a":{"command":"x","args":["1"]}}},"/c":{}},"mcpServers":{"a":{"command":"y"}}}"#,
+            r#"{"mcpServers":{}}"#,
+            "{}",
+        ] {
+            let wrapped = wrap(FILE, text, "claude", PROGRAM).unwrap();
+            for server in servers(FILE, &wrapped).unwrap() {
+                assert!(matches!(server.wrapped, Wrapped::Yes | Wrapped::Address), "{server:?} {wrapped}");
+            }
+            assert_eq!(wrap(FILE, &wrapped, "claude", PROGRAM).unwrap(), wrapped, "twice is once");
+            assert_eq!(unwrap(FILE, &wrapped).unwrap(), text);
+            assert_eq!(unwrap(FILE, text).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_wrapped_begins_what_it_was() {
+        let text =
+            r#"{"mcpServers":{"a":{"command":"npx","args":["-y","x"],"env":{"T":"t"}},"b":{"command":"y"}}}"#;
+        let wrapped = read(&wrap(FILE, text, "claude", PROGRAM).unwrap()).unwrap();
+        assert_eq!(
+            wrapped["mcpServers"],
+            json!({
+                "a": {"command": PROGRAM, "args": ["mcp", "wrap", "--name", "a", "--agent", "claude", "--env", "T", "--", "npx", "-y", "x"], "env": {"T": "t"}},
+                "b": {"command": PROGRAM, "args": ["mcp", "wrap", "--agent", "claude", "--name", "b", "--", "y"]},
+            })
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_wrapped_is_told_and_left() {
+        let text = r#"{"mcpServers":{"a b":{"command":"x"},"c":{"command":["x"]},"d":{"url":"https://h.example"},"e":{"command":"x","args":[1]},"f":7,"g":{"command":"/tmp/evil/stockade","args":["mcp","wrap","--name","g","--","x"]},"h":{"command":"stockade","args":["mcp","wrap","--url","https://h.example"]}}}"#;
+        let found: Vec<Wrapped> =
+            servers(FILE, text).unwrap().into_iter().map(|server| server.wrapped).collect();
+        let form = || Wrapped::Cannot(Why::Form);
+        let other = Wrapped::Cannot(Why::Other);
+        assert_eq!(
+            found,
+            [Wrapped::Cannot(Why::Name), form(), Wrapped::Address, form(), form(), other, Wrapped::Yes]
+        );
+        assert_eq!(wrap(FILE, text, "claude", PROGRAM).unwrap(), text);
+        for broken in ["[]", "{", r#"{"mcpServers":[]}"#, r#"{"mcpServers":{},"mcpServers":{}}"#] {
+            assert!(
+                wrap(FILE, broken, "claude", PROGRAM).is_err() && unwrap(FILE, broken).is_err(),
+                "{broken}"
+            );
+        }
+    }
+
+    fn server() -> impl Strategy<Value = String> {
+        let word = "\"[a-z \\-]{0,5}\"";
+        (
+            proptest::option::of(proptest::collection::vec(word, 0..4)),
+            "[ \n]{0,2}",
+            "[ \n]{0,2}",
+            any::<bool>(),
+        )
+            .prop_map(|(args, one, other, is_first)| {
+                let args = args.map(|args| {
+                    format!("\"args\":{one}[{other}{}{one}]", args.join(&format!("{one},{other}")))
+                });
+                let command = format!("{other}\"command\"{one}:{other}\"prog\"");
+                let members: Vec<String> = match is_first {
+                    true => args.into_iter().chain([command]).collect(),
+                    false => [command].into_iter().chain(args).collect(),
+                };
+                format!("{{{}{one}}}", members.join(&format!("{other},{one}")))
+            })
+    }
+
+    proptest! {
+        /// Whatever settings look like, taking out gives back what there was.
+        #[test]
+        fn taking_out_gives_back(list in proptest::collection::vec(server(), 1..4)) {
+            let members: Vec<String> = list.iter().enumerate().map(|(at, server)| format!("\"s{at}\": {server}")).collect();
+            let text = format!("{{ \"mcpServers\" : {{{}}} }}", members.join(" , "));
+            let wrapped = wrap(FILE, &text, "claude", PROGRAM).unwrap();
+            prop_assert!(servers(FILE, &wrapped).unwrap().iter().all(|server| server.wrapped == Wrapped::Yes));
+            prop_assert_eq!(unwrap(FILE, &wrapped).unwrap(), text);
+        }
+    }
+}
