@@ -204,13 +204,13 @@ struct Allowance {
 
 impl Allowance {
     /// So many records at once: a list may have many tools that are turned away.
-    const MOST: u32 = 10_000;
+    const MAX_RECORDS: u32 = 10_000;
 
     /// How long it takes until there may be one more.
     const EACH: Duration = Duration::from_secs(10);
 
     fn new() -> Self {
-        Self { left: Self::MOST, since: Instant::now() }
+        Self { left: Self::MAX_RECORDS, since: Instant::now() }
     }
 
     /// One more goes on record. Where none may, the server is not believed.
@@ -221,13 +221,14 @@ impl Allowance {
     fn spend_at(&mut self, now: Instant) -> Result<(), String> {
         let gained = now.saturating_duration_since(self.since).as_secs() / Self::EACH.as_secs();
         if gained > 0 {
-            self.left = self.left.saturating_add(u32::try_from(gained).unwrap_or(u32::MAX)).min(Self::MOST);
+            self.left =
+                self.left.saturating_add(u32::try_from(gained).unwrap_or(u32::MAX)).min(Self::MAX_RECORDS);
             self.since = now;
         }
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             format!(
                 "the server has written {} texts that had to be put on record, and no more are; one may be every {} seconds",
-                Self::MOST,
+                Self::MAX_RECORDS,
                 Self::EACH.as_secs()
             )
         })?;

@@ -21,7 +21,7 @@ pub(super) fn install(
         registration::servers(harness, places, scope, |file, text| wrap(file, text, harness.name, program))?;
     let mut said = changed(&change, is_dry, "no server that is not wrapped already")?;
     said.push_str(&left(harness, &change)?);
-    if !change.is_none() {
+    if !change.is_none() && !is_dry {
         said.push_str(&format!(
             "a server runs in the sandbox now: without a network, but for the hosts of `--allow-host`, and of the disk the folder of the project. Put \
              what it needs before the `--` of its arguments (stockade mcp wrap --help). Its tools are refused until \

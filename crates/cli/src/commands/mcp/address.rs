@@ -8,8 +8,8 @@ use stockade_guard::audit::Redactor;
 use ureq::http::Uri;
 
 use super::bridge::{Part, parts, split};
-use super::wrap::name;
 use crate::failure::Failure;
+use crate::mcp::judge::is_server_name;
 
 /// Headers that hold credentials whatever stands in them.
 const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];
@@ -68,7 +68,7 @@ impl Address {
         Ok(Self {
             url: url.to_owned(),
             host: format!("{host}:{}", uri.port_u16().unwrap_or(port)),
-            name: name(&host.replace(['.', '[', ']', ':'], "-")).ok(),
+            name: Some(host.replace(['.', '[', ']', ':'], "-")).filter(|name| is_server_name(name)),
             headers: headers.iter().cloned().chain(bearer).collect(),
         })
     }

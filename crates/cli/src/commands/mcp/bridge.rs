@@ -60,7 +60,7 @@ pub(super) fn split(header: &str) -> Option<(&str, &str)> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'v> {
     Text(&'v str),
-    /// `$NAME`
+    /// The name of a variable, whose value stands there in the end.
     Variable(&'v str),
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// An event.
+/// What a server has sent at once, up to an empty line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     /// What it is called: `message` where nothing else is said.
