@@ -129,7 +129,9 @@ fn runs_a_command(typed: &[OsString]) -> bool {
     // `--color WHEN` is the only option that may stand before the command.
     let mut words = typed.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let is_when = |word: &&OsString| ["auto", "always", "never"].iter().any(|when| *word == when);
-    words.find(|word| !is_when(word)).is_some_and(|word| word == "exec" || word == "run")
+    words
+        .find(|word| !is_when(word))
+        .is_some_and(|word| ["exec", "run", "drive"].iter().any(|name| word == name))
 }
 
 /// Reads the name of an agent.
@@ -202,6 +204,7 @@ mod tests {
         for (line, runs) in [
             ("stockade exec --nope", true),
             ("stockade --color never run", true),
+            ("stockade drive nope", true),
             ("stockade scan exec", false),
             ("stockade --nope", false),
         ] {

@@ -14,6 +14,8 @@ pub(crate) mod config;
 pub(crate) mod container;
 #[cfg(target_os = "linux")]
 pub(crate) mod doctor;
+#[cfg(target_os = "linux")]
+pub(crate) mod drive;
 pub(crate) mod eval;
 #[cfg(target_os = "linux")]
 pub(crate) mod exec;

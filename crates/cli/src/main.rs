@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     // Whatever was said before a bug ended it is no answer.
     bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
         #[cfg(target_os = "linux")]
-        Command::Exec(_) | Command::Run(_) => args::NOTHING_RAN.into(),
+        Command::Exec(_) | Command::Run(_) | Command::Drive(_) => args::NOTHING_RAN.into(),
         _ => Exit::Incomplete.into(),
     })
 }
@@ -61,6 +61,8 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Exec(exec) => return commands::exec::run(exec),
         #[cfg(target_os = "linux")]
         Command::Run(run) => return commands::run::run(run),
+        #[cfg(target_os = "linux")]
+        Command::Drive(drive) => return commands::drive::run(drive),
         // It ends as its harness understands it.
         #[cfg(target_os = "linux")]
         Command::Hook(hook) => return commands::hook::run(hook),

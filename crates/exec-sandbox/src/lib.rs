@@ -45,6 +45,8 @@ mod cgroup;
 mod choices;
 #[cfg(feature = "container")]
 pub mod container;
+#[cfg(all(feature = "egress", target_os = "linux"))]
+pub mod driven;
 #[cfg(feature = "e2b")]
 pub mod e2b;
 #[cfg(feature = "egress")]
@@ -168,7 +170,8 @@ pub use seatbelt::{SANDBOX_EXEC, SeatbeltPlan, seatbelt_plan};
 pub use seatbelt::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 pub use seccomp::{Architecture, Closed, Instruction, filter};
 pub use spec::{
-    Caches, Confinement, Environment, Explain, MountAccess, Network, Protection, SandboxSpec, Spawn,
+    Caches, Confinement, Environment, Explain, HomeState, MountAccess, Network, Protection, SandboxSpec,
+    Spawn,
 };
 #[cfg(target_os = "linux")]
 pub use tiers::{Held, tier_table};

@@ -49,6 +49,7 @@ impl SandboxMode {
         if !meaning.shares {
             let shared = std::mem::take(&mut spec.shared);
             spec.read_only.extend(shared.into_iter().chain(spec.spill.take()));
+            spec.home_state.iter_mut().for_each(|state| state.access = MountAccess::ReadOnly);
         }
     }
 

@@ -9,7 +9,7 @@ use crate::choices::HomeView;
 use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
-use crate::spec::{MountAccess, Network, Protection, SandboxSpec};
+use crate::spec::{HomeState, MountAccess, Network, Protection, SandboxSpec};
 use crate::trust;
 
 /// Something that is put into the view of the command.
@@ -144,6 +144,9 @@ pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
 /// Why there are settings of git.
 const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of the settings of git";
 
+/// Why there is a file at home that nobody wrote.
+const WHY_HOME_FILE: &str = "settings of the program that is driven";
+
 /// Where git looks for the settings of its user, below the home.
 const GIT_SETTINGS: &str = ".gitconfig";
 
@@ -190,6 +193,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     let is_seen = |mount: &Mount| !unseen.iter().any(|hidden| mount.target.starts_with(hidden));
     let more = masked(facts, &mounts).into_iter().chain(kept_back(spec, facts));
     mounts.extend(more.filter(is_seen).collect::<Vec<_>>());
+    mounts.extend(home_state(spec, facts)?);
     mounts.extend(broker(spec, facts)?);
     Ok(mounts)
 }
@@ -233,6 +237,11 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         "`.env`, keys and sockets in the workspace, unless the repository holds them just so",
         "none",
         "they hold secrets, or lead out",
+    ));
+    table.push(row(
+        "what a program that is driven keeps at home, where that is to be kept",
+        "write",
+        HOME_STATE,
     ));
     table.push(row("the socket of a broker", "write", BROKER));
     table.extend(
@@ -333,7 +342,12 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
         plain.then(|| user(path, *access, point, reason))
     });
     let shown: Vec<Mount> = shown.collect();
-    git_settings(facts).into_iter().chain(passed_over).chain(shown).collect()
+    let made =
+        spec.home_files.iter().filter(|(below, _)| crate::binds::is_plain(&Path::new("/").join(below)));
+    let made = made.map(|(below, text)| {
+        Mount::new(facts.home.join(below), MountKind::Generated { text: text.clone() }, WHY_HOME_FILE)
+    });
+    git_settings(facts).into_iter().chain(passed_over).chain(shown).chain(made).collect()
 }
 
 /// The user's own list of files that git passes over, with those that are hidden: where a device stands, `git add -A` would
@@ -438,6 +452,41 @@ fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
         }));
     }
     mounts
+}
+
+/// Why what a program keeps at home is visible.
+pub(crate) const HOME_STATE: &str = "the program's own state";
+
+/// What the program itself keeps at home, or is. It lies below the home, where a command sees no file that it shadows; what is only
+/// read and lies elsewhere is a program, and stays where it is.
+fn home_state(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
+    let mut mounts = Vec::new();
+    for HomeState { source, target, access } in &spec.home_state {
+        let refuse = |rule, fix| {
+            let what = match access {
+                MountAccess::ReadOnly => What::Read(source.clone()),
+                MountAccess::ReadWrite => What::Write(source.clone()),
+            };
+            Err(Refusal::new(what, rule, fix))
+        };
+        if !crate::binds::is_plain(source) || !crate::binds::is_plain(target) {
+            return refuse(SandboxRule::PlainPath, "name the path in full, from the root, without `..`");
+        }
+        let is_program = *access == MountAccess::ReadOnly && source == target;
+        let is_at_home = target != &facts.home && target.starts_with(&facts.home);
+        let point = match facts.entry(source) {
+            None => continue,
+            Some(Entry::Folder) if is_at_home => MountPoint::Folder,
+            Some(Entry::File) if is_at_home || is_program => MountPoint::File,
+            Some(Entry::Link { .. }) => {
+                return refuse(SandboxRule::NoLinks, "put the file or folder itself there");
+            }
+            Some(_) => return refuse(SandboxRule::Exists, "name a file or folder below the home"),
+        };
+        let kind = MountKind::Bind { source: source.clone(), access: *access, point, owner: Owner::User };
+        mounts.push(Mount::new(target.clone(), kind, HOME_STATE));
+    }
+    Ok(mounts)
 }
 
 fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {

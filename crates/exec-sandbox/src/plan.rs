@@ -171,6 +171,7 @@ pub(crate) fn plan_of(
         let fix = "let the command read the folder only, or choose another backend";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
+    own_view(spec, &provider)?;
     reviewable(spec, facts, &provider)?;
     let identity = identity(&provider, spec, facts)?;
     let require = still_required(spec, &provider);
@@ -202,6 +203,20 @@ pub(crate) fn plan_of(
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),
     })
+}
+
+/// Whether what a program keeps at home can be shown to it and to nobody else: that takes a view of the disk of this machine.
+fn own_view(spec: &SandboxSpec, provider: &Provider) -> Result<(), Refusal> {
+    match (spec.home_state.first(), provider) {
+        (None, _) | (_, Provider::Native | Provider::Bwrap { .. }) => Ok(()),
+        (Some(state), _) => {
+            let rule = SandboxRule::CannotEnforce(
+                "only a sandbox with an own view of this disk shows a program what it keeps at home and hides the rest",
+            );
+            let fix = "choose the native backend or bubblewrap";
+            Err(Refusal::new(What::Read(state.source.clone()), rule, fix))
+        }
+    }
 }
 
 /// Whether what a command changes can be kept apart from the workspace, where somebody wants that.

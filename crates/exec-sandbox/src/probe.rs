@@ -81,7 +81,12 @@ fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// What a wish names.
 fn named(spec: &SandboxSpec) -> impl Iterator<Item = &PathBuf> {
-    std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill).chain(&spec.read_only)
+    let state = spec.home_state.iter().map(|state| &state.source);
+    std::iter::once(&spec.workspace)
+        .chain(&spec.shared)
+        .chain(&spec.spill)
+        .chain(&spec.read_only)
+        .chain(state)
 }
 
 /// Links in the home: what they lead to has another name as well, by which it could be shared.

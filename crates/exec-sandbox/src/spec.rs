@@ -32,6 +32,10 @@ pub struct SandboxSpec {
     pub spill: Option<PathBuf>,
     /// More that the command may read (`readOnlyAllowPaths`). What is missing is left out.
     pub read_only: Vec<PathBuf>,
+    /// What of programs' own state and credentials at home the command sees, because it is that program. What is missing is left out.
+    pub home_state: Vec<HomeState>,
+    /// Files that are made for the command in its own home, by their paths below it, with what stands in them at first.
+    pub home_files: Vec<(PathBuf, String)>,
     /// Files and folders of the workspace that the command does not see, such as those that a configuration denies.
     pub hidden: Vec<PathBuf>,
     /// Files and folders of the workspace that the command may read and not change.
@@ -82,6 +86,8 @@ impl SandboxSpec {
             shared: Vec::new(),
             spill: None,
             read_only: Vec::new(),
+            home_state: Vec::new(),
+            home_files: Vec::new(),
             hidden: Vec::new(),
             unwritable: Vec::new(),
             network: Network::None,
@@ -111,6 +117,17 @@ pub enum Confinement {
     /// The command runs like any other program, because somebody chose that by its name: see
     /// [`SandboxMode::DangerFullAccess`](crate::SandboxMode::DangerFullAccess).
     None,
+}
+
+/// A file or folder in which a program keeps its state, and perhaps its credentials. Nothing else lets a command see those.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HomeState {
+    /// Where it lies on this machine, without links.
+    pub source: PathBuf,
+    /// Where the command sees it: below the home. A program that is only read may lie anywhere, and is seen there.
+    pub target: PathBuf,
+    /// What may be done with it.
+    pub access: MountAccess,
 }
 
 /// What may be done with a path.

@@ -92,6 +92,8 @@ pub use stockade_admission::{ToolResult, admit_result};
 pub use stockade_audit as audit;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
+#[cfg(all(feature = "config", target_os = "linux"))]
+pub use stockade_exec_sandbox::driven;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};

@@ -8,7 +8,7 @@ use crate::commands::{
 };
 #[cfg(target_os = "linux")]
 use crate::commands::{
-    backends, broker, changes, doctor, exec, graph, hook, install, mcp, quarantine, run, selftest,
+    backends, broker, changes, doctor, drive, exec, graph, hook, install, mcp, quarantine, run, selftest,
 };
 
 /// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
@@ -88,6 +88,9 @@ commands! {
     /// Run a command where it sees and reaches only what it was given
     #[cfg(target_os = "linux")]
     "exec" => Exec(Box<exec::ExecArgs>),
+    /// Run the CLI of a model where its key stays outside, and it reaches its model and nothing else
+    #[cfg(target_os = "linux")]
+    "drive" => Drive(Box<drive::DriveArgs>),
     /// Let a skill in, and run a command for it
     #[cfg(target_os = "linux")]
     "run" => Run(run::RunArgs),

@@ -28,6 +28,7 @@ use stockade_guard::policy::CommandPolicy;
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 use units::{duration, memory, size};
+pub(super) use wish::{existing, variables};
 
 use crate::args::{Format, HELP};
 use crate::judged;

@@ -22,6 +22,9 @@ mod containers;
 mod doctor;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
+mod drive;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
 mod egress_clients;
 #[cfg(test)]
 mod evaluations;

@@ -14,13 +14,13 @@ use super::support::STOCKADE;
 const REAL: &str = "ghp_REALrealREALrealREALrealREALreal0001";
 
 /// A server that keeps every request, and answers with what it was sent.
-struct Echo {
-    port: u16,
+pub(super) struct Echo {
+    pub(super) port: u16,
     heard: Arc<Mutex<Vec<String>>>,
 }
 
 impl Echo {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (port, heard) = (listener.local_addr().unwrap().port(), Arc::<Mutex<Vec<String>>>::default());
         let keep = Arc::clone(&heard);
@@ -34,7 +34,7 @@ impl Echo {
     }
 
     /// What it was sent since it was last asked.
-    fn heard(&self) -> String {
+    pub(super) fn heard(&self) -> String {
         std::mem::take(&mut *self.heard.lock().unwrap()).concat()
     }
 }
@@ -92,7 +92,7 @@ fn run(echo: &Echo, folder: &Path, more: &[&str], script: &str) -> Output {
         .unwrap()
 }
 
-fn text(output: &Output) -> String {
+pub(super) fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 

@@ -1,12 +1,14 @@
 """A model that says what it is told to, in the four protocols that harnesses speak. It listens on loopback and knows no key.
 
     model.py PORT LOG COMMAND [TOOL JSON]
+    model.py ADDRESS:PORT,CERTIFICATE,KEY LOG COMMAND
 
 It asks once for COMMAND to be run by whatever tool for commands the harness offers, or for the named tool with these arguments,
 and says "done" when a result comes back. Every request is a line of LOG: the tools that were offered, the call that was asked
-for, and the results that came back.
+for, the results that came back, and where it was sent with which keys. With a certificate, it speaks TLS.
 """
 import json
+import ssl
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,6 +17,9 @@ SHELLS = {
     "Bash": "command", "bash": "command", "run_shell_command": "command", "exec_command": "cmd", "shell_command": "command",
     "shell": "command", "run_commands": "commands", "execute_command": "command", "Execute": "command", "exec": "command",
 }
+
+# Headers that keys come in.
+KEYS = ("authorization", "x-api-key", "x-goog-api-key", "api-key")
 
 
 def call(offered, command, tool=None, arguments=None):
@@ -53,13 +58,14 @@ class Model(BaseHTTPRequestHandler):
             if named:
                 lines.append(f"event: {event['type']}\n")
             lines.append(f"data: {event if isinstance(event, str) else json.dumps(event)}\n\n")
-        # Its end is the end of the connection.
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
-        self.send_header("connection", "close")
+        self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        self.wfile.write("".join(lines).encode())
-        self.close_connection = True
+        for line in lines:
+            self.wfile.write(f"{len(line.encode()):x}\r\n{line}\r\n".encode())
+            self.wfile.flush()
+        self.wfile.write(b"0\r\n\r\n")
 
     def do_GET(self):
         one = {"id": "fake", "object": "model", "type": "model", "display_name": "fake", "created": 1, "owned_by": "us"}
@@ -94,7 +100,9 @@ class Model(BaseHTTPRequestHandler):
         """The call to make, or nothing where there is only something to say."""
         made = call(offered, *ASKED) if offered and not results else None
         with open(LOG, "a") as log:
-            log.write(json.dumps({"offered": sorted(offered), "call": made, "results": results}) + "\n")
+            keys = {name.lower(): self.headers[name] for name in self.headers if name.lower() in KEYS}
+            sent = {"host": self.headers["host"], "path": self.path, "keys": keys}
+            log.write(json.dumps({"offered": sorted(offered), "call": made, "results": results, **sent}) + "\n")
         return made
 
     def messages(self, asked):
@@ -146,7 +154,7 @@ class Model(BaseHTTPRequestHandler):
 
     def completions(self, asked):
         results = [one.get("content") for one in asked.get("messages", []) if one.get("role") == "tool"]
-        tools = [tool["function"] for tool in asked.get("tools") or []]
+        tools = [tool["function"] for tool in asked.get("tools") or [] if "function" in tool]
         made = self.decide({tool["name"]: tool.get("parameters") or {} for tool in tools}, results)
         said = {"role": "assistant", "content": None if made else "done"}
         if made:
@@ -187,4 +195,11 @@ class Model(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     LOG = sys.argv[2]
     ASKED = (sys.argv[3], *([sys.argv[4], json.loads(sys.argv[5])] if len(sys.argv) > 4 else []))
-    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Model).serve_forever()
+    place, *tls = sys.argv[1].split(",")
+    address, port = place.rsplit(":", 1) if ":" in place else ("127.0.0.1", place)
+    server = ThreadingHTTPServer((address, int(port)), Model)
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.serve_forever()

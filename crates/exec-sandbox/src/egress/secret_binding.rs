@@ -22,9 +22,10 @@ const FORM: &str = "write `NAME=env:VARIABLE@api.example.com in header:Authoriza
 ///
 /// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: what stands within as
 /// `GITHUB_TOKEN` is a value of the same shape and of no use; where it comes in a request to this host, path and place, the broker
-/// puts the secret there. Sources are `env:VARIABLE`, `file:PATH`, `cmd:PROGRAM ARGUMENTS` and `keyring:SERVICE/ACCOUNT`, in which
-/// `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`, `body` and `sigv4`; where none is named,
-/// `header:Authorization` and `basic`.
+/// puts the secret there. Sources are `env:VARIABLE`, `file:PATH`, `json:PATH#MEMBER.MEMBER`, `cmd:PROGRAM ARGUMENTS` and
+/// `keyring:SERVICE/ACCOUNT`, in which `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`, `body` and `sigv4`;
+/// where none is named, `header:Authorization` and `basic`. With `mentioned`, what stands for it may stand in bodies to this host,
+/// and stays what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretBinding {
     pub(super) name: String,
@@ -36,6 +37,8 @@ pub struct SecretBinding {
     pub(super) lifetime: Option<Duration>,
     /// Whether it may go over plain HTTP.
     pub(super) is_plain: bool,
+    /// Whether what stands for it may stand in bodies to its host, where it stays what it is.
+    pub(super) is_mentioned: bool,
 }
 
 /// Where a secret is.
@@ -43,8 +46,16 @@ pub struct SecretBinding {
 pub(super) enum SecretSource {
     Environment(String),
     File(String),
+    /// A member of an object in a file of JSON, such as that of a login.
+    Json {
+        path: String,
+        members: Vec<String>,
+    },
     Command(Vec<String>),
-    Keyring { service: String, account: String },
+    Keyring {
+        service: String,
+        account: String,
+    },
 }
 
 /// To whom a secret goes.
@@ -130,6 +141,7 @@ impl SecretBinding {
             places: Vec::new(),
             lifetime: None,
             is_plain: false,
+            is_mentioned: false,
         };
         while let Some(word) = words.next() {
             binding.add(word, &mut words)?;
@@ -158,7 +170,7 @@ impl SecretBinding {
     /// Returns the file that it stands in, if it does.
     pub(super) fn read_from_file(&self) -> Option<&Path> {
         match &self.source {
-            SecretSource::File(path) => Some(Path::new(path)),
+            SecretSource::File(path) | SecretSource::Json { path, .. } => Some(Path::new(path)),
             _ => None,
         }
     }
@@ -185,8 +197,13 @@ impl SecretBinding {
                 self.is_plain = true;
                 Ok(())
             }
+            ("mentioned", "") if !self.is_mentioned => {
+                self.is_mentioned = true;
+                Ok(())
+            }
             _ => {
-                let fix = "write `in` and a place, `for=10m`, or `plain` where it may go over plain HTTP";
+                let fix = "write `in` and a place, `for=10m`, `plain` where it may go over plain HTTP, or `mentioned` where \
+                           what stands for it may stand in bodies";
                 wrong(format!("is followed by `{}`, which means nothing", word.escape_debug()), fix)
             }
         }
@@ -200,6 +217,12 @@ impl SecretBinding {
             return wrong(
                 "is signed with and sent as well",
                 "write `in sigv4` alone: a key that signs never goes over the network",
+            );
+        }
+        if self.is_mentioned && self.places.contains(&SecretPlace::Body) {
+            return wrong(
+                "would stay what it is in the body, and be put there as well",
+                "leave out `mentioned`, or `in body`",
             );
         }
         if !is_signed && matches!(self.host.host, BoundName::Below(_)) {
@@ -374,14 +397,22 @@ impl SecretBinding {
 impl SecretSource {
     fn read(name: &str, text: &str) -> Result<Self, SecretError> {
         let wrong = |why: &str| {
-            let fix = "write `env:VARIABLE`, `file:/absolute/path`, `cmd:PROGRAM ARGUMENTS` or `keyring:SERVICE/ACCOUNT` before the `@`";
+            let fix = "write `env:VARIABLE`, `file:/absolute/path`, `json:/absolute/path#member.member`, `cmd:PROGRAM ARGUMENTS` or \
+                       `keyring:SERVICE/ACCOUNT` before the `@`";
             Err(SecretError::new(name, why, fix))
         };
         let Some((kind, what)) = text.split_once(':') else { return wrong("has no source") };
         match kind {
             "env" if is_variable(what) => Ok(Self::Environment(what.to_owned())),
             "file" if what.starts_with('/') => Ok(Self::File(what.to_owned())),
-            "file" => wrong("is in a file whose place depends on where somebody stands"),
+            "json" if what.starts_with('/') => match what.rsplit_once('#') {
+                Some((path, members)) if members.split('.').all(|member| !member.is_empty()) => {
+                    let members = members.split('.').map(str::to_owned).collect();
+                    Ok(Self::Json { path: path.to_owned(), members })
+                }
+                _ => wrong("is in a file of JSON, and no member of that is named"),
+            },
+            "file" | "json" => wrong("is in a file whose place depends on where somebody stands"),
             "cmd" => {
                 let words: Vec<_> =
                     what.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
@@ -434,6 +465,10 @@ mod tests {
                 "*.amazonaws.com:443 in the signature (AWS SigV4)",
             ),
             (
+                "T=json:/a#b/x#c.d@a.example in header:X-Api-Key mentioned",
+                "a.example:443 in the header `x-api-key`",
+            ),
+            (
                 "T=env:T@[::1]:80",
                 "[::1]:80 in the header `authorization` or the user or password of `Authorization: Basic`",
             ),
@@ -457,6 +492,12 @@ mod tests {
             ("T=vault:T@a.example", "no source that is known"),
             ("T=env:@a.example", "no source that is known"),
             ("T=file:t@a.example", "where somebody stands"),
+            ("T=json:t#a@a.example", "where somebody stands"),
+            ("T=json:/t@a.example", "no member"),
+            ("T=json:/t#a..b@a.example", "no member"),
+            ("T=json:/t#@a.example", "no member"),
+            ("T=env:T@a.example in body mentioned", "put there as well"),
+            ("T=env:T@a.example mentioned mentioned", "means nothing"),
             ("T=cmd: @a.example", "no command"),
             ("T=keyring:x@a.example", "no entry of a keyring"),
             ("T=env:T@", "goes to no host"),

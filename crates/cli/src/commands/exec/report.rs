@@ -24,7 +24,7 @@ const SHOWN: usize = 20;
 const MANY: u64 = 50_000;
 
 /// What a person would wonder about, and what was enforced.
-pub(super) fn outcome(report: &RunReport) {
+pub(in crate::commands) fn outcome(report: &RunReport) {
     let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome);
@@ -302,7 +302,7 @@ pub(in crate::commands) fn unrecorded(why: Option<&AuditError>) {
 }
 
 /// Says what stands against it, and what to do.
-pub(super) fn refused(refusal: &Refusal) {
+pub(in crate::commands) fn refused(refusal: &Refusal) {
     refused_for(&refusal.to_string(), &refusal.fix);
 }
 

@@ -23,7 +23,7 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// Reads how much memory a command may use. With less than this no program starts.
-pub(super) fn memory(text: &str) -> Result<u64, String> {
+pub(in crate::commands) fn memory(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 8 << 20;
     size(text).and_then(|bytes| {
         if bytes < LEAST { Err("no program starts with less than 8M".to_owned()) } else { Ok(bytes) }

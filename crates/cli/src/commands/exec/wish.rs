@@ -5,7 +5,9 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{ContainerRequest, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
+use stockade_guard::exec::{
+    ContainerRequest, Environment, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn,
+};
 
 use super::{ExecArgs, Reach};
 
@@ -17,7 +19,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
         None => here.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?.clone(),
     };
     let mut spec = SandboxSpec::new(workspace, args.command.iter().cloned());
-    (spec.read_only, spec.shared) = (all("--ro", &args.ro)?, all("--rw", &args.rw)?);
+    (spec.read_only, spec.shared) = (existing("--ro", &args.ro)?, existing("--rw", &args.rw)?);
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
     (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
@@ -30,12 +32,7 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.require_by_name.extend(args.require.iter().copied());
-    for variable in &args.env {
-        match split(variable) {
-            Some((name, value)) => spec.environment.set.push((name, value)),
-            None => spec.environment.pass.push(variable.clone()),
-        }
-    }
+    variables(&args.env, &mut spec.environment);
     spec.review = args.review.unwrap_or_default();
     limit(&mut spec.limits, args);
     super::mode::mode(args).apply(&mut spec);
@@ -48,7 +45,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// What is not there is a slip of whoever typed it.
-fn all(option: &str, paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+pub(in crate::commands) fn existing(option: &str, paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let real = |path: &PathBuf| {
         let found = std::path::absolute(path).and_then(|path| path.canonicalize());
         found.map_err(|error| io::Error::new(error.kind(), format!("{option} {}: {error}", path.display())))
@@ -64,6 +61,16 @@ fn network(args: &ExecArgs) -> io::Result<Network> {
         // A broker is put in the place of this: `hosts::egress`.
         (Reach::None | Reach::Broker | Reach::Observe, _) => Network::None,
     })
+}
+
+/// Adds variables as they were typed, to hand on or to set.
+pub(in crate::commands) fn variables(typed: &[OsString], environment: &mut Environment) {
+    for variable in typed {
+        match split(variable) {
+            Some((name, value)) => environment.set.push((name, value)),
+            None => environment.pass.push(variable.clone()),
+        }
+    }
 }
 
 /// A name and a value, whatever bytes they are of.

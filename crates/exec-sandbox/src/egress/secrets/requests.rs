@@ -332,9 +332,32 @@ impl<'h> Asked<'h> {
             };
             return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
         }
-        let (held, target) = (Arc::clone(self.held), self.to.target.clone());
-        let why = move |number| held.elsewhere(number, &target, "the body");
-        through(Watched::new(Arc::clone(&self.held.dummies), Box::new(why)))
+        let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
+        let is_tls = self.to.is_tls;
+        let judge = move |number| {
+            let asked = Asked {
+                held: &held,
+                to: Conversation { target: &target, is_tls },
+                is_bound: true,
+                path: path.clone(),
+            };
+            match asked.is_mentioned(number) {
+                true => Ok(()),
+                false => Err(asked.elsewhere(number, "the body")),
+            }
+        };
+        through(Watched::new(Arc::clone(&self.held.dummies), Box::new(judge)))
+    }
+
+    /// Whether what stands for this secret may stand in a body here. It says nothing to whoever gets the secret itself.
+    fn is_mentioned(&self, number: usize) -> bool {
+        let Some(secret) = self.held.secrets.get(number) else { return false };
+        secret.bindings.iter().any(|binding| {
+            binding.is_mentioned
+                && binding.host.holds(self.to.target)
+                && binding.holds_path(&self.path) == Some(true)
+                && self.held.may_go(secret, binding, self.to).is_ok()
+        })
     }
 
     /// The secret that belongs into the body here.

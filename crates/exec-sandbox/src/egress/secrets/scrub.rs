@@ -1,5 +1,6 @@
 //! Takes secrets out of what comes back, and looks for dummies in what goes out, piece by piece.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -183,23 +184,24 @@ pub(super) fn scrub_headers(scrubber: &Scrubber, headers: &mut HeaderMap) {
     }
 }
 
-/// A body in which no dummy may stand.
+/// A body in which each dummy is judged.
 pub(super) struct Watched {
     dummies: Arc<Needles>,
     stream: NeedleStream,
-    why: Box<Why>,
+    judge: Box<Judge>,
 }
 
-/// Says why a body is refused in which this dummy stands.
-type Why = dyn Fn(usize) -> RewriteRefusal + Send;
+/// Says why a body is refused in which this dummy stands, if it is.
+type Judge = dyn Fn(usize) -> Result<(), RewriteRefusal> + Send;
 
 impl Watched {
-    pub(super) fn new(dummies: Arc<Needles>, why: Box<Why>) -> Self {
-        Self { stream: NeedleStream::new(&dummies), dummies, why }
+    pub(super) fn new(dummies: Arc<Needles>, judge: Box<Judge>) -> Self {
+        Self { stream: NeedleStream::new(&dummies), dummies, judge }
     }
 
-    fn judge(&self, found: Option<usize>) -> Result<(), RewriteRefusal> {
-        found.map_or(Ok(()), |value| Err((self.why)(value)))
+    /// Judges each dummy that was found once, however often it stands there.
+    fn judge(&self, found: &BTreeSet<usize>) -> Result<(), RewriteRefusal> {
+        found.iter().try_for_each(|value| (self.judge)(*value))
     }
 }
 
@@ -211,26 +213,26 @@ impl fmt::Debug for Watched {
 
 impl Pieces for Watched {
     fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let mut first = None;
+        let mut all = BTreeSet::new();
         self.stream.feed(&self.dummies, piece, &mut |found| {
-            first.get_or_insert(found.value);
+            all.insert(found.value);
         });
-        self.judge(first)?;
+        self.judge(&all)?;
         out.extend_from_slice(piece);
         Ok(())
     }
 
     fn end(&mut self, _out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
-        let mut first = None;
+        let mut all = BTreeSet::new();
         self.stream.end(&self.dummies, &mut |found| {
-            first.get_or_insert(found.value);
+            all.insert(found.value);
         });
-        self.judge(first)
+        self.judge(&all)
     }
 
     fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
         let texts = trailers.iter().flat_map(|(name, value)| [name.as_str().as_bytes(), value.as_bytes()]);
-        let found = texts.filter_map(|text| self.dummies.first(text)).next();
-        self.judge(found)
+        let all = texts.flat_map(|text| self.dummies.find(text)).map(|found| found.value).collect();
+        self.judge(&all)
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use super::super::secret_binding::{SecretBinding, SecretError, SecretSource};
 use crate::helper::{find_program, helper_command};
@@ -20,6 +20,9 @@ use folders::Unsafe;
 
 /// A secret of more bytes is not read: it would be a file of something else.
 const MAX: usize = 8 << 10;
+
+/// A file of JSON is of a program that keeps more in it than one secret.
+const MAX_JSON: usize = 1 << 20;
 
 /// The shortest. A shorter one would be found everywhere, and could not be taken out of what comes back.
 pub(super) const MIN: usize = 8;
@@ -48,7 +51,8 @@ pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, Secret
     let wrong = |(why, fix): (String, String)| SecretError::new(&binding.name, why, fix);
     let mut bytes = match &binding.source {
         SecretSource::Environment(name) => variable(name),
-        SecretSource::File(path) => file(Path::new(path)),
+        SecretSource::File(path) => file(Path::new(path), MAX),
+        SecretSource::Json { path, members } => member(Path::new(path), members),
         SecretSource::Command(words) => command(words),
         SecretSource::Keyring { service, account } => keyring(service, account),
     }
@@ -89,7 +93,39 @@ fn variable(name: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     })
 }
 
-fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+/// Reads a member of an object in a file of JSON. The first of a name counts, and all that was read is overwritten.
+fn member(path: &Path, members: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
+    let shown = path.display();
+    let wrong = |why: &str| {
+        let names = members.join(".");
+        (
+            format!("is to come from `{names}` in `{shown}`, {why}"),
+            "log in again outside, or name another source".to_owned(),
+        )
+    };
+    let text = file(path, MAX_JSON)?;
+    let mut value: serde_json::Value =
+        serde_json::from_slice(&text).map_err(|_| wrong("which is no JSON"))?;
+    let found = members.iter().try_fold(&mut value, |value, name| value.get_mut(name));
+    let found = found.and_then(|found| match found {
+        serde_json::Value::String(text) => Some(Zeroizing::new(std::mem::take(text).into_bytes())),
+        _ => None,
+    });
+    overwrite(&mut value);
+    found.ok_or_else(|| wrong("where no text stands"))
+}
+
+/// Overwrites every text of a value that is done with.
+fn overwrite(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::String(text) => text.zeroize(),
+        serde_json::Value::Array(all) => all.iter_mut().for_each(overwrite),
+        serde_json::Value::Object(all) => all.values_mut().for_each(overwrite),
+        _ => {}
+    }
+}
+
+fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let shown = path.display();
     let cannot = |error: &dyn std::fmt::Display| {
         (
@@ -130,16 +166,16 @@ fn file(path: &Path) -> Result<Zeroizing<Vec<u8>>, Wrong> {
             format!("let nobody else do that: `chmod 600 {shown}`"),
         ));
     }
-    bounded(std::fs::File::from(file)).map_err(|error| cannot(&error))
+    bounded(std::fs::File::from(file), most).map_err(|error| cannot(&error))
 }
 
 /// Reads all, as far as it is no longer than a secret may be.
-fn bounded(from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+fn bounded(from: impl Read, most: usize) -> io::Result<Zeroizing<Vec<u8>>> {
     // No buffer that grows leaves its contents behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX + 1));
-    from.take(MAX as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX {
-        return Err(io::Error::other(format!("it is longer than {MAX} bytes")));
+    let mut bytes = Zeroizing::new(Vec::with_capacity(most + 1));
+    from.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > most {
+        return Err(io::Error::other(format!("it is longer than {most} bytes")));
     }
     Ok(bytes)
 }
@@ -180,7 +216,7 @@ fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
 fn printed(mut child: Child, patience: Duration) -> Result<Zeroizing<Vec<u8>>, String> {
     let pid = Pid::from_child(&child);
     let output = child.stdout.take();
-    let reader = output.map(|output| std::thread::spawn(move || bounded(output)));
+    let reader = output.map(|output| std::thread::spawn(move || bounded(output, MAX)));
     let began = Instant::now();
     // It stays to be waited for, so that its number is nobody else's when its group is ended.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
@@ -251,6 +287,35 @@ mod tests {
         symlink(&path, &link).unwrap();
         assert!(of(&format!("file:{}", link.display())).is_err());
         assert!(of(&format!("file:{}", folder.path().display())).unwrap_err().contains("no ordinary file"));
+    }
+
+    #[test]
+    fn a_member_of_a_login_is_a_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("login.json");
+        let put = |text: &str, member: &str| {
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+            of(&format!("json:{}#{member}", path.display()))
+        };
+        let login =
+            r#"{"oauth": {"accessToken": "s3cret-value", "expiresAt": 1, "scopes": ["a"]}, "key": null}"#;
+        assert_eq!(put(login, "oauth.accessToken").as_deref(), Ok("s3cret-value"));
+        for (text, member, why) in [
+            (login, "oauth.refreshToken", "no text stands"),
+            (login, "oauth", "no text stands"),
+            (login, "oauth.scopes", "no text stands"),
+            (login, "key", "no text stands"),
+            (login, "key.x", "no text stands"),
+            ("{", "key", "no JSON"),
+            (r#"{"key": "short"}"#, "key", "shorter"),
+            (r#"{"key": "two\nlines-of-it"}"#, "key", "line end"),
+        ] {
+            let error = put(text, member).unwrap_err();
+            assert!(error.contains(why) && !error.contains("s3cret"), "{text} {member}: {error}");
+        }
+        let many = format!("{{\"key\": \"{}\"}}", "x".repeat(MAX_JSON));
+        assert!(put(&many, "key").unwrap_err().contains("longer"));
     }
 
     #[test]

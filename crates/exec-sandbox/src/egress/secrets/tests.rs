@@ -256,6 +256,36 @@ fn a_dummy_elsewhere_is_an_attempt() {
 }
 
 #[test]
+fn what_stands_for_a_secret_may_be_mentioned_to_its_own_host_alone() {
+    let rows = [
+        ("T", REAL, "api.test/v1/** in header:X-Api-Key mentioned"),
+        ("Q", OTHER, "q.test in header:X-Api-Key"),
+    ];
+    let secrets = with(&rows);
+    let (t, q) = (dummy_of(&secrets, 0), dummy_of(&secrets, 1));
+    let key = vec![("x-api-key", t.clone())];
+    let told = format!("{{\"result\":\"KEY={t}\",\"hex\":\"{}\"}}", t.to_uppercase());
+    let (_, head, body) = sent(&secrets, "https://api.test/v1/x", &key, told.as_bytes()).unwrap();
+    assert_eq!(head.get("x-api-key").unwrap(), REAL);
+    assert_eq!(body, told.as_bytes(), "it stays what it is");
+    for (url, headers, body) in [
+        ("https://api.test/v2/x", vec![], &told),
+        ("https://api.test/v1/../v1/x", vec![], &told),
+        ("http://api.test:443/v1/x", vec![], &told),
+        ("https://q.test/v1/x", vec![], &told),
+        ("https://evil.test/v1/x", vec![], &told),
+        ("https://api.test/v1/x", vec![("x-note", t.clone())], &told),
+        // Another that is not lent to this host.
+        ("https://api.test/v1/x", key.clone(), &format!("{told}{q}")),
+        ("https://api.test/v1/x", key.clone(), &format!("{q}{told}")),
+        ("https://q.test/", vec![("x-api-key", q.clone())], &q),
+    ] {
+        let rule = sent(&secrets, url, &headers, body.as_bytes()).unwrap_err();
+        assert_eq!(rule, "secret-elsewhere", "{url} {headers:?} {body}");
+    }
+}
+
+#[test]
 fn a_host_with_a_secret_gets_no_other_credential() {
     let secrets = with(&[("T", REAL, "api.test"), ("Q", OTHER, "q.test in query:code")]);
     let t = dummy_of(&secrets, 0);

@@ -1,0 +1,309 @@
+//! CLIs that are driven: a script in the place of each, and a server that keeps what it was sent. The real ones are driven by
+//! `cargo xtask harnesses drive`.
+#![expect(clippy::disallowed_methods, reason = "writes scripts and logins, and runs programs")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::secrets::{Echo, text};
+use super::support::STOCKADE;
+
+const REAL: &str = "sk-ant-api03-REALrealREALrealREALrealREALreal0001";
+const TOKEN: &str = "sk-ant-oat01-TOKENtokenTOKENtokenTOKENtoken0001";
+
+/// What every CLI does: it says what it sees, asks its model once, and tells that what its tools see.
+const SCRIPT: &str = "#!/bin/sh
+echo \"words: $*\"
+env | sort; ls -A ~; cat ~/.claude/.credentials.json ~/.claude.json
+cat /proc/*/environ /proc/*/cmdline 2>/dev/null
+for folder in ~ /tmp; do grep -rs -e REALreal -e TOKENtoken $folder; done
+base=${ANTHROPIC_BASE_URL:-$GOOGLE_GEMINI_BASE_URL}
+curl -sS -o answer -H \"X-Api-Key: $ANTHROPIC_API_KEY\" -d \"my key is $ANTHROPIC_API_KEY\" $base/v1/messages
+";
+
+/// A home with a login, a workspace, and a program of this name that does what the script says.
+struct World {
+    folder: tempfile::TempDir,
+    echo: Echo,
+}
+
+impl World {
+    fn new(program: &str, script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        for name in ["home/.claude", "home/.local/share/claude", "bin", "work", "other"] {
+            fs::create_dir_all(folder.path().join(name)).unwrap();
+        }
+        let world = Self { folder, echo: Echo::start() };
+        world.put(&format!("bin/{program}"), script, 0o755);
+        world.put("home/.claude.json", "{\"settings\": true}", 0o600);
+        world
+    }
+
+    fn put(&self, name: &str, text: &str, mode: u32) {
+        let path = self.at(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+
+    fn login(&self, until: &str) {
+        let text = format!("{{\"claudeAiOauth\": {{\"accessToken\": \"{TOKEN}\", \"expiresAt\": {until}}}}}");
+        self.put("home/.claude/.credentials.json", &text, 0o600);
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Drives the program, whose API is that of the server.
+    fn drive(&self, words: &[&str], variables: &[(&str, &str)]) -> Output {
+        let base = format!("http://127.0.0.1:{}", self.echo.port);
+        let words: Vec<_> = words.iter().map(|word| word.replace("{base}", &base)).collect();
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.at("bin").display());
+        Command::new(STOCKADE)
+            .arg("drive")
+            .args(&words)
+            .env_clear()
+            .envs([("PATH", path.as_str()), ("LANG", "C.UTF-8")])
+            .env("HOME", self.at("home"))
+            .envs(variables.iter().copied())
+            .current_dir(self.at("work"))
+            .output()
+            .unwrap()
+    }
+}
+
+fn has_curl() -> bool {
+    let is_there = Path::new("/usr/bin/curl").is_file();
+    if !is_there {
+        println!("skipped: there is no curl");
+    }
+    is_there
+}
+
+#[test]
+fn a_cli_asks_its_model_with_a_key_that_it_never_sees() {
+    if !has_curl() {
+        return;
+    }
+    let world = World::new("claude", SCRIPT);
+    world.login("99999999999999");
+    let trail = world.at("trail.jsonl");
+    let key = [("ANTHROPIC_API_KEY", REAL)];
+    let audit = format!("--audit={}", trail.display());
+    let output = world.drive(&["claude", "--api-base", "{base}", &audit, "--", "-p", "say hello"], &key);
+    let (said, heard) = (text(&output), world.echo.heard());
+    assert!(output.status.success(), "{said}");
+    assert!(
+        heard.to_ascii_lowercase().contains(&format!("x-api-key: {}", REAL.to_ascii_lowercase())),
+        "{heard}\n{said}"
+    );
+    assert_eq!(heard.matches(REAL).count(), 1, "in its place, and not in what the model is told: {heard}");
+    assert!(heard.contains("my key is sk-ant-api03-"), "what stands for it may be told: {heard}");
+    assert!(!said.contains(REAL) && !said.contains("REALreal") && !said.contains("TOKENtoken"), "{said}");
+    for expected in [
+        "words: -p say hello",
+        "ANTHROPIC_API_KEY=sk-ant-api03-",
+        ".claude/.credentials.json: No such file or directory",
+        ".claude.json: No such file or directory",
+        "it reaches 127.0.0.1:",
+        "its key is taken from the variable ANTHROPIC_API_KEY, and stays outside",
+    ] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    let answer = fs::read_to_string(world.at("work/answer")).unwrap();
+    assert!(answer.contains("you said") && !answer.contains("REALreal"), "{answer}");
+    let recorded = fs::read_to_string(trail).unwrap();
+    assert!(recorded.contains("\"driven\":\"claude\"") && recorded.contains("say hello"), "{recorded}");
+    assert!(!recorded.contains("REALreal") && !recorded.contains("TOKENtoken"), "{recorded}");
+}
+
+#[test]
+fn a_login_is_used_and_not_seen() {
+    if !has_curl() {
+        return;
+    }
+    let script =
+        SCRIPT.replace("X-Api-Key: $ANTHROPIC_API_KEY", "Authorization: Bearer $CLAUDE_CODE_OAUTH_TOKEN");
+    let world = World::new("claude", &script);
+    world.login("99999999999999");
+    let output = world.drive(&["claude", "--api-base", "{base}/gateway"], &[]);
+    let (said, heard) = (text(&output), world.echo.heard());
+    assert!(
+        heard.contains(&format!("Bearer {TOKEN}\r\n")) && heard.contains("/gateway/v1/messages"),
+        "{heard}\n{said}"
+    );
+    assert!(
+        said.contains("the login in ~/.claude/.credentials.json") && !said.contains("TOKENtoken"),
+        "{said}"
+    );
+    assert!(said.contains("CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-"), "{said}");
+
+    world.login("1");
+    let said = text(&world.drive(&["claude", "--api-base", "{base}"], &[]));
+    assert!(
+        said.contains("the login in ~/.claude/.credentials.json is over") && !said.contains("words:"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_cli_reaches_the_host_of_its_model_and_no_other() {
+    if !has_curl() {
+        return;
+    }
+    let script =
+        "#!/bin/sh\ncurl -sS -m 20 http://127.0.0.1:$1/x; curl -sS -m 20 https://other.example/; true\n";
+    let world = World::new("claude", script);
+    let other = Echo::start();
+    let (port, entry) = (other.port.to_string(), format!("127.0.0.1:{}", other.port));
+    let key = [("ANTHROPIC_API_KEY", REAL)];
+    let said = text(&world.drive(&["claude", "--api-base", "{base}", "--", &port], &key));
+    assert!(said.contains("does not reach other.example:443") && other.heard().is_empty(), "{said}");
+    assert!(said.contains("add `other.example:443` to what it may reach with --allow-host"), "{said}");
+    let said =
+        text(&world.drive(&["claude", "--api-base", "{base}", "--allow-host", &entry, "--", &port], &key));
+    assert!(other.heard().contains("GET /x"), "{said}");
+    // Its own host can be kept out too, and then its key has nowhere to go.
+    let own = format!("!127.0.0.1:{}", world.echo.port);
+    let output = world.drive(&["claude", "--api-base", "{base}", "--allow-host", &own], &key);
+    assert!(
+        !output.status.success() && text(&output).contains("which commands do not reach"),
+        "{}",
+        text(&output)
+    );
+}
+
+#[test]
+fn state_is_kept_where_that_is_wanted_and_for_nobody_else() {
+    let script = "#!/bin/sh\ncat ~/.claude/notes; echo \"$1\" >> ~/.claude/notes; mkdir -p ~/.claude/hooks; ls ~/.claude\n";
+    let world = World::new("claude", script);
+    let key = [("ANTHROPIC_API_KEY", REAL)];
+    let drive = |more: &[&str], word: &str| {
+        let mut words = vec!["claude"];
+        words.extend(more);
+        words.extend(["--", word]);
+        text(&world.drive(&words, &key))
+    };
+    let other = world.at("other");
+    let elsewhere = other.to_str().unwrap();
+    drive(&[], "zero");
+    for (more, word, seen, unseen) in [
+        (&["--keep-state"][..], "one", "notes", "zero"),
+        (&["--keep-state"], "two", "one", "zero"),
+        (&["--keep-state=mine"], "three", "notes", "one"),
+        (&["--keep-state", "-w", elsewhere], "four", "notes", "one"),
+        (&["--keep-state=mine", "-w", elsewhere], "five", "three", "four"),
+        (&[], "six", "notes", "one"),
+    ] {
+        let said = drive(more, word);
+        assert!(said.contains(seen) && !said.contains(unseen), "{more:?}: {said}");
+    }
+    assert!(!world.at("home/.claude/notes").exists());
+    let said = drive(&["--keep-state=../x"], "seven");
+    assert!(said.contains("cannot be kept under this name"), "{said}");
+}
+
+#[test]
+fn its_own_home_is_shown_to_a_cli_only_where_somebody_says_so() {
+    let script = "#!/bin/sh\ncat ~/.claude/.credentials.json; echo changed > ~/.claude/new; echo x >> ~/.claude.json; env\n";
+    let world = World::new("claude", script);
+    world.login("1");
+    let output =
+        world.drive(&["claude", "--secure-credential-home", "false"], &[("ANTHROPIC_API_KEY", REAL)]);
+    let said = text(&output);
+    assert!(
+        said.contains(TOKEN) && said.contains("see ~/.claude, ~/.claude.json, ~/.local/share/claude"),
+        "{said}"
+    );
+    assert!(!said.contains("ANTHROPIC_API_KEY="), "{said}");
+    assert_eq!(fs::read_to_string(world.at("home/.claude/new")).unwrap(), "changed\n", "{said}");
+    assert_eq!(fs::read_to_string(world.at("home/.claude.json")).unwrap(), "{\"settings\": true}", "{said}");
+    assert!(
+        said.contains("it reaches api.anthropic.com:443")
+            && said.contains("it reaches platform.claude.com:443")
+    );
+}
+
+#[test]
+fn what_is_missing_or_does_not_go_together_says_what_to_do() {
+    let world = World::new("claude", "#!/bin/sh\necho RAN\n");
+    world.put("work/key", REAL, 0o600);
+    let inside = format!("file:{}", world.at("work/key").display());
+    let key = [("ANTHROPIC_API_KEY", REAL)];
+    for (words, variables, why) in [
+        (&["claud"][..], &key[..], "did you mean `claude`?"),
+        (&["codex"], &key, "`npm install -g @openai/codex`"),
+        (&["claude"], &[], "set ANTHROPIC_API_KEY, or name where it is"),
+        (&["claude"], &[("ANTHROPIC_API_KEY", "")], "set ANTHROPIC_API_KEY, or name where it is"),
+        (&["claude", "--program", "./no-such"], &key, "cannot be started"),
+        (&["claude", "--program", "/etc/passwd"], &key, "no file that can be executed"),
+        (&["claude", "--api-base", "http://gw.example"], &key, "plain HTTP"),
+        (&["claude", "--api-base", "gw.example"], &key, "no scheme"),
+        (&["claude", "--key", "vault:x"], &key, "no source that is known"),
+        (&["claude", "--key", "NOPE=env:X"], &key, "no key of that name"),
+        // What lies in the workspace belongs to a project, and the CLI would see it.
+        (&["claude", "--key", &inside], &[], "which the command sees"),
+        (&["claude", "--env", "ANTHROPIC_API_KEY"], &key, "is given to the command"),
+        (&["claude", "--allow-host", "https://x.example"], &key, "--allow-host"),
+        (&["claude", "--secret", "X=env:HOME@y.example"], &key, "which commands do not reach"),
+        (
+            &["claude", "--secure-credential-home", "false", "--keep-state"],
+            &key,
+            "--keep-state means nothing",
+        ),
+        (&["generic"], &key, "name it with --program"),
+        (&["generic", "--program", "sh", "--key", "env:X"], &key, "means nothing for `generic`"),
+        (&["claude", "--backend", "landlock"], &key, "cannot"),
+    ] {
+        let output = world.drive(words, variables);
+        let said = text(&output);
+        assert!(said.contains(why) && !said.contains("RAN") && !said.contains(REAL), "{words:?}: {said}");
+        assert!([2, 125, 126].contains(&output.status.code().unwrap()), "{words:?}: {said}");
+    }
+    let said = text(&world.drive(&["--list"], &[]));
+    assert!(said.contains("CLAUDE_CODE_OAUTH_TOKEN for api.anthropic.com"), "{said}");
+}
+
+#[test]
+fn any_program_is_driven_where_its_hosts_and_secrets_are_named() {
+    if !has_curl() {
+        return;
+    }
+    let world =
+        World::new("agent", "#!/bin/sh\ncurl -sS -H \"X-Api-Key: $K\" http://127.0.0.1:$1/x > answer; env\n");
+    let port = world.echo.port.to_string();
+    let (host, secret) =
+        (format!("127.0.0.1:{port}"), format!("K=env:MINE@127.0.0.1:{port} in header:X-Api-Key"));
+    let words = ["generic", "--program", "agent", "--allow-host", &host, "--secret", &secret, "--", &port];
+    let (output, heard) = (world.drive(&words, &[("MINE", REAL)]), world.echo.heard());
+    let said = text(&output);
+    assert!(
+        heard.contains(REAL) && !said.contains(REAL) && said.contains("K=sk-ant-api03-"),
+        "{heard}\n{said}"
+    );
+}
+
+#[test]
+fn bubblewrap_holds_a_cli_as_well() {
+    if !has_curl() || !Path::new("/usr/bin/bwrap").is_file() {
+        println!("skipped: there is no bubblewrap");
+        return;
+    }
+    let world = World::new("claude", SCRIPT);
+    world.login("99999999999999");
+    let words = ["claude", "--api-base", "{base}", "--backend", "bwrap", "--keep-state"];
+    let output = world.drive(&words, &[("ANTHROPIC_API_KEY", REAL)]);
+    let (said, heard) = (text(&output), world.echo.heard());
+    if said.contains("root") && !output.status.success() {
+        println!("skipped: bubblewrap is not for root");
+        return;
+    }
+    assert!(
+        heard.contains(REAL) && !said.contains("REALreal") && !said.contains("TOKENtoken"),
+        "{heard}\n{said}"
+    );
+    assert!(said.contains("sandbox bwrap") && said.contains(".credentials.json: No such file"), "{said}");
+}

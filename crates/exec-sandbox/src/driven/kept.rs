@@ -1,0 +1,115 @@
+//! Where the state of a CLI is kept that outlasts it: out of reach of every command, and for each workspace by itself, since what one
+//! run leaves there the next one reads.
+#![expect(clippy::disallowed_methods, reason = "makes folders for what is kept")]
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use super::table::DrivenCli;
+use super::{DriveError, DriveRequest, KeepState};
+use crate::state;
+
+/// The longest name of a folder that every file system takes.
+const MAX_NAME: usize = 200;
+
+/// Returns the folder, with one below it for each that the CLI keeps state in; nothing where none is to be kept.
+pub(super) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<PathBuf>, DriveError> {
+    let name = match &request.keep {
+        KeepState::No => return Ok(None),
+        KeepState::ForWorkspace => of_workspace(&request.workspace),
+        KeepState::Named(name) => Some(name.clone()).filter(|name| is_name(name)),
+    };
+    let Some(name) = name else {
+        let fix = "name it with letters, digits, `-` and `_`: --keep-state=NAME";
+        return Err(DriveError::new("the state cannot be kept under this name", fix));
+    };
+    let cannot = |error: io::Error| {
+        DriveError::new(format!("the state cannot be kept: {error}"), "leave --keep-state out")
+    };
+    let state = state::folder(&[]).ok_or_else(|| cannot(io::ErrorKind::NotFound.into()))?;
+    let folder = state.join("drive").join(cli.name).join(name);
+    for below in cli.state {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(folder.join(name_of(below))).map_err(cannot)?;
+    }
+    settings(cli, &folder).map_err(cannot)?;
+    folder.canonicalize().map(Some).map_err(cannot)
+}
+
+/// Writes the settings that the CLI begins with, where it keeps none. What it left there has no say in where they are written.
+fn settings(cli: &DrivenCli, folder: &Path) -> io::Result<()> {
+    let Some((file, text)) = cli.file else { return Ok(()) };
+    let place =
+        cli.state.iter().find_map(|below| Some((below, file.strip_prefix(below)?.strip_prefix('/')?)));
+    let Some((below, name)) = place.filter(|(_, name)| !name.contains('/')) else { return Ok(()) };
+    let path = folder.join(name_of(below)).join(name);
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => file.write_all(text.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// What a folder below the home is called where it is kept: names that other programs obey are none there.
+pub(super) fn name_of(below: &str) -> String {
+    below.trim_start_matches('.').replace("/.", "/").replace('/', "-")
+}
+
+/// A name that no other workspace has.
+fn of_workspace(workspace: &Path) -> Option<String> {
+    let text = workspace.to_str()?;
+    let mut name = String::from("at");
+    for letter in text.chars() {
+        match letter {
+            '/' => name.push('-'),
+            letter if letter.is_ascii_alphanumeric() || letter == '_' => name.push(letter),
+            letter => name.push_str(&format!("%{:x}%", u32::from(letter))),
+        }
+    }
+    (name.len() <= MAX_NAME).then_some(name)
+}
+
+fn is_name(name: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(is_letter) && !name.starts_with("at-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_workspaces_share_their_state() {
+        let paths = ["/a/b", "/a-b", "/a%2d%b", "/a%b", "/a_b", "/a b", "/A/b", "/", "/a//b"];
+        let names: std::collections::BTreeSet<_> =
+            paths.iter().map(|path| of_workspace(Path::new(path)).unwrap()).collect();
+        assert_eq!(names.len(), paths.len(), "{names:?}");
+        assert!(names.iter().all(|name| !name.contains('/') && !name.starts_with('.')), "{names:?}");
+        assert_eq!(of_workspace(Path::new(&"/a".repeat(200))), None);
+    }
+
+    #[test]
+    fn names_are_plain_and_never_those_of_workspaces() {
+        for (name, is_one) in
+            [("work", true), ("a-b_7", true), ("at-a", false), ("..", false), ("a/b", false), ("", false)]
+        {
+            assert_eq!(is_name(name), is_one, "{name}");
+        }
+    }
+
+    #[test]
+    fn folders_of_one_cli_are_kept_apart() {
+        for cli in DrivenCli::all() {
+            let file = cli.file.map(|(file, _)| file);
+            assert!(
+                file.is_none_or(|file| cli.state.iter().any(|below| file.starts_with(below))),
+                "{file:?}"
+            );
+            let names: std::collections::BTreeSet<_> = cli.state.iter().map(|below| name_of(below)).collect();
+            assert_eq!(names.len(), cli.state.len(), "{names:?}");
+            assert!(names.iter().all(|name| !name.contains(['/', '.'])), "{names:?}");
+        }
+    }
+}
