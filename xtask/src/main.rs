@@ -150,6 +150,12 @@ const COMMANDS: &[Command] = &[
         run: harnesses::run,
     },
     Command {
+        name: "driven",
+        arguments: "[CLI…]",
+        summary: "drive real CLIs with a model of ours, and see that they work and that no key is within",
+        run: harnesses::driven,
+    },
+    Command {
         name: "battery",
         arguments: "FOLDER | --cve",
         summary: "try to get out of the sandbox with the probes in FOLDER, or try published attacks",

@@ -208,12 +208,12 @@ pub(crate) fn plan_of(
 /// Whether what a program keeps at home can be shown to it and to nobody else: that takes a view of the disk of this machine.
 fn own_view(spec: &SandboxSpec, provider: &Provider) -> Result<(), Refusal> {
     match (spec.home_state.first(), provider) {
-        (None, _) | (_, Provider::Native | Provider::Bwrap { .. }) => Ok(()),
+        (None, _) | (_, Provider::Native) => Ok(()),
         (Some(state), _) => {
             let rule = SandboxRule::CannotEnforce(
                 "only a sandbox with an own view of this disk shows a program what it keeps at home and hides the rest",
             );
-            let fix = "choose the native backend or bubblewrap";
+            let fix = "choose the native backend";
             Err(Refusal::new(What::Read(state.source.clone()), rule, fix))
         }
     }

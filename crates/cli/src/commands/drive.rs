@@ -17,8 +17,7 @@ use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::driven::{ApiBase, DriveError, DriveRequest, Driven, KeepState, drive};
 use stockade_guard::egress::{BrokerOptions, HostList, SecretBinding};
 use stockade_guard::exec::{
-    Explain, Input, Limit, Refusal, RunError, SandboxBackend, Signals, Stream, Streams, Terminal,
-    TerminalSize,
+    Explain, Input, Limit, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
 };
 use stockade_guard::policy::CommandPolicy;
 use stockade_guard::policy::shell::quote_argv;
@@ -122,10 +121,6 @@ pub(crate) struct DriveArgs {
     /// How much memory it may use, with all that it starts
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = units::memory)]
     memory: u64,
-
-    /// What makes the sandbox: native or bwrap; auto takes the first that works
-    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = exec::backends())]
-    backend: SandboxBackend,
 
     /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
     #[arg(long)]
@@ -264,7 +259,6 @@ fn shape(args: &DriveArgs, driven: &mut Driven) -> Result<(), Stop> {
     spec.read_only.extend(exec::existing("--ro", &args.ro).map_err(Stop::failed)?);
     spec.shared.extend(exec::existing("--rw", &args.rw).map_err(Stop::failed)?);
     exec::variables(&args.env, &mut spec.environment);
-    spec.backend = args.backend;
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.limits.memory = Limit::AtMost(args.memory);
     // What somebody reads for hours is more than what a command prints.

@@ -128,10 +128,10 @@ pub(crate) struct ExecArgs {
     ///
     /// `NAME=SOURCE@HOST[:PORT][/PATH] [in PLACE]… [for=10m] [plain]`: within, the variable NAME holds a value of the same shape that is of no
     /// use. Where it comes in a request to this host, path and place, the secret is put there; anywhere else, it is refused. SOURCE is
-    /// `env:VARIABLE`, `file:/PATH` (which nobody else may read), `cmd:PROGRAM ARGUMENTS` (without a shell) or
-    /// `keyring:SERVICE/ACCOUNT`. PLACE is `header:NAME`, `basic`, `query:NAME`, `path`, `body` or `sigv4`; where none is named,
+    /// `env:VARIABLE`, `file:/PATH` (which nobody else may read), `json:/PATH#MEMBER` (likewise), `cmd:PROGRAM ARGUMENTS` (without a
+    /// shell) or `keyring:SERVICE/ACCOUNT`. PLACE is `header:NAME`, `basic`, `query:NAME`, `path`, `body` or `sigv4`; where none is named,
     /// `header:Authorization` and `basic`. The host gets no other credential. `for` lends it for a while, `plain` lets it go over plain
-    /// HTTP.
+    /// HTTP, `mentioned` lets what stands for it stand in bodies to this host.
     #[arg(long, value_name = "NAME=SOURCE@HOST", conflicts_with_all = ["network", "broker"])]
     secret: Vec<String>,
 

@@ -18,7 +18,7 @@ const SCRIPT: &str = "#!/bin/sh
 echo \"words: $*\"
 env | sort; ls -A ~; cat ~/.claude/.credentials.json ~/.claude.json
 cat /proc/*/environ /proc/*/cmdline 2>/dev/null
-for folder in ~ /tmp; do grep -rs -e REALreal -e TOKENtoken $folder; done
+for folder in ~ /tmp; do grep -rs -e [R]EALreal -e [T]OKENtoken $folder; done
 base=${ANTHROPIC_BASE_URL:-$GOOGLE_GEMINI_BASE_URL}
 curl -sS -o answer -H \"X-Api-Key: $ANTHROPIC_API_KEY\" -d \"my key is $ANTHROPIC_API_KEY\" $base/v1/messages
 ";
@@ -178,7 +178,7 @@ fn a_cli_reaches_the_host_of_its_model_and_no_other() {
 
 #[test]
 fn state_is_kept_where_that_is_wanted_and_for_nobody_else() {
-    let script = "#!/bin/sh\ncat ~/.claude/notes; echo \"$1\" >> ~/.claude/notes; mkdir -p ~/.claude/hooks; ls ~/.claude\n";
+    let script = "#!/bin/sh\nmkdir -p ~/.claude/hooks; cat ~/.claude/notes; echo \"$1\" >> ~/.claude/notes; ls ~/.claude\n";
     let world = World::new("claude", script);
     let key = [("ANTHROPIC_API_KEY", REAL)];
     let drive = |more: &[&str], word: &str| {
@@ -256,7 +256,6 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
         ),
         (&["generic"], &key, "name it with --program"),
         (&["generic", "--program", "sh", "--key", "env:X"], &key, "means nothing for `generic`"),
-        (&["claude", "--backend", "landlock"], &key, "cannot"),
     ] {
         let output = world.drive(words, variables);
         let said = text(&output);
@@ -284,26 +283,4 @@ fn any_program_is_driven_where_its_hosts_and_secrets_are_named() {
         heard.contains(REAL) && !said.contains(REAL) && said.contains("K=sk-ant-api03-"),
         "{heard}\n{said}"
     );
-}
-
-#[test]
-fn bubblewrap_holds_a_cli_as_well() {
-    if !has_curl() || !Path::new("/usr/bin/bwrap").is_file() {
-        println!("skipped: there is no bubblewrap");
-        return;
-    }
-    let world = World::new("claude", SCRIPT);
-    world.login("99999999999999");
-    let words = ["claude", "--api-base", "{base}", "--backend", "bwrap", "--keep-state"];
-    let output = world.drive(&words, &[("ANTHROPIC_API_KEY", REAL)]);
-    let (said, heard) = (text(&output), world.echo.heard());
-    if said.contains("root") && !output.status.success() {
-        println!("skipped: bubblewrap is not for root");
-        return;
-    }
-    assert!(
-        heard.contains(REAL) && !said.contains("REALreal") && !said.contains("TOKENtoken"),
-        "{heard}\n{said}"
-    );
-    assert!(said.contains("sandbox bwrap") && said.contains(".credentials.json: No such file"), "{said}");
 }
