@@ -154,10 +154,9 @@ enum Stop {
     Refused(Refusal),
 }
 
-impl Stop {
-    fn failed(why: impl fmt::Display) -> Self {
-        Self::Failed(why.to_string())
-    }
+/// Whatever goes wrong, in words.
+fn failed(error: &dyn fmt::Display) -> Stop {
+    Stop::Failed(error.to_string())
 }
 
 impl From<DriveError> for Stop {
@@ -206,7 +205,7 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
         false => Some(
             trail::open_at(args.audit.as_deref(), trail::options(None))
                 .map_err(NotRun::Unrecorded)
-                .map_err(Stop::failed)?,
+                .map_err(|error| failed(&error))?,
         ),
     };
     let name = args.cli.as_deref().unwrap_or_default();
@@ -226,7 +225,7 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
             report::unrecorded(unrecorded.as_ref());
             Err(Stop::Refused(refusal))
         }
-        Err(error) => Err(Stop::failed(error)),
+        Err(error) => Err(failed(&error)),
     }
 }
 
@@ -256,8 +255,8 @@ fn request(args: &DriveArgs) -> Result<DriveRequest, Stop> {
 fn shape(args: &DriveArgs, driven: &mut Driven) -> Result<(), Stop> {
     let spec = &mut driven.spec;
     spec.cwd = std::env::current_dir().ok().filter(|here| here.starts_with(&spec.workspace));
-    spec.read_only.extend(exec::existing("--ro", &args.ro).map_err(Stop::failed)?);
-    spec.shared.extend(exec::existing("--rw", &args.rw).map_err(Stop::failed)?);
+    spec.read_only.extend(exec::existing("--ro", &args.ro).map_err(|error| failed(&error))?);
+    spec.shared.extend(exec::existing("--rw", &args.rw).map_err(|error| failed(&error))?);
     exec::variables(&args.env, &mut spec.environment);
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.limits.memory = Limit::AtMost(args.memory);

@@ -263,6 +263,12 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
         assert!([2, 125, 126].contains(&output.status.code().unwrap()), "{words:?}: {said}");
     }
     let said = text(&world.drive(&["--list"], &[]));
+    let page = include_str!("../../DRIVE.md");
+    for line in said.lines().filter(|line| line.starts_with(' ')) {
+        let (name, rest) = line.trim().split_once(" for ").unwrap();
+        let host = rest.split_once(':').unwrap().0;
+        assert!(page.contains(&format!("`{name}`")) && page.contains(host), "{line}");
+    }
     assert!(said.contains("CLAUDE_CODE_OAUTH_TOKEN for api.anthropic.com"), "{said}");
 }
 

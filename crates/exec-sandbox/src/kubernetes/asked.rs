@@ -23,7 +23,7 @@ type Lack = (fn(&SandboxSpec, &ClusterSettings) -> bool, &'static str, &'static 
 const LACKS: &[Lack] = &[
     (|spec, _| spec.confinement == Confinement::None,
         "a cluster has pods and nothing else", "choose the mode `workspace-write`, or no backend"),
-    (|spec, _| !spec.shared.is_empty() || spec.spill.is_some() || !spec.read_only.is_empty(),
+    (|spec, _| !spec.shared.is_empty() || spec.spill.is_some() || !spec.read_only.is_empty() || !spec.home_state.is_empty(),
         "a node of a cluster has not got the folders of this machine",
         "take the folders out of the request, and put what is needed into the image, the workspace or its claim"),
     (|spec, settings| (!spec.hidden.is_empty() || !spec.unwritable.is_empty()) && matches!(settings.workspace, ClusterWorkspace::Claim { .. }),

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, Mount, Network, OnUnavailable, Property, ProtectedEntry, ProtectionMode,
-    Provider, SandboxRule, SandboxSpec, Stamp, What, bwrap_arguments, plan,
+    Entry, HomeState, HostFacts, Kernel, Mount, MountAccess, Network, OnUnavailable, Property,
+    ProtectedEntry, ProtectionMode, Provider, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec, Stamp,
+    What, bwrap_arguments, plan,
 };
 
 fn named(path: &str, kind: Entry, mode: ProtectionMode) -> ProtectedEntry {
@@ -276,4 +277,64 @@ fn what_is_masked_at_home_is_masked_in_what_is_shared() {
     for named in ["/srv/keys", "/srv/keys/x"] {
         assert_eq!(hidden(&[named]), Err(SandboxRule::CredentialFolder(".ssh")), "{named}");
     }
+}
+
+#[test]
+fn what_a_program_keeps_at_home_is_shown_to_it_there_and_nowhere_else() {
+    const KEPT: &str = "/home/u/.local/state/stockade/drive/claude/x/claude";
+    let plan_of = |source: &str, target: &str, access, change: fn(&mut SandboxSpec)| {
+        let mut machine = machine();
+        let link = Entry::Link { to: None, resolved: Some("/srv/data".into()) };
+        for (path, entry) in [
+            (KEPT, Entry::Folder),
+            ("/home/u/.claude", Entry::Folder),
+            ("/home/u/.codex", link),
+            ("/home/u/.local/share/claude/versions/2", Entry::File),
+            ("/srv/tool", Entry::File),
+        ] {
+            machine.entries.insert(path.into(), entry);
+        }
+        let mut spec = SandboxSpec::new("/home/u/work", ["claude"]);
+        spec.home_state = vec![HomeState { source: source.into(), target: target.into(), access }];
+        change(&mut spec);
+        plan(&spec, &machine).map(|plan| plan.to_string())
+    };
+    let (read, write) = (MountAccess::ReadOnly, MountAccess::ReadWrite);
+    let nothing: fn(&mut SandboxSpec) = |_| {};
+    for (source, target, access, line) in [
+        (KEPT, "/home/u/.claude", write, format!("rw \"/home/u/.claude\" from {KEPT:?}")),
+        ("/home/u/.claude", "/home/u/.claude", write, "rw \"/home/u/.claude\"".to_owned()),
+        ("/srv/tool", "/srv/tool", read, "ro \"/srv/tool\"".to_owned()),
+        (
+            "/home/u/.local/share/claude/versions/2",
+            "/home/u/.local/share/claude/versions/2",
+            read,
+            "ro \"/home/u/.local/share/claude/versions/2\"".to_owned(),
+        ),
+    ] {
+        let text = plan_of(source, target, access, nothing).unwrap();
+        assert!(text.contains(&format!("{line}  (the program's own state)")), "{source}: {text}");
+    }
+    let missing = plan_of("/home/u/.gemini", "/home/u/.gemini", write, nothing).unwrap();
+    assert!(!missing.contains(".gemini"), "{missing}");
+    for (source, target, access, rule) in [
+        ("/home/u/.codex", "/home/u/.codex", write, SandboxRule::NoLinks),
+        (KEPT, "/home/u", write, SandboxRule::Exists),
+        (KEPT, "/usr/lib", write, SandboxRule::Exists),
+        ("/srv/tool", "/usr/bin/tool", read, SandboxRule::Exists),
+        ("/srv/tool", "/srv/tool", write, SandboxRule::Exists),
+        (KEPT, "/home/u/../v", write, SandboxRule::PlainPath),
+    ] {
+        let refused = plan_of(source, target, access, nothing).unwrap_err();
+        assert_eq!(refused.rule, rule, "{source} {target}");
+    }
+    // Where nothing may be changed, this is only read; and who cannot show it to one program alone does not.
+    let read_only =
+        plan_of(KEPT, "/home/u/.claude", write, |spec| SandboxMode::ReadOnly.apply(spec)).unwrap();
+    assert!(read_only.contains("ro \"/home/u/.claude\" from"), "{read_only}");
+    let landlock = plan_of(KEPT, "/home/u/.claude", write, |spec| {
+        spec.backend = SandboxBackend::Landlock;
+        spec.require.clear();
+    });
+    assert!(matches!(landlock.unwrap_err().rule, SandboxRule::CannotEnforce(_)));
 }
