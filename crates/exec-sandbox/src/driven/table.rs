@@ -140,6 +140,8 @@ pub(super) const TABLE: &[DrivenCli] = &[
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
         ],
+        // Before its first talk it would look for the host of its logins, which it does not reach.
+        file: Some((".claude/.claude.json", "{\"hasCompletedOnboarding\":true}")),
         pass: &["ANTHROPIC_MODEL", "ANTHROPIC_SMALL_FAST_MODEL"],
         state: &[".claude"],
         own: &[(".claude", ReadWrite), (".claude.json", ReadOnly), (".local/share/claude", ReadWrite)],
