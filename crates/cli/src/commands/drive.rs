@@ -147,7 +147,7 @@ pub(crate) struct DriveArgs {
     arguments: Vec<OsString>,
 }
 
-/// Why nothing ran.
+/// What kept the CLI from being run, and so how this ends.
 enum Stop {
     Failed(String),
     Denied { why: String, fix: &'static str },

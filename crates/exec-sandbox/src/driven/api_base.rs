@@ -32,6 +32,10 @@ impl ApiBase {
         if !is_plain_path {
             return Err(wrong("has something else in its path than plain names".to_owned()));
         }
+        // Programs are told the text as it is, so it holds a host and nothing else.
+        if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte)) {
+            return Err(wrong("names no host, or more than a host".to_owned()));
+        }
         let target = NetTarget::parse(host).map_err(|refused| wrong(format!("names no host: {refused}")))?;
         let is_loopback = match &target.host {
             Host::Name(name) => name == "localhost",
@@ -93,6 +97,10 @@ mod tests {
             ("ftp://gw.example", "neither"),
             ("https://", "no host"),
             ("https://me@gw.example", "no host"),
+            ("https://me:key@gw.example", "no host"),
+            ("https://gw.example?x", "no host"),
+            ("https://gw.example#x", "no host"),
+            ("https://g\u{fc}.example", "no host"),
             ("https://gw.example:0", "no host"),
             ("https://gw.example/a?b=c", "plain names"),
             ("https://gw.example/../b", "plain names"),

@@ -146,7 +146,6 @@ pub(super) const TABLE: &[DrivenCli] = &[
         state: &[".claude"],
         own: &[(".claude", ReadWrite), (".claude.json", ReadOnly), (".local/share/claude", ReadWrite)],
         own_hosts: &[(ANTHROPIC, "the model"), ("platform.claude.com", "where its login is renewed")],
-        ..NONE
     },
     DrivenCli {
         name: "codex",
