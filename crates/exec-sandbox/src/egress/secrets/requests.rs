@@ -333,14 +333,10 @@ impl<'h> Asked<'h> {
             return BodyRewrite::Whole { most: MAX_BODY, then: Box::new(finish) };
         }
         let (held, target, path) = (Arc::clone(self.held), self.to.target.clone(), self.path.clone());
-        let is_tls = self.to.is_tls;
+        let (is_tls, is_loopback, is_bound) = (self.to.is_tls, self.to.is_loopback, self.is_bound);
         let judge = move |number| {
-            let asked = Asked {
-                held: &held,
-                to: Conversation { target: &target, is_tls },
-                is_bound: true,
-                path: path.clone(),
-            };
+            let to = Conversation { target: &target, is_tls, is_loopback };
+            let asked = Asked { held: &held, to, is_bound, path: path.clone(), until: Cell::default() };
             match asked.is_mentioned(number) {
                 true => Ok(()),
                 false => Err(asked.elsewhere(number, "the body")),
