@@ -152,24 +152,44 @@ impl PathGuard {
     pub fn authorize(&mut self, request: &PathRequest<'_>) -> Authorization {
         let PathRequest { tool, access, path, caller } = *request;
         for _ in 0..ATTEMPTS {
-            let (facts, held) = self.find(path);
-            let request = AccessRequest::Path { access, path, facts: &facts };
-            let held = match (self.sandboxes.decide(tool, &request, &caller), held) {
-                (Judgement::Denied(violation), _) => return Authorization::Denied(violation),
-                (Judgement::Allowed(_), Some(held)) => held,
-                (Judgement::Pending(asked), Some(held)) => {
+            let (facts, judged) = self.look(&PathRequest { tool, access, path, caller });
+            let held = match judged {
+                Err(violation) => return Authorization::Denied(violation),
+                Ok((Judgement::Allowed(_), held)) => held,
+                Ok((Judgement::Pending(asked), held)) => {
                     let (tool, path) = (tool.to_owned(), path.to_owned());
                     let pending = PendingPath { asked, tool, access, path, facts, held };
                     return Authorization::Pending(Box::new(pending));
                 }
-                // Nothing was found that could be opened, so nothing is allowed.
-                (_, None) => return self.refuse(tool, access, path, ResolveError::Unreadable),
+                Ok((Judgement::Denied(violation), _)) => return Authorization::Denied(violation),
             };
             if let Opened::As(granted) = granted::open(held, access, &facts) {
                 return Authorization::Granted(granted);
             }
         }
         self.refuse(tool, access, path, ResolveError::Changed)
+    }
+
+    /// Decides as [`PathGuard::authorize`] would, and opens nothing.
+    pub fn judge(&mut self, request: &PathRequest<'_>) -> Judgement {
+        self.look(request).1.map_or_else(Judgement::Denied, |(judgement, _)| judgement)
+    }
+
+    /// Finds what is there, and decides on it.
+    fn look(
+        &mut self,
+        request: &PathRequest<'_>,
+    ) -> (PathFacts, Result<(Judgement, HeldName), Box<Violation>>) {
+        let PathRequest { tool, access, path, caller } = *request;
+        let (facts, held) = self.find(path);
+        let asked = AccessRequest::Path { access, path, facts: &facts };
+        let judged = match (self.sandboxes.decide(tool, &asked, &caller), held) {
+            (Judgement::Denied(violation), _) => Err(violation),
+            (judgement, Some(held)) => Ok((judgement, held)),
+            // Nothing was found that could be opened, so nothing is allowed.
+            (_, None) => Err(self.violation(tool, access, path, ResolveError::Unreadable)),
+        };
+        (facts, judged)
     }
 
     /// Decides on a request whose question has been answered. The answer is about what the person was shown: when
@@ -235,7 +255,11 @@ impl PathGuard {
     }
 
     fn refuse(&mut self, tool: &str, access: Access, path: &Path, why: ResolveError) -> Authorization {
-        Authorization::Denied(self.sandboxes.own.guard_for(tool).refuse(access, path, why))
+        Authorization::Denied(self.violation(tool, access, path, why))
+    }
+
+    fn violation(&mut self, tool: &str, access: Access, path: &Path, why: ResolveError) -> Box<Violation> {
+        self.sandboxes.own.guard_for(tool).refuse(access, path, why)
     }
 }
 

@@ -85,7 +85,7 @@ fn carry_out(args: &Args) -> ExitCode {
         Command::Rules(rules) => commands::rules::run(rules, args.color),
         Command::Check(check) => commands::check::run(check, args.color),
         Command::Report(report) => commands::report::run(report),
-        Command::Why(why) => commands::why::run(why),
+        Command::Why(why) => commands::why::run(why, args.color),
         Command::Audit(audit) => commands::audit::run(audit, args.color),
         Command::Skill(skill) => commands::skill::run(skill, args.color),
         Command::Config(config) => commands::config::run(config, args.color),

@@ -79,6 +79,8 @@ pub struct Config {
     /// Rules of the scanner of which anything is said.
     changed_rules: Vec<String>,
     notices: Vec<ConfigNotice>,
+    /// What each layer that changed anything left of a list, the weakest first.
+    lists: Vec<Leaf>,
 }
 
 /// A value of a configuration.
@@ -122,13 +124,17 @@ impl Config {
         for leaf in defaults(&agents) {
             figment = figment.merge(leaf);
         }
+        let mut lists = Vec::new();
         for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
-            figment = merged(figment, leaf, &mut notices);
+            let Some(holds) = holding(&figment, leaf, &mut notices) else { continue };
+            lists.extend(Some(&holds).filter(|leaf| leaf.value.is_array()).cloned());
+            figment = figment.merge(holds);
         }
         let mut config = Self::of_figment(figment, known, rules, notices).map_err(|error| {
             let fix = "this is a mistake in stockade itself: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
+        config.lists = lists;
         config.hold_back_secrets(&by_others);
         config.withhold_secrets(&by_others);
         let (idle, told) = config.idle();
@@ -151,7 +157,17 @@ impl Config {
         let known = written.known(known);
         let changed_rules = written.changed_rules();
         let (agents, limit_store, audit) = written.read();
-        Ok(Self { figment, agents, known, rules, limit_store, audit, changed_rules, notices })
+        Ok(Self {
+            figment,
+            agents,
+            known,
+            rules,
+            limit_store,
+            audit,
+            changed_rules,
+            notices,
+            lists: Vec::new(),
+        })
     }
 
     /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`] always do.
@@ -197,12 +213,7 @@ impl Config {
             let origin = rules.last().map_or(BUILT_IN, |one| one.origin.clone());
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin });
         }
-        let named = agent_of(path).filter(|id| !self.agents.contains_key(id));
-        let known = match named {
-            Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
-            None => path.to_owned(),
-        };
-        let found = self.figment.find_value(&known).ok();
+        let found = self.figment.find_value(&self.known_path(path)).ok();
         // Of a tool or a rule, nothing need be said.
         if found.is_none() && key.is_of_one() {
             let value = scanner::own_severity(path).or_else(|| serde_json::from_str(key.default).ok())?;
@@ -213,6 +224,33 @@ impl Config {
         let shown = serde_json::to_value(&value).ok()?;
         let value = if matches!(key.kind, Kind::OptionalAddress) { without_password(shown) } else { shown };
         Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin })
+    }
+
+    /// Returns who says an entry of a list: the layer that it came with, where several hold together.
+    #[must_use]
+    pub fn origin_of_entry(&self, path: &str, entry: &str) -> Option<ConfigOrigin> {
+        let path = self.known_path(path);
+        let has = |leaf: &Leaf| leaf.value.as_array().is_some_and(|list| list.iter().any(|one| one == entry));
+        let mut origin = None;
+        for leaf in self.lists.iter().rev().filter(|leaf| leaf.path == path) {
+            if !has(leaf) {
+                break;
+            }
+            origin = Some(leaf.origin.clone());
+            // What replaces a list says all of it.
+            if !leaf.only_narrows {
+                break;
+            }
+        }
+        origin
+    }
+
+    /// The same path, for an agent that nobody has named that of all.
+    fn known_path(&self, path: &str) -> String {
+        match agent_of(path).filter(|id| !self.agents.contains_key(id)) {
+            Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
+            None => path.to_owned(),
+        }
     }
 
     /// The paths of a key, for each agent that is named and for each tool that anything is said of.
@@ -346,10 +384,10 @@ fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
     all
 }
 
-/// Puts a value on top of what holds so far; that of a project, and what only narrows, only as far as it does.
-fn merged(figment: Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Figment {
+/// What of a value is put on top of what holds so far; of that of a project, and of what only narrows, as far as it does.
+fn holding(figment: &Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Option<Leaf> {
     if !leaf.only_narrows {
-        return figment.merge(leaf);
+        return Some(leaf);
     }
     let base = figment.find_value(&leaf.path).ok().and_then(|value| serde_json::to_value(&value).ok());
     let own = || scanner::own_severity(&leaf.path);
@@ -364,10 +402,10 @@ fn merged(figment: Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> 
         });
     }
     if narrowed == base {
-        return figment;
+        return None;
     }
     leaf.value = narrowed;
-    figment.merge(leaf)
+    Some(leaf)
 }
 
 fn origin_of(metadata: &Metadata) -> ConfigOrigin {

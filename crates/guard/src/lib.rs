@@ -64,9 +64,11 @@ pub use rule_store::{RuleStore, RuleStoreError};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 pub use runner::{Egress, NotRun, PreparedRun, RunRecord, RunReport, network_held};
 #[cfg(all(feature = "audit", feature = "config"))]
-pub use session::{Call, Execution, Narrowing, PathAnswer, Session, SessionOptions};
+pub use session::{
+    Call, Execution, HostAnswer, Narrowing, PathAnswer, RuleOrigin, Session, SessionOptions, Why, WhyPart,
+};
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace};
+pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace, WouldRun};
 #[cfg(feature = "container")]
 pub use stockade_admission::container;
 pub use stockade_admission::{

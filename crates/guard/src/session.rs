@@ -19,6 +19,9 @@ mod run;
 mod search_path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod start;
+#[cfg(all(feature = "exec", target_os = "linux"))]
+mod view;
+mod why;
 
 use std::path::Path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -31,20 +34,24 @@ use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Settled;
 use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, LimitStore, SharedLimits, StoreError};
 use stockade_policy::access::Fix;
-use stockade_policy::commands::{Cause, Suggestion};
-use stockade_policy::shell::ReadOptions;
+use stockade_policy::commands::Cause;
+use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
+use stockade_policy::shell::{ReadOptions, quote_argv};
 use stockade_policy::{
-    Access, Caller, CommandContext, CommandDecision, Effect, Reply, SkillTools, ToolPolicy, ToolVerdict,
+    Access, Ask, Caller, CommandContext, CommandDecision, Effect, Reply, SkillTools, ToolPolicy, ToolVerdict,
+    Violation,
 };
 use stockade_scanner::Scanner;
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use graph::GraphRun;
+pub use hosts::HostAnswer;
 pub use narrow::Narrowing;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]
-pub use run::{PendingRun, Ran, RunAnswer};
+pub use run::{PendingRun, Ran, RunAnswer, WouldRun};
+pub use why::{RuleOrigin, Why, WhyPart};
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
@@ -445,7 +452,10 @@ impl Session {
         let is_stopped = decided.effect > Effect::Sandbox;
         let fix = match cause {
             Some(Cause::Rejected(_)) => Some(UNHIDE.to_owned()),
-            _ if is_stopped => added(&self.guard.commands().suggest(decided, options, place)),
+            _ if is_stopped => {
+                let helps = !self.guard.commands().suggest(decided, options, place).is_empty();
+                helps.then(|| allowing(self.guard.agent(), decided.text))
+            }
             _ => None,
         };
         let (layer, effect, subject) = (DecisionLayer::Commands, decided.effect, decided.text);
@@ -453,30 +463,40 @@ impl Session {
     }
 
     fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {
-        let (effect, rule, reason, fix) = match &authorization {
-            Authorization::Granted(granted) => {
-                let reason = format!("it is {}", granted.path().display());
+        let said = match &authorization {
+            Authorization::Granted(granted) => Said::Granted(granted.path()),
+            Authorization::Pending(pending) => Said::Pending(pending.ask()),
+            Authorization::Denied(violation) => Said::Denied(violation),
+            _ => Said::Unknown,
+        };
+        Ok(PathAnswer { decision: self.path_decision(path, &said)?, authorization })
+    }
+
+    /// Puts what is said of a path on record.
+    fn path_decision(&self, path: &Path, said: &Said<'_>) -> Result<Decision, GuardError> {
+        let (effect, rule, reason, fix) = match said {
+            Said::Granted(real) => {
+                let reason = format!("it is {}", real.display());
                 (Effect::Allow, DecisionRule::PathGranted, reason, None)
             }
-            Authorization::Pending(pending) => {
-                let rule = DecisionRule::Named(pending.ask().rule().to_string());
-                let fix = pending.ask().fix().map(words_of);
+            Said::Pending(ask) => {
+                let rule = DecisionRule::Named(ask.rule().to_string());
+                let fix = ask.fix().and_then(words_of);
                 (Effect::Ask, rule, "a person must be asked".to_owned(), fix)
             }
-            Authorization::Denied(violation) => {
+            Said::Denied(violation) => {
                 let rule = DecisionRule::Named(violation.reason.name().to_owned());
-                let fix = violation.fix.as_ref().map(words_of);
+                let fix = violation.fix.as_ref().and_then(words_of);
                 (Effect::Deny, rule, violation.rule.to_string(), fix)
             }
-            _ => {
+            Said::Unknown => {
                 let reason = "the policy says nothing that is understood".to_owned();
                 (Effect::Deny, DecisionRule::UnknownVerdict, reason, None)
             }
         };
         let layer = DecisionLayer::Paths;
         let subject = &path.display().to_string();
-        let decision = self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })?;
-        Ok(PathAnswer { decision, authorization })
+        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
     }
 
     fn limited(&self, subject: &str, refusal: &CallRefusal) -> Result<Decision, GuardError> {
@@ -530,23 +550,43 @@ fn within_limits(subject: &str) -> Result<Decision, GuardError> {
     decision.named()
 }
 
-/// A fix in the words of the configuration of an agent.
-fn words_of(fix: &Fix) -> String {
-    match fix {
-        Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
-        Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
-        other => other.to_string(),
-    }
+/// What is said of a path.
+enum Said<'s> {
+    Granted(&'s Path),
+    Pending(&'s Ask),
+    Denied(&'s Violation),
+    Unknown,
 }
 
-/// Says which rules would make a decision milder.
-fn added(suggestions: &[Suggestion]) -> Option<String> {
-    let ids: Vec<String> = suggestions.iter().map(|one| format!("`{}`", one.rule.id)).collect();
-    match ids.as_slice() {
-        [] => None,
-        [id] => Some(format!("add the rule {id}")),
-        ids => Some(format!("add the rules {}", ids.join(", "))),
-    }
+/// A fix in the words of the configuration of an agent; nothing where the configuration has none for it.
+fn words_of(fix: &Fix) -> Option<String> {
+    Some(match fix {
+        Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
+        Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
+        Fix::RemoveDenyGlob { access: Access::Read, glob } => {
+            format!("take `{glob}` out of `files.denyRead`")
+        }
+        Fix::RemoveDenyGlob { access: Access::Write, glob } => {
+            format!("take `{glob}` out of `files.denyWrite`")
+        }
+        // What a preset forbids stands in no list that anybody could take it out of.
+        Fix::RemoveForbiddenGlob { glob } if STANDARD_FORBIDDEN_GLOBS.contains(glob) => return None,
+        Fix::RemoveForbiddenGlob { glob } => format!("take `{glob}` out of `files.forbiddenGlobs`"),
+        Fix::AcceptHardLinks => return None,
+        Fix::AcceptAbsolutePaths => {
+            "set `files.preset` to `daemon`, which takes absolute paths, and `files.relativeOnly` to false"
+                .to_owned()
+        }
+        Fix::TurnJailOff => "copy the file into the workspace; only `files.preset: permissive` lets tools out of it, and that \
+                             restricts no path at all"
+            .to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// What a person types to allow exactly a command for which there are rules that help.
+fn allowing(agent: &str, command: &str) -> String {
+    quote_argv(["stockade", "policy", "add", "--agent", agent, "--for", command])
 }
 
 fn reply_name(reply: &Reply) -> &'static str {

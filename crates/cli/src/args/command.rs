@@ -108,7 +108,7 @@ commands! {
     "broker" => Broker(broker::BrokerArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
-    /// Say why something on record was decided so, and what would change it
+    /// Say why something was decided so, or would be, and what would change it
     "why" => Why(why::WhyArgs),
     /// Write a page for a browser: what agents did, and what was refused
     "report" => Report(report::ReportArgs),

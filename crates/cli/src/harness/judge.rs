@@ -9,11 +9,11 @@ use serde_json::Value;
 use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
-use stockade_guard::policy::shell::{ReadOptions, Shell, quote_argv};
+use stockade_guard::policy::shell::{ReadOptions, Shell};
 use stockade_guard::policy::{
     Access, CommandContext, CommandDecision, Effect, ToolCatalog, ToolPolicyConfig,
 };
-use stockade_guard::{AskedCommand, Decision, Guard, GuardOptions, Session, decide_on_disk};
+use stockade_guard::{AskedCommand, Decision, DecisionLayer, Guard, GuardOptions, Session, decide_on_disk};
 
 use super::answer::{Verdict, is_shown_whole};
 use super::call::{Call, Origin};
@@ -71,11 +71,11 @@ impl<'a> Agent<'a> {
         let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
         if kind == Kind::Own {
             let decision = self.session.own_tool(tool).map_err(|error| error.to_string())?;
-            return Ok(self.stopped(&decision, None));
+            return Ok(self.stopped(&decision));
         }
         let limits = self.session.check_limits().map_err(|error| error.to_string())?;
         if !limits.is_allowed() {
-            return Ok(self.stopped(&limits, None));
+            return Ok(self.stopped(&limits));
         }
         let commands = match kind {
             Kind::Shell => commands(&call.input)?,
@@ -84,7 +84,7 @@ impl<'a> Agent<'a> {
         let arguments = commands.first().filter(|_| commands.len() == 1).map(String::as_str);
         let decision = self.session.tool(tool, arguments).map_err(|error| error.to_string())?;
         if !decision.is_allowed() {
-            return Ok(self.stopped(&decision, None));
+            return Ok(self.stopped(&decision));
         }
         match kind {
             Kind::Shell => self.shell(call, &commands),
@@ -113,7 +113,7 @@ impl<'a> Agent<'a> {
         for path in paths {
             let path = paths::asked(&call.origin, path);
             let answer = self.session.path(tool, access, &path).map_err(|error| error.to_string())?;
-            match self.stopped(&answer.decision, None) {
+            match self.stopped(&answer.decision) {
                 Verdict::Silent => {}
                 denied @ Verdict::Deny(_) => return Ok(denied),
                 asked => worst = asked,
@@ -126,7 +126,7 @@ impl<'a> Agent<'a> {
         for host in hosts {
             let decision = self.session.host(host).map_err(|error| error.to_string())?;
             if !decision.is_allowed() {
-                return Ok(self.stopped(&decision, None));
+                return Ok(self.stopped(&decision));
             }
         }
         Ok(Verdict::Silent)
@@ -144,15 +144,15 @@ impl<'a> Agent<'a> {
             // A line that runs it in the sandbox, word for word as it would be written here, is what is wanted.
             let effect = if ours.is_some() && effect == Effect::Sandbox { Effect::Allow } else { effect };
             if effect == Effect::Deny {
-                return Ok(self.stopped(&decision, None));
+                return Ok(self.stopped(&decision));
             }
             if effect > worst {
-                (worst, asked) = (effect, Some((decision, command)));
+                (worst, asked) = (effect, Some(decision));
             }
         }
-        let Some((decision, command)) = asked else { return Ok(Verdict::Silent) };
+        let Some(decision) = asked else { return Ok(Verdict::Silent) };
         match worst {
-            Effect::Ask => Ok(self.stopped(&decision, Some(command))),
+            Effect::Ask => Ok(self.stopped(&decision)),
             _ => self.contain(call, commands, &contained?),
         }
     }
@@ -223,15 +223,14 @@ impl<'a> Agent<'a> {
     }
 
     /// What becomes of a decision that is not to be gone on with.
-    pub(crate) fn stopped(&self, decision: &Decision, command: Option<&String>) -> Verdict {
-        let Decision { id, layer, effect, reason, rule, .. } = decision;
-        let fix = match (command, &decision.fix) {
-            (Some(command), Some(_)) => {
-                let words = ["stockade", "policy", "add", "--agent", self.name, "--for", command];
-                format!("; a person can allow exactly this: {}", quote_argv(words))
+    pub(crate) fn stopped(&self, decision: &Decision) -> Verdict {
+        let Decision { id, layer, effect, reason, rule, fix, .. } = decision;
+        let fix = match fix {
+            Some(line) if *layer == DecisionLayer::Commands => {
+                format!("; a person can allow exactly this: {line}")
             }
-            (_, Some(fix)) => format!("; to allow it: {fix} (agent `{}`)", self.name),
-            _ => String::new(),
+            Some(fix) => format!("; to allow it: {fix} (agent `{}`)", self.name),
+            None => String::new(),
         };
         let text = format!("stockade: {reason} ({} {rule}){fix} [{id}]", layer.name());
         match effect {

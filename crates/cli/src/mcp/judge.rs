@@ -133,7 +133,7 @@ impl Judge for Judging<'_> {
         let agent = self.agent()?;
         let decision = agent.session.turn_away(&name, rule, reason.to_owned(), None);
         let decision = decision.map_err(|error| error.to_string())?;
-        match agent.stopped(&decision, None) {
+        match agent.stopped(&decision) {
             Verdict::Deny(why) => Ok(format!("{why} `{name}`")),
             other => Err(format!("a refusal became {other:?}")),
         }

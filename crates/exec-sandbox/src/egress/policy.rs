@@ -29,6 +29,8 @@ pub struct NetVerdict {
     pub notes: Vec<String>,
     /// The entry of a list that would allow it.
     pub entry: Option<String>,
+    /// The entry of the list that decided, as it is written.
+    pub written: Option<String>,
     allowed: bool,
 }
 
@@ -52,6 +54,7 @@ impl NetPolicy {
             reason,
             notes: Vec::new(),
             entry,
+            written: None,
             allowed,
         };
         let mut verdict = match self {
@@ -90,6 +93,14 @@ impl NetPolicy {
                 None => verdict(false, NOT_LISTED, "no entry of the list names it".to_owned(), entry),
             },
         };
+        if let Self::Hosts(list) = self {
+            let decided = match verdict.rule {
+                "denied" => list.denied_by(target),
+                "listed" => list.entry_for(target),
+                _ => None,
+            };
+            verdict.written = decided.map(ToString::to_string);
+        }
         if !own_name::is_own(target) {
             verdict.notes = notes(target, kind, matches!(self, Self::Open));
         }

@@ -10,6 +10,23 @@ use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::spec::MountAccess;
 
+impl Plan {
+    /// Returns what stands against a command of this plan that wants to read a path of this machine, or to change it; nothing where
+    /// it may. The path is in full and without links.
+    #[must_use]
+    pub fn keeps_from(&self, path: &Path, access: MountAccess) -> Option<Denial> {
+        if self.provider == Provider::Nothing {
+            return None;
+        }
+        let wanted = match access {
+            MountAccess::ReadOnly => Use::Read,
+            MountAccess::ReadWrite => Use::Change,
+        };
+        // Where a command has a view of its own, what it was not given is not there.
+        Judge::new(self).path(path, wanted, self.provider == Provider::Landlock)
+    }
+}
+
 /// What a command wants to do with a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {

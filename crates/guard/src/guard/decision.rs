@@ -215,7 +215,8 @@ impl Decision {
             ..AuditEvent::new(event_kind(self.layer, self.effect))
         };
         let event = event.with("id", self.id.as_str()).with("subject", self.subject.as_str());
-        event.with("reason", self.reason.as_str())
+        let event = event.with("reason", self.reason.as_str());
+        self.fix.iter().fold(event, |event, fix| event.with("toAllow", fix.as_str()))
     }
 }
 

@@ -118,7 +118,6 @@ pub(crate) fn decision(
     event.agent.clone_from(&owner.agent);
     event.skill = by.and_then(|by| by.skill.clone());
     let event = by.into_iter().fold(event, |event, by| event.with("startedBy", by.run.as_str()));
-    let event = decision.fix.iter().fold(event, |event, fix| event.with("toAllow", fix.as_str()));
     record(trail, event.with("reason", reason(brokered)))?;
     Ok(decision)
 }

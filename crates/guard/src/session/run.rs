@@ -11,7 +11,7 @@ use crate::CommandQuestion;
 use crate::audit::EventKind;
 use crate::config::{ExecConfig, Isolation};
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
-use crate::runner::RunReport;
+use crate::runner::{PreparedRun, RunReport};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -70,6 +70,24 @@ impl PendingRun {
     }
 }
 
+/// Where a command goes once it was judged.
+enum Going {
+    /// It goes nowhere now: it was refused, somebody has to be asked, or somebody else has to run it.
+    Stays(RunAnswer),
+    /// It runs, as it was prepared.
+    Starts(Decision, Box<PreparedRun>, RunPlace),
+}
+
+/// What [`Session::run`] would do with a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WouldRun {
+    /// What is decided.
+    pub decision: Decision,
+    /// Where it would run, at once or after a person has agreed; nothing where it would not.
+    pub place: Option<RunPlace>,
+}
+
 const NEVER: &str = "`execSandbox.enabled` is `never`";
 const FULL: &str = "`execSandbox.mode` is `danger-full-access`";
 
@@ -79,9 +97,37 @@ impl Session {
     /// # Errors
     /// When it cannot be put on record; nothing ran then.
     pub fn run(&self, text: &str, streams: Streams) -> Result<RunAnswer, GuardError> {
+        match self.going(text, streams)? {
+            Going::Stays(answer) => Ok(answer),
+            Going::Starts(decision, prepared, _) => self.start(text, decision, *prepared, streams),
+        }
+    }
+
+    /// Decides as [`Session::run`] does, as far as anything is known before a command begins, and runs nothing. Limits are not asked:
+    /// see [`Session::check_limits`].
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn would_run(&self, text: &str) -> Result<WouldRun, GuardError> {
+        Ok(match self.going(text, Streams::default())? {
+            Going::Starts(decision, _, place) => WouldRun { decision, place: Some(place) },
+            Going::Stays(RunAnswer::Unsandboxed(decision)) => {
+                WouldRun { decision, place: Some(RunPlace::Unsandboxed) }
+            }
+            Going::Stays(RunAnswer::Pending(pending)) => {
+                WouldRun { decision: pending.decision.clone(), place: Some(pending.place) }
+            }
+            Going::Stays(RunAnswer::Refused(decision)) => WouldRun { decision, place: None },
+            // Nothing runs where a command only goes somewhere.
+            Going::Stays(RunAnswer::Ran(ran)) => WouldRun { decision: ran.decision, place: None },
+        })
+    }
+
+    /// Judges a command, and finds out where it goes.
+    fn going(&self, text: &str, streams: Streams) -> Result<Going, GuardError> {
         let (decision, judged) = self.judged(text)?;
         if judged.effect == Effect::Deny {
-            return Ok(RunAnswer::Refused(decision));
+            return Ok(Going::Stays(RunAnswer::Refused(decision)));
         }
         match self.guard.config().exec.isolation {
             Isolation::Direct => self.unsandboxed(&judged, decision, streams),
@@ -95,7 +141,7 @@ impl Session {
                     let decision = self.by_sandbox(Effect::Allow, judged.text, rule, reason, None)?;
                     let prepared =
                         self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
-                    self.start(text, decision, prepared, streams)
+                    Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Unsandboxed))
                 }
                 None => self.sandboxed(&judged, decision, on_unavailable, streams),
             },
@@ -200,20 +246,21 @@ impl Session {
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         streams: Streams,
-    ) -> Result<RunAnswer, GuardError> {
+    ) -> Result<Going, GuardError> {
         let text = judged.text;
         match way(judged, &self.guard.config().exec, Sandboxes::None) {
             Way::Runs(_) => {
                 let reason = format!("{NEVER}: it runs with all rights of whoever runs it");
                 let rule = DecisionRule::SandboxDisabled;
-                Ok(RunAnswer::Unsandboxed(self.by_sandbox(Effect::Allow, text, rule, reason, None)?))
+                let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
+                Ok(Going::Stays(RunAnswer::Unsandboxed(decision)))
             }
             Way::Asks(place) => {
                 let reason = format!("{}; {NEVER}, so it would run without one", decision.reason);
                 let fix = "set `execSandbox.enabled` to `always`, or add a rule that allows it";
-                self.ask(judged, DecisionRule::SandboxDisabled, reason, fix, place, streams)
+                self.ask(judged, DecisionRule::SandboxDisabled, reason, fix, place, streams).map(Going::Stays)
             }
-            Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
+            Way::NoSandbox | Way::Refused => Ok(Going::Stays(RunAnswer::Refused(decision))),
         }
     }
 
@@ -223,7 +270,7 @@ impl Session {
         judged: &CommandDecision<'_, '_>,
         decision: Decision,
         streams: Streams,
-    ) -> Result<RunAnswer, GuardError> {
+    ) -> Result<Going, GuardError> {
         let (text, rule) = (judged.text, DecisionRule::FullAccess);
         let exec = ExecConfig { isolation: Isolation::Direct, ..self.guard.config().exec.clone() };
         match way(judged, &exec, Sandboxes::None) {
@@ -231,14 +278,14 @@ impl Session {
                 let reason = format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
                 let prepared = self.prepare(judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
-                self.start(text, decision, prepared, streams)
+                Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Unsandboxed))
             }
             Way::Asks(place) => {
                 let reason = format!("{}; {FULL}, so it would run without a sandbox", decision.reason);
                 let fix = "set `execSandbox.mode` to `workspace-write`, or add a rule that allows it";
-                self.ask(judged, rule, reason, fix, place, streams)
+                self.ask(judged, rule, reason, fix, place, streams).map(Going::Stays)
             }
-            Way::NoSandbox | Way::Refused => Ok(RunAnswer::Refused(decision)),
+            Way::NoSandbox | Way::Refused => Ok(Going::Stays(RunAnswer::Refused(decision))),
         }
     }
 
@@ -249,7 +296,7 @@ impl Session {
         decision: Decision,
         on_unavailable: OnUnavailable,
         streams: Streams,
-    ) -> Result<RunAnswer, GuardError> {
+    ) -> Result<Going, GuardError> {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
         // What somebody has agreed to by name needs no second look when it turns out at the last moment.
@@ -257,15 +304,17 @@ impl Session {
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),
             Found::Nothing(refusal) => (Sandboxes::None, Some(refusal)),
-            Found::Refused(refusal) => return self.not_to_be_had(text, &refusal),
+            Found::Refused(refusal) => return self.not_to_be_had(text, &refusal).map(Going::Stays),
         };
         let why = refusal.as_ref().map(ToString::to_string).unwrap_or_default();
         match (way(judged, &self.guard.config().exec, sandboxes), refusal) {
-            (Way::Runs(RunPlace::Sandbox), _) => self.start(text, decision, prepared, streams),
-            (Way::Runs(RunPlace::Unsandboxed), _) => {
+            (Way::Runs(place @ RunPlace::Sandbox), _) => {
+                Ok(Going::Starts(decision, Box::new(prepared), place))
+            }
+            (Way::Runs(place @ RunPlace::Unsandboxed), _) => {
                 let reason = format!("{why}; `{RULE}` is `warn`, so it runs without a sandbox");
                 let decision = self.by_sandbox(Effect::Allow, text, RULE, reason, None)?;
-                self.start(text, decision, prepared, streams)
+                Ok(Going::Starts(decision, Box::new(prepared), place))
             }
             (Way::Asks(RunPlace::Sandbox), _) => {
                 let question = self.question(judged);
@@ -274,25 +323,27 @@ impl Session {
                         let reason =
                             format!("a person has said yes to exactly this before ({})", said.answer.name());
                         let decision = self.answered(Effect::Sandbox, text, reason)?;
-                        self.start(text, decision, prepared, streams)
+                        Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Sandbox))
                     }
                     Some(said) => {
                         let reason = format!("a person has said no to this before ({})", said.answer.name());
-                        Ok(RunAnswer::Refused(self.answered(Effect::Deny, text, reason)?))
+                        Ok(Going::Stays(RunAnswer::Refused(self.answered(Effect::Deny, text, reason)?)))
                     }
                     None => {
                         let (text, place) = (text.to_owned(), RunPlace::Sandbox);
                         let pending = PendingRun { text, question, decision, place, streams };
-                        Ok(RunAnswer::Pending(Box::new(pending)))
+                        Ok(Going::Stays(RunAnswer::Pending(Box::new(pending))))
                     }
                 }
             }
             (Way::Asks(place), Some(refusal)) => {
                 let reason = format!("{}; {why}, so it would run without a sandbox", decision.reason);
-                self.ask(judged, RULE, reason, &refusal.fix, place, streams)
+                self.ask(judged, RULE, reason, &refusal.fix, place, streams).map(Going::Stays)
             }
-            (Way::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal),
-            (Way::Asks(_) | Way::NoSandbox | Way::Refused, _) => Ok(RunAnswer::Refused(decision)),
+            (Way::NoSandbox, Some(refusal)) => self.no_sandbox(text, &refusal).map(Going::Stays),
+            (Way::Asks(_) | Way::NoSandbox | Way::Refused, _) => {
+                Ok(Going::Stays(RunAnswer::Refused(decision)))
+            }
         }
     }
 

@@ -34,3 +34,6 @@ mod repositories;
 #[cfg(feature = "config")]
 #[cfg(test)]
 mod seeds;
+#[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
+#[cfg(test)]
+mod why;

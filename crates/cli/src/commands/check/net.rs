@@ -2,8 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
 
 use clap::builder::NonEmptyStringValueParser;
+use stockade_guard::HostAnswer;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::egress::{NetPolicy, NetRefused, NetTarget};
+use stockade_guard::egress::NetPolicy;
 
 use super::{Answer, Decision};
 use crate::command_rules::of_agent;
@@ -48,47 +49,21 @@ pub(super) fn check(args: &NetArgs) -> Result<Vec<Answer>, Failure> {
         .exec
         .net_policy()
         .map_err(|error| Failure::usage(format_args!("{LIST}: {error}")).with_help(error.fix))?;
-    Ok(args.hosts.iter().map(|host| answer(&policy, &args.agent, host)).collect())
+    Ok(args.hosts.iter().map(|host| answer(&policy, host)).collect())
 }
 
-fn answer(policy: &NetPolicy, agent: &str, host: &str) -> Answer {
-    let target = match NetTarget::parse(host) {
-        Ok(target) => target,
-        Err(refused) => return unread(host, refused),
-    };
-    let verdict = policy.decide(&target);
-    let allowed = verdict.is_allowed();
-    let fix = match (policy, allowed) {
-        (_, true) => None,
-        (NetPolicy::Hosts(_), _) => verdict.entry.map(|entry| format!("add \"{entry}\" to `{LIST}`")),
-        _ => Some(format!(
-            "set `agents.{agent}.skills.execSandbox.network` to \"open\", which opens it for every host"
-        )),
-    };
-    let mut notes = verdict.notes;
-    if allowed && matches!(policy, NetPolicy::Hosts(_)) {
+fn answer(policy: &NetPolicy, host: &str) -> Answer {
+    let HostAnswer { is_allowed, rule, reason, fix, mut notes, .. } = HostAnswer::of(policy, host);
+    if is_allowed && matches!(policy, NetPolicy::Hosts(_)) {
         notes.push(BROKER.to_owned());
     }
     Answer {
         name: host.to_owned(),
-        decision: if allowed { Decision::Allow } else { Decision::Deny },
-        reason: Some(verdict.rule.to_owned()),
-        rule: verdict.reason,
+        decision: if is_allowed { Decision::Allow } else { Decision::Deny },
+        reason: Some(rule),
+        rule: reason,
         real_path: None,
         limits: notes,
         fixes: fix.into_iter().collect(),
-    }
-}
-
-/// What programs read differently is let through by nobody, whatever is configured.
-fn unread(host: &str, refused: NetRefused) -> Answer {
-    Answer {
-        name: host.to_owned(),
-        decision: Decision::Deny,
-        reason: Some(refused.rule.to_owned()),
-        rule: refused.reason,
-        real_path: None,
-        limits: Vec::new(),
-        fixes: refused.fix.map(|fix| format!("{fix}, and see what is said about that")).into_iter().collect(),
     }
 }

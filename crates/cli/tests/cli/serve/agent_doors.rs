@@ -168,6 +168,19 @@ impl House {
         (output.status.code().unwrap().into(), said.unwrap_or_default().to_owned())
     }
 
+    /// What `why` says of it as a command of the agent: what is decided, and the sentence that the others say.
+    fn why(&self, agent: &str, text: &str) -> ([String; 3], String) {
+        let asked = ["why", "--as", "command", "--format", "json", "--agent", agent, "--workspace"];
+        let output = self.stockade(&[&asked[..], &[&self.workspace, "--", text]].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+        let run = &answer["decisions"][0];
+        assert_eq!(run["use"], "run", "{answer}");
+        let word = |key: &str| run[key].as_str().unwrap_or_default().to_owned();
+        let decided = [word("layer"), word("decision"), word("rule")];
+        let fix = run["toAllow"][0].as_str().map(|fix| format!("; to allow it: {fix}")).unwrap_or_default();
+        (decided, format!("{} ({} {}){fix}", word("reason"), word("layer"), word("rule")))
+    }
+
     fn served(&mut self, agent: &str, text: &str) -> Answer {
         let asked = json!({"agent": agent, "command": text, "spec": {"workspace": self.workspace}});
         let answer = self.serving.call("exec", &asked);
@@ -192,6 +205,11 @@ fn every_door_of_an_agent_answers_alike() {
         let wanted = house.crate_answers(agent, &text);
         let at = format!("{agent}: {text}");
 
+        let (decided, because) = house.why(agent, &text);
+        assert_eq!(decided, wanted.decided, "why: {at}");
+        if let Some(refusal) = &wanted.said {
+            assert!(refusal.ends_with(&because), "why: {at}: {because} instead of {refusal}");
+        }
         let served = house.served(agent, &text);
         assert_eq!((&served.decided, served.code), (&wanted.decided, wanted.code), "exec of serve: {at}");
         let (code, said) = house.ran(agent, argv);

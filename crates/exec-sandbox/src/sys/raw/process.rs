@@ -145,10 +145,14 @@ pub(crate) fn hard_limit(resource: c_uint) -> u64 {
     if result.is_ok() { limit[1] } else { u64::MAX }
 }
 
-/// Lets others go before a process; 0 is this one.
+/// Lets others go before a process; 0 is this one. Whoever was started behind them already stays there.
 pub(crate) fn lower_priority(pid: i32, nice: c_int) -> Result {
     // SAFETY: only numbers are handed over.
-    done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, pid, nice) })
+    match done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, pid, nice) }) {
+        // The kernel says this where it would have been raised.
+        Err(libc::EACCES) => Ok(()),
+        other => other,
+    }
 }
 
 /// Bounds a process, and all that it starts, to these processors; 0 is this one.

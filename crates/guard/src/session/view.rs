@@ -1,0 +1,94 @@
+//! What the commands of an agent see of a path of this machine.
+
+use std::path::Path;
+
+use stockade_policy::{Access, Effect};
+
+use super::start::{Found, look};
+use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
+use crate::exec::{Denial, MountAccess, OnUnavailable};
+
+/// The key of the paths that commands may read besides their workspace.
+const READABLE: &str = "skills.execSandbox.readOnlyAllowPaths";
+
+impl Session {
+    /// Decides whether a command in the sandbox of the agent may read or change a path of this machine, by the plan of such a
+    /// sandbox. The path is in full and without links. Also returns why no setting allows it, where none does.
+    ///
+    /// # Errors
+    /// When no plan can be made, or the answer not be put on record.
+    pub fn seen_by_commands(
+        &self,
+        access: Access,
+        path: &Path,
+    ) -> Result<(Decision, Option<String>), GuardError> {
+        let judged = self.guard.decide_command("true", &Default::default(), &self.guard.command_place());
+        let prepared = self.prepare(&judged, OnUnavailable::Refuse, self.mode())?;
+        let wanted = match access {
+            Access::Read => MountAccess::ReadOnly,
+            Access::Write => MountAccess::ReadWrite,
+        };
+        let (effect, rule, reason, fix, never) = match (look(&prepared), prepared.plan()) {
+            (Found::Sandbox, Ok(plan)) => match plan.keeps_from(path, wanted) {
+                None => (Effect::Sandbox, "view", shared(access).to_owned(), None, None),
+                Some(denial) => {
+                    let (reason, fix, never) = match path.starts_with(self.guard.workspace()) {
+                        true => kept_back_within(&denial),
+                        false => kept_back(&denial),
+                    };
+                    (Effect::Deny, denial.name(), reason, fix, never)
+                }
+            },
+            (Found::Nothing(refusal) | Found::Refused(refusal), _) | (_, Err(refusal)) => {
+                (Effect::Deny, "no-sandbox", refusal.to_string(), Some(refusal.fix), None)
+            }
+        };
+        let (layer, subject) = (DecisionLayer::Sandbox, path.display().to_string());
+        let rule = DecisionRule::Named(rule.to_owned());
+        let draft = DecisionDraft { layer, effect, subject: &subject, rule, reason, fix };
+        Ok((self.decided(draft)?, never))
+    }
+}
+
+const fn shared(access: Access) -> &'static str {
+    match access {
+        Access::Read => "a command in the sandbox sees it",
+        Access::Write => "a command in the sandbox may change it",
+    }
+}
+
+/// The same of the workspace: commands are denied what file tools are, and names that other programs obey.
+fn kept_back_within(denial: &Denial) -> (String, Option<String>, Option<String>) {
+    match denial {
+        Denial::Write(_) => {
+            let fix = "take what names it out of `files.denyWrite` and `files.forbiddenGlobs`, or set `execSandbox.mode` to \
+                       `workspace-write`, whichever decides";
+            ("a command in the sandbox may not change it".to_owned(), Some(fix.to_owned()), None)
+        }
+        other => kept_back(other),
+    }
+}
+
+/// Why, the narrowest change, and why there is none.
+fn kept_back(denial: &Denial) -> (String, Option<String>, Option<String>) {
+    match denial {
+        Denial::Read(path) => {
+            let fix = format!("add \"{}\" to `{READABLE}`", path.display());
+            ("a command in the sandbox does not see it".to_owned(), Some(fix), None)
+        }
+        Denial::Write(_) => {
+            let never = "the configuration lets commands change the workspace and nothing else; a person can let one command do it: \
+                         `stockade exec --rw FOLDER`";
+            ("a command in the sandbox may not change it".to_owned(), None, Some(never.to_owned()))
+        }
+        Denial::Never(_, why) => {
+            let reason = format!("it is shared with no command: {why}");
+            (reason, None, Some("no setting shares it".to_owned()))
+        }
+        other => (
+            format!("a command is refused that ({})", other.name()),
+            None,
+            Some("no setting allows it".to_owned()),
+        ),
+    }
+}
