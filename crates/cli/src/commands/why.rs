@@ -1,8 +1,10 @@
 //! `stockade why`: what a decision on record was about, or what would be decided; why it falls out so, and what would change it.
 #![expect(clippy::disallowed_methods, reason = "asks whether there is a file of some name")]
 
+#[cfg(target_os = "linux")]
 mod answer;
 mod asked;
+#[cfg(target_os = "linux")]
 mod shown;
 
 use std::ops::ControlFlow;
@@ -10,16 +12,20 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail};
+#[cfg(target_os = "linux")]
 use stockade_guard::policy::Effect;
 use stockade_text::escape;
 
+#[cfg(target_os = "linux")]
 use self::answer::Answer;
 use self::asked::Kind;
 use super::audit;
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
-use crate::output::{Output, styles};
+use crate::output::Output;
+#[cfg(target_os = "linux")]
+use crate::output::styles;
 use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
 use crate::report::record_facts::{about, detail};
@@ -104,6 +110,7 @@ pub(crate) fn run(args: &WhyArgs, color: ColorChoice) -> Result<Exit, Failure> {
 }
 
 /// What would be decided, as JSON.
+#[cfg(target_os = "linux")]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Asking<'a> {
@@ -117,6 +124,7 @@ struct Asking<'a> {
 }
 
 /// Says what would be decided about something.
+#[cfg(target_os = "linux")]
 fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoice) -> Result<Exit, Failure> {
     let whom = answer::Asked::open(&args.agent, &args.workspace)?;
     let answers = whom.answers(kind, what)?;
@@ -136,6 +144,12 @@ fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoi
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
     output.finish(if all { Exit::Clean } else { Exit::Found })
+}
+
+/// Where no command runs, no session decides on anything.
+#[cfg(not(target_os = "linux"))]
+fn decided(_: &WhyArgs, _: &str, kind: Kind, _: &[Kind], _: ColorChoice) -> Result<Exit, Failure> {
+    Err(Failure::usage(format_args!("what would be decided about a {} is told on Linux only", kind.name())))
 }
 
 /// Says what a decision on record was about.
