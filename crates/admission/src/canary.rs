@@ -32,7 +32,8 @@ pub fn check_scanner(scanner: &Scanner) -> Result<(), BlindScanner> {
     let scanner = &scanner.changed(&[]);
     let finds = |text: &str| {
         let name = Path::new("canary.md");
-        let seen = scan_bytes(name, text.as_bytes(), scanner, &ScanOptions::default(), |scan| !scan.report.clean());
+        let seen =
+            scan_bytes(name, text.as_bytes(), scanner, &ScanOptions::default(), |scan| !scan.report.clean());
         seen.contains(&true)
     };
     try_canary(canary_of(scanner), finds)
