@@ -9,17 +9,20 @@ use crate::support::STOCKADE;
 /// Commands that need their arguments alone.
 const COMMANDS: &[&[&str]] = &[
     &["--version"],
-    &["scan", "SKILL.md"],
     &["sanitize", "SKILL.md"],
-    &["rules", "show", "NET_REVERSE_SHELL"],
     &["check", "tool", "read"],
-    &["container", "check", "SKILL.md"],
     &["completions", "bash"],
     &["serve"],
 ];
 
-/// Commands that read settings, since these say whether what is decided is put on record, and need nothing else.
-const WITH_SETTINGS: &[&[&str]] = &[&["check", "command", "ls"]];
+/// Commands that read settings, since these say whether what is decided is put on record, or how bad a hit of a scanner's rule is, and
+/// need nothing else.
+const WITH_SETTINGS: &[&[&str]] = &[
+    &["check", "command", "ls"],
+    &["scan", "SKILL.md"],
+    &["rules", "show", "NET_REVERSE_SHELL"],
+    &["container", "check", "SKILL.md"],
+];
 
 /// What settings are in, as a trace names it.
 const SETTINGS: &[&str] = &["home-of-the-test/config", "/etc/stockade", ".stockade"];

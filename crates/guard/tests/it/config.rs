@@ -451,10 +451,11 @@ fn every_key_is_in_the_schema() {
         assert!(schema.contains(&format!("\"{name}\"")), "{}", key.path);
     }
     let config = Config::load(&ConfigSources::default()).unwrap();
-    // Of tools, nothing need be said.
-    let of_tools = Config::keys().iter().filter(|key| key.path.contains("<tool>")).count();
-    assert!(of_tools > 0);
-    assert_eq!(config.values().len() + of_tools, Config::keys().len());
+    // Of tools and of rules of the scanner, nothing need be said.
+    let is_of_one = |path: &str| path.contains("<tool>") || path.contains("<rule>");
+    let of_one = Config::keys().iter().filter(|key| is_of_one(key.path)).count();
+    assert!(of_one > 1);
+    assert_eq!(config.values().len() + of_one, Config::keys().len());
 }
 
 #[test]
