@@ -47,7 +47,7 @@ pub struct Finding<'t> {
     pub severity: Severity,
     /// Why it is milder than its rule says, if it is: what stands around it speaks of attacks, and so may only show one.
     pub lowered: Option<&'static str>,
-    /// Who says that its rule is as bad as this, if that is not the rule itself: see [`RuleChange`](crate::RuleChange).
+    /// Who says that its rule is as bad as this, if that is not the rule itself: see [`RuleChange`].
     pub changed: Option<&'t str>,
     /// What it means, in one line.
     pub description: &'t str,

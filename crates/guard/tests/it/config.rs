@@ -7,11 +7,10 @@ use std::path::Path;
 
 use serde_json::json;
 use stockade_guard::config::{
-    Config, ConfigError, ConfigLayer, ConfigNotice, ConfigSources, HomeView, Isolation, OnUnavailable,
-    SandboxBackend, config_schema,
+    Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Isolation, OnUnavailable, SandboxBackend,
+    config_schema,
 };
-use stockade_guard::policy::{Answer, Layer, ToolCatalog};
-use stockade_guard::{Guard, GuardOptions};
+use stockade_guard::policy::{Answer, Layer};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -458,8 +457,13 @@ fn every_key_is_in_the_schema() {
     assert_eq!(config.values().len() + of_one, Config::keys().len());
 }
 
+#[cfg(feature = "audit")]
 #[test]
 fn a_project_does_not_switch_secrets_on() {
+    use stockade_guard::config::ConfigNotice;
+    use stockade_guard::policy::ToolCatalog;
+    use stockade_guard::{Guard, GuardOptions};
+
     let user = |must: bool| {
         format!(
             "security: {{permission: {{enableNodePermissions: {must}, allowedNetHosts: [a.example], secrets: ['T=cmd:op read x@a.example']}}}}\n"
