@@ -20,7 +20,7 @@ use thiserror::Error;
 
 pub use egress::Egress;
 pub(crate) use egress::{EgressProxy, decision};
-pub(crate) use secrets::{OUT_OF_SIGHT, lend};
+pub(crate) use secrets::{OUT_OF_SIGHT, lend, unseen};
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
 use crate::broker::JoinedBroker;

@@ -16,6 +16,7 @@ use super::{SOCKET_VARIABLE, TOKEN_VARIABLE, control};
 use crate::egress::SecretError;
 use crate::exec::{HostFacts, Network, Plan, SandboxBackend, SandboxSpec, probe};
 use crate::guard::Decision;
+use crate::runner::{OUT_OF_SIGHT, unseen};
 
 /// How long a broker may take to answer. It may have to ask a program for a secret, which has 20 seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -215,20 +216,10 @@ impl JoinedBroker {
         facts: &HostFacts,
     ) -> Result<(), SecretError> {
         let control = control(&self.asking.socket);
-        for (name, path) in
-            self.files.iter().map(|(name, path)| (name.as_str(), path)).chain([(TOKEN_VARIABLE, &control)])
-        {
-            let Ok(real) = fs::canonicalize(path) else { continue };
-            if let Some(seen) = plan.may_see(&real) {
-                let why = format!(
-                    "stands in `{}`, which the command sees, since it sees `{}`",
-                    path.display(),
-                    seen.display()
-                );
-                let fix = if *path == control { FOLDER } else { crate::runner::OUT_OF_SIGHT };
-                return Err(SecretError::new(name, why, fix));
-            }
+        for (name, path) in &self.files {
+            unseen(name, path, plan, OUT_OF_SIGHT)?;
         }
+        unseen(TOKEN_VARIABLE, &control, plan, FOLDER)?;
         let handed_on = spec.environment.pass.iter().filter_map(|name| facts.environment.get(name));
         let set = spec.environment.set.iter().map(|(_, value)| value);
         let given = handed_on.chain(set).chain(&spec.command);

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "looks where a secret lies")]
 
 use std::ffi::OsStr;
+use std::path::Path;
 use std::{fs, io};
 
 use super::Egress;
@@ -43,19 +44,17 @@ fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
         let fix = "run it in a sandbox, or leave its secrets out";
         return Err(SecretError::new(name, "could be read by a command without a sandbox", fix));
     }
-    for (name, path) in secrets.files() {
-        // Where nothing is, nothing is read, and that is said when it is tried.
-        let Ok(real) = fs::canonicalize(path) else { continue };
-        if let Some(seen) = plan.may_see(&real) {
-            let why = format!(
-                "stands in `{}`, which the command sees, since it sees `{}`",
-                path.display(),
-                seen.display()
-            );
-            return Err(SecretError::new(name, why, OUT_OF_SIGHT));
-        }
-    }
-    Ok(())
+    secrets.files().try_for_each(|(name, path)| unseen(name, path, plan, OUT_OF_SIGHT))
+}
+
+/// Refuses what a command could read where it lies.
+pub(crate) fn unseen(name: &str, path: &Path, plan: &Plan, fix: &'static str) -> Result<(), SecretError> {
+    // Where nothing is, nothing is read, and that is said when it is tried.
+    let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
+    let Some(seen) = plan.may_see(&real) else { return Ok(()) };
+    let (path, seen) = (path.display(), seen.display());
+    let why = format!("stands in `{path}`, which the command sees, since it sees `{seen}`");
+    Err(SecretError::new(name, why, fix))
 }
 
 /// Looks whether the command is given one of them, and gives it what stands for them.
