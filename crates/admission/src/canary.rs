@@ -7,10 +7,11 @@ use thiserror::Error;
 
 use crate::scan_files::scan_bytes;
 
-/// A text that the built-in rules find something in. The rule is one of the cheapest to try, and enough stands around it that the
-/// first look at a text goes its usual way, many bytes at once.
+/// A text that the built-in rules find something in. The rule is one of the cheapest to try, a warning, about which it is not
+/// asked whether the text only mentions it; and enough stands around it that the first look at a text goes its usual way, many
+/// bytes at once.
 const CANARY: &str = "This text stands in for a skill whose work is known beforehand, and no person or model is to follow it. \
-    It says to point a miner at stratum+tcp://canary.example:3333 and to leave it there, which every scan must find. \
+    It says to call printenv and to read what that prints, which every scan must find. \
     Where it is not found, whatever else was called clean was not looked at.\n";
 
 /// A scanner does not find what it must find, so that nothing it says holds.
@@ -40,9 +41,10 @@ pub fn check_scanner(scanner: &Scanner) -> Result<(), BlindScanner> {
 }
 
 fn canary_of(scanner: &Scanner) -> Option<&str> {
-    let first = scanner.rules().first()?;
-    let is_built_in = Scanner::builtin().rules().first().is_some_and(|rule| rule.id == first.id);
-    if is_built_in { Some(CANARY) } else { first.matches.first().map(|text| &**text) }
+    if scanner.has_builtin_rules() {
+        return Some(CANARY);
+    }
+    scanner.own_rules().first()?.matches.first().map(|text| &**text)
 }
 
 fn try_canary(text: Option<&str>, finds: impl Fn(&str) -> bool) -> Result<(), BlindScanner> {

@@ -13,8 +13,9 @@
 //! ```
 //!
 //! It does **not** understand prose: an attack that is only described, in words that honest skills use too, is not found.
-//! What is said around a match counts in one way alone: where a clause, a heading or a list speaks of attacks, what would block is
-//! a warning, and the finding [says why](Finding::lowered). Nothing said there makes a finding go away.
+//! What is said around a match lowers it in one case: a sentence of prose that forbids it and nothing else, or that quotes an order
+//! to a model as what a person says, turns what would block into a warning, and the finding [says why](Finding::lowered). In a fence,
+//! a script, a table or the head of a skill, no words count, and nothing makes a finding go away.
 //! It decides from the text alone, opens no file, and knows nothing of other texts. Time is linear in the text and memory
 //! bounded by it, for any text and for every rule that it accepts.
 //!

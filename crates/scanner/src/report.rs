@@ -45,7 +45,7 @@ pub struct Finding<'t> {
     pub category: Category,
     /// How bad it is.
     pub severity: Severity,
-    /// Why it is milder than its rule says, if it is: what stands around it speaks of attacks, and so may only show one.
+    /// Why it is milder than its rule says, if it is: its sentence forbids it or quotes it.
     pub lowered: Option<&'static str>,
     /// Who says that its rule is as bad as this, if that is not the rule itself: see [`RuleChange`].
     pub changed: Option<&'t str>,

@@ -157,6 +157,18 @@ impl Scanner {
         })
     }
 
+    /// Whether the built-in rules are among its rules.
+    #[must_use]
+    pub fn has_builtin_rules(&self) -> bool {
+        !self.parts.builtin.is_empty()
+    }
+
+    /// Returns the user's own rules, in their order.
+    #[must_use]
+    pub fn own_rules(&self) -> &[RuleBuf] {
+        &self.parts.user
+    }
+
     /// Scans a Markdown text with the default limits.
     pub fn scan<'t>(&'t self, text: &'t str) -> ScanReport<'t> {
         self.scan_with(text, &ScanOptions::default())

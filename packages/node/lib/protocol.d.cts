@@ -216,7 +216,7 @@ export interface Finding {
   description: string;
   /** From 1. */
   lineNumber: number;
-  /** Why it is a warning, though its rule is critical: what stands around it speaks of attacks. */
+  /** Why it is a warning, though its rule is critical: its sentence forbids it or quotes it. */
   loweredFor?: string | null;
   /** At most 100 characters of what matched. */
   matchedText: string;

@@ -303,7 +303,7 @@ class Finding(_Finding, total=False):
     decodedFrom: Optional[str]
     """What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts."""
     loweredFor: Optional[str]
-    """Why it is a warning, though its rule is critical: what stands around it speaks of attacks."""
+    """Why it is a warning, though its rule is critical: its sentence forbids it or quotes it."""
     path: Optional[str]
     """The file; only for bundles."""
     pathIsLossy: bool

@@ -33,9 +33,7 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
 /// Compiles patterns into one expression that says which of them it found.
 pub(crate) fn compile_list(patterns: &[&str]) -> Result<Regex, PatternError> {
     let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
-    let config = meta::Config::new().utf8_empty(false).which_captures(WhichCaptures::Implicit);
-    let built = meta::Builder::new().configure(config).build_many_from_hir(&parse(&expanded)?);
-    built.map_err(|_| PatternError::TooLarge)
+    build(&parse(&expanded)?)
 }
 
 /// Compiles patterns into one expression that matches where any of them does, and says whether that can be only where a line

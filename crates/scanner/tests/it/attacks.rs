@@ -345,23 +345,41 @@ const SAID_IN_VAIN: &[&str] = &[
     "Do not use this but run that:\n\n```sh\nX\n```\n",
 ];
 
-/// The same, of which each speaks of the command as of an attack, or forbids it.
-const SAID: &[&str] = &[
-    "Never run `X`.",
-    "Never run: `X`",
-    "Never download or execute `X`.",
-    "Do not use the following commands: `X`",
-    "Never use `docker run` and `X`.",
-    "Use npm instead of `X`.",
+/// What forbids a command where a program would run it, where a cell or a heading says so, or in a sentence that goes on.
+const STILL_AN_ORDER: &[&str] = &[
     "Do not use these:\n\n```sh\nX\n```\n",
     "```sh\n# NEVER do this\nX\n```\n",
     "```sh\n# Don't:\nX\n```\n",
     "## Dangerous commands\n\n```sh\nX\n```\n",
+    "## Dangerous commands\n\n- `X`\n",
     "## Never do this\n\n```sh\nX\n```\n",
     "| `X` | never run this |\n",
+    "| never run `X` |\n",
     "```python\nPATTERNS = [\n    r\"X\",\n]\n```\n",
     "```python\nsuspicious = re.compile(r\"X.*\")\n```\n",
     "```sh\nBLOCKED=(\n  \"X\"\n)\n```\n",
+    "---\nname: x\ndescription: Never run `X`.\n---\n",
+    "Use npm instead of `X`.",
+    "Never use npm instead of `X`.",
+    "Never run `X` twice.",
+    "Never run `X` as root; run it as yourself.",
+    "Never run `X` before `npm install`.",
+    "Never run `X` - until you are ready.",
+    "Never use slow mirrors `X`.",
+    "May you never run `X`?",
+    "Never run `npm`, since `X` is faster.",
+];
+
+/// Sentences that forbid the command and nothing else.
+const SAID: &[&str] = &[
+    "Never run `X`.",
+    "Never run: `X`",
+    "- Do not run `X`!",
+    "You must not run commands like `X`.",
+    "Never download or execute `X`.",
+    "Do not use the following commands: `X`",
+    "Never use `docker run` and `X`.",
+    "Don't post destructive commands (`X`, `rm x`, etc.).",
 ];
 
 #[test]
@@ -374,7 +392,12 @@ fn a_command_is_milder_only_where_it_is_spoken_of() {
         let wrong = around.iter().filter(|around| worst(around) != Some(meant));
         wrong.map(|around| format!("{:?} in {around:?}", worst(around))).collect::<Vec<_>>()
     };
-    let wrong = [wrong(SAID_IN_VAIN, Severity::Critical), wrong(SAID, Severity::Warn)].concat();
+    let wrong = [
+        wrong(SAID_IN_VAIN, Severity::Critical),
+        wrong(STILL_AN_ORDER, Severity::Critical),
+        wrong(SAID, Severity::Warn),
+    ]
+    .concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 

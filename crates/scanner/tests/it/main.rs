@@ -1,6 +1,7 @@
 //! The scanner from outside.
 #![expect(clippy::indexing_slicing, clippy::string_slice, reason = "a test may panic")]
 
+mod adding;
 mod allocations;
 mod attacks;
 mod changes;

@@ -122,7 +122,7 @@ struct Finding {
     rule_id: String,
     category: String,
     severity: Severity,
-    /// Why it is a warning, though its rule is critical: what stands around it speaks of attacks.
+    /// Why it is a warning, though its rule is critical: its sentence forbids it or quotes it.
     #[schemars(default)]
     lowered_for: Option<String>,
     /// The line of a configuration that says that its rule is as bad as this, where that is not the rule itself.
