@@ -24,6 +24,7 @@ mod broker;
 mod chunked;
 mod client_hello;
 mod conditions;
+mod header_table;
 mod holds;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod host_list;
@@ -61,6 +62,7 @@ pub use address::AddressKind;
 #[cfg(target_os = "linux")]
 pub use broker::{Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, Gatekeeper};
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
+pub use header_table::{HEADER_TABLE, HeaderAt, HeaderFate, HeaderOf, HeaderRow, WITHHELD};
 pub(crate) use host_list::HostEntry;
 pub use host_list::{HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};

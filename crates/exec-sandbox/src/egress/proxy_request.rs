@@ -6,25 +6,17 @@
 use std::fmt::Write as _;
 use std::net::{IpAddr, Ipv6Addr};
 
+use super::header_table::is_of_connection;
 use super::target::{Host, NetTarget};
 
 /// The most bytes of the head of a request.
 pub const MAX_HEAD: usize = 32 << 10;
 
-/// What concerns the connection to the proxy and no server behind it; and what is written anew.
-const NOT_PASSED_ON: &[&str] = &[
-    "connection",
-    "proxy-connection",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "te",
-    "trailer",
-    "upgrade",
-    "host",
-    "content-length",
-    "transfer-encoding",
-];
+/// What is written anew where it is needed, beside what [`header_table`](super::header_table) says of connections.
+const WRITTEN_ANEW: &[&str] = &["te", "upgrade", "host", "content-length", "transfer-encoding"];
+
+/// Protocols that a client offers to go on with, and that no host has to take.
+const OPTIONAL: &[&str] = &["h2c", "tls", "http"];
 
 /// What a client asks a proxy for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +32,13 @@ pub enum ProxyRequest {
         head: String,
         /// What follows it.
         body: RequestBody,
+    },
+    /// A request that asks for its connection to become a websocket.
+    Websocket {
+        /// Where to send it.
+        target: NetTarget,
+        /// The head to send there.
+        head: String,
     },
 }
 
@@ -71,14 +70,14 @@ impl ProxyRequest {
     #[must_use]
     pub const fn target(&self) -> &NetTarget {
         match self {
-            Self::Tunnel(target) | Self::Plain { target, .. } => target,
+            Self::Tunnel(target) | Self::Plain { target, .. } | Self::Websocket { target, .. } => target,
         }
     }
 
     /// Returns the method of a plain request, and its path with the query.
     #[must_use]
     pub fn asked(&self) -> Option<(&str, &str)> {
-        let Self::Plain { head, .. } = self else { return None };
+        let (Self::Plain { head, .. } | Self::Websocket { head, .. }) = self else { return None };
         let mut words = head.split(' ');
         Some((words.next()?, words.next()?))
     }
@@ -131,6 +130,30 @@ impl ProxyRequest {
     }
 }
 
+/// To whom a client believes that it talks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Proxy,
+    Host,
+}
+
+/// Whether a host may ignore that a client offers these protocols: `h2c`, `TLS/1.0`.
+///
+/// # Errors
+/// When it may not.
+pub(super) fn are_optional(protocols: &str) -> Result<(), BadRequest> {
+    let is_optional = |protocol: &&str| {
+        let name = protocol.split('/').next().unwrap_or_default().trim();
+        OPTIONAL.iter().any(|one| name.eq_ignore_ascii_case(one))
+    };
+    let Some(other) = protocols.split(',').find(|protocol| !is_optional(protocol)) else { return Ok(()) };
+    let reason =
+        format!("it asks to go on with the protocol `{}`, which is not carried", other.trim().escape_debug());
+    let fix =
+        Some("list the host as `HOST:PORT/tcp`, which carries anything and inspects nothing".to_owned());
+    Err(BadRequest { status: 501, rule: "other-protocol", reason, fix })
+}
+
 /// What stands before and behind the target of a request.
 struct FirstLine<'h> {
     method: &'h str,
@@ -150,15 +173,36 @@ impl<'h> Headers<'h> {
         }
     }
 
-    /// Whether the client says that a header concerns the proxy alone.
-    fn is_for_proxy(&self, name: &str) -> bool {
-        NOT_PASSED_ON.iter().any(|one| name.eq_ignore_ascii_case(one))
-            || self
-                .0
-                .iter()
-                .filter(|row| row.0.eq_ignore_ascii_case("connection"))
-                .flat_map(|row| row.1.split(','))
-                .any(|named| named.trim().eq_ignore_ascii_case(name))
+    /// The words that all headers of a name list.
+    fn words(&self, name: &str) -> impl Iterator<Item = &'h str> {
+        let values = self.0.iter().filter(move |row| row.0.eq_ignore_ascii_case(name));
+        values.flat_map(|row| row.1.split(',')).map(str::trim)
+    }
+
+    fn has_word(&self, name: &str, wanted: &str) -> bool {
+        self.words(name).any(|word| word.eq_ignore_ascii_case(wanted))
+    }
+
+    /// Whether a header does not go to the host as it came.
+    fn is_not_passed_on(&self, name: &str, by: Reached) -> bool {
+        // What the client calls a matter of its connection is one of the proxy, if it knows of it.
+        let is_named = by == Reached::Proxy && self.has_word("connection", name);
+        is_named || is_of_connection(name) || WRITTEN_ANEW.iter().any(|one| name.eq_ignore_ascii_case(one))
+    }
+
+    /// Whether the request asks for a websocket.
+    ///
+    /// # Errors
+    /// When it asks for another protocol that would not be carried.
+    fn asks_for_websocket(&self, first: &FirstLine<'_>) -> Result<bool, BadRequest> {
+        let is_upgrade = first.method == "GET" && self.has_word("connection", "upgrade");
+        let mut offered = self.words("upgrade");
+        let is_one = |first: Option<&str>| first.is_some_and(|it| it.eq_ignore_ascii_case("websocket"));
+        if is_upgrade && is_one(offered.next()) && offered.next().is_none() {
+            return Ok(true);
+        }
+        self.words("upgrade").try_for_each(are_optional)?;
+        Ok(false)
     }
 }
 
@@ -200,7 +244,7 @@ fn at_host(
         return Err(bad("it does not say for which host it is"));
     }
     same_host(target, headers)?;
-    written_anew(first, target, wanted, headers)
+    written_anew(first, (target, Reached::Host), wanted, headers)
 }
 
 fn plain(first: &FirstLine<'_>, wanted: &str, headers: &Headers<'_>) -> Result<ProxyRequest, BadRequest> {
@@ -218,20 +262,29 @@ fn plain(first: &FirstLine<'_>, wanted: &str, headers: &Headers<'_>) -> Result<P
     target.port.get_or_insert(80);
     same_host(&target, headers)?;
     let slash = if path.starts_with('/') { "" } else { "/" };
-    written_anew(first, &target, &format!("{slash}{path}"), headers)
+    written_anew(first, (&target, Reached::Proxy), &format!("{slash}{path}"), headers)
 }
 
 fn written_anew(
-    FirstLine { method, version }: &FirstLine<'_>,
-    target: &NetTarget,
+    first: &FirstLine<'_>,
+    (target, by): (&NetTarget, Reached),
     path: &str,
     headers: &Headers<'_>,
 ) -> Result<ProxyRequest, BadRequest> {
+    let FirstLine { method, version } = first;
     let body = body(version, headers)?;
+    let is_websocket = headers.asks_for_websocket(first)?;
     let mut head = format!("{method} {path} {version}\r\nHost: {}\r\n", host_header(target));
-    for (name, value) in headers.0.iter().filter(|row| !headers.is_for_proxy(row.0)) {
+    for (name, value) in headers.0.iter().filter(|row| !headers.is_not_passed_on(row.0, by)) {
         // Writing to a text does not fail.
         write!(head, "{name}: {value}\r\n").ok();
+    }
+    if is_websocket {
+        if !matches!(body, None | Some(RequestBody::Length(0))) {
+            return Err(bad("it asks for a websocket, and has a body"));
+        }
+        head.push_str("Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+        return Ok(ProxyRequest::Websocket { target: target.clone(), head });
     }
     match body {
         Some(RequestBody::Length(length)) => write!(head, "Content-Length: {length}\r\n").ok(),

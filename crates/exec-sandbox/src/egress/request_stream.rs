@@ -98,6 +98,7 @@ impl RequestStream {
         self.state = match request {
             ProxyRequest::Plain { body: RequestBody::Length(length), .. } => State::Length(length),
             ProxyRequest::Plain { body: RequestBody::Chunked, .. } => State::Chunked(Chunked::BEGIN),
+            ProxyRequest::Websocket { .. } => State::Length(0),
             ProxyRequest::Tunnel(_) => return Err(odd_pieces()),
         };
         passed.append(&mut self.head);

@@ -15,6 +15,7 @@ mod answers;
 mod credentials;
 mod dummy;
 mod needles;
+mod parts;
 mod percent;
 mod readings;
 mod requests;
@@ -33,7 +34,7 @@ use zeroize::Zeroizing;
 
 use super::broker::inspect::{BodyRewrite, Conversation, Rewrite, RewriteRefusal};
 use super::host_list::HostList;
-use super::secret_binding::{SecretBinding, SecretError};
+use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
 use super::target::NetTarget;
 use needles::Needles;
 use scrub::Scrubber;
@@ -177,6 +178,15 @@ impl Held {
     /// Returns whether a host gets a secret.
     fn is_bound(&self, target: &NetTarget) -> bool {
         self.bindings().any(|(_, binding)| binding.host.holds(target))
+    }
+
+    /// Returns how long the shortest secret is that a host is sent; nothing if it is sent none. A key that requests are signed with
+    /// stays here.
+    fn shortest_sent_to(&self, target: &NetTarget) -> Option<usize> {
+        let is_sent =
+            |binding: &SecretBinding| binding.places.iter().any(|place| *place != SecretPlace::SigV4);
+        let sent = self.bindings().filter(|(_, binding)| binding.host.holds(target) && is_sent(binding));
+        sent.map(|(secret, _)| secret.value.len()).min()
     }
 
     fn bindings(&self) -> impl Iterator<Item = (&Secret, &SecretBinding)> {

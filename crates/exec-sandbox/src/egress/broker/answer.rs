@@ -20,6 +20,7 @@ const STATUS: &[(&str, u16)] = &[
     ("no-address", 502),
     ("cannot-connect", 502),
     ("not-the-host", 502),
+    ("unreadable-answer", 502),
     ("unrecorded", 503),
     ("too-many", 429),
     ("too-often", 429),

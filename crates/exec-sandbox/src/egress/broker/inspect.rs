@@ -314,6 +314,7 @@ impl Talk<'_> {
         let for_requests = Arc::clone(&conversation);
         let service = service_fn(move |request| Arc::clone(&for_requests).answer(request));
         let served = http1::Builder::new()
+            .auto_date_header(false)
             .max_buf_size(MAX_BUFFER)
             .serve_connection(TokioIo::new(client), service)
             .with_upgrades();
@@ -333,6 +334,7 @@ impl Talk<'_> {
         let for_requests = Arc::clone(&conversation);
         let service = service_fn(move |request| Arc::clone(&for_requests).answer(request));
         let served = http2::Builder::new(TokioExecutor::new())
+            .auto_date_header(false)
             .timer(TokioTimer::new())
             .max_concurrent_streams(MAX_STREAMS)
             .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))

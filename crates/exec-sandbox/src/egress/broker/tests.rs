@@ -564,3 +564,66 @@ fn the_head_of_a_request_is_uploaded_too() {
     let said: Vec<&String> = heard.iter().filter(|said| !said.is_empty()).collect();
     assert!(said.len() == 2 && said.iter().all(|said| said.len() <= most), "{heard:?}");
 }
+
+/// A host that becomes a websocket if it is asked to, and then answers each byte by the next one.
+fn websocket_host(agrees: bool) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                let mut byte = [0];
+                client.read_exact(&mut byte).unwrap();
+                head.extend(byte);
+            }
+            let head = String::from_utf8(head).unwrap().to_lowercase();
+            let is_asked =
+                head.contains("\r\nupgrade: websocket\r\n") && head.contains("connection: upgrade");
+            let answer = match agrees && is_asked {
+                true => {
+                    "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+                }
+                false => "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno",
+            };
+            client.write_all(answer.as_bytes()).unwrap();
+            client.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+            let mut byte = [0];
+            while client.read_exact(&mut byte).is_ok() {
+                client.write_all(&[byte[0] + 1]).unwrap();
+            }
+        }
+    });
+    port
+}
+
+/// A websocket over plain HTTP is one on both sides, and nothing rides behind a request that did not become one.
+#[test]
+fn a_plain_websocket_is_carried() {
+    for (agrees, asks) in [(true, true), (false, true), (true, false)] {
+        let port = websocket_host(agrees);
+        let site = site(&[&format!("t.localhost:{port}")], BrokerOptions::default());
+        let upgrade = if asks { "Upgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n" } else { "" };
+        let mut client = site.connect();
+        write!(client, "GET http://t.localhost:{port}/ws HTTP/1.1\r\n{upgrade}\r\n").unwrap();
+        let mut answer = vec![0; 9 + 3];
+        client.read_exact(&mut answer).unwrap();
+        let becomes = agrees && asks;
+        assert_eq!(&answer, if becomes { b"HTTP/1.1 101" } else { b"HTTP/1.1 200" });
+        client.write_all(b"a").ok();
+        let mut rest = Vec::new();
+        client.set_read_timeout(Some(Duration::from_millis(600))).unwrap();
+        client.read_to_end(&mut rest).ok();
+        assert_eq!(
+            rest.ends_with(b"\r\n\r\nb"),
+            becomes,
+            "{agrees} {asks} {}",
+            String::from_utf8_lossy(&rest)
+        );
+    }
+    let site = site(&["t.localhost:80"], BrokerOptions::default());
+    let other = "GET http://t.localhost/ HTTP/1.1\r\nUpgrade: tcp\r\nConnection: Upgrade\r\n\r\n";
+    let answer = site.ask(other.as_bytes());
+    assert!(answer.starts_with("HTTP/1.1 501") && answer.contains("other-protocol"), "{answer}");
+}

@@ -33,6 +33,9 @@ pub(super) enum Speaks {
 /// What TLS is told in clear when a server will not talk: access is denied (RFC 8446, 6.2).
 const DENIED_BY_ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 49];
 
+/// How an answer begins with which a connection becomes something else than HTTP.
+const SWITCHES: &[u8] = b"HTTP/1.1 101 ";
+
 /// So many bytes are waited for at most until it is clear what they begin.
 const MAX_OPENING: usize = 32 << 10;
 
@@ -52,7 +55,10 @@ pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyReq
         Ok(server) => {
             let Some(_both) = shared.keep(&server) else { return };
             match (shared.inspector_of(request.target(), Wire::Plain), request) {
-                (Some(inspector), ProxyRequest::Plain { target, head, .. }) => {
+                (
+                    Some(inspector),
+                    ProxyRequest::Plain { target, head, .. } | ProxyRequest::Websocket { target, head },
+                ) => {
                     let first = [head.as_bytes(), rest].concat();
                     let wire = Wire::Plain;
                     let begun = Begun { client, server: &server, target, brokered: &brokered, first, wire };
@@ -300,7 +306,11 @@ fn one_request(
     (request, rest): (&ProxyRequest, &[u8]),
     shared: &Shared,
 ) -> io::Result<()> {
-    let ProxyRequest::Plain { target, head, body } = request else { return Ok(()) };
+    let (target, head, body) = match request {
+        ProxyRequest::Plain { target, head, body } => (target, head, *body),
+        ProxyRequest::Websocket { target, head } => (target, head, RequestBody::Length(0)),
+        ProxyRequest::Tunnel(_) => return Ok(()),
+    };
     let asked = request.asked().map(|(method, path)| Asked { method, path });
     let mut granted = match granted(shared, target, asked) {
         Ok(granted) => granted,
@@ -310,7 +320,7 @@ fn one_request(
         }
     };
     let mut most = Most { bytes: granted.upload, bound: Over::Upload };
-    let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if *length > most);
+    let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if length > most);
     // The head says what the command wants said as well as the body does.
     if !most.take(head.len()) || most.bytes.is_some_and(is_longer) {
         refuse(client, shared, &too_much(target, Over::Upload), None);
@@ -318,12 +328,40 @@ fn one_request(
     }
     granted.upload = most.bytes;
     let upload = match body {
-        RequestBody::Length(length) => Upload::Length(*length),
+        RequestBody::Length(length) => Upload::Length(length),
         RequestBody::Chunked => Upload::Chunked(Chunked::BEGIN),
     };
     server.set_write_timeout(Some(shared.options.idle))?;
     server.write_all(head.as_bytes())?;
-    both_ways(client, server, rest, Talk { target, upload, at_end: AtEnd::Keep, granted }, shared)
+    let talk = Talk { target, upload, at_end: AtEnd::Keep, granted };
+    match request {
+        ProxyRequest::Websocket { .. } => websocket(client, server, rest, talk, shared),
+        _ => both_ways(client, server, rest, talk, shared),
+    }
+}
+
+/// Carries a websocket once the host has agreed to it. Until then nothing more goes to the host, which might read another request there.
+fn websocket(
+    mut client: &TcpStream,
+    server: &TcpStream,
+    rest: &[u8],
+    mut talk: Talk<'_>,
+    shared: &Shared,
+) -> io::Result<()> {
+    let mut answered = Incoming::new(server, shared.options.patience, Vec::new());
+    let is_complete = matches!(head(&mut answered)?, Some(Ok(_)));
+    let mut most = Most { bytes: talk.granted.download, bound: Over::Download };
+    if !most.take(answered.bytes.len()) {
+        shared.refused(&too_much(talk.target, Over::Download));
+        return Ok(());
+    }
+    talk.granted.download = most.bytes;
+    client.set_write_timeout(Some(shared.options.idle))?;
+    client.write_all(&answered.bytes)?;
+    if is_complete && answered.bytes.starts_with(SWITCHES) {
+        talk = Talk { upload: Upload::all(), at_end: AtEnd::Tell, ..talk };
+    }
+    both_ways(client, server, rest, talk, shared)
 }
 
 /// What is put on record where a bound ended a conversation.

@@ -4,21 +4,18 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 use flate2::write::{MultiGzDecoder, ZlibDecoder};
-use hyper::http::header::{
-    CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, SEC_WEBSOCKET_EXTENSIONS, SET_COOKIE,
-};
+use hyper::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use hyper::http::{HeaderMap, HeaderValue, StatusCode, response};
 
 use super::super::broker::inspect::{BodyRewrite, Conversation, RewriteRefusal};
+use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, WITHHELD, headers_of};
 use super::Held;
-use super::scrub::{Pieces, Scrubbed, scrub_headers, through};
+use super::parts::{self, PartScrubbed};
+use super::scrub::{Pieces, Scrubbed, scrub_headers, through, unreadable};
 
 /// So many times as long as it came may an answer become when it is decoded, and this much in any case.
 const MAX_GROWTH: u64 = 200;
 const ALWAYS: u64 = 16 << 20;
-
-/// What several parts of an answer are called.
-const PARTS: &[u8] = b"multipart/byteranges";
 
 /// So much is decoded at a time.
 const STEP: usize = 1 << 10;
@@ -29,68 +26,59 @@ pub(super) fn rewrite(
     to: Conversation<'_>,
     head: &mut response::Parts,
 ) -> Result<BodyRewrite, RewriteRefusal> {
-    let scrubbed = Scrubbed::new(Arc::clone(&held.scrubber));
     scrub_headers(&held.scrubber, &mut head.headers);
-    if !held.is_bound(to.target) {
-        return Ok(through(scrubbed));
+    if held.is_bound(to.target) {
+        withhold(&mut head.headers);
     }
-    if is_a_part(head) {
-        return Err(unreadable("this is a part of one, which may hold a part of a secret"));
+    let scrubbed = || Scrubbed::new(Arc::clone(&held.scrubber));
+    let Some(shortest) = held.shortest_sent_to(to.target) else {
+        // Frames are no text of which a part could be changed, and this host was sent nothing that could be in them.
+        let is_websocket = head.status == StatusCode::SWITCHING_PROTOCOLS;
+        return Ok(if is_websocket { BodyRewrite::Unchanged } else { through(scrubbed()) });
+    };
+    let is_part = parts::is_part(head, shortest)?;
+    let unreadable = |coding: String| Ok(through(Unreadable { coding }));
+    if let Some(coding) = coding_of_messages(&head.headers) {
+        return unreadable(coding);
     }
-    // A cookie would be another credential, or what a secret in `Cookie` was turned into: it is not taken back.
-    head.headers.remove(SET_COOKIE);
-    let codings: Vec<_> = head
-        .headers
-        .get_all(CONTENT_ENCODING)
-        .iter()
-        .flat_map(|value| value.to_str().unwrap_or("?").split(','))
-        .map(|coding| coding.trim().to_ascii_lowercase())
-        .filter(|coding| !coding.is_empty() && coding != "identity")
-        .collect();
-    if head.headers.contains_key(SEC_WEBSOCKET_EXTENSIONS) {
-        // Nobody asked for any, and what they do to frames is not known here.
-        return Ok(through(Unreadable { coding: "frames with extensions".to_owned() }));
-    }
+    let codings = codings(&head.headers);
     let [coding] = codings.as_slice() else {
-        return Ok(match codings.is_empty() {
-            true => through(scrubbed),
-            false => through(Unreadable { coding: codings.join(", ") }),
-        });
+        return match (codings.is_empty(), is_part) {
+            (false, _) => unreadable(codings.join(", ")),
+            (true, true) => Ok(through(PartScrubbed::new(&held.scrubber))),
+            (true, false) => Ok(through(scrubbed())),
+        };
     };
-    let decoder = match coding.as_str() {
-        "gzip" | "x-gzip" => Some(Decoder::Gzip(MultiGzDecoder::new(Vec::new()))),
-        "deflate" => Some(Decoder::Zlib(ZlibDecoder::new(Vec::new()))),
-        _ => None,
-    };
-    let Some(decoder) = decoder else {
-        return Ok(through(Unreadable { coding: coding.clone() }));
-    };
+    let decoder = Decoder::of(coding).filter(|_| !is_part);
+    let Some(decoder) = decoder else { return unreadable(coding.clone()) };
     head.headers.remove(CONTENT_ENCODING);
     head.headers.remove(CONTENT_LENGTH);
-    Ok(through(Decoded { decoder, scrubbed, came: 0, became: 0 }))
+    Ok(through(Decoded { decoder, scrubbed: scrubbed(), came: 0, became: 0 }))
 }
 
-/// Whether an answer is a part of a whole, or several. Nobody asked for any.
-fn is_a_part(head: &response::Parts) -> bool {
-    let is_of_parts = |value: &HeaderValue| {
-        let kind = value.as_bytes().trim_ascii_start();
-        kind.get(..PARTS.len()).is_some_and(|start| start.eq_ignore_ascii_case(PARTS))
-    };
-    // Who says that there is no such part says how long the whole is as well.
-    let names_range =
-        head.headers.contains_key(CONTENT_RANGE) && head.status != StatusCode::RANGE_NOT_SATISFIABLE;
-    head.status == StatusCode::PARTIAL_CONTENT
-        || names_range
-        || head.headers.get_all(CONTENT_TYPE).iter().any(is_of_parts)
-}
-
-/// What is said where an answer cannot be read.
-fn unreadable(why: &str) -> RewriteRefusal {
-    RewriteRefusal {
-        rule: "secret-unreadable",
-        reason: format!("what comes back from a host that gets a secret is read, and {why}"),
-        fix: None,
+/// Takes out what a host with a secret may not hand to a command, and names it.
+fn withhold(headers: &mut HeaderMap) {
+    for name in headers_of(HeaderOf::Answer, HeaderAt::SecretHost, HeaderFate::Withheld) {
+        if headers.remove(name).is_some() {
+            headers.append(WITHHELD, HeaderValue::from_static(name));
+        }
     }
+}
+
+/// The codings of a body, but for those that change nothing.
+fn codings(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(CONTENT_ENCODING).iter();
+    let codings = values.flat_map(|value| value.to_str().unwrap_or("?").split(','));
+    let small = codings.map(|coding| coding.trim().to_ascii_lowercase());
+    small.filter(|coding| !coding.is_empty() && coding != "identity").collect()
+}
+
+/// How the messages of a stream are encoded, each for itself. It was not asked for, and is not read.
+fn coding_of_messages(headers: &HeaderMap) -> Option<String> {
+    let judged = headers_of(HeaderOf::Answer, HeaderAt::SecretHost, HeaderFate::Judged);
+    let named = judged.flat_map(|name| headers.get_all(name).iter().map(move |value| (name, value)));
+    let mut other = named.filter(|(_, value)| value.as_bytes() != b"identity");
+    other.next().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
 }
 
 /// A body in a coding that nobody here reads. Where there is none, as behind `HEAD`, nothing is missed.
@@ -135,6 +123,14 @@ enum Decoder {
 }
 
 impl Decoder {
+    fn of(coding: &str) -> Option<Self> {
+        match coding {
+            "gzip" | "x-gzip" => Some(Self::Gzip(MultiGzDecoder::new(Vec::new()))),
+            "deflate" => Some(Self::Zlib(ZlibDecoder::new(Vec::new()))),
+            _ => None,
+        }
+    }
+
     fn write(&mut self, piece: &[u8]) -> std::io::Result<()> {
         match self {
             Self::Gzip(decoder) => decoder.write_all(piece),

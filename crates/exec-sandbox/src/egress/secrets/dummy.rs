@@ -50,6 +50,7 @@ const MIN_RANDOM: usize = 20;
 const MAX: usize = 512;
 
 /// The head of a token of JSON that is signed, and what it says: it holds until the year 9999.
+const JWT_BEGINS: &str = "eyJ";
 const JWT_HEAD: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 const JWT_SAYS: &str = r#"{"sub":"stockade","exp":253402300799}"#;
 
@@ -85,6 +86,13 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
     Some(format!("{prefix}{}{}", random(alphabet, length)?, "=".repeat(padding)))
 }
 
+/// Returns how many of the first bytes of a secret say what kind of token it is, and are known to all.
+pub(super) fn known_beginning(secret: &[u8]) -> usize {
+    let text = std::str::from_utf8(secret).unwrap_or_default();
+    let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix));
+    prefix.map_or_else(|| if is_jwt(text) { JWT_BEGINS.len() } else { 0 }, |prefix| prefix.len())
+}
+
 /// Whether a text of so many letters at least begins as a token does.
 pub(super) fn begins_as_token(text: &str, long: usize) -> bool {
     text.len() >= long && (is_jwt(text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)))
@@ -96,7 +104,7 @@ fn is_jwt(text: &str) -> bool {
         !part.is_empty()
             && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
     };
-    text.starts_with("eyJ") && text.split('.').count() == 3 && text.split('.').all(is_part)
+    text.starts_with(JWT_BEGINS) && text.split('.').count() == 3 && text.split('.').all(is_part)
 }
 
 /// The lengths of the parts of such a number.

@@ -2,7 +2,8 @@
 //!
 //! A value is looked for as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case; and
 //! all of that once more in what percent-escapes, escapes of JSON, entities of HTML and forms stand for. One automaton (Aho and Corasick) reads each byte
-//! once for each of these readings, so that time is linear, and what is held back is only what might be the beginning of a value.
+//! once for each of these readings, so that time is linear. What is withheld until more arrives is only what begins a value by more
+//! bytes than happen to: a conversation in which each side waits for the other must not wait for the proxy.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -13,7 +14,7 @@ use aho_corasick::{Anchored, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::readings::{Decoder, Escape, FORM, HTML, JSON, PERCENT};
+use super::readings::{Decoder, Escape, FORM, HTML, JSON, MAX_ESCAPE, PERCENT};
 
 /// Values to look for.
 pub(super) struct Needles {
@@ -31,10 +32,13 @@ pub(super) struct Needles {
 /// What a state stands for.
 #[derive(Debug, Clone, Copy, Default)]
 struct Depth {
-    /// How long the beginning of a form is, which may be the whole of it.
+    /// The length of the prefix of a form that was matched, which may be the whole form.
     whole: usize,
-    /// How much of its end might still become another form, when more comes.
-    open: usize,
+    /// How much of its end is withheld until more arrives: the longest incomplete prefix of a form that reaches
+    /// [`Form::withheld_from`].
+    withheld: usize,
+    /// The same for [`Form::certain_from`].
+    certain: usize,
 }
 
 /// One spelling of one value.
@@ -42,7 +46,36 @@ struct Depth {
 struct Form {
     value: usize,
     spelling: Spelling,
-    length: usize,
+    text: Vec<u8>,
+    /// A shorter prefix passes at once: it reveals less than would help to guess the rest.
+    withheld_from: usize,
+    /// A shorter prefix may stand in any text by chance.
+    certain_from: usize,
+}
+
+/// A value to look for, and how many of its first bytes are public: the known beginning of a kind of token.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sought<'v> {
+    pub(super) value: &'v [u8],
+    pub(super) public: usize,
+}
+
+/// So many matching bytes, behind what is public, are no accident.
+pub(super) const CERTAIN: usize = 6;
+
+/// Of values with fewer unknown bytes than this, fewer are let through of a match that is incomplete.
+const SHORT: usize = 16;
+
+impl Form {
+    fn new(value: usize, spelling: Spelling, sought: Sought<'_>) -> Self {
+        let mut text = spelling.of(sought.value);
+        text.make_ascii_lowercase();
+        let public = spelling.length_of_prefix(sought.public);
+        let unknown = sought.value.len().saturating_sub(sought.public);
+        // A stream in which each side waits for the other stalls for each byte that is withheld, so few may cause that.
+        let enough = if unknown >= SHORT { CERTAIN } else { (unknown / 4).max(1) };
+        Self { value, spelling, text, withheld_from: public + enough, certain_from: public + CERTAIN }
+    }
 }
 
 /// How a value is spelled.
@@ -95,6 +128,41 @@ impl Spelling {
     }
 }
 
+impl Form {
+    /// Returns how many bytes at the start of this are the end of the form, or all of it where it lies within the form.
+    fn end_in(&self, text: &[u8]) -> usize {
+        let is_within = |text: &[u8]| memchr::memmem::find(&self.text, text).is_some();
+        if (CERTAIN..self.text.len()).contains(&text.len()) && is_within(text) {
+            return text.len();
+        }
+        let most = self.text.len().saturating_sub(1).min(text.len());
+        let is_end = |length: &usize| text.get(..*length).is_some_and(|end| self.text.ends_with(end));
+        (CERTAIN..=most).rev().find(is_end).unwrap_or_default()
+    }
+}
+
+/// Returns what escapes stand for in a text, each byte beside the place where it ends.
+fn decoded(escape: Escape, text: &[u8], began: usize) -> Vec<(u8, usize)> {
+    let (mut decoder, mut read) = (Decoder::new(escape), Vec::new());
+    let mut keep = |byte, _, to: u64| read.push((byte, usize::try_from(to).unwrap_or(usize::MAX)));
+    decoder.feed(text, began as u64, &mut keep);
+    decoder.end((began + text.len()) as u64, &mut keep);
+    read
+}
+
+impl Spelling {
+    /// Returns how many bytes of this spelling the first bytes of a value determine.
+    const fn length_of_prefix(self, bytes: usize) -> usize {
+        match self {
+            Self::Plain => bytes,
+            Self::Hex | Self::Utf16 { .. } => 2 * bytes,
+            Self::Base64 { behind, .. } => {
+                ((behind + bytes) * 8 / 6).saturating_sub((behind * 8).div_ceil(6))
+            }
+        }
+    }
+}
+
 /// A value that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
@@ -107,31 +175,33 @@ pub(super) struct Found {
 }
 
 impl Needles {
-    /// Looks for these values.
+    /// Looks for these values, none of whose bytes are public.
     ///
     /// # Errors
     /// When they are too many or too long for an automaton.
     pub(super) fn new<'v>(values: impl IntoIterator<Item = &'v [u8]>) -> Result<Self, String> {
-        let (mut forms, mut texts) = (Vec::new(), Vec::new());
-        let mut escapes = vec![PERCENT, JSON, HTML];
-        for (value, bytes) in values.into_iter().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
-            if bytes.contains(&b' ') && escapes.len() < READINGS - 1 {
+        Self::of(values.into_iter().map(|value| Sought { value, public: 0 }))
+    }
+
+    /// Looks for these values.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn of<'v>(values: impl IntoIterator<Item = Sought<'v>>) -> Result<Self, String> {
+        let (mut forms, mut escapes) = (Vec::new(), vec![PERCENT, JSON, HTML]);
+        for (value, sought) in values.into_iter().enumerate().filter(|(_, one)| !one.value.is_empty()) {
+            if sought.value.contains(&b' ') && escapes.len() < READINGS - 1 {
                 escapes.push(FORM);
             }
-            for spelling in SPELLINGS {
-                let mut text = spelling.of(bytes);
-                text.make_ascii_lowercase();
-                if !text.is_empty() {
-                    forms.push(Form { value, spelling: *spelling, length: text.len() });
-                    texts.push(text);
-                }
-            }
+            let of_value = SPELLINGS.iter().map(|spelling| Form::new(value, *spelling, sought));
+            forms.extend(of_value.filter(|form| !form.text.is_empty()));
         }
+        let texts = forms.iter().map(|form| &form.text);
         let automaton =
-            NFA::builder().match_kind(MatchKind::Standard).build(&texts).map_err(|e| e.to_string())?;
+            NFA::builder().match_kind(MatchKind::Standard).build(texts).map_err(|e| e.to_string())?;
         let start = automaton.start_state(Anchored::No).map_err(|e| e.to_string())?;
-        let depths = depths(&automaton, start, &texts);
-        let longest = texts.iter().map(Vec::len).max().unwrap_or_default();
+        let depths = depths(&automaton, start, &forms);
+        let longest = forms.iter().map(|form| form.text.len()).max().unwrap_or_default();
         Ok(Self { automaton, start, forms, depths, longest, escapes })
     }
 
@@ -158,36 +228,58 @@ impl Needles {
         self.find_up_to(text, 1).first().map(|found| found.value)
     }
 
+    /// Returns how many bytes of a part of something are the end of a value that began before it, or lie within one; 0 if none do.
+    pub(super) fn ends_at_start(&self, part: &[u8]) -> usize {
+        let escapes = self.escapes.iter().flat_map(|escape| {
+            // The part may begin within an escape.
+            (0..MAX_ESCAPE).filter_map(move |skipped| Some(decoded(*escape, part.get(skipped..)?, skipped)))
+        });
+        let plain = part.iter().copied().zip(1..).collect();
+        std::iter::once(plain).chain(escapes).map(|read| self.longest_end(&read)).max().unwrap_or_default()
+    }
+
+    /// Returns where the longest end of a form ends with which this begins. Each byte stands beside the place where it ends.
+    fn longest_end(&self, read: &[(u8, usize)]) -> usize {
+        let small: Vec<u8> = read.iter().map(|(byte, _)| byte.to_ascii_lowercase()).collect();
+        let length = self.forms.iter().map(|form| form.end_in(&small)).max().unwrap_or_default();
+        length.checked_sub(1).and_then(|last| read.get(last)).map_or(0, |(_, end)| *end)
+    }
+
+    /// Returns how many bytes the longest value takes up in its longest spelling, with each of them escaped.
+    pub(super) const fn longest_written(&self) -> usize {
+        self.longest.saturating_mul(MAX_ESCAPE)
+    }
+
     fn depth(&self, state: StateID) -> Depth {
         self.depths.get(&state).copied().unwrap_or_default()
     }
 }
 
-/// What each state stands for in which a form has begun. A form that is complete goes on to none other by itself, but its end may.
-fn depths(automaton: &NFA, start: StateID, texts: &[Vec<u8>]) -> HashMap<StateID, Depth> {
-    let next = |state, byte: &u8| automaton.next_state(Anchored::No, state, *byte);
+/// Returns what each state stands for in which a form has begun, the shallow ones first: a state inherits from the longest proper
+/// suffix of what it matched.
+fn depths(automaton: &NFA, start: StateID, forms: &[Form]) -> HashMap<StateID, Depth> {
+    let next = |state, byte: u8| automaton.next_state(Anchored::No, state, byte);
     let mut depths = HashMap::new();
-    let mut complete = Vec::new();
-    for text in texts {
-        let mut state = start;
-        for (number, byte) in text.iter().enumerate() {
-            state = next(state, byte);
-            let whole = number + 1;
-            let open = if whole < text.len() { whole } else { 0 };
-            let depth: &mut Depth = depths.entry(state).or_default();
-            *depth = Depth { whole, open: depth.open.max(open) };
-        }
-        complete.push((state, text));
-    }
-    // The shorter ones first: what a longer one ends with is settled by then.
-    complete.sort_by_key(|(_, text)| text.len());
-    for (state, text) in complete {
-        if depths.get(&state).is_some_and(|depth| depth.open > 0) {
-            continue;
-        }
-        let end = text.iter().skip(1).fold(start, next);
-        let open = depths.get(&end).map_or(0, |depth| depth.open);
-        depths.entry(state).or_default().open = open;
+    let mut open: Vec<(&Form, StateID, StateID)> = forms.iter().map(|form| (form, start, start)).collect();
+    let mut whole = 0;
+    while !open.is_empty() {
+        whole += 1;
+        open.retain_mut(|(form, state, suffix)| {
+            let Some(byte) = form.text.get(whole - 1) else { return false };
+            *state = next(*state, *byte);
+            if whole > 1 {
+                *suffix = next(*suffix, *byte);
+            }
+            let inherited: Depth = depths.get(suffix).copied().unwrap_or_default();
+            let own = |from| if (from..form.text.len()).contains(&whole) { whole } else { 0 };
+            let depth: &mut Depth = depths.entry(*state).or_default();
+            *depth = Depth {
+                whole,
+                withheld: depth.withheld.max(inherited.withheld).max(own(form.withheld_from)),
+                certain: depth.certain.max(inherited.certain).max(own(form.certain_from)),
+            };
+            true
+        });
     }
     depths
 }
@@ -232,7 +324,7 @@ impl NeedleStream {
             if needles.automaton.is_match(self.plain) {
                 let to = self.at;
                 matches(needles, self.plain, &mut |form| {
-                    let from = to.saturating_sub(form.length as u64);
+                    let from = to.saturating_sub(form.text.len() as u64);
                     found(Found { value: form.value, spelling: form.spelling, from, to });
                 });
             }
@@ -254,10 +346,23 @@ impl NeedleStream {
         }
     }
 
-    /// Returns up to where nothing could be the beginning of a value.
+    /// Returns up to where nothing is withheld.
     pub(super) fn is_settled_until(&self, needles: &Needles) -> u64 {
-        let plain = self.at.saturating_sub(needles.depth(self.plain).open as u64);
-        self.readings.iter().map(|reading| reading.is_settled_until(needles, self.at)).fold(plain, u64::min)
+        self.open_from(needles, |depth| depth.withheld)
+    }
+
+    /// Returns where the longest incomplete match begins that is no accident; the end where there is none.
+    pub(super) fn is_certain_from(&self, needles: &Needles) -> u64 {
+        self.open_from(needles, |depth| depth.certain)
+    }
+
+    fn open_from(&self, needles: &Needles, length: fn(Depth) -> usize) -> u64 {
+        let plain = self.at.saturating_sub(length(needles.depth(self.plain)) as u64);
+        let of_readings = self.readings.iter().filter_map(|reading| {
+            let length = length(needles.depth(reading.state));
+            reading.begins.len().checked_sub(length).and_then(|index| reading.begins.get(index)).copied()
+        });
+        of_readings.fold(plain, u64::min)
     }
 }
 
@@ -288,13 +393,6 @@ impl Reading {
         let Self { decoder, state, begins } = self;
         decoder.end(at, &mut |byte, from, to| step(needles, state, begins, (byte, from, to), found));
     }
-
-    fn is_settled_until(&self, needles: &Needles, at: u64) -> u64 {
-        let unread = at.saturating_sub(self.decoder.begun() as u64);
-        let depth = needles.depth(self.state).open;
-        let first = self.begins.len().checked_sub(depth).and_then(|index| self.begins.get(index));
-        first.filter(|_| depth > 0).map_or(unread, |first| unread.min(*first))
-    }
 }
 
 /// Takes a byte of a reading, which begins and ends there in what went by.
@@ -312,7 +410,7 @@ fn step(
     *state = needles.automaton.next_state(Anchored::No, *state, byte.to_ascii_lowercase());
     if needles.automaton.is_match(*state) {
         matches(needles, *state, &mut |form| {
-            let first = begins.len().checked_sub(form.length).and_then(|index| begins.get(index));
+            let first = begins.len().checked_sub(form.text.len()).and_then(|index| begins.get(index));
             let from = first.copied().unwrap_or(from);
             found(Found { value: form.value, spelling: form.spelling, from, to });
         });

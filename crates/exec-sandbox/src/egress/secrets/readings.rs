@@ -41,7 +41,7 @@ pub(super) const JSON: Escape = Escape { begins: b'\\', read: json, blank: None,
 pub(super) const HTML: Escape = Escape { begins: b'&', read: html, blank: None, is_of_bytes: false };
 
 /// So many bytes at most become one escape, or none.
-const MAX: usize = 12;
+pub(super) const MAX_ESCAPE: usize = 12;
 
 /// Names of the signs that programs escape, and of those that stand in secrets (HTML, 13.5).
 const ENTITIES: &[(&[u8], u8)] = &[
@@ -110,7 +110,7 @@ fn html(bytes: &[u8]) -> Read {
         [digits @ .., b';'] => {
             number(digits, radix).filter(|_| !digits.is_empty()).map_or(Read::Itself, Read::Stands)
         }
-        digits if bytes.len() < MAX && number(digits, radix).is_some() => Read::More,
+        digits if bytes.len() < MAX_ESCAPE && number(digits, radix).is_some() => Read::More,
         _ => Read::Itself,
     };
     match bytes {
@@ -180,16 +180,11 @@ type Emit<'e> = dyn FnMut(u8, u64, u64) + 'e;
 
 impl Decoder {
     pub(super) fn new(escape: Escape) -> Self {
-        Self { escape, begun: Vec::with_capacity(MAX) }
+        Self { escape, begun: Vec::with_capacity(MAX_ESCAPE) }
     }
 
     pub(super) const fn has_nothing_begun(&self) -> bool {
         self.begun.is_empty()
-    }
-
-    /// How many bytes wait for more.
-    pub(super) const fn begun(&self) -> usize {
-        self.begun.len()
     }
 
     pub(super) fn has_escape(&self, piece: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! What becomes of a request: each dummy in it is judged by where it stands, and replaced where it belongs.
 
 use hyper::body::Bytes;
-use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, SEC_WEBSOCKET_EXTENSIONS};
+use hyper::http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
 use hyper::http::uri::PathAndQuery;
 use hyper::http::{HeaderMap, HeaderName, HeaderValue, request};
 
@@ -10,10 +10,11 @@ use base64::engine::general_purpose::STANDARD;
 use zeroize::Zeroizing;
 
 use super::super::broker::inspect::{BodyRewrite, Conversation, LentUntil, RewriteRefusal};
+use super::super::header_table::{HeaderAt, HeaderFate, HeaderOf, headers_of};
 use super::super::secret_binding::{SecretBinding, SecretPlace};
 use super::needles::{READINGS, Spelling};
 use super::scrub::{Watched, through};
-use super::{Held, Secret, credentials, percent, sigv4};
+use super::{Held, Secret, credentials, parts, percent, sigv4};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,10 +25,6 @@ const MAX_BODY: usize = 8 << 20;
 
 /// How often a secret may stand in a body: each time costs as much memory as the secret is long.
 const MAX_TIMES: usize = 16;
-
-/// What asks for a part of an answer: of one that comes in two parts, neither holds the secret. Beside them stand names that
-/// servers take for the same.
-const ASKS_FOR_PARTS: &[&str] = &["range", "if-range", "request-range", "x-ms-range"];
 
 /// What may stand in `Authorization: Basic` beside a token that is the user.
 const NO_PASSWORDS: &[&[u8]] = &[b"", b"x-oauth-basic", b"x"];
@@ -71,13 +68,9 @@ pub(super) fn rewrite(
     }
     let unsigned = signing.is_some().then(|| head.headers.clone());
     asked.headers(head, signing.is_some())?;
-    if asked.is_bound {
-        // What comes back has to be read.
-        head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        head.headers.remove(SEC_WEBSOCKET_EXTENSIONS);
-        for name in ASKS_FOR_PARTS {
-            head.headers.remove(*name);
-        }
+    if let Some(shortest) = held.shortest_sent_to(to.target) {
+        parts::judge(head, shortest)?;
+        ask_for_readable(&mut head.headers);
     }
     if let (Some((secret, binding)), Some(unsigned)) = (signing, unsigned) {
         let signed = asked.sign(head, secret, binding, unsigned);
@@ -86,6 +79,14 @@ pub(super) fn rewrite(
     }
     asked.say_until(head);
     Ok(asked.body())
+}
+
+/// Asks for an answer that can be scrubbed.
+fn ask_for_readable(headers: &mut HeaderMap) {
+    for name in headers_of(HeaderOf::Request, HeaderAt::SecretHost, HeaderFate::Rewritten) {
+        headers.remove(name);
+    }
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
 }
 
 fn unwritable(place: &str) -> RewriteRefusal {

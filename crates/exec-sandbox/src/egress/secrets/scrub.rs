@@ -8,10 +8,11 @@ use hyper::body::Bytes;
 use hyper::http::{HeaderMap, HeaderValue};
 
 use super::super::broker::inspect::{BodyFilter, BodyRewrite, RewriteRefusal};
-use super::needles::{Found, NeedleStream, Needles, Spelling};
+use super::dummy;
+use super::needles::{Found, NeedleStream, Needles, Sought, Spelling};
 
 /// What fills the room of a longer spelling.
-const FILLER: u8 = b'x';
+pub(super) const FILLER: u8 = b'x';
 
 /// What a body goes through in pieces. Its length stays, or is not in its head any more.
 pub(super) trait Pieces: fmt::Debug + Send {
@@ -65,6 +66,15 @@ pub(super) fn through(pieces: impl Pieces + 'static) -> BodyRewrite {
     BodyRewrite::Pieces(Box::new(ByPiece(pieces)))
 }
 
+/// What is said where an answer cannot be read.
+pub(super) fn unreadable(why: &str) -> RewriteRefusal {
+    RewriteRefusal {
+        rule: "secret-unreadable",
+        reason: format!("what comes back from a host that gets a secret is read, and {why}"),
+        fix: None,
+    }
+}
+
 /// What is looked for, and what takes its place.
 #[derive(Debug)]
 pub(super) struct Scrubber {
@@ -79,8 +89,13 @@ impl Scrubber {
     /// # Errors
     /// When they are too many or too long.
     pub(super) fn new(pairs: &[(&[u8], &str)]) -> Result<Self, String> {
-        let needles = Needles::new(pairs.iter().map(|(value, _)| *value))?;
+        let sought = |value| Sought { value, public: dummy::known_beginning(value) };
+        let needles = Needles::of(pairs.iter().map(|(value, _)| sought(*value)))?;
         Ok(Self { needles, dummies: pairs.iter().map(|(_, dummy)| (*dummy).to_owned()).collect() })
+    }
+
+    pub(super) const fn needles(&self) -> &Needles {
+        &self.needles
     }
 
     /// Returns which value stands in a text, in whatever spelling.
@@ -95,24 +110,26 @@ impl Scrubber {
         !found.is_empty()
     }
 
-    /// Writes as many bytes over a value as it takes up. `text` begins there in all that goes by.
+    /// Writes as many bytes over a value as it takes up. `text` begins at `base` in all that goes by; what stands before it has gone.
     fn cover(&self, text: &mut [u8], base: u64, found: &Found) {
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(usize::MAX);
         let end = index(found.to).min(text.len());
+        let gone = usize::try_from(base.saturating_sub(found.from)).unwrap_or(usize::MAX);
         let Some(place) = text.get_mut(index(found.from)..end) else { return };
+        let length = place.len().saturating_add(gone);
         let dummy = self.dummies.get(found.value).map(String::as_bytes).unwrap_or_default();
         let spelled = match found.spelling {
             Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(dummy),
             // What stands within another alphabet has to stay readable there.
             Spelling::Hex => {
-                Spelling::Hex.of(dummy).into_iter().chain(std::iter::repeat_n(b'0', place.len())).collect()
+                Spelling::Hex.of(dummy).into_iter().chain(std::iter::repeat_n(b'0', length)).collect()
             }
             Spelling::Base64 { .. } => {
-                found.spelling.of(dummy).into_iter().chain(std::iter::repeat_n(b'A', place.len())).collect()
+                found.spelling.of(dummy).into_iter().chain(std::iter::repeat_n(b'A', length)).collect()
             }
         };
         let all = spelled.into_iter().chain(std::iter::repeat(FILLER));
-        place.iter_mut().zip(all).for_each(|(byte, with)| *byte = with);
+        place.iter_mut().zip(all.skip(gone)).for_each(|(byte, with)| *byte = with);
     }
 }
 
@@ -152,8 +169,13 @@ impl Pieces for Scrubbed {
 
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
         let mut found = Vec::new();
+        let before = self.stream.is_certain_from(&self.scrubber.needles);
         self.stream.end(&self.scrubber.needles, &mut |one| found.push(one));
         self.cover(&found);
+        // A body that ends within a value is no way to have the first half of it.
+        let begun = before.min(self.stream.is_certain_from(&self.scrubber.needles));
+        let begun = usize::try_from(begun.saturating_sub(self.base)).unwrap_or(usize::MAX);
+        self.held.iter_mut().skip(begun).for_each(|byte| *byte = FILLER);
         out.append(&mut self.held);
         Ok(())
     }

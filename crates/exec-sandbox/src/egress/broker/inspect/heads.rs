@@ -4,21 +4,9 @@ use hyper::http;
 use hyper::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::{Method, Uri, request};
 
-use super::super::super::proxy_request::{BadRequest, MAX_HEAD, names_target};
+use super::super::super::header_table::is_of_connection;
+use super::super::super::proxy_request::{BadRequest, MAX_HEAD, are_optional, names_target};
 use super::super::super::target::NetTarget;
-
-/// What concerns one connection, and no other behind it.
-const OF_ONE_CONNECTION: &[&str] = &[
-    "connection",
-    "proxy-connection",
-    "keep-alive",
-    "proxy-authorization",
-    "proxy-authenticate",
-    "transfer-encoding",
-    "upgrade",
-    "expect",
-    "http2-settings",
-];
 
 /// The one protocol that a connection may become.
 const WEBSOCKET: &str = "websocket";
@@ -86,36 +74,57 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
+/// Whether a header lists a word.
+fn has_word(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(wanted))
+}
+
+/// Whether the transfer codings of an answer are read here: `chunked`, or none.
+pub(super) fn is_framed_plainly(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::TRANSFER_ENCODING).iter();
+    values.map(HeaderValue::as_bytes).all(|coding| coding.eq_ignore_ascii_case(b"chunked"))
+}
+
 /// Whether a request asks for its connection to become a websocket.
 pub(super) fn asks_for_websocket(head: &request::Parts) -> bool {
-    let is_upgrade = |value: &str| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("upgrade"));
-    let mut connection = head.headers.get_all(header::CONNECTION).iter().filter_map(|it| it.to_str().ok());
     let mut wanted = head.headers.get_all(header::UPGRADE).iter();
     head.method == Method::GET
-        && connection.any(is_upgrade)
+        && has_word(&head.headers, &header::CONNECTION, "upgrade")
         && wanted.next().is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(WEBSOCKET.as_bytes()))
         && wanted.next().is_none()
 }
 
+/// What is written anew where it is needed.
+const WRITTEN_ANEW: [HeaderName; 3] = [header::TRANSFER_ENCODING, header::UPGRADE, header::EXPECT];
+
+/// Refuses a request that would mean something else without what is not passed on.
+///
+/// # Errors
+/// When it asks for a protocol that is not carried, or expects what a proxy knows nothing of.
+pub(super) fn is_passed_on_whole(head: &request::Parts) -> Result<(), BadRequest> {
+    let mut expected = head.headers.get_all(header::EXPECT).iter();
+    if expected.any(|value| !value.as_bytes().eq_ignore_ascii_case(b"100-continue")) {
+        return Err(BadRequest { status: 417, ..bad("it expects something else than `100-continue`") });
+    }
+    let offered = head.headers.get_all(header::UPGRADE).iter();
+    if asks_for_websocket(head) {
+        return Ok(());
+    }
+    offered.map(|value| value.to_str().unwrap_or("?")).try_for_each(are_optional)
+}
+
 /// Takes out what concerns one connection, and puts in what makes another a websocket.
 pub(super) fn pass_on(headers: &mut HeaderMap, is_websocket: bool) {
-    let named: Vec<HeaderName> = headers
-        .get_all(header::CONNECTION)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .filter_map(|name| name.trim().parse().ok())
-        .collect();
-    // What says how long a body is, and for whom it is, is nobody's to take away.
-    let is_kept = |name: &HeaderName| *name == header::CONTENT_LENGTH || *name == header::HOST;
-    for name in named.iter().filter(|name| !is_kept(name)) {
+    // What `Connection` names beside these is meant for the host: a client that is seen through TLS knows of no proxy.
+    let of_connection: Vec<HeaderName> =
+        headers.keys().filter(|name| is_of_connection(name.as_str())).cloned().collect();
+    for name in of_connection.iter().chain(&WRITTEN_ANEW) {
         headers.remove(name);
     }
-    for name in OF_ONE_CONNECTION {
-        headers.remove(*name);
-    }
-    if headers.get(header::TE).is_some_and(|value| !value.as_bytes().eq_ignore_ascii_case(b"trailers")) {
-        headers.remove(header::TE);
+    let takes_trailers = has_word(headers, &header::TE, "trailers");
+    if headers.remove(header::TE).is_some() && takes_trailers {
+        headers.insert(header::TE, HeaderValue::from_static("trailers"));
     }
     if is_websocket {
         headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));

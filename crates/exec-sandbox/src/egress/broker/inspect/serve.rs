@@ -187,6 +187,7 @@ impl Inspected {
             return Err(Stop::Told(Arc::clone(refused)));
         }
         heads::is_for(&self.target, self.wire.scheme(), head).map_err(|bad| self.malformed(bad))?;
+        heads::is_passed_on_whole(head).map_err(|bad| self.malformed(bad))?;
         let asked = Asked { method: head.method.as_str(), path: heads::path(&head.uri) };
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
@@ -279,6 +280,11 @@ impl Inspected {
         let becomes_websocket = response.status() == StatusCode::SWITCHING_PROTOCOLS;
         if becomes_websocket && !is_websocket {
             return Err(self.not_answered("it answers with another protocol than was asked for"));
+        }
+        if !heads::is_framed_plainly(response.headers()) {
+            let why = "its answer has a transfer coding beside `chunked`, which ends with the connection"
+                .to_owned();
+            return Err(Box::new(Brokered::refused(&self.target, "unreadable-answer", why)).into());
         }
         let on_server = hyper::upgrade::on(&mut response);
         let (mut head, body) = response.into_parts();

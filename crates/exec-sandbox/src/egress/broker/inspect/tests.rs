@@ -1,5 +1,6 @@
 //! What is looked into over TLS, as clients and hosts find it: both are real, and so is the TLS between.
 
+mod headers;
 mod http_2;
 mod leases;
 mod rewriting;

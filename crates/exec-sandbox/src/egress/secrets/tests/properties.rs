@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use proptest::prelude::*;
 
-use super::super::needles::SPELLINGS;
+use super::super::needles::{CERTAIN, SPELLINGS};
 use super::super::readings::{Decoder, Escape, FORM, HTML, JSON, PERCENT};
 use super::*;
 
@@ -115,21 +115,26 @@ fn leaks(text: &[u8], value: &str) -> Option<String> {
     None
 }
 
-/// Whether what waits may be the beginning of a secret in one of the readings.
-fn may_begin(waits: &[u8], value: &str) -> bool {
+/// Whether the end of a text begins a secret in one of the readings, by more bytes than happen to.
+fn begins_one(text: &[u8], gone: usize, value: &str) -> bool {
     let forms: Vec<Vec<u8>> =
         SPELLINGS.iter().map(|spelling| spelling.of(value.as_bytes()).to_ascii_lowercase()).collect();
-    let is_beginning = |read: &[u8], is_whole: bool| {
+    let enough = CERTAIN.min(value.len() / 4);
+    let is_beginning = |read: &[u8]| {
         let small = read.to_ascii_lowercase();
-        (!small.is_empty() || !is_whole)
-            && forms.iter().any(|form| form.starts_with(&small) && form.len() > small.len())
+        small.len() >= enough && forms.iter().any(|form| form.starts_with(&small) && form.len() > small.len())
     };
-    let by_escape = |escape: &Escape| {
+    let by_escape = |escape: &Escape, end: &[u8]| {
         let (mut decoder, mut read) = (Decoder::new(*escape), Vec::new());
-        decoder.feed(waits, 0, &mut |byte, _, _| read.push(byte));
-        is_beginning(&read, decoder.has_nothing_begun())
+        decoder.feed(end, 0, &mut |byte, _, _| read.push(byte));
+        is_beginning(&read)
     };
-    is_beginning(waits, true) || [PERCENT, JSON, HTML, FORM].iter().any(by_escape)
+    // What went before it was known what it begins is as long as that many escapes.
+    let before = 12 * (CERTAIN + dummy::known_beginning(value.as_bytes()));
+    (gone.saturating_sub(before)..text.len()).any(|from| {
+        let end = &text[from..];
+        is_beginning(end) || [PERCENT, JSON, HTML, FORM].iter().any(|escape| by_escape(escape, end))
+    })
 }
 
 /// Lets a body through in pieces of these lengths. Between them, nothing waits that need not.
@@ -145,7 +150,7 @@ fn scrubbed(secrets: &Secrets, value: &str, body: &[u8], cuts: &[usize]) -> Resu
         fed = end;
         let waits = &body[out.len()..fed];
         prop_assert!(
-            waits.is_empty() || may_begin(waits, value),
+            waits.is_empty() || begins_one(&body[..fed], out.len(), value),
             "{:?} waits of {:?}",
             String::from_utf8_lossy(waits),
             String::from_utf8_lossy(&body[..fed])
@@ -155,10 +160,73 @@ fn scrubbed(secrets: &Secrets, value: &str, body: &[u8], cuts: &[usize]) -> Resu
     Ok(out)
 }
 
+/// The longest run of bytes of a secret that can be read in a text, behind what all secrets of its kind begin with.
+fn longest_run(text: &[u8], value: &str) -> usize {
+    let mut longest = 0;
+    for kind in ["as it is", "percent", "json", "html"] {
+        let small = read(text, kind).to_ascii_lowercase();
+        for spelling in SPELLINGS {
+            let form = spelling.of(value.as_bytes()).to_ascii_lowercase();
+            let is_in =
+                |length: &usize| form.windows(*length).any(|run| memchr::memmem::find(&small, run).is_some());
+            longest = (longest + 1..=form.len()).take_while(is_in).last().unwrap_or(longest);
+        }
+    }
+    longest
+}
+
+/// A secret of which nothing is public.
+const RANDOM: &str = "q7Zk2Vb9Lm4Wt8Rj3Hd6Ys1Pf5Gc0Nw";
+
+/// Parts of an answer that meet within a secret say as little of it as can be there by chance.
+#[test]
+fn no_two_parts_hold_what_one_may_not() {
+    let secrets = with(&[("T", RANDOM, "api.test")]);
+    let spelled = SPELLINGS.iter().map(|spelling| spelling.of(RANDOM.as_bytes()));
+    for written in WRITTEN.iter().map(|write| write(RANDOM)).chain(spelled) {
+        let body = [&[b'-'; 70][..], &written, &[b'-'; 70]].concat();
+        for cut in 66..body.len() - 66 {
+            let mut joined = Vec::new();
+            for (first, part) in [(0, &body[..cut]), (cut, &body[cut..])] {
+                let range = format!("bytes {first}-{}/{}", first + part.len() - 1, body.len());
+                let answer = part_of(&secrets, &[("content-range", &range)], part, 9);
+                joined.extend(answer.unwrap());
+            }
+            assert_eq!(joined.len(), body.len());
+            let shown = String::from_utf8_lossy(&joined).into_owned();
+            assert!(longest_run(&joined, RANDOM) < 2 * CERTAIN - 1, "cut at {cut}: {shown}");
+        }
+    }
+}
+
+/// What each side waits for goes on: whatever a message ends with, and however much of a secret its end looks like by chance.
+#[test]
+fn no_message_waits_for_the_next_one() {
+    for value in [REAL, OTHER, RANDOM, "hunter22hunter22", "correct horse battery"] {
+        let secrets = with(&[("T", value, "api.test")]);
+        let ends_by_byte = (0..=255_u8).map(|byte| vec![byte]);
+        let public = dummy::known_beginning(value.as_bytes());
+        let ends_by_prefix = SPELLINGS.iter().flat_map(|spelling| {
+            let form = spelling.of(value.as_bytes());
+            let least = form.len().min(public + CERTAIN);
+            (1..least).map(move |length| form[..length].to_vec()).collect::<Vec<_>>()
+        });
+        let ends_by_escape = ["%", "%4", "\\", "\\u", "\\u00", "&", "&#x4", "&am"];
+        let ends_by_escape = ends_by_escape.iter().map(|end| end.as_bytes().to_vec());
+        let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
+        for end in ends_by_byte.chain(ends_by_prefix).chain(ends_by_escape) {
+            let message = [b"{ message: ", end.as_slice()].concat();
+            let mut out = Vec::new();
+            filter.push(&message, &mut out).unwrap();
+            assert_eq!(out, message, "{}", String::from_utf8_lossy(&message));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// However a body is cut into pieces, the same comes out of it, as long as it was, and without the secret.
+    /// However a body is cut into pieces, what comes out of it is as long as it was, and without the secret.
     #[test]
     fn pieces_make_no_difference(
         value in values(),
@@ -170,8 +238,14 @@ proptest! {
         let whole = scrubbed(&secrets, &value, &body, &[usize::MAX])?;
         prop_assert_eq!(whole.len(), body.len());
         prop_assert_eq!(leaks(&whole, &value), None);
-        prop_assert_eq!(&scrubbed(&secrets, &value, &body, &cuts)?, &whole);
-        prop_assert_eq!(&scrubbed(&secrets, &value, &body, &[1])?, &whole);
+        for cuts in [&cuts, &vec![1]] {
+            let cut = scrubbed(&secrets, &value, &body, cuts)?;
+            prop_assert_eq!(leaks(&cut, &value), None);
+            prop_assert_eq!(cut.len(), whole.len());
+            // The first bytes of what is covered may have gone before it was known what they begin.
+            let differs = |at: &usize| cut[*at] != whole[*at];
+            prop_assert!((0..cut.len()).filter(differs).all(|at| cut[at] == body[at]));
+        }
     }
 
     /// Whatever an answer is compressed by, it is read, or refused; cut short or changed, it is no way around.

@@ -1,0 +1,137 @@
+//! What becomes of each header that the proxy does not pass on as it came.
+//!
+//! A header that is left out or changed can change what a request means, and neither side notices. So each one that is stands in this
+//! table, with the reason for which the meaning stays; all others pass, byte for byte. `HEADERS.md` shows the same table.
+
+/// What becomes of a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderFate {
+    /// It concerns the connection of the client alone, and is left out (RFC 9110, 7.6.1).
+    OfConnection,
+    /// It is written anew, and means the same.
+    Rewritten,
+    /// It is left out, and the answer names it in [`WITHHELD`].
+    Withheld,
+    /// The request or the answer is refused, unless the header says what is the same without it.
+    Judged,
+}
+
+/// In which messages a header has that fate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderOf {
+    /// What a client sends to a host.
+    Request,
+    /// What a host sends back to a client.
+    Answer,
+}
+
+/// The hosts at which a header has its fate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HeaderAt {
+    /// Wherever requests are seen: plain HTTP, and inspected TLS.
+    AnyHost,
+    /// At a host that a secret is sent to. Where one only signs requests (`in sigv4`), all pass but `Set-Cookie`.
+    SecretHost,
+}
+
+/// A header that does not pass as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct HeaderRow {
+    /// Its name, in lower case.
+    pub name: &'static str,
+    /// In which messages.
+    pub of: HeaderOf,
+    /// At which hosts.
+    pub at: HeaderAt,
+    /// What becomes of it.
+    pub fate: HeaderFate,
+    /// Why the meaning stays.
+    pub why: &'static str,
+}
+
+/// The header of an answer that names the headers which were left out of it.
+pub const WITHHELD: &str = "x-stockade-withheld";
+
+use HeaderAt::{AnyHost, SecretHost};
+use HeaderFate::{Judged, OfConnection, Rewritten, Withheld};
+use HeaderOf::{Answer, Request};
+
+const fn row(
+    name: &'static str,
+    of: HeaderOf,
+    at: HeaderAt,
+    fate: HeaderFate,
+    why: &'static str,
+) -> HeaderRow {
+    HeaderRow { name, of, at, fate, why }
+}
+
+/// The headers that do not pass as they came. Whatever is not listed passes unchanged.
+#[rustfmt::skip]
+pub const HEADER_TABLE: &[HeaderRow] = &[
+    row("connection", Request, AnyHost, OfConnection, "says what holds for the client's connection; a request to a proxy can name further headers in it"),
+    row("keep-alive", Request, AnyHost, OfConnection, "says how long the client's connection stays"),
+    row("proxy-connection", Request, AnyHost, OfConnection, "as `Connection`, to a proxy"),
+    row("proxy-authorization", Request, AnyHost, OfConnection, "is for a proxy, and no host may see it"),
+    row("proxy-authenticate", Request, AnyHost, OfConnection, "is for a proxy"),
+    row("http2-settings", Request, AnyHost, OfConnection, "belongs to `Upgrade: h2c`, which is optional"),
+    row("upgrade", Request, AnyHost, Judged, "`websocket` passes; `h2c` and `TLS` are left out, since a host may ignore them; any other is refused (`other-protocol`)"),
+    row("expect", Request, AnyHost, Judged, "`100-continue` is answered by the proxy, or passes; any other is refused (`bad-request`)"),
+    row("te", Request, AnyHost, Rewritten, "`trailers` stays where trailers can be passed on; codings of the client's connection are left out"),
+    row("transfer-encoding", Request, AnyHost, Rewritten, "`chunked` ends at each connection; any other is refused (`bad-request`)"),
+    row("content-length", Request, AnyHost, Rewritten, "counts the body that is sent, with the secret in it"),
+    row("host", Request, AnyHost, Rewritten, "names the host that the request was allowed for; another name is refused (`other-host`)"),
+    row("connection", Answer, AnyHost, OfConnection, "says what holds for the host's connection"),
+    row("keep-alive", Answer, AnyHost, OfConnection, "says how long the host's connection stays"),
+    row("proxy-connection", Answer, AnyHost, OfConnection, "as `Connection`, of a proxy"),
+    row("proxy-authorization", Answer, AnyHost, OfConnection, "is for a proxy"),
+    row("proxy-authenticate", Answer, AnyHost, OfConnection, "asks for a login at a proxy, and the host is not one"),
+    row("http2-settings", Answer, AnyHost, OfConnection, "belongs to `Upgrade: h2c`, which was left out"),
+    row("expect", Answer, AnyHost, OfConnection, "means nothing in an answer"),
+    row("upgrade", Answer, AnyHost, OfConnection, "`websocket` passes in a 101; an offer of another protocol is one that nobody has to take"),
+    row("transfer-encoding", Answer, AnyHost, Rewritten, "`chunked` ends at each connection; any other is refused (`unreadable-answer`)"),
+    row("content-length", Answer, AnyHost, Rewritten, "left out where a decoded body has another length"),
+    row("accept-encoding", Request, SecretHost, Rewritten, "`identity`: no client has to be answered in a coding"),
+    row("grpc-accept-encoding", Request, SecretHost, Rewritten, "left out: a server then answers in messages that are not compressed"),
+    row("connect-accept-encoding", Request, SecretHost, Rewritten, "as `grpc-accept-encoding`"),
+    row("sec-websocket-extensions", Request, SecretHost, Rewritten, "left out: extensions are offered, and no host has to take them"),
+    row("range", Request, SecretHost, Judged, "one range passes, and the part that comes is scrubbed; several, or any where a secret is short, are refused (`secret-unreadable`)"),
+    row("request-range", Request, SecretHost, Judged, "as `Range`"),
+    row("x-ms-range", Request, SecretHost, Judged, "as `Range`"),
+    row("content-encoding", Answer, SecretHost, Rewritten, "`gzip` and `deflate` are decoded; any other is refused (`secret-unreadable`)"),
+    row("grpc-encoding", Answer, SecretHost, Judged, "any but `identity` is refused (`secret-unreadable`)"),
+    row("connect-content-encoding", Answer, SecretHost, Judged, "any but `identity` is refused (`secret-unreadable`)"),
+    row("sec-websocket-extensions", Answer, SecretHost, Judged, "refused (`secret-unreadable`): none was offered"),
+    row("set-cookie", Answer, SecretHost, Withheld, "would be another credential; the answer names it in `x-stockade-withheld`"),
+];
+
+/// Returns the names of the headers that have this fate there.
+pub(super) fn headers_of(of: HeaderOf, at: HeaderAt, fate: HeaderFate) -> impl Iterator<Item = &'static str> {
+    HEADER_TABLE
+        .iter()
+        .filter(move |row| row.of == of && row.at == at && row.fate == fate)
+        .map(|row| row.name)
+}
+
+/// Returns whether a header is left out before a message goes on, whatever it says.
+pub(super) fn is_of_connection(name: &str) -> bool {
+    let is_named = |row: &&HeaderRow| {
+        row.at == AnyHost && row.fate == OfConnection && name.eq_ignore_ascii_case(row.name)
+    };
+    HEADER_TABLE.iter().any(|row| is_named(&row))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_shows_each_row() {
+        let page = include_str!("../../HEADERS.md");
+        for row in HEADER_TABLE {
+            let of = if row.of == Request { "request" } else { "answer" };
+            let line = format!("| `{}` | {of} | {} |", row.name, row.why);
+            assert!(page.contains(&line), "HEADERS.md lacks\n{line}");
+        }
+    }
+}

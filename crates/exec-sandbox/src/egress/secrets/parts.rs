@@ -1,0 +1,154 @@
+//! Parts of answers (`Range`, RFC 9110, 14) from a host that has a secret.
+//!
+//! A secret that is cut by the end of a part stands in it whole nowhere. So a part is scrubbed of the ends and beginnings of secrets as
+//! well, and where so few bytes of one could be in it that they look like anything, it is refused. The request goes as it was sent.
+
+use std::sync::Arc;
+
+use hyper::http::header::{CONTENT_RANGE, CONTENT_TYPE};
+use hyper::http::{HeaderMap, HeaderValue, StatusCode, request, response};
+
+use super::super::broker::inspect::RewriteRefusal;
+use super::needles::CERTAIN;
+use super::scrub::{FILLER, Pieces, Scrubbed, Scrubber, unreadable};
+
+/// The headers that ask for a part, and those that servers take for them.
+const ASKS_FOR_PART: &[&str] = &["range", "request-range", "x-ms-range"];
+
+/// The media type of an answer in several parts.
+const SEVERAL: &[u8] = b"multipart/byteranges";
+
+/// A part in the middle of a whole has to be as long as this: of one that is shorter, a secret could be read bit by bit.
+const MIN_PART: u64 = 64;
+
+/// Of a secret that is shorter, both ends would be too much of it.
+pub(super) const MIN_SECRET: usize = 4 * CERTAIN;
+
+/// Refuses a request for parts that could not be scrubbed.
+///
+/// # Errors
+/// When it asks for several parts at once, or for one of a host whose shortest secret has so many bytes.
+pub(super) fn judge(head: &request::Parts, shortest: usize) -> Result<(), RewriteRefusal> {
+    let values = |name: &str| head.headers.get_all(name).iter();
+    if ASKS_FOR_PART.iter().any(|name| values(name).next().is_some()) && shortest < MIN_SECRET {
+        let why = format!("a part of it could hold most of a secret of fewer than {MIN_SECRET} bytes");
+        return Err(refused(&why, "ask for the whole of it, without `Range`"));
+    }
+    let is_several = |name: &str| {
+        values(name).nth(1).is_some() || values(name).any(|value| value.as_bytes().contains(&b','))
+    };
+    match ASKS_FOR_PART.iter().any(|name| is_several(name)) {
+        true => {
+            Err(refused("several parts of it come in a form that is not read", "ask for one range at a time"))
+        }
+        false => Ok(()),
+    }
+}
+
+fn refused(why: &str, fix: &str) -> RewriteRefusal {
+    RewriteRefusal { fix: Some(fix.to_owned()), ..unreadable(why) }
+}
+
+/// Whether an answer is one part of a whole.
+///
+/// # Errors
+/// When it is one that could not be scrubbed, or several.
+pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, RewriteRefusal> {
+    let is_several = |value: &HeaderValue| {
+        let kind = value.as_bytes().trim_ascii_start();
+        kind.get(..SEVERAL.len()).is_some_and(|start| start.eq_ignore_ascii_case(SEVERAL))
+    };
+    if head.headers.get_all(CONTENT_TYPE).iter().any(is_several) {
+        return Err(refused("this is several parts in one", "ask for one range at a time"));
+    }
+    // An answer that says that there is no such part names the length of the whole as well.
+    let has_range =
+        head.headers.contains_key(CONTENT_RANGE) && head.status != StatusCode::RANGE_NOT_SATISFIABLE;
+    if !has_range && head.status != StatusCode::PARTIAL_CONTENT {
+        return Ok(false);
+    }
+    let is_long = part(&head.headers).is_some_and(Part::is_long);
+    if shortest < MIN_SECRET || !is_long {
+        let why = format!(
+            "this is a part of fewer than {MIN_PART} bytes from the middle of one, of unknown length, or from a host with a short secret"
+        );
+        return Err(refused(&why, "ask for a longer part, or for the whole"));
+    }
+    Ok(true)
+}
+
+/// Which part of a whole an answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    first: u64,
+    last: u64,
+    whole: Option<u64>,
+}
+
+impl Part {
+    /// Whether no secret can be read from such parts in ever other pieces.
+    fn is_long(self) -> bool {
+        let length = self.last.checked_sub(self.first).map(|length| length.saturating_add(1));
+        let is_at_end =
+            self.first == 0 || self.whole.is_some_and(|whole| whole.checked_sub(1) == Some(self.last));
+        length.is_some_and(|length| length >= MIN_PART || is_at_end)
+    }
+}
+
+/// Reads `Content-Range: bytes 0-99/200`.
+fn part(headers: &HeaderMap) -> Option<Part> {
+    let mut values = headers.get_all(CONTENT_RANGE).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let (unit, rest) = value.to_str().ok()?.trim().split_once(' ')?;
+    let (range, whole) = rest.split_once('/')?;
+    let (first, last) = range.split_once('-')?;
+    let whole = if whole == "*" { None } else { Some(whole.parse().ok()?) };
+    let part = Part { first: first.parse().ok()?, last: last.parse().ok()?, whole };
+    unit.eq_ignore_ascii_case("bytes").then_some(part)
+}
+
+/// A part that is scrubbed: it may begin and end within a secret.
+#[derive(Debug)]
+pub(super) struct PartScrubbed {
+    scrubber: Arc<Scrubber>,
+    scrubbed: Scrubbed,
+    /// Its first bytes, until as many are there as a secret can take up.
+    start: Option<Vec<u8>>,
+}
+
+impl PartScrubbed {
+    pub(super) fn new(scrubber: &Arc<Scrubber>) -> Self {
+        let scrubbed = Scrubbed::new(Arc::clone(scrubber));
+        Self { scrubber: Arc::clone(scrubber), scrubbed, start: Some(Vec::new()) }
+    }
+
+    /// Covers what a secret ends with in the first bytes, and passes them on.
+    fn begin(&mut self, mut start: Vec<u8>, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        let ends = self.scrubber.needles().ends_at_start(&start);
+        start.iter_mut().take(ends).for_each(|byte| *byte = FILLER);
+        self.scrubbed.push(&start, out)
+    }
+}
+
+impl Pieces for PartScrubbed {
+    fn push(&mut self, piece: &[u8], out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        let Some(mut start) = self.start.take() else { return self.scrubbed.push(piece, out) };
+        start.extend_from_slice(piece);
+        if start.len() >= self.scrubber.needles().longest_written() {
+            return self.begin(start, out);
+        }
+        self.start = Some(start);
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal> {
+        if let Some(start) = self.start.take() {
+            self.begin(start, out)?;
+        }
+        self.scrubbed.end(out)
+    }
+
+    fn trailers(&mut self, trailers: &mut HeaderMap) -> Result<(), RewriteRefusal> {
+        self.scrubbed.trailers(trailers)
+    }
+}
