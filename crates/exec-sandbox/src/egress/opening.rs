@@ -55,13 +55,14 @@ impl Opening {
         let unbound =
             |rule, reason: String, is_allowed_by_tcp| Err(Unbound { rule, reason, is_allowed_by_tcp });
         match (self, &target.host) {
-            (Self::Tls { is_encrypted: true, .. }, _) => unbound(
+            // Browsers add an encrypted name to each greeting, most of them made of random bytes (GREASE). With the name of the
+            // host beside it, what it could hide is another site of the same server, as a `Host` in the tunnel could be.
+            (Self::Tls { server_name: Some(name), .. }, Host::Name(host)) if name == host => Ok(()),
+            (Self::Tls { is_encrypted: true, .. }, host) => unbound(
                 "hidden-name",
-                "whom it really asks for is encrypted (ECH), so nobody sees whether that is allowed"
-                    .to_owned(),
+                format!("it names another host than `{host}`, and the one that it means is encrypted (ECH)"),
                 false,
             ),
-            (Self::Tls { server_name: Some(name), .. }, Host::Name(host)) if name == host => Ok(()),
             (Self::Tls { server_name: None, .. }, Host::Address(_)) => Ok(()),
             (Self::Tls { server_name: Some(name), .. }, host) => unbound(
                 "other-host",
@@ -102,7 +103,10 @@ mod tests {
             (tls(Some("a.example"), false), "a.example:443", "ok"),
             (tls(Some("b.example"), false), "a.example:443", "other-host"),
             (tls(Some("a.example.evil.test"), false), "a.example:443", "other-host"),
-            (tls(Some("a.example"), true), "a.example:443", "hidden-name"),
+            (tls(Some("a.example"), true), "a.example:443", "ok"),
+            (tls(Some("cover.example"), true), "a.example:443", "hidden-name"),
+            (tls(Some("a.example"), true), "10.0.0.1:443", "hidden-name"),
+            (tls(None, true), "a.example:443", "hidden-name"),
             (tls(None, true), "10.0.0.1:443", "hidden-name"),
             (tls(None, false), "a.example:443", "no-name"),
             (tls(None, false), "10.0.0.1:443", "ok"),
