@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::backends::request::{EngineFacts, EngineLack};
 use crate::git_settings::GitSettings;
+pub use crate::workspace::known_links::KnownLinks;
 
 /// What a plan needs to know about a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,6 +52,8 @@ pub struct HostFacts {
     pub led_to: Vec<PathBuf>,
     /// The lines that run programs in what git has still to do, by the files that hold them.
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
+    /// The links that lie in the workspace, by which new ones are known.
+    pub links: KnownLinks,
     /// Whether the whole workspace was searched for protected names.
     pub searched: Searched,
 }

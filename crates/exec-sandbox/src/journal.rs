@@ -178,7 +178,7 @@ fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
         return Vec::new();
     };
     let before = Before::new(&kept.entries, &kept.led_to, &kept.plans, Company::Alone);
-    let taken = sweep(&kept.roots, &before, Maker::Unknown, Some(state), &kept.command).taken;
+    let taken = sweep(&kept.roots, &before, None, Maker::Unknown, Some(state), &kept.command).taken;
     if taken.iter().all(|one| one.moved_to.is_some()) {
         fs::remove_file(path).ok();
     }

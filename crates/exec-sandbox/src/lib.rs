@@ -132,8 +132,8 @@ pub use git_settings::GitSettings;
 #[cfg(target_os = "linux")]
 pub use helper::{find_program, helper_command};
 pub use host::{
-    Entry, Exposed, FileIdentity, HostFacts, Kernel, LinkedWorktree, ProtectedEntry, ProtectionMode,
-    Searched, Stamp, Watched,
+    Entry, Exposed, FileIdentity, HostFacts, Kernel, KnownLinks, LinkedWorktree, ProtectedEntry,
+    ProtectionMode, Searched, Stamp, Watched,
 };
 pub use limits::{Limit, Priority, ResourceLimits};
 #[cfg(target_os = "linux")]

@@ -433,6 +433,9 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
     hidden.collect()
 }
 
+/// Why folders of the repository of a linked worktree may be changed.
+pub(crate) const OF_A_WORKTREE: &str = "git keeps work there";
+
 /// The repository of a workspace that is one of its linked worktrees, unless it is let in anyway or may not be.
 fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let Some(worktree) = &facts.worktree else { return Vec::new() };
@@ -444,7 +447,7 @@ fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let mut mounts = vec![folder(&worktree.common, MountAccess::ReadOnly, "the repository of the worktree")];
     if spec.workspace_access == MountAccess::ReadWrite {
         let writable = worktree.writable.iter();
-        mounts.extend(writable.map(|path| folder(path, MountAccess::ReadWrite, "git keeps work there")));
+        mounts.extend(writable.map(|path| folder(path, MountAccess::ReadWrite, OF_A_WORKTREE)));
         let obeyed = worktree.obeyed.iter().filter(|(_, kind)| matches!(kind, Entry::Folder | Entry::File));
         mounts.extend(obeyed.map(|(path, kind)| {
             let point = if *kind == Entry::Folder { MountPoint::Folder } else { MountPoint::File };

@@ -23,7 +23,8 @@ pub struct Outcome {
     pub quarantine: Vec<crate::Quarantined>,
     /// What had been in quarantine before and was dropped: there is room for so much, and for so long.
     pub quarantine_dropped: Vec<DroppedGroup>,
-    /// Files that other programs or agents obey, and that are not as they were before: made, written or removed.
+    /// Files that other programs or agents obey, and that are not as they were before: made, written or removed. Also new links
+    /// that lead out of the workspace, or to what other programs obey.
     pub changed: Vec<Changed>,
     /// Files that it could read although secrets stand in them.
     pub exposed: Vec<crate::Exposed>,
@@ -36,7 +37,7 @@ pub struct Outcome {
 pub const EXIT_CODES: &[(u8, &str)] = &[
     (
         LEFT_TO_RUN,
-        "it left something that runs programs outside of the sandbox, which was put into quarantine, or could not be",
+        "it left something that runs programs outside of the sandbox, which was put into quarantine, or could not be; or a link to the home or to what other programs obey",
     ),
     (TIMED_OUT, "it took longer than it may"),
     (
@@ -49,10 +50,11 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
 
 impl Outcome {
     /// The exit code of a program that ran this command in its own place: that of its [end](End::exit_code), unless it left
-    /// something that runs programs outside of the sandbox. Nobody is to take that for success.
+    /// something that runs programs outside of the sandbox, or a link that does harm. Nobody is to take that for success.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        if self.quarantine.iter().any(|found| found.left_by == crate::LeftBy::ThisCommand) {
+        let left = self.quarantine.iter().any(|found| found.left_by == crate::LeftBy::ThisCommand);
+        if left || self.changed.iter().any(|changed| changed.is_harmful) {
             return LEFT_TO_RUN;
         }
         self.end.exit_code()
@@ -86,6 +88,15 @@ pub struct Changed {
     pub path: PathBuf,
     /// What it is, in a few words: `agent instructions`.
     pub label: String,
+    /// Whether it does harm as it is: a link, by which whoever writes to it changes the home, or what other programs obey.
+    pub is_harmful: bool,
+}
+
+impl Changed {
+    /// A file that may be as it is.
+    pub(crate) const fn new(path: PathBuf, label: String) -> Self {
+        Self { path, label, is_harmful: false }
+    }
 }
 
 /// Things that were in quarantine and were dropped, because there was no more room or they had been there for too long.

@@ -9,9 +9,9 @@ use crate::backends::{added, contain};
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{Exposed, HostFacts, ProtectedEntry, Watched};
+use crate::host::{Exposed, HostFacts, KnownLinks, ProtectedEntry, Watched};
 use crate::limits::ResourceLimits;
-use crate::mounts::{Mount, MountKind, SHARED, kept_back_in_vain, mounts};
+use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, kept_back_in_vain, mounts};
 use crate::provider::{Offer, Provider, choose, offers};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
@@ -56,6 +56,8 @@ pub struct Plan {
     pub exposed: Vec<Exposed>,
     /// Paths that links and settings of the user's lead to.
     pub led_to: Vec<PathBuf>,
+    /// The links that were there before.
+    pub links: KnownLinks,
     /// The lines that run programs in what git has still to do, as they were before.
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
     /// The version of Landlock to use; 0 for none.
@@ -100,6 +102,12 @@ impl Plan {
             _ => None,
         });
         (workspace, others.collect())
+    }
+
+    /// Returns the folders of the repository that a linked worktree belongs to, which git writes to.
+    pub(crate) fn of_a_worktree(&self) -> Vec<PathBuf> {
+        let mounts = self.mounts.iter().filter(|mount| mount.reason == OF_A_WORKTREE);
+        mounts.map(|mount| mount.target.clone()).collect()
     }
 
     /// Returns what the command may do with the workspace.
@@ -194,6 +202,7 @@ pub(crate) fn plan_of(
         shown: facts.shown.clone(),
         exposed: facts.exposed.clone(),
         led_to: facts.led_to.clone(),
+        links: facts.links.clone(),
         git_plans: facts.git_plans.clone(),
         landlock: facts.kernel.landlock,
         mediation: facts.kernel.mediation,

@@ -64,6 +64,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts.passed_over = passed_over(&spec.workspace, &found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     (facts.led_to, facts.git_plans, facts.exposed) = (found.led_to, found.plans, found.exposed);
+    facts.links = found.links;
     facts.worktree = crate::worktree::find(&spec.workspace);
     facts
 }

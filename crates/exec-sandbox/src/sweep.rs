@@ -11,12 +11,15 @@ mod plans;
 mod taking;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::Quarantined;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
+use crate::workspace::known_links::KnownLinks;
+use crate::workspace::links::{Astray, astray};
 use crate::workspace::roots::Root;
 use crate::workspace::targets::lying_at;
 use crate::workspace::walk::{Here, open_root};
@@ -35,6 +38,8 @@ pub(crate) struct Swept {
     pub(crate) dropped: Vec<DroppedGroup>,
     /// What is reported when it has changed, as it is now.
     pub(crate) watched: Vec<Watched>,
+    /// New links that lead out of the workspace, or to what others obey.
+    pub(crate) links: Vec<Changed>,
     /// The files that have names of secrets.
     pub(crate) secrets: Vec<ProtectedEntry>,
     /// Whether everything was looked at.
@@ -43,6 +48,9 @@ pub(crate) struct Swept {
 
 /// How many files with names of secrets are remembered.
 const MAX_SECRETS: usize = 1_000;
+
+/// How many links are listed, of those that do harm and of the others.
+const MAX_LINKS: usize = 1_000;
 
 impl Swept {
     /// Returns the files with names of secrets that were not hidden from the command: it made them, or they appeared before its
@@ -67,9 +75,9 @@ impl Swept {
             !now.contains(then.path.as_path()) && workspace.join(&then.path).symlink_metadata().is_err()
         };
         let gone = before.iter().filter(is_gone);
-        let changed: BTreeSet<Changed> =
-            made.chain(gone).map(|it| Changed { path: it.path.clone(), label: it.label.clone() }).collect();
-        changed.into_iter().collect()
+        let changed = made.chain(gone).map(|it| Changed::new(it.path.clone(), it.label.clone()));
+        let links = self.links.iter().filter(|link| !is_taken(&link.path)).cloned();
+        changed.chain(links).collect::<BTreeSet<Changed>>().into_iter().collect()
     }
 }
 
@@ -77,10 +85,11 @@ impl Swept {
 /// ran meanwhile, as text for a person.
 ///
 /// Where the command could make such names in no folders but those that it made itself, what is new in others is somebody else's, who
-/// works in the same workspace. It stays, and is told of.
+/// works in the same workspace. It stays, and is told of. Where it is known which links there were, new ones are told of.
 pub(crate) fn sweep(
     roots: &[Root],
     before: &Before<'_>,
+    links: Option<&KnownLinks>,
     maker: Maker<'_>,
     state: Option<&Path>,
     command: &str,
@@ -94,7 +103,9 @@ pub(crate) fn sweep(
         let whose = Taker { state, workspace: &root.path, root: &folder, command };
         let mut taking = RootTaking::new(whose, &mut swept.taken);
         let (watched, secrets) = (&mut swept.watched, &mut swept.secrets);
-        let sweeper = Sweeper { root, roots, before, maker, taking: &mut taking, watched, secrets };
+        let new_links = NewLinks { known: links, found: &mut swept.links, count: [0; 2] };
+        let sweeper =
+            Sweeper { root, roots, before, maker, taking: &mut taking, watched, secrets, new_links };
         if search(root, sweeper) == Searched::InPart {
             swept.searched = Searched::InPart;
         }
@@ -130,6 +141,27 @@ struct Sweeper<'s, 't> {
     taking: &'s mut RootTaking<'t>,
     watched: &'s mut Vec<Watched>,
     secrets: &'s mut Vec<ProtectedEntry>,
+    new_links: NewLinks<'s>,
+}
+
+/// New links that lead where writing through them does harm, or out of the workspace.
+struct NewLinks<'s> {
+    known: Option<&'s KnownLinks>,
+    found: &'s mut Vec<Changed>,
+    /// How many were found that do no harm, and that do.
+    count: [usize; 2],
+}
+
+impl NewLinks<'_> {
+    /// However many do no harm, one that does is listed.
+    fn add(&mut self, changed: Changed) {
+        let [harmless, harmful] = &mut self.count;
+        let count = if changed.is_harmful { harmful } else { harmless };
+        *count += 1;
+        if *count <= MAX_LINKS {
+            self.found.push(changed);
+        }
+    }
 }
 
 impl Sink for Sweeper<'_, '_> {
@@ -147,6 +179,27 @@ impl Sink for Sweeper<'_, '_> {
                 }),
                 false => self.taking.take(here.folder, here.path, below, entry.path),
             }
+        }
+    }
+
+    /// By its text, the place and the folders around, one that was there is known.
+    fn stray(&mut self, here: &Here<'_>, name: &Path, entry: ProtectedEntry) {
+        if !self.before.knows(&entry) {
+            self.taking.take(here.folder, here.path, name, entry.path);
+        }
+    }
+
+    fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path) {
+        let path = self.root.name.join(here.path).join(name);
+        if self.new_links.known.is_none_or(|known| known.has(&path, to)) {
+            return;
+        }
+        if self.taking.leads_to_a_plain_file(&here.path.join(name)) {
+            return;
+        }
+        let folder = self.root.path.join(here.path);
+        if let Some(Astray { is_harmful, label }) = astray(self.roots, &folder, name, to) {
+            self.new_links.add(Changed { path, label, is_harmful });
         }
     }
 

@@ -5,6 +5,8 @@
 //! and nothing is closed: managers of packages take away and renew what is there.
 
 pub(crate) mod entry;
+pub(crate) mod known_links;
+pub(crate) mod links;
 pub(crate) mod plans;
 pub(crate) mod roots;
 pub(crate) mod settings;
@@ -23,6 +25,8 @@ use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watc
 use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repository};
 use crate::secret_text::{MAX_TEXT, holds_secret};
 use entry::{At, at, list_below, read_below};
+use known_links::KnownLinks;
+use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
 use roots::Root;
 use targets::Targets;
@@ -58,6 +62,8 @@ pub(crate) struct Found {
     pub(crate) led_to: Vec<PathBuf>,
     /// What is seen although a secret stands in it.
     pub(crate) exposed: Vec<Exposed>,
+    /// The links that lie there.
+    pub(crate) links: KnownLinks,
     /// The lines of git's plans that run programs.
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
     /// Whether everything was looked at, and what is mounted is all that is protected.
@@ -69,7 +75,7 @@ pub(crate) fn look(roots: &[Root]) -> Found {
     let mut found = Found::default();
     let mut targets = Targets::new(roots);
     for root in roots {
-        let sink = Memory { found: &mut found, targets: &mut targets };
+        let sink = Memory { root, found: &mut found, targets: &mut targets };
         if search(root, sink) == Searched::InPart {
             found.searched = Searched::InPart;
         }
@@ -77,7 +83,14 @@ pub(crate) fn look(roots: &[Root]) -> Found {
     targets.add_to(&mut found);
     // What is around something else is mounted before it.
     found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
-    found.protected.dedup_by(|one, other| one.path == other.path);
+    found.protected.dedup_by(|one, other| {
+        let is_same = one.path == other.path;
+        // A part of a repository may be a link in one as well.
+        if is_same && other.mode == ProtectionMode::Check {
+            std::mem::swap(one, other);
+        }
+        is_same
+    });
     bound(&mut found);
     found
 }
@@ -99,12 +112,12 @@ fn bound(found: &mut Found) {
 
 /// Goes through one folder, and tells of what has a name that counts.
 pub(crate) fn search(root: &Root, sink: impl Sink) -> Searched {
-    walk(&root.path, &mut Search { root, sink, packages: None })
+    walk(&root.path, &mut Search::new(root, sink))
 }
 
 /// The same, where the folder is open already, as one is that has no path on this machine.
 pub(crate) fn search_open(root: &Root, folder: OwnedFd, sink: impl Sink) -> Searched {
-    walk_from(folder, &mut Search { root, sink, packages: None })
+    walk_from(folder, &mut Search::new(root, sink))
 }
 
 /// Who is told what was found.
@@ -115,12 +128,17 @@ pub(crate) trait Sink {
     fn watched(&mut self, watched: Watched);
     /// A secret stands in something that is seen.
     fn exposed(&mut self, _: Exposed) {}
+    /// A link in a repository, by which git would write to another file.
+    fn stray(&mut self, here: &Here<'_>, name: &Path, entry: ProtectedEntry);
+    /// Any other link, which says this.
+    fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path);
     /// A folder is a repository.
     fn repository(&mut self, root: &Root, here: &Here<'_>);
 }
 
 /// Remembers what was found.
 struct Memory<'m, 'r> {
+    root: &'r Root,
     found: &'m mut Found,
     targets: &'m mut Targets<'r>,
 }
@@ -135,6 +153,19 @@ impl Sink for Memory<'_, '_> {
         } else {
             self.found.searched = Searched::InPart;
         }
+    }
+
+    /// What is there stays, and nothing is made of it: what it leads to is the user's own choice.
+    fn stray(&mut self, _: &Here<'_>, _: &Path, entry: ProtectedEntry) {
+        if self.found.protected.len() < MAX_REMEMBERED {
+            self.found.protected.push(entry);
+        } else {
+            self.found.searched = Searched::InPart;
+        }
+    }
+
+    fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path) {
+        self.found.links.add(&self.root.name.join(here.path).join(name), to);
     }
 
     fn watched(&mut self, watched: Watched) {
@@ -160,6 +191,7 @@ struct Search<'r, S> {
     sink: S,
     /// How deep the folder of packages lies that the walk is in.
     packages: Option<usize>,
+    repository: InRepository,
 }
 
 impl<S: Sink> Visit for Search<'_, S> {
@@ -169,6 +201,7 @@ impl<S: Sink> Visit for Search<'_, S> {
         if self.packages.is_none() && PACKAGES.contains(&own.as_str()) {
             self.packages = Some(here.depth);
         }
+        self.repository = self.repository.at(here);
         let Some(names) = here.names else {
             self.ask_for_each_name(here);
             return BTreeSet::new();
@@ -206,10 +239,43 @@ fn fold_os(name: &OsStr) -> String {
     fold(&name.to_string_lossy()).into_owned()
 }
 
+impl<'r, S: Sink> Search<'r, S> {
+    fn new(root: &'r Root, sink: S) -> Self {
+        Self { root, sink, packages: None, repository: InRepository::default() }
+    }
+}
+
 impl<S: Sink> Search<'_, S> {
+    /// Tells of a link. One in a repository counts whatever its name.
+    fn link(&mut self, here: &Here<'_>, name: &OsStr) {
+        let Some(to) = text_of(here, name) else { return };
+        let path = self.root.name.join(here.path).join(name);
+        if !self.repository.is_in_one() {
+            self.sink.link(here, name, &to);
+        } else if !stays_in_a_repository(&to) {
+            let found = at(here.folder, Path::new(name));
+            let (Some(At::There(found)), Some(around)) =
+                (found, around(here.around, here.folder, Path::new(name)))
+            else {
+                return;
+            };
+            let entry = ProtectedEntry {
+                path,
+                kind: found.kind,
+                mode: ProtectionMode::Check,
+                stamp: found.stamp,
+                around,
+            };
+            self.sink.stray(here, Path::new(name), entry);
+        }
+    }
+
     /// Does what the table says about a name, and returns whether there is nothing more to look for below it.
     fn name(&mut self, here: &Here<'_>, entry: &Listed) -> bool {
         let (name, kind) = (Path::new(&entry.name), entry.kind);
+        if kind == FileType::Symlink {
+            self.link(here, &entry.name);
+        }
         if fold_os(&entry.name) == ".git" {
             let mode =
                 if kind == FileType::Directory { ProtectionMode::Pin } else { ProtectionMode::ReadOnly };

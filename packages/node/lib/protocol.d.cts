@@ -802,7 +802,7 @@ export interface ExecResult {
   backend: string;
   /** Why it reached nothing any more, if the broker that served it ended before it did. */
   brokerLost?: string | null;
-  /** Files that other programs or agents obey, and that it changed. */
+  /** Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace. */
   changed?: ChangedFile[];
   /** The same, whatever it left. */
   commandExitCode: number;
@@ -814,7 +814,7 @@ export interface ExecResult {
   /** How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`. */
   end: string;
   enforcement: Enforcement;
-  /** Its exit code, or 123 where it left something in `quarantine`; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it. */
+  /** Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other programs obey; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it. */
   exitCode: number;
   /** Files that it could read although secrets stand in them: programs need the rest. */
   exposed?: ChangedFile[];

@@ -1032,7 +1032,7 @@ class _ExecResult(TypedDict):
     """How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`."""
     enforcement: "Enforcement"
     exitCode: int
-    """Its exit code, or 123 where it left something in `quarantine`; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it."""
+    """Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other programs obey; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it."""
     stderrBase64: str
     stdoutBase64: str
     timedOut: bool
@@ -1048,7 +1048,7 @@ class ExecResult(_ExecResult, total=False):
     brokerLost: Optional[str]
     """Why it reached nothing any more, if the broker that served it ended before it did."""
     changed: list["ChangedFile"]
-    """Files that other programs or agents obey, and that it changed."""
+    """Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace."""
     decision: Optional[dict[str, Any]]
     """What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`."""
     exposed: list["ChangedFile"]

@@ -2,6 +2,7 @@
 //! rules are those of the sweep after a command that wrote to the workspace itself.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::host::{Entry, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::protect::{KEPT_FOR_US, is_ours};
 use crate::sweep::{Before, Company, armed, is_harmful};
 use crate::workspace::entry::read_below;
+use crate::workspace::links::{Astray, astray};
 use crate::workspace::roots::{Root, is_plainly_within};
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::Here;
@@ -30,6 +32,7 @@ pub(crate) struct Guarded {
 const OBEYED: &str = "other programs obey what has this name";
 const KEPT: &str = "other programs obey it, so it stays as it was";
 const LED_TO: &str = "settings or a link of yours lead there";
+const STRAY: &str = "git would write through it to another file";
 const ARMED: &str = "git would run programs by it";
 const FOREIGN_RIGHTS: &str = "it would run with the rights of its owner or group, whoever starts it";
 const BECOMES: &str = "the folder would become a repository, and git would run what lies in it already";
@@ -173,11 +176,15 @@ impl Judging<'_> {
     fn becomes(&mut self, here: &Here<'_>, below: &Path, entry: &ProtectedEntry) {
         let roots = std::slice::from_ref(self.root);
         if is_harmful(roots, self.root, self.before, here, below, entry) {
-            for name in COMPLETES {
-                refuse_if(self.changes, &here.path.join(name), BECOMES, |change| {
-                    change.kind != ChangeKind::Deleted
-                });
-            }
+            self.refuse_to_complete(here);
+        }
+    }
+
+    fn refuse_to_complete(&mut self, here: &Here<'_>) {
+        for name in COMPLETES {
+            refuse_if(self.changes, &here.path.join(name), BECOMES, |change| {
+                change.kind != ChangeKind::Deleted
+            });
         }
     }
 
@@ -213,6 +220,26 @@ impl Sink for Judging<'_> {
             }
         } else if !self.before.has(&entry.path) && entry.mode != ProtectionMode::Hide {
             self.becomes(here, below, &entry);
+        }
+    }
+
+    fn stray(&mut self, here: &Here<'_>, _: &Path, entry: ProtectedEntry) {
+        self.judged.insert(entry.path.clone());
+        if self.is_touched(&entry.path) {
+            refuse_if(self.changes, &entry.path, STRAY, |change| change.kind != ChangeKind::Deleted);
+        } else if !self.before.has(&entry.path) {
+            self.refuse_to_complete(here);
+        }
+    }
+
+    fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path) {
+        let path = here.path.join(name);
+        if self.is_touched(&path) {
+            let roots = std::slice::from_ref(self.root);
+            let astray = astray(roots, &self.root.path.join(here.path), name, to);
+            if let Some(Astray { label, .. }) = astray.filter(|astray| astray.is_harmful) {
+                refuse_if(self.changes, &path, &label, |change| change.kind != ChangeKind::Deleted);
+            }
         }
     }
 

@@ -1,9 +1,9 @@
 //! Writes down what there is before a command, and sweeps after it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::observe::Observer;
-use crate::Quarantined;
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{FileIdentity, ProtectedEntry};
@@ -12,7 +12,9 @@ use crate::plan::Plan;
 use crate::quarantine::as_text;
 use crate::spec::Protection;
 use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
+use crate::workspace::links::strays_in;
 use crate::workspace::roots::roots;
+use crate::{Changed, Quarantined};
 
 /// What is swept after a command, written down before it.
 pub(super) struct Sweeping {
@@ -23,6 +25,8 @@ pub(super) struct Sweeping {
     /// Commands that run already, and what there was before them.
     others: Vec<(PathBuf, Kept)>,
     recovered: Vec<Quarantined>,
+    /// Links that lay in the repository of a linked worktree.
+    strays: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 impl Sweeping {
@@ -51,7 +55,8 @@ impl Sweeping {
             enforcement.gap(Property::ProtectedNames, why);
         }
         let others = journal.as_ref().zip(kept.as_ref()).map(|(journal, kept)| journal.others(kept));
-        Self { state, kept, journal, others: others.unwrap_or_default(), recovered }
+        let strays = strays_in(&plan.of_a_worktree());
+        Self { state, kept, journal, others: others.unwrap_or_default(), recovered, strays }
     }
 
     /// Sweeps. The journal is gone only after that, and stays where something could not be moved.
@@ -67,7 +72,14 @@ impl Sweeping {
         let has_made = |folder: &FileIdentity| observer.is_some_and(|observer| observer.has_made(folder));
         let maker =
             if plan.decides_names() && observer.is_some() { Maker::Known(&has_made) } else { Maker::Unknown };
-        let swept = sweep(&kept.roots, &before, maker, self.state.as_deref(), &kept.command);
+        let mut swept =
+            sweep(&kept.roots, &before, Some(&plan.links), maker, self.state.as_deref(), &kept.command);
+        let strays = strays_in(&plan.of_a_worktree());
+        swept.links.extend(strays.difference(&self.strays).map(|(path, to)| Changed {
+            path: path.clone(),
+            label: format!("a link in a repository, by which git would write to {}", to.display()),
+            is_harmful: true,
+        }));
         if let Some(journal) = &mut self.journal {
             journal.end(kept);
             if swept.taken.iter().any(|one| one.moved_to.is_none()) {

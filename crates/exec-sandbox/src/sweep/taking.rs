@@ -2,17 +2,19 @@
 
 #![expect(clippy::disallowed_methods, reason = "asks for modes of what a command left, and changes them")]
 
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FileType, Mode, OFlags, chmod, fstat};
+use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, chmod, fstat, openat2};
 
 use crate::outcome::DroppedGroup;
 use crate::quarantine::{Taken, Taker, Taking};
 use crate::workspace::entry::{Stopped, open_below, open_parent};
+use crate::workspace::links::is_guarded;
 use crate::{LeftBy, Quarantined};
 
 /// How much is listed of what was taken away, and how much of a path.
@@ -24,15 +26,20 @@ pub(super) struct RootTaking<'t> {
     root: &'t OwnedFd,
     taking: Taking<'t>,
     taken: &'t mut Vec<Quarantined>,
+    /// What was taken already: it may be found in more than one way.
+    paths: HashSet<PathBuf>,
 }
 
 impl<'t> RootTaking<'t> {
     pub(super) fn new(whose: Taker<'t>, taken: &'t mut Vec<Quarantined>) -> Self {
-        Self { root: whose.root, taking: Taking::new(whose), taken }
+        Self { root: whose.root, taking: Taking::new(whose), taken, paths: HashSet::new() }
     }
 
     /// Takes what lies below an open folder, whose path below the root is given.
     pub(super) fn take(&mut self, folder: BorrowedFd<'_>, at: &Path, below: &Path, path: PathBuf) {
+        if !self.paths.insert(path.clone()) {
+            return;
+        }
         let taken = self.move_away(folder, at, below).ok();
         let (moved_to, id) = taken.map_or((None, None), |taken| (Some(taken.place), taken.id));
         // What could not be moved is always said.
@@ -45,6 +52,16 @@ impl<'t> RootTaking<'t> {
     pub(super) fn take_from_the_root(&mut self, below: &Path, path: PathBuf) {
         let root = self.root;
         self.take(root.as_fd(), Path::new(""), below, path);
+    }
+
+    /// Whether a link below the root leads to what is there below it as well, and is not obeyed: most do.
+    pub(super) fn leads_to_a_plain_file(&self, link: &Path) -> bool {
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let end = openat2(self.root, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
+        let place = |open: &OwnedFd| std::fs::read_link(own_path(open)).ok();
+        let (end, root) = (end.ok().and_then(|end| place(&end)), place(self.root));
+        let below = end.as_deref().zip(root.as_deref()).and_then(|(end, root)| end.strip_prefix(root).ok());
+        below.is_some_and(|below| !is_guarded(below))
     }
 
     pub(super) fn make_room(&self) -> Vec<DroppedGroup> {

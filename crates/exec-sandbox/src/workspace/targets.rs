@@ -160,15 +160,15 @@ fn at_home(path: &str) -> PathBuf {
 }
 
 /// How a path leads somewhere.
-struct Way {
+pub(super) struct Way {
     /// The links on it, each where it lies.
     links: Vec<PathBuf>,
     /// Where it leads, whether something is there or not; nothing if that depends on what is missing.
-    end: Option<PathBuf>,
+    pub(super) end: Option<PathBuf>,
 }
 
 /// Follows a path, whose end may be missing; nothing if it leads in circles.
-fn way(path: &Path) -> Option<Way> {
+pub(super) fn way(path: &Path) -> Option<Way> {
     let parts = |path: &Path| path.iter().rev().map(OsString::from).collect::<Vec<OsString>>();
     let (mut left, mut real, mut links) = (parts(path), PathBuf::new(), Vec::new());
     let mut is_missing = false;

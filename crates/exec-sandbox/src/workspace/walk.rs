@@ -192,7 +192,7 @@ fn and_then(around: u64, identity: FileIdentity) -> u64 {
 }
 
 /// Lists a folder; nothing if that is possible in no way.
-fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
+pub(crate) fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = || openat(folder, ".", flags, Mode::empty());
     let opened = in_an_open_folder(folder, |_| open()).ok()?;

@@ -28,6 +28,8 @@ mod kubernetes;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]
+mod links;
+#[cfg(target_os = "linux")]
 mod listener_handoff;
 #[cfg(target_os = "linux")]
 mod live;

@@ -112,6 +112,19 @@ except OSError: pass\" & until grep -q ready $OUT; do sleep 0.1; done
         escaped: "test -e $B/ran",
     },
     Live {
+        id: "CVE-2026-39861",
+        attack: "a link that is made inside is followed outside: git writes to the log that leads to a file of the user",
+        tiers: Tier::ALL,
+        control: Succeeds,
+        script: "git init -q .; echo a > f; git add f; git commit -qm a; echo $N > $B/bashrc; echo $N > $B/message; mkdir $B/start
+            box sh -c \"git config user.name 'x; touch $B/ran'; git config user.email a@b
+            rm -f .git/logs/HEAD .git/COMMIT_EDITMSG; ln -s $B/bashrc .git/logs/HEAD; ln -s $B/message .git/COMMIT_EDITMSG
+            mv .git/logs/refs .git/logs/r; ln -s $B/start .git/logs/refs; ln -s $B/notes notes.txt; git init -q n; ln -s $B/message n/.git/COMMIT_EDITMSG\"
+            echo b >> f; git commit -qam b; cd n && git add . && git commit -qm b --allow-empty; cd ..
+            grep -q notes.txt $OUT || echo UNSAID",
+        escaped: "grep -q -e 'touch' $B/bashrc || ! grep -q $N $B/message || test -e $B/start/heads || grep -q UNSAID $OUT",
+    },
+    Live {
         id: "CVE-2026-72183",
         attack: "signals that the kernel sends for input go to processes outside",
         tiers: Tier::ALL,

@@ -40,7 +40,7 @@ struct Ran<'a> {
     /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     quarantine_dropped: Vec<std::borrow::Cow<'a, str>>,
-    /// Files that other programs or agents obey, and that the command changed.
+    /// Files that other programs or agents obey, and that the command changed; and new links that lead out of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<Altered<'a>>,
     /// Files that it could read although secrets stand in them.

@@ -104,7 +104,8 @@ const fn always() -> bool {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
-    /// Its exit code, or 123 where it left something in `quarantine`; 124 where it took too long, 126 where the program cannot
+    /// Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other
+    /// programs obey; 124 where it took too long, 126 where the program cannot
     /// be run, 127 where there is none, 128 and the number of the signal that ended it.
     exit_code: i32,
     /// The same, whatever it left.
@@ -146,7 +147,7 @@ pub(super) struct Ended {
     /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     quarantine_dropped: Vec<String>,
-    /// Files that other programs or agents obey, and that it changed.
+    /// Files that other programs or agents obey, and that it changed; and new links that lead out of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     changed: Vec<Altered>,
     /// Files that it could read although secrets stand in them: programs need the rest.

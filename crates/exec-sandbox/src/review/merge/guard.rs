@@ -104,7 +104,7 @@ impl<'g> Guard<'g> {
         }
         let Kept { roots, command, entries, led_to, plans, .. } = &self.kept;
         let before = Before::new(entries, led_to, plans, Company::Alone);
-        let mut taken = sweep(roots, &before, Maker::Unknown, Some(self.state), command).taken;
+        let mut taken = sweep(roots, &before, None, Maker::Unknown, Some(self.state), command).taken;
         if taken.iter().any(|one| one.moved_to.is_none()) {
             self.journal.keep();
         }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use crate::choices::ReviewMode;
+use crate::host::KnownLinks;
 use crate::host::Stamp;
 use crate::mounts::{Mount, MountKind};
 use crate::plan::Plan;
@@ -42,8 +43,8 @@ impl Kind {
         }
         // What is only looked at afterwards makes no difference to a sandbox.
         let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
-        let git_plans = BTreeMap::new();
-        let mut plan = Plan { program, arguments, watched, git_plans, ..plan.clone() };
+        let (git_plans, links) = (BTreeMap::new(), KnownLinks::default());
+        let mut plan = Plan { program, arguments, watched, git_plans, links, ..plan.clone() };
         for entry in &mut plan.protected {
             entry.stamp = Stamp { file: entry.stamp.file, ..Stamp::default() };
         }

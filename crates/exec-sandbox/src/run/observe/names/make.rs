@@ -56,8 +56,10 @@ impl Named {
 pub(super) fn folder(names: &Names, caller: Caller<'_>, path: &Named, mode: Mode) -> Done {
     let place = path.place(caller, Errno::EXIST)?;
     // It is remembered before anybody could put another folder in its place.
-    let folder = || mkdirat(&place.folder, place.as_named(), mode).map(|()| names.rules.made(&place));
-    make(names, caller, &place, Arrival::Folder, folder)?;
+    let folder = |place: &NameInFolder| {
+        mkdirat(&place.folder, place.as_named(), mode).map(|()| names.rules.made(place))
+    };
+    make(names, caller, place, Arrival::Folder, folder)?;
     Ok(Reply::Done)
 }
 
@@ -97,8 +99,8 @@ pub(super) fn node(names: &Names, caller: Caller<'_>, path: &Named, mode: u32, d
         kind => FileType::from_raw_mode(kind),
     };
     let mode = Mode::from_raw_mode(mode & 0o7777);
-    let node = || mknodat(&place.folder, place.as_named(), kind, mode, device);
-    make(names, caller, &place, Arrival::File, node)?;
+    let node = |place: &NameInFolder| mknodat(&place.folder, place.as_named(), kind, mode, device);
+    make(names, caller, place, Arrival::File, node)?;
     Ok(Reply::Done)
 }
 
@@ -109,8 +111,8 @@ pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named)
         return Err(Errno::NOENT);
     }
     let to = PathBuf::from(OsString::from_vec(to));
-    let link = || symlinkat(&to, &place.folder, place.as_named());
-    make(names, caller, &place, Arrival::Link(&to), link)?;
+    let link = |place: &NameInFolder| symlinkat(&to, &place.folder, place.as_named());
+    make(names, caller, place, Arrival::Link(&to), link)?;
     Ok(Reply::Done)
 }
 
@@ -118,11 +120,13 @@ pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named)
 pub(super) fn make(
     names: &Names,
     caller: Caller<'_>,
-    place: &NameInFolder,
+    mut place: NameInFolder,
     what: Arrival<'_>,
-    make: impl FnOnce() -> Result<(), Errno>,
+    make: impl FnOnce(&NameInFolder) -> Result<(), Errno>,
 ) -> Result<(), Errno> {
-    let _turn = names.turn(place);
+    let _turn = names.turn(&place);
+    place.look_again()?;
+    let place = &place;
     match names.rules.arrives(place, what) {
         Verdict::Fine => {}
         Verdict::Completes => names.complete(place)?,
@@ -132,14 +136,26 @@ pub(super) fn make(
         Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(place, why).map(|_| ()),
     }
     names.umask(caller);
-    make()
+    make(place)
 }
 
 /// Gives what has one name another one.
 pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Named, flags: AtFlags) -> Done {
     let place = to.place(caller, Errno::EXIST)?;
     let source = source(names, caller, from, flags)?;
-    let link = || match &source {
+    // What has another name may be a link itself. It is opened, so that nobody exchanges it after it was judged.
+    let source = match source {
+        Source::Named(from) if from.kind() == Some(FileType::Symlink) => {
+            Source::Open(openat(&from.folder, &from.name, NAME_ALONE, Mode::empty())?)
+        }
+        source => source,
+    };
+    let text = match &source {
+        Source::Open(open) => text_of_a_link(open)?,
+        Source::Named(_) => None,
+    };
+    let what = text.as_deref().map_or(Arrival::HardLink, Arrival::LinkOnceMore);
+    let link = |place: &NameInFolder| match &source {
         Source::Named(from) => {
             linkat(&from.folder, &from.name, &place.folder, place.as_named(), AtFlags::empty())
         }
@@ -147,8 +163,17 @@ pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Na
             linkat(CWD, own_path(open.as_fd()), &place.folder, place.as_named(), AtFlags::SYMLINK_FOLLOW)
         }
     };
-    make(names, caller, &place, Arrival::HardLink, link)?;
+    make(names, caller, place, what, link)?;
     Ok(Reply::Done)
+}
+
+/// What a link says that is open; nothing where it is none.
+fn text_of_a_link(open: &OwnedFd) -> Result<Option<PathBuf>, Errno> {
+    if FileType::from_raw_mode(fstat(open)?.st_mode) != FileType::Symlink {
+        return Ok(None);
+    }
+    let text = readlinkat(open, c"", Vec::new())?;
+    Ok(Some(PathBuf::from(OsString::from_vec(text.into_bytes()))))
 }
 
 enum Source {
@@ -212,8 +237,10 @@ pub(super) fn rename(
     to: &Named,
     flags: RenameFlags,
 ) -> Done {
-    let (from, to) = (from.place(caller, Errno::BUSY)?, to.place(caller, Errno::BUSY)?);
+    let (mut from, mut to) = (from.place(caller, Errno::BUSY)?, to.place(caller, Errno::BUSY)?);
     let _turn = names.alone();
+    from.look_again()?;
+    to.look_again()?;
     let kind = FileType::from_raw_mode(from.found()?.st_mode);
     let is_exchange = flags.contains(RenameFlags::EXCHANGE);
     // The kernel says so where the command asks, and not where this program does.
@@ -278,11 +305,12 @@ pub(super) fn remove_folder(names: &Names, caller: Caller<'_>, path: &Named) -> 
     } else {
         Errno::BUSY
     };
-    let place = path.place(caller, otherwise)?;
+    let mut place = path.place(caller, otherwise)?;
     if place.is_mounted() && !is_read_only(place.folder.as_fd()) {
         return Err(Errno::BUSY);
     }
     let _turn = names.alone();
+    place.look_again()?;
     names.rules.leaves_empty(&place);
     unlinkat(&place.folder, place.as_named(), AtFlags::REMOVEDIR)?;
     Ok(Reply::Done)

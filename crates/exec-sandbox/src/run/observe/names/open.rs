@@ -88,7 +88,7 @@ pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: 
 }
 
 /// Opens what lies in a place, or makes a file there where nothing is.
-fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<FileType>, how: How) -> Done {
+fn at(names: &Names, caller: Caller<'_>, mut place: NameInFolder, there: Option<FileType>, how: How) -> Done {
     let arrival = if there.is_some() { Arrival::Opened } else { Arrival::File };
     let flags = match there {
         // Should it be gone by now, it is not made: that would be judged otherwise.
@@ -97,6 +97,7 @@ fn at(names: &Names, caller: Caller<'_>, place: NameInFolder, there: Option<File
         None => how.here().difference(OFlags::NONBLOCK) | how.flags & OFlags::NONBLOCK | OFlags::EXCL,
     };
     let _turn = names.turn(&place);
+    place.look_again()?;
     match names.rules.arrives(&place, arrival) {
         Verdict::Fine => {}
         Verdict::Completes => names.complete(&place)?,

@@ -3,22 +3,25 @@
 
 #![expect(clippy::disallowed_methods, reason = "reads and writes settings that a command has written")]
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, renameat, unlinkat};
 use rustix::io::Errno;
 use stockade_files::{GitSetting, git_settings};
 
-use super::rule::{Rules, has_live_hooks, is_there};
+use super::rule::{Rules, has_live_hooks, holds_strays, is_there};
 use super::target::NameInFolder;
 use crate::protect::COPIES;
+use crate::workspace::links::{is_part_of_a_repository, stays_in_a_repository};
 use crate::workspace::roots::is_plainly_within;
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
+use crate::workspace::walk::{Listed, list};
 
 /// Why something was not put in place.
 #[derive(Debug)]
@@ -71,6 +74,11 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
         let why = "the folder would become a repository, and git would run its hooks or obey its attributes";
         return Err(Stopped::Refused(why.to_owned()));
     }
+    if has_strays(fd) {
+        let why =
+            "the folder would become a repository, and git would write through a link in it to another file";
+        return Err(Stopped::Refused(why.to_owned()));
+    }
     for name in ["config", "config.worktree"] {
         let place = beside(folder, name)?;
         match place.kind() {
@@ -83,6 +91,25 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
         put(&text, mode, &place)?;
     }
     Ok(())
+}
+
+/// Whether links lie in a folder, or in what is git's own in it, by which git would write to another file.
+fn has_strays(folder: BorrowedFd<'_>) -> bool {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let is_stray = |entry: &Listed| match entry.kind {
+        FileType::Symlink => is_stray(folder, &entry.name),
+        FileType::Directory if is_part_of_a_repository(&entry.name) => {
+            openat(folder, &entry.name, flags, Mode::empty()).map_or(true, holds_strays)
+        }
+        _ => false,
+    };
+    list(folder).is_none_or(|names| names.iter().any(is_stray))
+}
+
+/// Whether a link is one by which git would write to another file, or cannot be read.
+fn is_stray(folder: BorrowedFd<'_>, name: &OsStr) -> bool {
+    let to = readlinkat(folder, name, Vec::new());
+    !to.is_ok_and(|to| stays_in_a_repository(Path::new(OsStr::from_bytes(to.as_bytes()))))
 }
 
 fn beside(place: &NameInFolder, name: &str) -> Result<NameInFolder, Errno> {

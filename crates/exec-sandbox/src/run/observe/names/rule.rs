@@ -1,7 +1,7 @@
 //! What may come to lie under a name, and what may leave it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -19,6 +19,9 @@ use crate::protect::{
 };
 use crate::workspace::PACKAGES;
 use crate::workspace::entry::list_below;
+use crate::workspace::links::{
+    is_of_version_control, is_part_of_a_repository, stays_in_a_repository, text_of,
+};
 use crate::workspace::roots::{Root, roots};
 use crate::workspace::settings::SettingsOf;
 use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
@@ -42,6 +45,8 @@ pub(super) enum Arrival<'a> {
     Link(&'a Path),
     /// What has another name already, and keeps that.
     HardLink,
+    /// The same for a link, which says this.
+    LinkOnceMore(&'a Path),
     /// What lay in this place.
     Moved(&'a NameInFolder, FileType),
 }
@@ -79,12 +84,15 @@ const SETTINGS: &str = "git runs programs that its settings name; they change wh
 const HOOK: &str = "git runs what is there";
 const ATTRIBUTES: &str = "git picks the programs that it runs by it";
 const POINTER: &str = "it would lead git to another repository";
+const STRAYS: &str = "git would write through a link to another file";
 const KEPT: &str = "something in it that other programs obey was there before, and stays where it is";
 
 /// What is decided by.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) roots: Vec<Root>,
+    /// Folders of the repository that a linked worktree belongs to, which git writes to.
+    worktree: Vec<PathBuf>,
     /// What stays where it is.
     kept: BTreeSet<PathBuf>,
     /// What the user's settings and links lead to.
@@ -109,7 +117,14 @@ impl Rules {
         let mounted = mounted.map(|mount| mount.target.clone()).filter(|path| is_within(path));
         let kept = protected.map(|entry| whole(&entry.path)).chain(mounted).collect();
         let led_to = plan.led_to.iter().map(|path| whole(path)).collect();
-        Self { roots, kept, led_to, made: RwLock::default(), left: RwLock::default() }
+        Self {
+            roots,
+            worktree: plan.of_a_worktree(),
+            kept,
+            led_to,
+            made: RwLock::default(),
+            left: RwLock::default(),
+        }
     }
 
     /// Remembers a folder that the command made.
@@ -178,7 +193,7 @@ impl Rules {
     /// Says what the rules say where something comes to lie in a place, or is changed there.
     pub(super) fn arrives(&self, place: &NameInFolder, what: Arrival<'_>) -> Verdict {
         let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
-            return Verdict::Fine;
+            return self.strays(place, what).map_or(Verdict::Fine, Verdict::Refused);
         };
         let name = place.name.to_string_lossy();
         let name = fold(&name);
@@ -188,6 +203,9 @@ impl Rules {
         if let Some(why) = self.is_led_to(place, what) {
             return Verdict::Refused(why);
         }
+        if let Some(why) = self.strays(place, what) {
+            return Verdict::Refused(why);
+        }
         if let Some(part) = part(place, &name) {
             return self.part(place, &part, what);
         }
@@ -195,6 +213,28 @@ impl Rules {
             return Verdict::Completes;
         }
         self.tools(place, root, &name, what)
+    }
+
+    /// Why a link does not come to lie in a repository, by itself or in a folder: git would write through it to another file.
+    pub(super) fn strays(&self, place: &NameInFolder, what: Arrival<'_>) -> Option<&'static str> {
+        let is_in_one = |is_folder| match self.roots.iter().find(|root| place.path.starts_with(&root.path)) {
+            Some(root) => is_in_a_repository(place, root, is_folder),
+            None => self.worktree.iter().any(|folder| place.path.starts_with(folder)),
+        };
+        let strays = match what {
+            Arrival::Link(to) | Arrival::LinkOnceMore(to) => !stays_in_a_repository(to) && is_in_one(false),
+            Arrival::Moved(from, FileType::Symlink) => {
+                let to = readlinkat(&from.folder, &from.name, Vec::new());
+                let stays = |to: &CString| stays_in_a_repository(Path::new(OsStr::from_bytes(to.as_bytes())));
+                !to.is_ok_and(|to| stays(&to)) && is_in_one(false)
+            }
+            Arrival::Moved(from, FileType::Directory) if is_in_one(true) => {
+                let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                openat(&from.folder, &from.name, flags, Mode::empty()).map_or(true, holds_strays)
+            }
+            _ => false,
+        };
+        strays.then_some(STRAYS)
     }
 
     /// Why something does not leave its place; nothing if it may.
@@ -235,7 +275,7 @@ impl Rules {
         let leads_on = match what {
             Arrival::Opened | Arrival::File | Arrival::Folder => false,
             // Somewhere else, where nobody looks.
-            Arrival::Link(_) | Arrival::HardLink => inner.next().is_some(),
+            Arrival::Link(_) | Arrival::HardLink | Arrival::LinkOnceMore(_) => inner.next().is_some(),
             Arrival::Moved(from, FileType::Directory) => {
                 let from_there = |inner: &Path| Path::new(&from.name).join(inner);
                 inner.any(|inner| {
@@ -286,7 +326,9 @@ impl Rules {
             }
             (Part::Around, _) => Verdict::Refused(ATTRIBUTES),
             (Part::Attributes, _) => Verdict::Refused(ATTRIBUTES),
-            (Part::Pointer, Link(_) | Arrival::HardLink) => Verdict::Refused(POINTER),
+            (Part::Pointer, Link(_) | Arrival::HardLink | Arrival::LinkOnceMore(_)) => {
+                Verdict::Refused(POINTER)
+            }
             (Part::Pointer, _) if self.is_made(folder) => Verdict::Fine,
             (Part::Pointer, _) => Verdict::Refused(POINTER),
         }
@@ -441,6 +483,47 @@ fn completes(place: &NameInFolder) -> bool {
     let folder = place.folder.as_fd();
     let has = |name: &str| own(name) || is_there(folder, Path::new(name));
     !is_repository(folder) && ((has("objects") && has("refs")) || (has("commondir") && has("HEAD")))
+}
+
+/// Whether what comes to lie in a place below a root lies in a repository then, or is one itself.
+fn is_in_a_repository(place: &NameInFolder, root: &Root, is_folder: bool) -> bool {
+    let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
+    if below.iter().chain([&*place.name]).any(is_of_version_control) {
+        return true;
+    }
+    // In a folder that is known as a repository by what lies in it, other folders than git's own are worktrees.
+    let mut inner = place.name.as_os_str();
+    for (levels, around) in below.ancestors().enumerate() {
+        let is_part = (levels == 0 && !is_folder) || is_part_of_a_repository(inner);
+        let folder = if is_part { up(place.folder.as_fd(), levels) } else { None };
+        let folder = folder.as_ref().map_or(place.folder.as_fd(), |folder| folder.as_fd());
+        if is_part && is_repository(folder) {
+            return true;
+        }
+        inner = around.file_name().unwrap_or_default();
+    }
+    false
+}
+
+/// Links that lie in a folder, by which git would write to another file.
+#[derive(Default)]
+struct Strays {
+    are_there: bool,
+}
+
+impl Visit for Strays {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        let links = here.names.unwrap_or_default().iter().filter(|entry| entry.kind == FileType::Symlink);
+        let mut texts = links.map(|entry| text_of(here, &entry.name));
+        self.are_there |= texts.any(|to| to.is_none_or(|to| !stays_in_a_repository(&to)));
+        BTreeSet::new()
+    }
+}
+
+/// Whether a folder holds such links, or cannot be looked into.
+pub(super) fn holds_strays(folder: OwnedFd) -> bool {
+    let mut strays = Strays::default();
+    walk_from(folder, &mut strays) == Searched::InPart || strays.are_there
 }
 
 /// Whether a folder holds parts by which git picks programs, or objects of others.

@@ -245,8 +245,8 @@ pub(super) fn bind(names: &Names, caller: Caller<'_>, notice: &Notice, at: Socke
                 return Ok(Reply::GoesOn);
             }
             let socket = caller.taken(short(notice, at.socket).cast_signed())?;
-            let made = || bind_in(names, &socket, &place, path);
-            make(names, caller, &place, Arrival::File, made).map_err(|error| match error {
+            let made = |place: &NameInFolder| bind_in(names, &socket, place, path);
+            make(names, caller, place, Arrival::File, made).map_err(|error| match error {
                 Errno::EXIST => Errno::ADDRINUSE,
                 error => error,
             })?;

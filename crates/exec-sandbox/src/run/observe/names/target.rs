@@ -49,6 +49,12 @@ impl NameInFolder {
         Ok(Self { folder, path: self.path.clone(), name: self.name.clone(), is_folder: self.is_folder })
     }
 
+    /// Looks once more where the folder lies: it may have been moved before this call had its turn.
+    pub(super) fn look_again(&mut self) -> Result<(), Errno> {
+        self.path = place_of(self.folder.as_fd())?;
+        Ok(())
+    }
+
     /// The whole path.
     pub(super) fn whole(&self) -> PathBuf {
         self.path.join(&self.name)

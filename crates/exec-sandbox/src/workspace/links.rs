@@ -1,0 +1,268 @@
+//! Links that a command may leave: whether version control would write through one, and whether one leads out of the workspace.
+//!
+//! What is data to git is a path to the kernel: a link in the place of a log leads the next commit of the user to another file. So
+//! no link in a repository leads anywhere but to what lies below its own folder, which is all that git itself makes. Every other
+//! new link is reported where it leads out.
+
+#![expect(clippy::disallowed_methods, reason = "reads links, and asks where the home is")]
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::sync::LazyLock;
+
+use rustix::fs::{FileType, readlinkat};
+use stockade_names::fold;
+
+use super::roots::Root;
+use super::targets::way;
+use super::walk::{Here, Visit, walk};
+use super::{PACKAGES, is_repository};
+use crate::protect::{Answer, answer, in_a_repository};
+
+/// Folders in which a version control system keeps what it writes.
+const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".sl", ".svn", ".bzr", ".pijul", "_darcs"];
+
+/// What git writes to in a repository, as far as it is a folder. In one that is known by what lies in it, and not by its name, other
+/// folders are worktrees.
+const FOLDERS_OF_GIT: &[&str] = &[
+    "branches",
+    "filter-repo",
+    "hooks",
+    "info",
+    "lfs",
+    "logs",
+    "modules",
+    "objects",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "reftable",
+    "rr-cache",
+    "sequencer",
+    "svn",
+    "worktrees",
+];
+
+/// What is obeyed in a repository, beside the rows of the table of names: other repositories, and settings of other systems.
+const OBEYED_BESIDE: &[&str] = &["modules", "worktrees", "hgrc", "config.toml"];
+
+/// So many links are remembered of a linked worktree's repository.
+const MAX_STRAYS: usize = 100_000;
+
+/// Whether version control keeps what it writes in folders with this name.
+pub(crate) fn is_of_version_control(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let name = fold(&name);
+    REPOSITORIES.iter().any(|repository| *repository == name)
+}
+
+/// Whether a folder with this name, in a repository that is known by what lies in it, is a part of the repository.
+pub(crate) fn is_part_of_a_repository(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let name = fold(&name);
+    FOLDERS_OF_GIT.iter().any(|folder| *folder == name)
+}
+
+/// Whether a link in a repository leads to what lies below its own folder, and to nothing that is obeyed there: `HEAD` may be such
+/// a link, and so are locks of Mercurial.
+pub(crate) fn stays_in_a_repository(to: &Path) -> bool {
+    static OBEYED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        let parts = in_a_repository().flat_map(|(_, path)| path.split('/'));
+        parts.chain(OBEYED_BESIDE.iter().copied()).collect()
+    });
+    let is_plain = |part: Component<'_>| match part {
+        Component::Normal(name) => !OBEYED.contains(&*fold(&name.to_string_lossy())),
+        Component::CurDir => true,
+        _ => false,
+    };
+    to.components().all(is_plain) && to.components().any(|part| matches!(part, Component::Normal(_)))
+}
+
+/// How deep a repository lies that a walk is in.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct InRepository(Option<(usize, bool)>);
+
+impl InRepository {
+    /// The same in a folder that the walk has come to.
+    pub(crate) fn at(self, here: &Here<'_>) -> Self {
+        let name = here.path.file_name().unwrap_or_default();
+        let outer = self.0.filter(|(depth, is_named)| {
+            *depth < here.depth && (*is_named || here.depth > depth + 1 || is_part_of_a_repository(name))
+        });
+        let is_named = is_of_version_control(name);
+        let has =
+            |name: &str| here.names.unwrap_or_default().iter().any(|it| it.name.eq_ignore_ascii_case(name));
+        match outer {
+            Some((_, true)) => Self(outer),
+            _ if is_named => Self(Some((here.depth, true))),
+            Some(_) => Self(outer),
+            None => Self(is_repository(has).then_some((here.depth, false))),
+        }
+    }
+
+    pub(crate) fn is_in_one(self) -> bool {
+        self.0.is_some()
+    }
+}
+
+/// What a link in a folder says.
+pub(crate) fn text_of(here: &Here<'_>, name: &OsStr) -> Option<PathBuf> {
+    let text = super::walk::in_an_open_folder(here.folder, |folder| readlinkat(folder, name, Vec::new()));
+    text.ok().map(|text| PathBuf::from(OsString::from_vec(text.into_bytes())))
+}
+
+/// Where a link leads that leads out of what a command may change, or to what others obey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Astray {
+    /// Whoever writes through it changes the home, or what other programs obey.
+    pub(crate) is_harmful: bool,
+    /// In a few words, for a person.
+    pub(crate) label: String,
+}
+
+/// Says where a link leads, if that is out of these folders or to what others obey.
+pub(crate) fn astray(roots: &[Root], folder: &Path, name: &OsStr, to: &Path) -> Option<Astray> {
+    let Some(end) = way(&folder.join(to))?.end else {
+        let label = format!("a link to {}, which may come to lead anywhere", to.display());
+        return Some(Astray { is_harmful: true, label });
+    };
+    match roots.iter().find_map(|root| end.strip_prefix(&root.path).ok()) {
+        None => {
+            let is_harmful = (is_at_home(&end) || is_guarded(&end)) && !is_an_interpreter(name, &end);
+            let label = format!("a link that leads out of the workspace, to {}", end.display());
+            Some(Astray { is_harmful, label })
+        }
+        Some(below) if is_guarded(below) => {
+            let label = format!("a link to what other programs obey, {}", end.display());
+            Some(Astray { is_harmful: true, label })
+        }
+        Some(_) => None,
+    }
+}
+
+/// Whether a path lies in the home of a user.
+fn is_at_home(path: &Path) -> bool {
+    static HOMES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+        let home = std::env::home_dir().filter(|home| home.parent().is_some());
+        let real = home.as_ref().and_then(|home| home.canonicalize().ok());
+        home.into_iter().chain(real).chain(["/home", "/root", "/Users"].map(PathBuf::from)).collect()
+    });
+    HOMES.iter().any(|home| path.starts_with(home))
+}
+
+/// Whether other programs obey what a path leads to, so that nothing may be written there, or a secret stands in it.
+pub(crate) fn is_guarded(path: &Path) -> bool {
+    let parts = || path.iter().map(OsStr::to_string_lossy);
+    if parts().any(|part| PACKAGES.contains(&&*part)) {
+        return false;
+    }
+    stockade_names::hits(stockade_names::Root::Folder, parts()).iter().any(|hit| match answer(hit.name) {
+        // Files of a work tree may be links to objects of the repository; what git obeys there has rows of its own.
+        Some(Answer::Protect) => !hit.name.paths.contains(&".git"),
+        Some(Answer::Hide | Answer::HideWithSecret) => true,
+        Some(Answer::Report | Answer::Tell) | None => false,
+    })
+}
+
+/// Whether a link by the name of an interpreter leads to one, as in every virtual environment.
+fn is_an_interpreter(name: &OsStr, end: &Path) -> bool {
+    let is_one = |name: &OsStr| {
+        let name = name.to_string_lossy();
+        name.starts_with("python") || name.starts_with("pypy")
+    };
+    is_one(name) && end.is_file() && end.file_name().is_some_and(is_one)
+}
+
+/// The links in folders of a repository, by which git would write to another file.
+pub(crate) fn strays_in(folders: &[PathBuf]) -> BTreeSet<(PathBuf, PathBuf)> {
+    let mut found = BTreeSet::new();
+    for folder in folders {
+        walk(folder, &mut Strays { folder, found: &mut found });
+    }
+    found
+}
+
+struct Strays<'s> {
+    folder: &'s Path,
+    found: &'s mut BTreeSet<(PathBuf, PathBuf)>,
+}
+
+impl Visit for Strays<'_> {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        for entry in here.names.unwrap_or_default().iter().filter(|entry| entry.kind == FileType::Symlink) {
+            let to = text_of(here, &entry.name).unwrap_or_default();
+            if !stays_in_a_repository(&to) && self.found.len() < MAX_STRAYS {
+                self.found.insert((self.folder.join(here.path).join(&entry.name), to));
+            }
+        }
+        BTreeSet::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_that_git_makes_stay_in_a_repository_and_others_do_not() {
+        for to in ["refs/heads/main", "host.example:4711", "host/f0000001:4711", "./refs/heads/x", "a"] {
+            assert!(stays_in_a_repository(Path::new(to)), "{to}");
+        }
+        for to in [
+            "",
+            ".",
+            "..",
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "a/..",
+            "config",
+            "./config",
+            "modules/x/HEAD",
+            "CONFIG",
+            "hooks",
+            "hooks/pre-commit",
+            "worktrees/x/HEAD",
+            "objects/info/alternates",
+            "info/attributes",
+            "x/commondir",
+        ] {
+            assert!(!stays_in_a_repository(Path::new(to)), "{to}");
+        }
+    }
+
+    #[test]
+    fn where_links_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let roots = super::super::roots::roots(Some(&root), &[]);
+        let harmful = |name: &str, to: &str| {
+            astray(&roots, &root, OsStr::new(name), Path::new(to)).map(|astray| astray.is_harmful)
+        };
+        for inside in
+            ["x", "a/b", "./x", "a/../x", ".git/annex/objects/x", "node_modules/a/.vscode/x", "x/.."]
+        {
+            assert_eq!(
+                harmful("l", inside).filter(|_| inside != "a/../x" && inside != "x/.."),
+                None,
+                "{inside}"
+            );
+        }
+        for out in ["/usr/share/doc", "/etc/passwd", "/no/such/thing"] {
+            assert_eq!(harmful("l", out), Some(false), "{out}");
+        }
+        let home = std::env::home_dir().unwrap();
+        for path in
+            [home.join(".bashrc"), home.clone(), "/home/x/y".into(), "/srv/x/.vscode/tasks.json".into()]
+        {
+            assert_eq!(harmful("l", path.to_str().unwrap()), Some(true), "{path:?}");
+        }
+        for guarded in
+            [".envrc", ".claude/settings.json", ".vscode", ".git/hooks/pre-commit", ".git/config", ".env"]
+        {
+            assert_eq!(harmful("l", guarded), Some(true), "{guarded}");
+        }
+    }
+}
