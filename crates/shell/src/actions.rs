@@ -225,18 +225,34 @@ impl Redirect<'_> {
     }
 }
 
-/// A variable that is set.
+/// A variable that is set, unset or declared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Assignment<'t> {
     /// The name of the variable.
     pub name: Cow<'t, str>,
-    /// The value that it is set to.
+    /// The value that it is set to. Empty where it is not set.
     pub value: Arg<'t>,
+    /// What happens to the variable.
+    pub change: VariableChange,
+    /// Whether programs that are started see it.
+    pub exported: bool,
     /// What it is set for.
     pub scope: AssignmentScope,
     /// Where it is written.
     pub span: Span,
+}
+
+/// What happens to a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VariableChange {
+    /// It gets a value.
+    Set,
+    /// Its value may be gone, for the shell or for programs that it starts: `unset x`, `local x`, `declare -a x`, `export -n x`.
+    Unset,
+    /// Programs that are started see it from now on: `export x`.
+    Exported,
 }
 
 /// What a variable is set for.
@@ -289,6 +305,8 @@ pub enum HazardKind {
     EvaluatedText,
     /// A value that is not known is evaluated, as arithmetic or as the name of a variable: `a[$(id)]` in it runs `id`.
     EvaluatedData,
+    /// A text is replaced by its translation from a file, which is expanded: `$"…"`.
+    TranslatedText,
     /// A builtin sets a variable whose name is not known.
     UnknownVariable,
     /// An option or a variable changes how the shell reads what follows, or what names stand for there.
@@ -315,6 +333,9 @@ impl HazardKind {
             Self::EvaluatedText => "quoted text is evaluated, and a substitution in it runs",
             Self::EvaluatedData => {
                 "a value that is not known is evaluated, and `a[$(…)]` in it runs a command"
+            }
+            Self::TranslatedText => {
+                "a translated string is replaced from a file, and a substitution in it runs"
             }
             Self::UnknownVariable => "the name of the variable that is set is not known beforehand",
             Self::ChangedShell => "it changes how the shell reads what follows, or what names stand for",

@@ -1,6 +1,8 @@
 //! Quoted text that a builtin evaluates: `test -v 'a[$(id)]'` runs `id`.
 
-use crate::actions::{Arg, HazardKind, InvocationKind};
+use std::borrow::Cow;
+
+use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind, VariableChange};
 use crate::builtins;
 use crate::options::{ReadOptions, Shell};
 use crate::parser;
@@ -65,6 +67,7 @@ fn substitutions<'t>(
     if let Some(error) = expanded.error {
         walk.hazard(HazardKind::UnreadText(error.kind), span);
     }
+    walk.translated(expanded.translated);
     walk.pieces(&expanded.pieces, Context { heredocs: &expanded.heredocs, ..context });
 }
 
@@ -84,6 +87,9 @@ pub(crate) fn builtin<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         Change::Nothing => {}
         Change::Patterns => walk.has_patterns = true,
         Change::Reading => walk.hazard(HazardKind::ChangedShell, span),
+    }
+    if matches!(name, "set" | "shopt" | "setopt") {
+        walk.exports_all |= shell_options::may_export_all(name, argv.get(1..).unwrap_or_default());
     }
     match name {
         "test" | "[" => test(walk, builtin),
@@ -135,10 +141,29 @@ fn test<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
 
 /// What was unset may be what it was before, outside of a function or for the shell that started this one.
 fn unset<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
-    for at in 1..builtin.argv.len() {
+    let Builtin { argv, span, context, .. } = builtin;
+    let is_option = |arg: &&Arg<'_>| arg.known().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
+    let options: Vec<&str> = argv.iter().skip(1).take_while(is_option).filter_map(Arg::known).collect();
+    let has = |letter| options.iter().any(|option| option.contains(letter));
+    // zsh: the names of all that fit a pattern.
+    if has('m') && context.shell == Shell::Zsh {
+        walk.hazard(HazardKind::UnknownVariable, span);
+    }
+    for at in 1..argv.len() {
         word(walk, builtin, at, Holds::Word);
-        if let Some(name) = builtin.argv.get(at).and_then(Arg::known) {
-            walk.forget(name, builtin.span);
+        let Some(arg) = argv.get(at) else { continue };
+        if let Some(name) = arg.known() {
+            walk.forget(name, span);
+        }
+        if at <= options.len() || has('f') {
+            continue;
+        }
+        match declared::name_of(arg) {
+            Some(variable) => {
+                let name = Cow::Owned(variable.name);
+                walk.change(name, VariableChange::Unset, AssignmentScope::Shell, span, context);
+            }
+            None => walk.hazard(HazardKind::UnknownVariable, span),
         }
     }
 }

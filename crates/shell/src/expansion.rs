@@ -123,7 +123,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         matches!(self.text.peek_second(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
     }
 
-    /// Reads `$"…"`, which only bash knows. A translation may replace its text.
+    /// Reads `$"…"`, which only bash knows. A translation may replace its text, and what it holds is expanded: that is a danger of its
+    /// own, while the text itself is read as any other, so that no rule overlooks what it names.
     fn translated(&mut self, start: usize, builder: &mut Builder<'t>) -> Read<()> {
         if self.shell() == Shell::Sh {
             return Err(self.refuse(ReadErrorKind::Dialect, start));
@@ -131,6 +132,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         // zsh has no translations: it keeps the dollar before an ordinary quoted text.
         if self.shell() == Shell::Zsh {
             builder.push(Piece::Bare(Cow::Borrowed("$")));
+        } else if self.state.translated.is_none() {
+            self.state.translated = Some(self.text.span(start, start + 2));
         }
         self.double_quoted(builder)
     }

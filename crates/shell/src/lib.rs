@@ -48,7 +48,7 @@ mod wrappers;
 
 pub use actions::{
     Actions, Arg, Assignment, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind,
-    Redirect, Run, ShellHazard, Substitution, SubstitutionForm, WordCount,
+    Redirect, Run, ShellHazard, Substitution, SubstitutionForm, VariableChange, WordCount,
 };
 pub use admission::refused_character;
 pub use options::{ReadOptions, Shell};

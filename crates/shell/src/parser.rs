@@ -34,6 +34,8 @@ pub(crate) type Read<T> = Result<T, ReadError>;
 pub(crate) struct Parsed<'t> {
     pub(crate) list: List<'t>,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
+    /// Where the first `$"…"` stands.
+    pub(crate) translated: Option<Span>,
     /// How many steps reading took, for tests of linearity.
     pub(crate) steps: usize,
 }
@@ -58,7 +60,7 @@ pub(crate) fn parse<'t>(
     let mut state = State::new(options, admission, is_plain || text.is_ascii());
     let mut parser = Parser::new(text, borrowed, origin, &mut state);
     let list = parser.whole()?;
-    Ok(Parsed { list, heredocs: state.heredocs, steps: state.steps })
+    Ok(Parsed { list, heredocs: state.heredocs, translated: state.translated, steps: state.steps })
 }
 
 /// Returns the first character that keeps a text from being read. A NUL, which ends texts here, always does.
@@ -76,6 +78,7 @@ fn not_admitted(text: &str, admission: Admission) -> Option<ReadError> {
 pub(crate) struct Expanded<'t> {
     pub(crate) pieces: OneOrMany<Piece<'t>>,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
+    pub(crate) translated: Option<Span>,
     pub(crate) error: Option<ReadError>,
 }
 
@@ -87,7 +90,7 @@ pub(crate) fn parse_expanded<'t>(text: &str, span: Span, options: &ReadOptions) 
         Ok(pieces) => (pieces, None),
         Err(error) => (parser.kept_word().pieces, Some(error)),
     };
-    Expanded { pieces, heredocs: state.heredocs, error }
+    Expanded { pieces, heredocs: state.heredocs, translated: state.translated, error }
 }
 
 /// Whether characters that deceive the reader are refused.
@@ -106,6 +109,8 @@ pub(crate) struct State<'t, 'p> {
     pub(crate) admission: Admission,
     pub(crate) ascii: bool,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
+    /// Where the first `$"…"` stands, in whichever text.
+    pub(crate) translated: Option<Span>,
     /// What was recognised of the command in which reading failed. Each level of the grammar that sees an error passes puts
     /// what it holds itself around it.
     pub(crate) partial: Option<Partial<'t>>,
@@ -276,6 +281,7 @@ impl<'p> State<'_, 'p> {
             admission,
             ascii,
             heredocs: Vec::new(),
+            translated: None,
             partial: None,
             failed_from: Cell::new(0),
             is_partial: false,

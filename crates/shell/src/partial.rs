@@ -73,7 +73,12 @@ pub(crate) fn parse_partly<'t>(
     }
     PartlyParsed {
         is_whole: !is_cut && resumed.error.is_none() && !text.as_bytes().contains(&0),
-        parsed: Parsed { list: List { items: resumed.items }, heredocs: state.heredocs, steps: state.steps },
+        parsed: Parsed {
+            list: List { items: resumed.items },
+            heredocs: state.heredocs,
+            translated: state.translated,
+            steps: state.steps,
+        },
         is_cut,
     }
 }

@@ -28,6 +28,7 @@ const MAX_CHAIN: usize = 16;
 
 /// The options of `mapfile`, and those of `complete` and `compgen`.
 static LINES: OptionTable = OptionTable::new("-d: -n: -O: -s: -t -u: -C: -c:");
+static JOBS: OptionTable = OptionTable::new("-l -n -p -r -s -x");
 static COMPLETION: OptionTable = OptionTable::new(
     "-a -b -c -d -e -f -g -j -k -s -u -v -p -r -D -E -I -o: -A: -G: -W: -F: -C: -X: -P: -S: -V:",
 );
@@ -72,6 +73,7 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
             walk.actions.runs.iter_mut().skip(start).for_each(|callback| callback.open_ended = true);
         }
         "bind" => bound(walk, run, inner),
+        "jobs" => job_words(walk, run, inner),
         "find" | "gfind" => lists::executed(walk, run, &["-exec", "-execdir", "-ok", "-okdir"], inner),
         "fd" | "fdfind" => lists::executed(walk, run, &["-x", "-X", "--exec", "--exec-batch"], inner),
         "parallel" => lists::parallel(walk, run, inner),
@@ -208,6 +210,14 @@ fn bound<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
         if let Some(command) = behind {
             walk.nested_perhaps(command, run.span, Context { is_certain: false, ..context });
         }
+    }
+}
+
+/// `jobs -x command args` runs the command, with the numbers of jobs in its words.
+fn job_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
+    let options = getopt::parse(&run.argv, 1, &JOBS, OptionOrder::Strict);
+    if options.has("-x") || options.unknown {
+        start(walk, run, options.operands, Context { is_certain: false, ..context });
     }
 }
 

@@ -51,11 +51,17 @@ pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions
         shell: options.shell,
         words: &[],
     };
+    walk.translated(parsed.translated);
     walk.list(&parsed.list, context);
     // Last, because a value counts wherever it was set: what evaluates it may stand before in the text, in a loop.
     walk.values_that_are_evaluated(context);
     walk.data_that_is_evaluated();
-    walk.actions
+    let mut actions = walk.actions;
+    if walk.exports_all {
+        // Also what stands before: it may be in a function that is called behind.
+        actions.assignments.iter_mut().for_each(|assignment| assignment.exported = true);
+    }
+    actions
 }
 
 /// The state of a walk.
@@ -81,6 +87,8 @@ pub(crate) struct Walk<'t, 'o> {
     pub(crate) references: HashSet<String>,
     /// Whether `!(` may begin a pattern.
     pub(crate) has_patterns: bool,
+    /// Whether every variable that is set is seen by programs: `set -a`.
+    pub(crate) exports_all: bool,
     evaluates_names: bool,
     expands_prompts: bool,
 }
@@ -135,6 +143,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             known: Values::default(),
             references: HashSet::new(),
             has_patterns: false,
+            exports_all: false,
             evaluates_names: false,
             expands_prompts: false,
         }
@@ -514,9 +523,15 @@ impl<'t, 'o> Walk<'t, 'o> {
             words: &[],
             ..context
         };
+        self.translated(parsed.translated);
         let assigned = self.known.enter();
         self.list(&parsed.list, context);
         self.known.leave(assigned);
+    }
+
+    /// Notes that a text is translated before it is expanded, where one is.
+    pub(crate) fn translated(&mut self, at: Option<Span>) {
+        at.into_iter().for_each(|span| self.hazard(HazardKind::TranslatedText, span));
     }
 }
 

@@ -192,6 +192,20 @@ pub(crate) fn changed(name: &str, argv: &[Arg<'_>], shell: Shell) -> Change {
     }
 }
 
+/// Returns whether a builtin or a shell may be told to export every variable that is set from then on.
+pub(crate) fn may_export_all(name: &str, words: &[Arg<'_>]) -> bool {
+    let is_named = |text: &str| text.to_ascii_lowercase().replace('_', "") == "allexport";
+    let is_switch = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains('a');
+    let words = || words.iter().take_while(|word| word.known() != Some("--")).filter_map(Arg::known);
+    match name {
+        "set" => words().any(|word| is_switch(word) || is_named(word)),
+        "shopt" | "setopt" => words().any(is_named),
+        _ => words()
+            .take_while(|word| word.starts_with('-') || is_named(word))
+            .any(|word| is_switch(word) || is_named(word)),
+    }
+}
+
 /// Returns what a shell is told to change by the words after its name, before the text that it runs.
 pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
     let mut found = Change::Nothing;

@@ -19,6 +19,8 @@ const OTHERS: &[&str] = &[
     "LD_*",
     "LOCPATH",
     "NLSPATH",
+    "LANGUAGE",
+    "TEXTDOMAIN*",
     "MALLOC_*",
     "RES_OPTIONS",
     // Whose files are read.
@@ -157,6 +159,28 @@ const HARMLESS: &[&str] = &[
     "HGPLAIN",
 ];
 
+/// Variables of no such family that name no program, no file and no other machine either, whatever they hold.
+const ORDINARY: &[&str] = &[
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LANG",
+    "LC_*",
+    "LINES",
+    "NO_COLOR",
+    "TERM",
+    "TZ",
+];
+
+/// Returns whether it is known of a variable what programs do with it. Of any other, some program may take its value for the
+/// name of a program, of a file, or of a machine that a secret is sent to.
+pub(crate) fn is_known(name: &str) -> bool {
+    ORDINARY.iter().any(|entry| fits(entry, name)) || HARMLESS.contains(&name)
+}
+
 /// Returns whether setting the variable changes what programs run or read.
 pub(crate) fn matter(name: &str) -> bool {
     is_dangerous_variable(name) || !HARMLESS.contains(&name) && OTHERS.iter().any(|entry| fits(entry, name))
@@ -193,6 +217,15 @@ mod tests {
             assert!(!is_dangerous_variable(name), "{name}");
             assert!(OTHERS.iter().any(|entry| fits(entry, name)), "{name} is of no family");
         }
+    }
+
+    #[test]
+    fn what_is_ordinary_is_in_no_other_table() {
+        for name in ORDINARY {
+            assert!(!matter(name.trim_end_matches('*')), "{name}");
+        }
+        assert!(is_known("LC_ALL") && is_known("RUST_LOG"));
+        assert!(!is_known("GREP") && !is_known("CLOUDSDK_PYTHON") && !is_known("TEXTDOMAIN"));
     }
 
     #[test]

@@ -348,6 +348,70 @@ fn values_that_are_not_known_are_never_evaluated_unconfined() {
     }
 }
 
+/// Ways to let a program see a variable. `NAME` stands for the variable.
+const EXPORTED: &[&str] = &[
+    "NAME=./x git status",
+    "env NAME=./x git status",
+    "env -S 'NAME=./x git status'",
+    "timeout 5 env NAME=./x git status",
+    "export NAME=./x; git status",
+    "NAME=./x; export NAME; git status",
+    "export NAME; NAME=./x; git status",
+    "declare -x NAME=./x; git status",
+    "typeset -gx NAME=./x; git status",
+    "f() { local -x NAME=./x; git status; }; f",
+    "f() { NAME=./x; git status; }; set -a; f",
+    "set -o allexport; NAME=./x; git status",
+    "set -ea; NAME=./x; git status",
+    "set -a; read NAME < f; git status",
+    "set -a; for NAME in ./x; do git status; done",
+    "bash -ac 'NAME=./x; git status'",
+    "bash -o allexport -c 'NAME=./x; git status'",
+    "NAME=./x bash -c 'git status'",
+    "bash -c 'NAME=./x git status'",
+    "eval 'NAME=./x git status'",
+    "export {NAME,B}=./x; git status",
+];
+
+#[test]
+fn no_program_sees_a_variable_that_is_not_known_to_be_harmless() {
+    for name in ["GREP", "CLOUDSDK_PYTHON", "APT_CONFIG", "GH_HOST", "HELM_PLUGINS", "NEVER_HEARD_OF", "x"] {
+        let rows: Vec<String> = EXPORTED.iter().map(|row| row.replace("NAME", name)).collect();
+        let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+        assert_eq!(wrong(Shell::Bash, &rows, |effect| effect >= Sandbox), Vec::<String>::new());
+    }
+    let rows = [
+        "setopt allexport; GREP=./x; git status",
+        "setopt ALL_EXPORT; GREP=./x; git status",
+        "integer -x N=1; git status",
+    ];
+    assert_eq!(wrong(Shell::Zsh, &rows, |effect| effect >= Sandbox), Vec::<String>::new());
+}
+
+#[test]
+fn a_translated_string_is_confined() {
+    let rows = [
+        "echo $\"hi\"",
+        "TEXTDOMAINDIR=./l\nLANGUAGE=xx\nTEXTDOMAIN=x\nls $\"hi\"",
+        "[ -n $\"hi\" ]",
+        "x=$\"hi\"; ls",
+        "ls \"$(echo $\"hi\")\"",
+        "for x in $\"hi\"; do ls; done",
+        "cat <<< $\"hi\"",
+        "ls ${x:-$\"hi\"}",
+        "eval 'echo $\"hi\"'",
+        "export TEXTDOMAIN=x; ls",
+        "TEXTDOMAINDIR=./l; ls",
+    ];
+    assert_eq!(wrong(Shell::Bash, &rows, |effect| effect >= Sandbox), Vec::<String>::new());
+    // The text itself is still read.
+    assert_eq!(wrong(Shell::Bash, &["$\"rm\" -rf /"], |effect| effect == Deny), Vec::<String>::new());
+    assert_eq!(
+        wrong(Shell::Bash, &["echo '$\"hi\"'", "echo \"a$\"", "echo $'hi'"], |effect| effect == Allow),
+        Vec::<String>::new()
+    );
+}
+
 #[test]
 fn ordinary_scripts_are_not_asked_about() {
     let rows = [
@@ -387,9 +451,10 @@ fn ordinary_scripts_are_not_asked_about() {
         "PYTHONUNBUFFERED=1 RUST_LOG=debug git status",
         "GIT_PAGER=cat git log",
         "GIT_TERMINAL_PROMPT=0 git log",
-        "FOO=bar git status",
         "export NODE_ENV=test; ls",
-        "export A=$x; ls",
+        "export A=$x; echo \"$A\"",
+        "x=$(pwd); ls \"$x\"",
+        "LC_ALL=C NO_COLOR=1 COLUMNS=80 TZ=UTC git log",
         "unset x; ls",
         "umask 022; ls",
     ];

@@ -29,6 +29,7 @@ mod rule_file_properties;
 #[cfg(test)]
 #[path = "../../../../fuzz/replay.rs"]
 mod seeds;
+mod shell_builtins;
 mod shell_linear;
 mod shell_properties;
 mod shell_replay;

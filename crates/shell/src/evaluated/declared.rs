@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{Builtin, text};
-use crate::actions::{Arg, AssignmentScope, HazardKind, WordCount};
+use crate::actions::{Arg, AssignmentScope, HazardKind, VariableChange, WordCount};
 use crate::options::Shell;
 use crate::runs::{Set, Walk};
 use crate::tree::{Piece, Word};
@@ -46,6 +46,10 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
             if said.is_reference {
                 walk.hazard(HazardKind::UnknownVariable, span);
             }
+            if let Some(change) = said.change(name) {
+                walk.change(Cow::Owned(variable.name), change, AssignmentScope::Shell, span, context);
+                walk.exports_last_if(said.exports);
+            }
             continue;
         };
         let value = if variable.appends { Arg::any() } else { arg.without_prefix(length) };
@@ -56,6 +60,7 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         walk.keys_of_argument(&variable.name, builtin, at);
         let set = Set { value: known, is_definite: true, scope: AssignmentScope::Shell };
         walk.set(Cow::Owned(variable.name), value, &set, span, context);
+        walk.exports_last_if(said.exports);
     }
 }
 
@@ -80,14 +85,18 @@ struct Said {
     is_reference: bool,
     has_keys: bool,
     is_tied: bool,
+    /// Programs that are started see the variables.
+    exports: bool,
+    /// Programs no longer see them.
+    hides: bool,
     /// Variables and functions are shown, none is set.
     only_shows: bool,
 }
 
 impl Said {
     fn of(name: &str, argv: &[Arg<'_>]) -> Self {
-        let mut said =
-            Self { operands: 1, is_integer: matches!(name, "integer" | "float"), ..Self::default() };
+        let is_integer = matches!(name, "integer" | "float");
+        let mut said = Self { operands: 1, is_integer, exports: name == "export", ..Self::default() };
         for word in argv.iter().skip(1) {
             let Some(letters) = word.known().filter(|text| text.starts_with(['-', '+'])) else { break };
             said.operands += 1;
@@ -100,9 +109,24 @@ impl Said {
             said.is_integer |= has('i') || has('E') || has('F') && name != "declare";
             said.has_keys |= has('A');
             said.is_tied |= has('T');
+            said.exports |= has('x');
+            said.hides |= letters.starts_with('+') && letters.contains('x') || has('n') && name == "export";
             said.only_shows |= has('p') || has('f') || has('F') && name == "declare";
         }
         said
+    }
+}
+
+impl Said {
+    /// What happens to a variable that is declared without a value. In a function it is another one, which has none; and one
+    /// that gets other attributes may lose it: without a `PATH`, programs are looked for in the folder where the shell is.
+    fn change(&self, name: &str) -> Option<VariableChange> {
+        match name {
+            _ if self.hides => Some(VariableChange::Unset),
+            "export" => Some(VariableChange::Exported),
+            "readonly" => None,
+            _ => Some(VariableChange::Unset),
+        }
     }
 }
 

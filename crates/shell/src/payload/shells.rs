@@ -17,6 +17,7 @@ pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, 
     text_of(walk, run, Context { shell, is_certain: false, ..context });
     walk.known.leave_process(around);
     let options = run.argv.get(1..).unwrap_or_default();
+    walk.exports_all |= shell_options::may_export_all("", options);
     if shell_options::at_start(options, shell) == Change::Reading {
         walk.hazard(HazardKind::ChangedShell, run.span);
     }

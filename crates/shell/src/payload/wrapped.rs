@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{joined, lists, start, text};
 use crate::Script;
-use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind, Run, WordCount};
+use crate::actions::{Arg, AssignmentScope, HazardKind, InvocationKind, Run, VariableChange, WordCount};
 use crate::braces::arguments;
 use crate::call_chain::CallChain;
 use crate::getopt::{self, OptionOrder, ParsedOptions};
@@ -113,6 +113,17 @@ fn environment<'t>(
         let context = Context { texts: context.texts + 1, ..context };
         return follow_again(walk, argv, run, context);
     }
+    for (_, value) in options.values.iter().filter(|(option, _)| matches!(&**option, "-u" | "--unset")) {
+        match value.known() {
+            // `sudo -u` names a user.
+            _ if Names::of(run.program().unwrap_or_default()) == Names::NoPath => {}
+            Some(name) => {
+                let name = Cow::Owned(name.to_owned());
+                walk.change(name, VariableChange::Unset, AssignmentScope::Command, run.span, context);
+            }
+            None => walk.hazard(HazardKind::UnknownVariable, run.span),
+        }
+    }
     let names = Names::of(run.program().unwrap_or_default());
     let assigned = argv.iter().take_while(|arg| names.assigned(arg).is_some()).count();
     let program = argv.split_off(assigned);
@@ -149,7 +160,7 @@ enum Names {
 impl Names {
     fn of(program: &str) -> Self {
         match program.rsplit('/').next() {
-            Some("env") => Self::Any,
+            Some("env" | "genv") => Self::Any,
             _ => Self::NoPath,
         }
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{Context, Set, Stdin, Walk};
 use crate::actions::{
     Arg, Assignment, AssignmentScope, DataFlow, HazardKind, InvocationKind, Redirect, SubstitutionForm,
-    WordCount,
+    VariableChange, WordCount,
 };
 use crate::braces::{arguments, single};
 use crate::expansion::is_name;
@@ -187,7 +187,34 @@ impl<'t> Walk<'t, '_> {
             }
             _ => {}
         }
-        self.actions.assignments.push(Assignment { name, value, scope: set.scope, span });
+        let (scope, exported) = (set.scope, set.scope == AssignmentScope::Command);
+        let change = VariableChange::Set;
+        self.actions.assignments.push(Assignment { name, value, change, exported, scope, span });
+    }
+
+    /// Lists that a variable is unset, or seen by programs, without a value of its own.
+    pub(crate) fn change(
+        &mut self,
+        name: Cow<'t, str>,
+        change: VariableChange,
+        scope: AssignmentScope,
+        span: Span,
+        context: Context<'_, 't>,
+    ) {
+        if change == VariableChange::Unset && builtins::changes_reading(&name, context.shell) {
+            self.hazard(HazardKind::ChangedShell, span);
+        }
+        let name = builtins::canonical(&name, context.shell).map_or(name, Cow::Borrowed);
+        let exported = change == VariableChange::Exported;
+        let value = Arg::Known(Cow::Borrowed(""));
+        self.actions.assignments.push(Assignment { name, value, change, exported, scope, span });
+    }
+
+    /// Notes that programs see what was listed last, if they do.
+    pub(crate) fn exports_last_if(&mut self, exports: bool) {
+        if let Some(last) = self.actions.assignments.last_mut().filter(|_| exports) {
+            last.exported = true;
+        }
     }
 
     pub(super) fn remember(&mut self, words: &[Word<'t>]) {

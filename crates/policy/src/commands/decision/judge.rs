@@ -16,7 +16,7 @@ use crate::commands::validator::{ValidatorOptions, validate};
 use crate::commands::variables;
 use stockade_shell::{
     Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, PartialScript, ReadError,
-    ReadErrorKind, ReadOptions, Redirect, Run, Script, Span,
+    ReadErrorKind, ReadOptions, Redirect, Run, Script, Span, VariableChange,
 };
 
 /// Decides on a text.
@@ -113,7 +113,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn uncertain(&self, kind: HazardKind) -> Effect {
         match kind {
             // Only data that was made for it runs anything, and then no more than what is contained.
-            HazardKind::EvaluatedData => Effect::Sandbox,
+            HazardKind::EvaluatedData | HazardKind::TranslatedText => Effect::Sandbox,
             // As for the text itself: what was not looked at may be what is denied.
             HazardKind::TooDeep => Effect::Deny,
             _ => self.unanalysable(),
@@ -193,6 +193,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         let context = PartContext { context: self.context, moves, adds_harmless_names: false };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
         let mut grants = Vec::new();
+        let runs_programs = runs.iter().any(runs_program);
         let assigned = self.assigned(&actions.assignments);
         let mut computed = 0;
         self.parts.reserve(runs.len());
@@ -226,7 +227,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             self.expressions_on_file(redirect);
         }
         for assignment in &actions.assignments {
-            self.assignment(assignment, &grants);
+            self.assignment(assignment, &grants, runs_programs);
         }
         for hazard in &actions.hazards {
             self.whole(hazard.span, self.uncertain(hazard.kind), Cause::Uncertain(hazard.kind));
@@ -339,8 +340,11 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         });
     }
 
-    fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>]) {
-        if !variables::matter(&assignment.name) || hazards::is_harmless_assignment(assignment) {
+    fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>], runs_programs: bool) {
+        let is_set = assignment.change == VariableChange::Set;
+        let is_obeyed = is_set && variables::matter(&assignment.name);
+        let is_unknown = runs_programs && assignment.exported && !variables::is_known(&assignment.name);
+        if !(is_obeyed || is_unknown) || hazards::is_harmless_assignment(assignment) {
             return;
         }
         let granted = |grant: &Grant<'_>| variables::listed(grant.env, &assignment.name);
@@ -365,6 +369,20 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             });
         }
     }
+}
+
+/// Words of the shell itself that start nothing and read no variable that programs do.
+const STARTING_NOTHING: &[&str] = &[
+    ".", ":", "[", "alias", "break", "cd", "continue", "declare", "dirs", "echo", "exit", "export", "false",
+    "getopts", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift",
+    "shopt", "source", "test", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unset",
+    "wait",
+];
+
+/// Whether a command starts a program, which sees the variables of its environment.
+fn runs_program(run: &Run<'_>) -> bool {
+    run.invocation != InvocationKind::Function
+        && run.program().is_none_or(|name| !STARTING_NOTHING.contains(&name))
 }
 
 /// Whether the rule that permits a program names the very options that are the danger.

@@ -34,7 +34,7 @@ pub enum Action<'t> {
     Run(Run<'t>),
     /// Writes a file by redirection.
     Write(Redirect<'t>),
-    /// Sets a variable that changes what programs run or read.
+    /// Sets a variable that may change what programs run or read.
     Set(Assignment<'t>),
     /// Something about the whole text, or about what could not be read.
     Whole,
@@ -75,7 +75,7 @@ pub enum Cause<'p> {
     ComputedName,
     /// A file is written, and no rule for the command permits that.
     WritesFile,
-    /// A variable is set that changes what programs run or read, and no rule permits that.
+    /// A variable is set that changes what programs run or read, or that is not known to change nothing, and no rule permits that.
     SetsVariable,
     /// Something may do more than the text shows.
     Uncertain(HazardKind),
@@ -163,7 +163,7 @@ impl fmt::Display for Cause<'_> {
             Self::Unmatched => f.write_str("no rule matches"),
             Self::ComputedName => f.write_str("the name of the program is only known when it runs"),
             Self::WritesFile => f.write_str("it writes a file, and no rule for the command permits that"),
-            Self::SetsVariable => f.write_str("it sets a variable that changes what programs run or read"),
+            Self::SetsVariable => f.write_str("it sets a variable that may change what programs run or read"),
             Self::Uncertain(kind) => fmt::Display::fmt(kind, f),
             Self::NotRead(reason) => fmt::Display::fmt(reason, f),
             Self::Rejected(kind) => fmt::Display::fmt(kind, f),

@@ -7,7 +7,7 @@ use stockade_names::{
     HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
     SEPARATOR_VARIABLES, TRACE_VARIABLES,
 };
-use stockade_shell::{Arg, Assignment, AssignmentScope};
+use stockade_shell::{Arg, Assignment, AssignmentScope, VariableChange};
 
 /// Variables that are dangerous to set.
 pub(super) struct Variables {
@@ -108,8 +108,25 @@ pub(super) static SHAPES: &[Variables] = &[
             "PYTHONPATH=src pytest",
             "HOME=/tmp ls",
             "PERL5DB='BEGIN{}' perl -d x",
+            "unset PATH; ls",
+            "unset -v x PATH",
+            "unset P{A,B}TH; ls",
+            "f() { local PATH; ls; }; f",
+            "declare -a PATH; ls",
+            "typeset +x PATH; ls",
+            "export -n PATH; ls",
+            "env -u PATH ls",
         ],
-        clean: &["echo $PATH", "GOPATH=x ls", "A=PATH ls", "unset PATH", "local_path=x ls"],
+        clean: &[
+            "echo $PATH",
+            "GOPATH=x ls",
+            "A=PATH ls",
+            "unset GOPATH",
+            "unset -f PATH",
+            "export PATH",
+            "local_path=x ls",
+            "unset PYTHONPATH; ls",
+        ],
     },
     Variables {
         id: "set-helper",
@@ -178,8 +195,19 @@ pub(super) static SHAPES: &[Variables] = &[
     },
 ];
 
-/// Returns what is dangerous about setting a variable.
+/// Variables that are dangerous to be without: where there is no `PATH`, shells look for programs in the folder that they are in.
+const MISSED: &[&str] = &["PATH"];
+
+/// Returns what is dangerous about setting a variable, or about unsetting it.
 pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
+    let is_dangerous = match assignment.change {
+        VariableChange::Set => true,
+        VariableChange::Unset => MISSED.contains(&&*assignment.name),
+        _ => false,
+    };
+    if !is_dangerous {
+        return;
+    }
     let set = |shape: &&Variables| shape.is_about(&assignment.name) && !shape.permits(assignment);
     found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
         id: shape.id,

@@ -13,6 +13,7 @@ use super::aliases::options::{names_of, parts_of};
 use super::aliases::{Sameness, Spelled, other_spellings};
 use super::effect::{Effect, Layer};
 use super::harmless::{self, Harmlessness};
+use super::listed_options;
 use super::options::{self, Presence, Wanted, Words};
 use super::program::{Programs, base};
 use super::rule::{CommandPattern, CommandRule};
@@ -91,6 +92,8 @@ pub(crate) enum Mismatch<'r> {
     OpenEnded,
     /// An option is there that must not be.
     HasOption(&'r str),
+    /// An option is not one of those that a built-in rule permits.
+    UnlistedOption,
     /// An option is missing.
     LacksOption(&'r str),
     /// There are more operands than allowed.
@@ -114,6 +117,7 @@ impl fmt::Display for Mismatch<'_> {
             Self::Gap => f.write_str("options stand between its words"),
             Self::OpenEnded => f.write_str("more words are added when the command runs"),
             Self::HasOption(option) => write!(f, "`{}` is there, or may be", Escaped(option)),
+            Self::UnlistedOption => f.write_str("an option is not one of those that it permits"),
             Self::LacksOption(option) => write!(f, "`{}` is not there", Escaped(option)),
             Self::Operands(most) => write!(f, "there are more than {most} operands"),
             Self::Folder => f.write_str("the folder is another one, or not known"),
@@ -316,7 +320,17 @@ impl Compiled {
             return found;
         }
         let found = if self.is_alone { found.and(self.nothing_follows(run)) } else { found };
+        let found = found.and(self.listed(run));
         found.and(self.guards(run, words)).and(self.certainty(run, words, context)).and(self.folder(context))
+    }
+
+    /// What is built in permits the options of the table and no others.
+    fn listed<'r>(&'r self, run: &'r Run<'_>) -> Match<'r> {
+        let permits = self.layer == Layer::BuiltIn && self.rule.effect == Effect::Allow;
+        if !permits || listed_options::are_listed(run) {
+            return Match::Yes;
+        }
+        Match::No(Mismatch::UnlistedOption)
     }
 
     /// Whether only options follow, and where it would rather match once too often, their values.

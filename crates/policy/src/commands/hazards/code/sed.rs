@@ -1,5 +1,7 @@
 //! Scripts of sed, as far as they run commands or write files.
 
+use std::collections::HashSet;
+
 use crate::commands::hazards::Floor::{Ask, Sandbox};
 use crate::commands::hazards::command::Command;
 use crate::commands::hazards::shape::Shape;
@@ -19,6 +21,12 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
             "sed -n 's/.*/id/gep' f",
             "sed --expression='$e id' f",
             "sed '/x/{e id' f",
+            "sed '/x/b;e id' f",
+            "sed ':a;s/x/y/;ta;e id' f",
+            "sed '1{b;};e id' f",
+            "sed '/x/{bq};:q;e id' f",
+            "sed -n '/x/T end\n:end\ne id' f",
+            "sed 'w out\ne id' f",
         ],
         clean: &[
             "sed s/a/b/ f",
@@ -42,6 +50,8 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
             "sed 's/a/b/w out' f",
             "sed '1,$w x' f",
             "sed '/a/W x' f",
+            "sed '/x/b;w out' f",
+            "sed ':a w out' f",
         ],
         clean: &["sed s/a/b/ f", "sed 's/w/x/' f", "sed -n '5p' w", "sed 's/^/w /' f"],
     },
@@ -61,6 +71,8 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
             "sed -f x f",
             "sed",
             "sed -e p -e \"$x\" f",
+            "sed ':x;r .env' f",
+            "sed '/x/t r .env' f",
         ],
         clean: &[
             "sed s/a/b/ f",
@@ -73,6 +85,8 @@ pub(in crate::commands::hazards) const SHAPES: &[Shape] = &[
             "sed -n '/^a/{p;q}' f",
             "sed '/^#/d' f",
             "sed -i s/a/b/ f",
+            "sed ':a;N;$!ba;s/\\n/ /g' f",
+            "sed -e :a -e '/x/b' -e 's/a/b/;ta' f",
         ],
     },
 ];
@@ -86,8 +100,18 @@ fn only_prints(command: &Command<'_, '_>) -> bool {
     command.has("--sandbox") || (is_all && texts.iter().all(|script| is_plain(script)))
 }
 
-/// Whether a script has nothing but commands that change what is printed.
+/// Whether a script has nothing but commands that change what is printed, in every way in which a sed may read it.
 fn is_plain(script: &str) -> bool {
+    let mut readings = Readings::of(script);
+    while let Some(rest) = readings.next() {
+        if !is_plain_until_label(rest, &mut readings) {
+            return false;
+        }
+    }
+    !readings.are_too_many
+}
+
+fn is_plain_until_label<'s>(script: &'s str, readings: &mut Readings<'s>) -> bool {
     let mut rest = script;
     loop {
         let at = after_address(rest);
@@ -100,26 +124,65 @@ fn is_plain(script: &str) -> bool {
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
         rest = match letter {
             's' | 'y' => {
-                let Some(next) = after_delimited(after, 2) else { return false };
-                let texts = after.get(..after.len() - next.len()).unwrap_or_default();
-                let end = next.find([';', '\n', '}', ' ']).unwrap_or(next.len());
-                let (flags, next) = next.split_at_checked(end).unwrap_or_default();
-                let is_flag =
-                    |flag: u8| flag.is_ascii_digit() || (letter == 's' && b"gpIiMm".contains(&flag));
-                if !flags.bytes().all(is_flag) || !has_whole_brackets(texts) {
-                    return false;
-                }
+                let Some(next) = after_plain_substitution(letter, after) else { return false };
                 next
             }
-            // The text of these ends with the line.
-            'a' | 'i' | 'c' | ':' | '#' | 'b' | 't' | 'T' => {
-                after.split_once('\n').map_or("", |(_, rest)| rest)
+            ':' | 'b' | 't' | 'T' => {
+                readings.go_on_after_label(after);
+                return true;
             }
+            // The text of these ends with the line.
+            'a' | 'i' | 'c' | '#' => after.split_once('\n').map_or("", |(_, rest)| rest),
             'p' | 'P' | 'd' | 'D' | 'q' | 'Q' | '=' | 'n' | 'N' | 'g' | 'G' | 'h' | 'H' | 'x' | 'l' | 'z' => {
                 after
             }
             _ => return false,
         };
+    }
+}
+
+/// Returns what follows `s` or `y`, if it only changes text.
+fn after_plain_substitution(letter: char, after: &str) -> Option<&str> {
+    let next = after_delimited(after, 2)?;
+    let texts = after.get(..after.len() - next.len()).unwrap_or_default();
+    let end = next.find([';', '\n', '}', ' ']).unwrap_or(next.len());
+    let (flags, next) = next.split_at_checked(end)?;
+    let is_flag = |flag: u8| flag.is_ascii_digit() || (letter == 's' && b"gpIiMm".contains(&flag));
+    (flags.bytes().all(is_flag) && has_whole_brackets(texts)).then_some(next)
+}
+
+/// The parts of a script that are still to be read. A label ends at a blank or a semicolon in GNU sed, in some versions at a brace,
+/// and elsewhere with the line (POSIX.1, sed): each of these is a reading of its own, and the worst of them counts.
+#[derive(Debug)]
+struct Readings<'s> {
+    waiting: Vec<&'s str>,
+    /// Where readings began, by how much of the script is left.
+    seen: HashSet<usize>,
+    are_too_many: bool,
+}
+
+impl<'s> Readings<'s> {
+    /// More labels than anyone writes. What is behind them is not read, and counts as the worst.
+    const MAX: usize = 256;
+
+    fn of(script: &'s str) -> Self {
+        Self { waiting: vec![script], seen: HashSet::from([script.len()]), are_too_many: false }
+    }
+
+    fn next(&mut self) -> Option<&'s str> {
+        self.waiting.pop()
+    }
+
+    fn go_on_after_label(&mut self, label: &'s str) {
+        let name = label.trim_start_matches([' ', '\t']);
+        let in_gnu = |end: char| end.is_whitespace() || end == ';';
+        let ends = [name.find(in_gnu), name.find(|end| in_gnu(end) || end == '}'), name.find('\n')];
+        for rest in ends.into_iter().flatten().filter_map(|end| name.get(end..)) {
+            self.are_too_many |= self.seen.len() >= Self::MAX;
+            if !self.are_too_many && self.seen.insert(rest.len()) {
+                self.waiting.push(rest);
+            }
+        }
     }
 }
 
@@ -147,43 +210,63 @@ fn scripts<'c>(command: &'c Command<'_, '_>) -> impl Iterator<Item = &'c str> {
 }
 
 /// What a script of sed does beside changing text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum SedEffect {
-    Runs,
     Writes,
+    Runs,
 }
 
-/// Reads a script of sed as far as needed to tell its commands from its texts.
+/// Reads a script of sed as far as needed to tell its commands from its texts, in every way in which a sed may read it.
 fn effect(script: &str) -> Option<SedEffect> {
+    let mut readings = Readings::of(script);
+    let mut worst = None;
+    while let Some(rest) = readings.next() {
+        worst = worst.max(effect_until_label(rest, &mut readings));
+        if worst == Some(SedEffect::Runs) {
+            return worst;
+        }
+    }
+    if readings.are_too_many { Some(SedEffect::Runs) } else { worst }
+}
+
+fn effect_until_label<'s>(script: &'s str, readings: &mut Readings<'s>) -> Option<SedEffect> {
     let mut rest = script;
+    let mut worst = None;
     while !rest.is_empty() {
         rest = after_address(rest);
-        let letter = rest.chars().next()?;
+        let Some(letter) = rest.chars().next() else { break };
         let after = rest.get(letter.len_utf8()..).unwrap_or_default();
+        let after_line = after.split_once('\n').map_or("", |(_, rest)| rest);
         match letter {
             'e' => return Some(SedEffect::Runs),
-            'w' | 'W' => return Some(SedEffect::Writes),
+            // The name of the file ends with the line.
+            'w' | 'W' => (worst, rest) = (Some(SedEffect::Writes), after_line),
             's' => {
-                let after = after_delimited(after, 2)?;
+                let Some(after) = after_delimited(after, 2) else { break };
                 let end = after.find([';', '\n', '}', ' ']).unwrap_or(after.len());
                 let flags = after.get(..end).unwrap_or_default();
                 if flags.contains('e') {
                     return Some(SedEffect::Runs);
                 }
                 if flags.contains('w') {
-                    return Some(SedEffect::Writes);
+                    worst = Some(SedEffect::Writes);
                 }
                 rest = after.get(end..).unwrap_or_default();
             }
-            'y' => rest = after_delimited(after, 2)?,
-            // The text of these ends with the line.
-            'a' | 'i' | 'c' | 'r' | 'R' | ':' | '#' | 'b' | 't' | 'T' => {
-                rest = after.split_once('\n').map_or("", |(_, rest)| rest);
+            'y' => match after_delimited(after, 2) {
+                Some(next) => rest = next,
+                None => break,
+            },
+            ':' | 'b' | 't' | 'T' => {
+                readings.go_on_after_label(after);
+                break;
             }
+            // The text of these ends with the line.
+            'a' | 'i' | 'c' | 'r' | 'R' | '#' => rest = after_line,
             _ => rest = after,
         }
     }
-    None
+    worst
 }
 
 /// Skips spaces and the address before a command.
@@ -228,4 +311,19 @@ fn after_end(text: &str, end: char) -> Option<&str> {
         protected = letter == '\\' && !protected;
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_labels_is_the_worst() {
+        let flood = |count: usize| "bx;".repeat(count);
+        assert_eq!(effect(&flood(10)), None);
+        assert!(is_plain(&flood(10)));
+        assert_eq!(effect(&format!("{}e id", flood(10))), Some(SedEffect::Runs));
+        assert_eq!(effect(&format!("{}e id", flood(100_000))), Some(SedEffect::Runs));
+        assert!(!is_plain(&flood(100_000)));
+    }
 }

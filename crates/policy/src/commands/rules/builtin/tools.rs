@@ -130,8 +130,9 @@ pub(super) static TOOLS: &[Row] = rows! {
     "charts-local" Sandbox "helm template|lint|show|env|help|verify": "shows what a chart makes",
         [Deny(&["*:*", "--post-renderer", "--kubeconfig", "--validate", "--repo", "--registry-config"])],
         ["helm template .", "helm lint ."], ["helm install x y", "helm template https://e/x", "helm template . --post-renderer id"];
-    "charts-repos" Allow "helm search|repo|dependency repo|hub|list|ls": "tells about charts", [Deny(&["--kubeconfig"])],
-        ["helm repo list", "helm search repo x"], ["helm repo add x y", "helm dependency update"];
+    // What is searched for on the hub goes to another machine.
+    "charts-repos" Allow "helm search|repo|dependency repo|list|ls": "tells about charts", [Deny(&["--kubeconfig"])],
+        ["helm repo list", "helm search repo x"], ["helm repo add x y", "helm dependency update", "helm search hub x"];
     "terraform-output" Sandbox "terraform|tofu output": "shows what was made", [Deny(&["-raw", "-json"])], ["terraform output"], ["terraform output -raw password"];
     "aws-list" Allow "aws ec2|s3|s3api|iam|rds|ecr|eks|elb|elbv2|route53|cloudwatch|logs|sns|sqs|dynamodb|autoscaling|acm|kms|cloudfront|efs|\
         elasticache|redshift|athena|kinesis|stepfunctions|events|organizations|cloudtrail|backup|fsx|dms|emr list*|ls|describe-*": "tells about the cloud",
