@@ -191,11 +191,13 @@ pub enum ProtectionMode {
 }
 
 /// How far the workspace was searched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Searched {
     /// Every folder was looked into.
     #[default]
     Fully,
     /// Some folders could not be looked into: they belong to somebody else.
     InPart,
+    /// There are more names than can be protected.
+    TooMany,
 }

@@ -9,7 +9,7 @@ use crate::backends::{added, contain};
 use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
-use crate::host::{Exposed, HostFacts, KnownLinks, ProtectedEntry, Watched};
+use crate::host::{Exposed, HostFacts, KnownLinks, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::limits::ResourceLimits;
 use crate::mounts::{Mount, MountKind, OF_A_WORKTREE, SHARED, kept_back_in_vain, mounts};
 use crate::provider::{Offer, Provider, choose, offers};
@@ -179,6 +179,7 @@ pub(crate) fn plan_of(
         let fix = "let the command read the folder only, or choose another backend";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
+    protectable(spec, facts, &provider)?;
     own_view(spec, &provider)?;
     reviewable(spec, facts, &provider)?;
     let identity = identity(&provider, spec, facts)?;
@@ -212,6 +213,33 @@ pub(crate) fn plan_of(
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),
     })
+}
+
+/// Whether all names can be protected that have to be. Where the bound on mounts is passed, what lies beyond could be read or
+/// changed, and whoever made the others would have chosen what.
+fn protectable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Result<(), Refusal> {
+    // These two promise nothing about what is there already.
+    let is_promised = !matches!(provider, Provider::Landlock | Provider::Nothing);
+    if spec.protection == Protection::Off || facts.searched != Searched::TooMany || !is_promised {
+        return Ok(());
+    }
+    let why = "there are more of them in the workspace than can be protected (2,000)";
+    let most = most_in_one_folder(&facts.protected).map(|folder| spec.workspace.join(folder));
+    let folder = most.unwrap_or_else(|| spec.workspace.clone());
+    let fix = format!(
+        "most of them lie in {}: remove them from there (`ls -A`), or let the command work in another folder with -w",
+        folder.display()
+    );
+    Err(Refusal::new(What::Property(Property::ProtectedNames), SandboxRule::CannotEnforce(why), fix))
+}
+
+/// The folder in which most protected names lie.
+fn most_in_one_folder(protected: &[ProtectedEntry]) -> Option<&Path> {
+    let mut counts: BTreeMap<&Path, usize> = BTreeMap::new();
+    for entry in protected.iter().filter(|entry| entry.mode != ProtectionMode::Check) {
+        *counts.entry(entry.path.parent().unwrap_or(Path::new(""))).or_default() += 1;
+    }
+    counts.into_iter().max_by_key(|(_, count)| *count).map(|(folder, _)| folder)
 }
 
 /// Whether what a program keeps at home can be shown to it and to nobody else: that takes a view of the disk of this machine.

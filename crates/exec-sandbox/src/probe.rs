@@ -28,6 +28,7 @@ use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
 use crate::trust;
+use crate::workspace::bound;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
 
@@ -61,6 +62,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
+    // What commands made themselves is seen, and counts no more.
+    bound(&roots(Some(&spec.workspace), &spec.shared), &mut found);
     facts.passed_over = passed_over(&spec.workspace, &found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
     (facts.led_to, facts.git_plans, facts.exposed) = (found.led_to, found.plans, found.exposed);

@@ -9,7 +9,7 @@ use crate::choices::{BackendName, OnUnavailable, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::refusal::{Refusal, SandboxRule, What};
-use crate::requirement::require;
+use crate::requirement::{in_whole, require};
 use crate::spec::{Confinement, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
 /// What makes the sandbox of a plan.
@@ -104,7 +104,10 @@ impl Offer {
         if let Provider::Container(container) = &self.provider {
             contain::bounds(container.engine, &wanted, &self.enforcement)?;
         }
-        let Provider::Added(added) = &self.provider else { return require(&wanted, &self.enforcement) };
+        let Provider::Added(added) = &self.provider else {
+            require(&wanted, &self.enforcement)?;
+            return in_whole(&spec.require_by_name, &self.enforcement);
+        };
         let asked = (spec.spawn == Spawn::Threads).then_some(&Property::NoSpawn);
         let all = ISOLATION.iter().chain(asked).chain(&wanted);
         let missing = all.into_iter().find(|one| !self.enforcement.holds(**one));
@@ -343,7 +346,7 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
             };
             promise.enforce(property, how);
             if facts.searched == Searched::InPart {
-                promise.gap(property, "some folders cannot be looked into, or there are too many such names: those are looked at afterwards");
+                promise.gap(property, "some folders cannot be looked into");
             }
         }
     }

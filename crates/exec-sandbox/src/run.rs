@@ -40,7 +40,7 @@ use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::refusal::Refusal;
-use crate::requirement::cannot_enforce;
+use crate::requirement::{cannot_enforce, in_whole};
 use crate::review::ViewedRun;
 use crate::spec::Explain;
 pub use added::{AddedCommand, run_added};
@@ -290,6 +290,7 @@ fn carried_out(
     limits_in_force(plan, groups, &mut enforcement)?;
     trial::hold(plan)?;
     let sweeping = Sweeping::begin(plan, &mut enforcement);
+    in_whole(&plan.require_by_name, &enforcement)?;
     let started = Instant::now();
     let outcome = match begin() {
         Ok(Some((running, pump))) => {

@@ -17,8 +17,8 @@ use crate::spec::SandboxSpec;
 use crate::tracked::read_plain;
 
 /// Longest file that is read, the most files that are remembered of a workspace, and the most workspaces.
-const MAX_BYTES: u64 = 1 << 20;
-const MAX_FILES: usize = 256;
+const MAX_BYTES: u64 = 32 << 20;
+const MAX_FILES: usize = 100_000;
 const MAX_WORKSPACES: usize = 256;
 
 /// How a file looked; the kernel alone sets the last of its times.
@@ -68,11 +68,22 @@ impl Seen {
                 None => drop(seen.0.remove(path)),
             }
         }
-        if seen.0 == before || seen.0.len() > MAX_FILES {
+        seen.forget_what_is_gone(workspace);
+        if seen.0 == before {
             return Ok(());
         }
         let file = file_of(state, workspace).ok_or(io::ErrorKind::NotFound)?;
         seen.write(&file)
+    }
+
+    /// Makes room where there is none: by what is no more as it was, and then by whatever else there is too much of.
+    fn forget_what_is_gone(&mut self, workspace: &Path) {
+        if self.0.len() > MAX_FILES {
+            self.0.retain(|path, look| look_of(&workspace.join(path)).as_ref() == Some(look));
+            while self.0.len() > MAX_FILES {
+                self.0.pop_last();
+            }
+        }
     }
 
     /// Puts a whole file in the place of the one that was there.

@@ -47,7 +47,7 @@ pub(crate) struct Swept {
 }
 
 /// How many files with names of secrets are remembered.
-const MAX_SECRETS: usize = 1_000;
+const MAX_SECRETS: usize = 100_000;
 
 /// How many links are listed, of those that do harm and of the others.
 const MAX_LINKS: usize = 1_000;

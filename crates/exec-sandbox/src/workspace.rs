@@ -29,7 +29,7 @@ use known_links::KnownLinks;
 use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
 use roots::Root;
-use targets::Targets;
+use targets::{Targets, lying_at};
 use walk::{Here, Listed, Visit, around, walk, walk_from};
 
 /// How deep a folder is looked into all of which is reported.
@@ -37,12 +37,12 @@ const REPORTED_DEPTH: usize = 4;
 
 /// How many files are watched, and how many entries with protected names are remembered.
 pub(crate) const MAX_WATCHED: usize = 20_000;
-const MAX_REMEMBERED: usize = 20_000;
+const MAX_REMEMBERED: usize = 100_000;
 
 /// How many files are named in which secrets stand.
 const MAX_EXPOSED: usize = 100;
 
-/// How many mounts are made for names. What is beyond is looked at afterwards.
+/// How many mounts are made for names. Where there are more, nothing runs.
 const MAX_MOUNTED: usize = 2_000;
 
 /// The longest path that can be mounted on.
@@ -76,14 +76,60 @@ pub(crate) fn look(roots: &[Root]) -> Found {
     let mut targets = Targets::new(roots);
     for root in roots {
         let sink = Memory { root, found: &mut found, targets: &mut targets };
-        if search(root, sink) == Searched::InPart {
-            found.searched = Searched::InPart;
-        }
+        let searched = search(root, sink);
+        found.searched = found.searched.max(searched);
     }
     targets.add_to(&mut found);
-    // What is around something else is mounted before it.
-    found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
-    found.protected.dedup_by(|one, other| {
+    in_order(&mut found.protected);
+    found
+}
+
+/// What cannot be mounted at its own path is covered with the folder around it; where there is too much of it, nothing runs.
+pub(crate) fn bound(roots: &[Root], found: &mut Found) {
+    let is_mounted = |entry: &ProtectedEntry| {
+        entry.mode != ProtectionMode::Check && !matches!(entry.kind, Entry::Link { .. })
+    };
+    let is_long = |entry: &ProtectedEntry| entry.path.as_os_str().len() > MAX_PATH;
+    let mut covers: BTreeMap<PathBuf, ProtectionMode> = BTreeMap::new();
+    for entry in found.protected.iter_mut().filter(|entry| is_mounted(entry) && is_long(entry)) {
+        let around = entry.path.ancestors().find(|around| around.as_os_str().len() <= MAX_PATH);
+        let cover =
+            covers.entry(around.unwrap_or(Path::new("")).to_path_buf()).or_insert(ProtectionMode::ReadOnly);
+        if entry.mode == ProtectionMode::Hide {
+            *cover = ProtectionMode::Hide;
+        }
+        entry.mode = ProtectionMode::Check;
+    }
+    for (path, mode) in covers {
+        match cover(roots, path, mode) {
+            Some(entry) => found.protected.push(entry),
+            None => found.searched = Searched::TooMany,
+        }
+    }
+    if found.protected.iter().filter(|entry| is_mounted(entry)).count() > MAX_MOUNTED {
+        found.searched = Searched::TooMany;
+    }
+    in_order(&mut found.protected);
+}
+
+/// What stands for a folder that covers what lies too deep in it.
+fn cover(roots: &[Root], path: PathBuf, mode: ProtectionMode) -> Option<ProtectedEntry> {
+    let root = roots.iter().find(|root| path.starts_with(&root.name))?;
+    let whole = root.path.join(path.strip_prefix(&root.name).ok()?);
+    let (lying, around) = lying_at(roots, &whole)?;
+    (lying.kind == Entry::Folder && whole != root.path).then_some(ProtectedEntry {
+        path,
+        kind: lying.kind,
+        mode,
+        stamp: lying.stamp,
+        around,
+    })
+}
+
+/// What is around something else is mounted before it.
+fn in_order(protected: &mut Vec<ProtectedEntry>) {
+    protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
+    protected.dedup_by(|one, other| {
         let is_same = one.path == other.path;
         // A part of a repository may be a link in one as well.
         if is_same && other.mode == ProtectionMode::Check {
@@ -91,23 +137,6 @@ pub(crate) fn look(roots: &[Root]) -> Found {
         }
         is_same
     });
-    bound(&mut found);
-    found
-}
-
-/// What cannot be mounted is looked at afterwards.
-fn bound(found: &mut Found) {
-    let is_mounted = |entry: &ProtectedEntry| {
-        entry.mode != ProtectionMode::Check && !matches!(entry.kind, Entry::Link { .. })
-    };
-    let mut mounted = 0;
-    for entry in found.protected.iter_mut().filter(|entry| is_mounted(entry)) {
-        mounted += 1;
-        if mounted > MAX_MOUNTED || entry.path.as_os_str().len() > MAX_PATH {
-            entry.mode = ProtectionMode::Check;
-            found.searched = Searched::InPart;
-        }
-    }
 }
 
 /// Goes through one folder, and tells of what has a name that counts.
@@ -151,7 +180,7 @@ impl Sink for Memory<'_, '_> {
         if self.found.protected.len() < MAX_REMEMBERED {
             self.found.protected.push(entry);
         } else {
-            self.found.searched = Searched::InPart;
+            self.found.searched = Searched::TooMany;
         }
     }
 
@@ -160,7 +189,7 @@ impl Sink for Memory<'_, '_> {
         if self.found.protected.len() < MAX_REMEMBERED {
             self.found.protected.push(entry);
         } else {
-            self.found.searched = Searched::InPart;
+            self.found.searched = Searched::TooMany;
         }
     }
 
@@ -456,8 +485,36 @@ mod tests {
             fs::create_dir(root.join(format!("{number}"))).unwrap();
             fs::write(root.join(format!("{number}/.envrc")), "").unwrap();
         }
-        let found = look_in(&root);
-        let checked = found.protected.iter().filter(|entry| entry.mode == ProtectionMode::Check).count();
-        assert_eq!((found.protected.len(), checked, found.searched), (MAX_MOUNTED + 1, 1, Searched::InPart));
+        let roots = roots::roots(Some(&root), &[]);
+        let mut found = look(&roots);
+        bound(&roots, &mut found);
+        assert_eq!((found.protected.len(), found.searched), (MAX_MOUNTED + 1, Searched::TooMany));
+        fs::remove_file(root.join("7/.envrc")).unwrap();
+        let mut found = look(&roots);
+        bound(&roots, &mut found);
+        assert_eq!((found.protected.len(), found.searched), (MAX_MOUNTED, Searched::Fully));
+    }
+
+    /// Where the path of a secret is too long for a mount, a folder on the way to it is hidden.
+    #[test]
+    fn what_lies_too_deep_is_covered_with_a_folder_around_it() {
+        let workspace = tempfile::tempdir().unwrap();
+        let root = workspace.path().canonicalize().unwrap();
+        let part = "x".repeat(200);
+        let mut at = walk::open_root(&root).unwrap();
+        for _ in 0..MAX_PATH / 200 + 2 {
+            use rustix::fs::{Mode, OFlags, mkdirat, openat};
+            mkdirat(&at, &part, Mode::RWXU).unwrap();
+            at = openat(&at, &part, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).unwrap();
+        }
+        let create = rustix::fs::OFlags::CREATE | rustix::fs::OFlags::WRONLY;
+        rustix::fs::openat(&at, ".env", create, rustix::fs::Mode::RUSR).unwrap();
+        let roots = roots::roots(Some(&root), &[]);
+        let mut found = look(&roots);
+        bound(&roots, &mut found);
+        let modes: Vec<_> = found.protected.iter().map(|entry| (&entry.kind, entry.mode)).collect();
+        assert_eq!(modes, [(&Entry::Folder, ProtectionMode::Hide), (&Entry::File, ProtectionMode::Check)]);
+        assert!(found.protected[1].path.starts_with(&found.protected[0].path));
+        assert!(found.protected[0].path.as_os_str().len() <= MAX_PATH && found.searched == Searched::Fully);
     }
 }

@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use stockade_exec_sandbox::{Denial, Outcome};
+use stockade_exec_sandbox::{Denial, Outcome, Property, SandboxBackend};
 
-use crate::live::{Live, NamesAre, read};
+use crate::live::{Live, NamesAre, each, read};
 
 /// Both ways of protecting names.
 const WAYS: [NamesAre; 2] = [NamesAre::Decided, NamesAre::SweptUp];
@@ -514,5 +514,45 @@ fn what_tools_make_themselves_stays() {
     assert!(outcome.quarantine.is_empty(), "{outcome:?}");
     for kept in ["a/.git/config", "b/.git/config", ".venv/pyvenv.cfg", ".gitmodules"] {
         assert!(live.workspace().join(kept).exists(), "{kept}: {outcome:?}");
+    }
+}
+
+/// The names that a flood brings never leave another one without its protection: either nothing runs, or they do not count.
+#[test]
+fn no_flood_of_names_unmasks_another() {
+    let flood = "for i in $(seq 2100); do echo X=1 > .env.$i; done";
+    let theft = "cat config/prod/.env; echo evil > deep/.claude/settings.json; rm -rf deep/.claude; true";
+    for backend in each().filter(|backend| *backend != SandboxBackend::Landlock) {
+        let Some(live) = Live::new() else { return };
+        let workspace = live.workspace();
+        for path in ["config/prod", "deep/.claude"] {
+            fs::create_dir_all(workspace.join(path)).unwrap();
+        }
+        fs::write(workspace.join("config/prod/.env"), "TOPSECRET=1\n").unwrap();
+        fs::write(workspace.join("deep/.claude/settings.json"), "{}").unwrap();
+        let holds = |who: &str| {
+            let outcome = live.run(&["sh", "-c", theft], |spec| {
+                spec.backend = backend;
+                spec.require_by_name.insert(Property::ProtectedNames);
+            });
+            let said =
+                outcome.as_ref().map(|outcome| String::from_utf8_lossy(&outcome.output.stdout).into_owned());
+            assert!(!said.as_deref().unwrap_or_default().contains("TOPSECRET"), "{backend:?} {who}");
+            assert_eq!(read(&workspace.join("deep/.claude/settings.json")), "{}", "{backend:?} {who}");
+            outcome
+        };
+        // By a command: what it made is seen by the next one, and is none of what has to be protected.
+        live.run(&["sh", "-c", flood], |spec| spec.backend = backend).unwrap();
+        let outcome = holds("a command").unwrap();
+        assert!(
+            outcome.enforcement.gaps.iter().all(|gap| gap.property != Property::ProtectedNames),
+            "{outcome:?}"
+        );
+        // By the user: there is no telling which of them matter.
+        for number in 0..2_100 {
+            fs::write(workspace.join(format!(".env.{number}x")), "A=1\n").unwrap();
+        }
+        let refusal = holds("the user").unwrap_err();
+        assert!(refusal.to_string().contains("more of them"), "{refusal}");
     }
 }
