@@ -5,7 +5,8 @@ use crate::machine::Machine;
 use crate::parser::{self, Mode};
 use crate::{Data, ErrorKind, EvalError, EvalOptions};
 
-/// Evaluates an expression, or statements of which the last expression is the value.
+/// Evaluates an expression, or statements to their completion value, as ECMA-262 has it: `1; if (false) 2` is `undefined`,
+/// and `try { 1 } finally { 2 }` is 1.
 ///
 /// A promise is waited for: nothing outside ever settles one, so what is waiting is run until it is settled. The names
 /// `__proto__`, `constructor` and `prototype` are no variables.

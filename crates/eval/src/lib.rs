@@ -1,6 +1,6 @@
 //! Evaluates expressions of JavaScript over plain data, with bounds, and without a way to anything else.
 //!
-//! - [`eval`]: an expression, or statements of which the last is the value. [`eval_async`]: the same with `await`.
+//! - [`eval`]: an expression, or statements to their completion value. [`eval_async`]: the same with `await`.
 //! - [`condition`]: whether an expression holds; whatever fails does not.
 //! - [`interpolate()`]: `{{expression}}` in a text.
 //!

@@ -47,8 +47,8 @@ pub(crate) struct Machine<'p> {
     is_strict: bool,
     /// How many calls are under way.
     calls: usize,
-    /// What the last statement at the top came to.
-    last: Value,
+    /// The completion value at the top so far; none where the statements of the innermost list have had none.
+    last: Option<Value>,
     /// Where the source is read now, for errors.
     at: SourceSpan,
     jobs: VecDeque<promises::Job>,
@@ -73,7 +73,7 @@ impl<'p> Machine<'p> {
             this: Value::Undefined,
             is_strict: program.is_strict,
             calls: 0,
-            last: Value::Undefined,
+            last: None,
             at: SourceSpan::default(),
             jobs: VecDeque::new(),
             groups: Vec::new(),
@@ -132,7 +132,7 @@ impl<'p> Machine<'p> {
         self.declare_vars(&program.vars)?;
         let value = match self.body(&program.body)? {
             Some(returned) => returned,
-            None => std::mem::replace(&mut self.last, Value::Undefined),
+            None => self.last.take().unwrap_or(Value::Undefined),
         };
         self.wait_for(&value)
     }

@@ -1718,7 +1718,7 @@ export interface MethodCalls {
   commandValidate(params: CommandValidateParams, options?: CallOptions): Promise<CommandValidateResult>;
   /** Read the manifest of a package for containers, and say how Docker runs it: nothing is run, and no file is looked at. */
   containerManifest(params: ContainerManifestParams, options?: CallOptions): Promise<ContainerManifestResult>;
-  /** Evaluate an expression, or statements of which the last expression is the value. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`. */
+  /** Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`. */
   eval(params: EvalParams, options?: CallOptions): Promise<EvalResult>;
   /** Say whether an expression holds. Whatever fails does not. */
   evalCondition(params: EvalConditionParams, options?: CallOptions): Promise<EvalConditionResult>;

@@ -2020,7 +2020,7 @@ class Methods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalResult":
-        """Evaluate an expression, or statements of which the last expression is the value. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+        """Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 
         - `expr`: The expression; with `fn` `interpolate`, the template.
         - `fn`: What is asked; `eval` by default.
@@ -3260,7 +3260,7 @@ class AsyncMethods:
         vars: Optional[dict[str, Any]] = None,
         timeout: Optional[float] = None,
     ) -> "EvalResult":
-        """Evaluate an expression, or statements of which the last expression is the value. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+        """Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 
         - `expr`: The expression; with `fn` `interpolate`, the template.
         - `fn`: What is asked; `eval` by default.

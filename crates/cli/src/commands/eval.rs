@@ -31,8 +31,8 @@ Exit codes:
   2  the command line, the variables or the expression cannot be read
   3  a limit was hit, or the variables could not be read: nobody knows the value
 
-An expression of JavaScript, or statements of which the last expression is the value, sees its variables and nothing else:
-no files, no network, no processes, no prototypes. In a template, what fails keeps its marker.";
+An expression of JavaScript, or statements to their completion value (`eval` of JavaScript returns the same), sees its
+variables and nothing else: no files, no network, no processes, no prototypes. In a template, what fails keeps its marker.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]

@@ -40,7 +40,7 @@ impl Machine<'_> {
             }
             let closures = machine.closures;
             if let Some(start) = inner.start {
-                let last = std::mem::replace(&mut machine.last, Value::Undefined);
+                let last = machine.last.take();
                 machine.statement(start)?;
                 machine.last = last;
             }

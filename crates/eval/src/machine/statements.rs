@@ -43,7 +43,7 @@ impl Machine<'_> {
             Statement::Expr(expr) => {
                 let value = self.eval(*expr)?;
                 if self.calls == 0 {
-                    self.last = value;
+                    self.last = Some(value);
                 }
                 Ok(Flow::Next)
             }
@@ -55,22 +55,38 @@ impl Machine<'_> {
             }
             Statement::Return(None) => Ok(Flow::Return(Value::Undefined)),
             Statement::Return(Some(expr)) => self.eval(*expr).map(Flow::Return),
-            Statement::If(test, then, otherwise) => {
-                let chosen = if self.eval(*test)?.is_truthy() { Some(then) } else { otherwise.as_ref() };
-                chosen.map_or(Ok(Flow::Next), |chosen| self.statement(*chosen))
-            }
+            Statement::If(test, then, otherwise) => self.completed(|machine| {
+                let chosen = if machine.eval(*test)?.is_truthy() { Some(then) } else { otherwise.as_ref() };
+                chosen.map_or(Ok(Flow::Next), |chosen| machine.statement(*chosen))
+            }),
             Statement::Block(block) => self.block(block),
             Statement::Throw(expr) => Err(Stop::Throw(self.eval(*expr)?)),
             Statement::Break => Ok(Flow::Break),
             Statement::Continue => Ok(Flow::Continue),
             Statement::Empty => Ok(Flow::Next),
-            Statement::For(inner) => self.for_loop(inner),
-            Statement::Each(inner) => self.each_loop(inner),
-            Statement::While(test, body) => self.while_loop(Some(*test), *body, Some(*test)),
-            Statement::DoWhile(body, test) => self.while_loop(None, *body, Some(*test)),
-            Statement::Try(inner) => self.try_statement(inner),
-            Statement::Switch(value, inner) => self.switch(*value, inner),
+            Statement::For(inner) => self.completed(|machine| machine.for_loop(inner)),
+            Statement::Each(inner) => self.completed(|machine| machine.each_loop(inner)),
+            Statement::While(test, body) => {
+                self.completed(|machine| machine.while_loop(Some(*test), *body, Some(*test)))
+            }
+            Statement::DoWhile(body, test) => {
+                self.completed(|machine| machine.while_loop(None, *body, Some(*test)))
+            }
+            Statement::Try(inner) => self.completed(|machine| machine.try_statement(inner)),
+            Statement::Switch(value, inner) => self.completed(|machine| machine.switch(*value, inner)),
         }
+    }
+
+    /// Runs a statement that always has a completion value: that of a statement inside it, otherwise `undefined`, and never
+    /// that of the statement before it. ECMA-262 calls this `UpdateEmpty(completion, undefined)`.
+    fn completed(&mut self, run: impl FnOnce(&mut Self) -> Run<Flow>) -> Run<Flow> {
+        if self.calls > 0 {
+            return run(self);
+        }
+        self.last = None;
+        let flow = run(self)?;
+        self.last.get_or_insert(Value::Undefined);
+        Ok(flow)
     }
 
     fn declaration(&mut self, kind: Kind, pattern: PatternId, value: Option<crate::ast::ExprId>) -> Run<()> {
@@ -122,6 +138,7 @@ impl Machine<'_> {
         if let (Err(Stop::Throw(_)), Some(handler)) = (&outcome, &statement.handler)
             && let Err(Stop::Throw(thrown)) = outcome
         {
+            self.forget_completion();
             outcome = self.scoped(statement.own.len(), |machine| {
                 if let Some(pattern) = statement.caught {
                     machine.bind(pattern, thrown, Binding::Declared(Kind::Let))?;
@@ -134,10 +151,22 @@ impl Machine<'_> {
         if let Err(Stop::Refuse(_)) = outcome {
             return outcome;
         }
+        let before = self.forget_completion();
         match self.block(last)? {
-            Flow::Next => outcome,
+            // A `finally` that ends normally leaves no completion value of its own.
+            Flow::Next => {
+                if self.calls == 0 {
+                    self.last = before;
+                }
+                outcome
+            }
             flow => Ok(flow),
         }
+    }
+
+    /// Drops the completion value of a block that another block follows, and returns it. Statements of functions have none.
+    fn forget_completion(&mut self) -> Option<Value> {
+        if self.calls == 0 { self.last.take() } else { None }
     }
 
     fn switch(&mut self, value: crate::ast::ExprId, switch: &Switch) -> Run<Flow> {

@@ -8,6 +8,7 @@
 )]
 
 mod auto_traits;
+mod completions;
 mod escapes;
 mod invalid;
 mod language;

@@ -16,8 +16,8 @@ use crate::serve::fault::{self, Fault};
 /// How long an evaluation may take, where nobody says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Evaluate an expression, or statements of which the last expression is the value. An error has its `kind` in `data`:
-/// `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
+/// Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in
+/// `data`: `syntax`, `reference`, `type`, `timeout`, `memory`, `depth`, `forbidden` or `thrown`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Eval {
