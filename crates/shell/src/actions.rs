@@ -18,6 +18,8 @@ pub struct Actions<'t> {
     pub redirects: Vec<Redirect<'t>>,
     /// Every variable that is set, for one command or for the shell.
     pub assignments: Vec<Assignment<'t>>,
+    /// The variables whose values commands are given, by command.
+    pub uses: Vec<VariableUse>,
     /// Every substitution, also in texts that a nested shell runs.
     pub substitutions: Vec<Substitution>,
     /// Everything that may do more than the lists above say.
@@ -29,6 +31,16 @@ pub struct Actions<'t> {
     pub own_shells: Vec<Range<usize>>,
     /// Every function that is defined.
     pub functions: Vec<Function<'t>>,
+}
+
+/// Variables whose values a command is given: in its words, in its here-documents and here-strings, or by way of other variables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VariableUse {
+    /// Their names. `!` stands for one that a variable names (`${!x}`), and `*` for any, where there are too many.
+    pub names: Vec<String>,
+    /// The programs that are given them, by their place in [`Actions::runs`].
+    pub runs: Range<usize>,
 }
 
 /// A program, builtin or function that can run.

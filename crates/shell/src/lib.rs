@@ -36,6 +36,7 @@ mod render;
 mod runs;
 mod script;
 mod shell_options;
+mod shown;
 mod simple;
 mod span;
 mod test;

@@ -15,12 +15,14 @@ use std::ops::Range;
 
 use crate::actions::{
     Actions, Arg, AssignmentScope, DataFlow, Flow, Function, HazardKind, InvocationKind, Run, ShellHazard,
+    VariableUse,
 };
 use crate::braces::single;
 use crate::call_chain::{self, CallChain};
 use crate::options::{ReadOptions, Shell};
 use crate::parser::{self, Admission, Parsed};
 use crate::partial;
+use crate::shown::Shown;
 use crate::span::Span;
 use crate::text::Origin;
 use crate::tree::{
@@ -81,6 +83,8 @@ pub(crate) struct Walk<'t, 'o> {
     pub(crate) values: Vec<(String, Span)>,
     /// Which programs wrote what variables hold.
     var_sources: VarSources,
+    /// Which variables are named.
+    pub(crate) shown: Shown,
     /// What variables may hold.
     pub(crate) known: Values,
     /// Variables that stand for others. Few texts have any.
@@ -140,6 +144,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             maybe: Vec::new(),
             values: Vec::new(),
             var_sources: VarSources::default(),
+            shown: Shown::default(),
             known: Values::default(),
             references: HashSet::new(),
             has_patterns: false,
@@ -271,11 +276,12 @@ impl<'t, 'o> Walk<'t, 'o> {
 
     fn compound(&mut self, compound: &Compound<'t>, context: Context<'_, 't>) {
         let (start, first) = (self.next(), self.actions.redirects.len());
-        let around = self.var_sources.begin();
+        let (around, shown) = (self.var_sources.begin(), self.shown.begin());
         let stdin = self.redirects(&compound.redirects, context).unwrap_or_else(|| context.stdin.clone());
-        let read = self.var_sources.end(around);
+        let (read, shown) = (self.var_sources.end(around), self.shown.end(shown));
         let (inside, last) = (self.next(), self.actions.redirects.len());
         self.compound_kind(compound, Context { stdin: &stdin, ..context });
+        self.uses(shown, inside..self.next());
         self.redirected(first..last, inside..self.next());
         self.flow(start..inside, inside..self.next(), DataFlow::Input);
         self.flows_of(read, &(inside..self.next()), DataFlow::Input);
@@ -338,10 +344,11 @@ impl<'t, 'o> Walk<'t, 'o> {
         whole: Span,
         context: Context<'_, 't>,
     ) {
-        let (start, around) = (self.next(), self.var_sources.begin());
+        let (start, around, shown) = (self.next(), self.var_sources.begin(), self.shown.begin());
         self.words(words, context);
         self.remember(words);
-        let mentioned = self.var_sources.end(around);
+        let (mentioned, shown) = (self.var_sources.end(around), self.shown.end(shown));
+        self.shown.copy(name, &shown);
         self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let value = match words {
             // The arguments of the script, or what a person chooses.
@@ -419,6 +426,13 @@ impl<'t, 'o> Walk<'t, 'o> {
     fn flow(&mut self, from: Range<usize>, into: Range<usize>, through: DataFlow) {
         if !from.is_empty() && !into.is_empty() {
             self.actions.flows.push(Flow { from, into, through });
+        }
+    }
+
+    /// Lists that commands are given the values of variables.
+    fn uses(&mut self, names: Vec<String>, runs: Range<usize>) {
+        if !names.is_empty() && !runs.is_empty() {
+            self.actions.uses.push(VariableUse { names, runs });
         }
     }
 

@@ -26,6 +26,12 @@ fn floor(command: &str) -> Option<Floor> {
     all_hazards(&script.actions()).into_iter().map(|hazard| hazard.floor).max()
 }
 
+/// Whether a row is about secrets of a home or of the machine.
+fn is_kept(name: &Name) -> bool {
+    let holds = matches!(name.kind, Kind::HoldsSecrets | Kind::GrantsAccess);
+    holds && matches!(name.scope, Scope::Home | Scope::Machine)
+}
+
 /// A path as a command names it.
 fn word(name: &Name, path: &str) -> String {
     match name.scope {
@@ -50,6 +56,8 @@ fn commands_are_judged_by_the_table() {
         let read = match name.read {
             Read::Refuse => Some(Floor::Deny),
             Read::Ask => Some(Floor::Ask),
+            // No command that is allowed outside the sandbox reads what the sandbox is kept from.
+            Read::Free if is_kept(name) => Some(Floor::Sandbox),
             Read::Free => None,
         };
         assert!(floor(&format!("echo x > {word}")) >= write, "{}: writing {word}", name.id);

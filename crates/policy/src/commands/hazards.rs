@@ -41,7 +41,7 @@ mod trees;
 mod windows;
 
 use command::Command;
-pub(crate) use files::{DangerousName, of_name, outside as files_outside};
+pub(crate) use files::{DangerousName, at_home as files_at_home, of_name, outside as files_outside};
 pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
 pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
 pub(crate) use loads::OPTION_LOADS_ID;
@@ -164,7 +164,51 @@ fn of_runs(actions: &Actions<'_>, found: &mut Vec<Hazard>) -> Vec<flows::Taint> 
 fn beside(actions: &Actions<'_>, taints: Vec<flows::Taint>, found: &mut Vec<Hazard>) {
     actions.redirects.iter().for_each(|redirect| files::of_redirect(redirect, found));
     actions.assignments.iter().for_each(|assignment| environment::of_assignment(assignment, found));
+    passes_secret(actions, found);
     flows::of_actions(actions, taints, found);
+}
+
+/// Words of the shell that show nothing of what they are given.
+const SILENT: &[&str] = &[
+    ":",
+    "[",
+    "declare",
+    "exit",
+    "export",
+    "false",
+    "let",
+    "local",
+    "mapfile",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "shift",
+    "test",
+    "true",
+    "typeset",
+    "unset",
+    "wait",
+];
+
+/// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way of
+/// another variable. In the sandbox it is not there.
+fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    let may_be_secret =
+        |name: &&String| environment::is_secret_name(name) || matches!(name.as_str(), "!" | "*");
+    for used in &actions.uses {
+        let Some(name) = used.names.iter().find(may_be_secret) else { continue };
+        let runs = actions.runs.get(used.runs.clone()).unwrap_or_default();
+        let shows = |run: &&Run<'_>| run.program().is_none_or(|name| !SILENT.contains(&name));
+        found.extend(runs.iter().filter(shows).map(|run| Hazard {
+            id: "pass-secret",
+            floor: Floor::Sandbox,
+            reason: format!("is given a variable that may hold a secret (`{}`)", name.escape_debug()),
+            fix: "let the program read the variable itself".to_owned(),
+            span: run.span,
+            variable: None,
+        }));
+    }
 }
 
 /// Whether a program handles a secret, by what was found about it.
@@ -172,6 +216,7 @@ fn touches_secret(found: &[Hazard]) -> bool {
     const IDS: &[&str] = &[
         "read-keys",
         "read-secrets",
+        files::READ_CREDENTIALS,
         "print-credential",
         "print-environment",
         "git-secrets",
@@ -289,6 +334,52 @@ mod tests {
         assert_eq!(ids("rm${IFS}-rf${IFS}/"), ["hidden-spaces"]);
         assert_eq!(ids("echo ${IFS:0:1}"), ["hidden-spaces"]);
         assert!(ids("echo '${IFS}' $DIFS").is_empty());
+    }
+
+    #[test]
+    fn no_program_is_given_a_secret_whatever_the_way() {
+        for text in [
+            "cat <<< $API_TOKEN",
+            "cat <<EOF\n$API_TOKEN\nEOF",
+            "cat <<EOF\n${API_TOKEN:-x}\nEOF",
+            "head -c 99 <<< \"x $API_TOKEN\"",
+            "while read -r l; do echo \"$l\"; done <<< $API_TOKEN",
+            "read x <<< $API_TOKEN; echo $x",
+            "x=$API_TOKEN; echo $x",
+            "x=$API_TOKEN; y=a$x; ls $y",
+            "x=API_TOKEN; echo ${!x}",
+            "declare -n x=API_TOKEN; echo $x",
+            "printf -v x %s \"$API_TOKEN\"; echo $x",
+            "for x in $API_TOKEN; do echo $x; done",
+            "export x=$API_TOKEN; echo $x",
+            "f() { echo $1; }; f $API_TOKEN",
+            "set -- $API_TOKEN; echo $1",
+            "a=($API_TOKEN); echo ${a[0]}",
+            "echo ${API_TOKEN:0:40}",
+            "echo ${API_TOKEN%x}",
+            "ls \"$API_TOKEN\"",
+            "ls $(echo $API_TOKEN)",
+            "bash -c 'cat <<< $API_TOKEN'",
+            "eval 'cat <<< $API_TOKEN'",
+            "case a in a) cat <<< $API_TOKEN;; esac",
+        ] {
+            assert!(ids(text).contains(&"pass-secret"), "{text}");
+        }
+        for text in [
+            "[ -n \"$API_TOKEN\" ] && ls",
+            "test -z $API_TOKEN || ls",
+            "[[ $API_TOKEN ]] && ls",
+            "echo ${#API_TOKEN}",
+            "export API_TOKEN=$x; ls",
+            "cat <<'EOF'\n$API_TOKEN\nEOF",
+            "API_TOKEN=$API_TOKEN; ls",
+            "x=$HOME; echo $x",
+            "cat <<< '$API_TOKEN'",
+        ] {
+            assert!(!ids(text).contains(&"pass-secret"), "{text}");
+        }
+        let flood: String = (0..1000).map(|number| format!("x=$x$a{number}; ")).collect();
+        assert!(ids(&format!("{flood} echo $x")).contains(&"pass-secret"));
     }
 
     #[test]

@@ -204,3 +204,88 @@ fn the_rules_of_an_agent_hold_for_its_tools() {
     assert!(violation.to_string().contains("no-cargo"), "{violation}");
     assert!(matches!(run(sandbox.guard_for("after")), Verdict::Denied(_)));
 }
+/// Programs that show what they are given, as far as a built-in rule allows them. `F` is a file.
+const READERS: &[&str] = &[
+    "cat F",
+    "head -3 F",
+    "tail -n +1 F",
+    "grep . F",
+    "sed -n 1p F",
+    "awk 1 F",
+    "jq . F",
+    "xxd F",
+    "strings F",
+    "diff F F",
+    "sort F",
+    "cut -c1- F",
+    "cat < F",
+    "cat README.md F",
+    "cat -- F",
+    "timeout 5 cat F",
+    "x=$(cat F); echo $x",
+    "x=$(< F); echo $x",
+    "while read -r l; do echo \"$l\"; done < F",
+    "git diff --no-index /dev/null F",
+    "wc --files0-from=F",
+    "bash -c 'cat F'",
+    "ls; cat F | head",
+];
+
+/// Ways to name a file of a home. `P` is its path below it.
+const AT_HOME: &[&str] = &[
+    "~/P",
+    "$HOME/P",
+    "\"$HOME/P\"",
+    "${HOME}/P",
+    "/root/P",
+    "/home/me/P",
+    "/home/me/./x/../P",
+    "~me/P",
+    "/srv/agent/P",
+];
+
+/// Ways to go to a home, after which the path alone is enough.
+const GONE_HOME: &[&str] = &["cd ~ && ", "cd && ", "cd $HOME; ", "cd /home/me && ", "cd ~/x/..; "];
+
+fn kept_at_home() -> impl Iterator<Item = String> {
+    let rows = names().filter(|name| {
+        use stockade_names::Kind;
+        name.scope == Scope::Home && matches!(name.kind, Kind::HoldsSecrets | Kind::GrantsAccess)
+    });
+    // A name that is a pattern is any name that fits.
+    let paths = rows.flat_map(|row| row.paths.iter().chain(row.matches));
+    paths.map(|path| path.replace('*', "x")).filter(|path| !path.contains(' '))
+}
+
+#[test]
+fn no_secret_of_a_home_is_read_by_what_is_allowed() {
+    let commands = CommandPolicy::builtin();
+    let effect = |text: &str, cwd: &str| {
+        let context = CommandContext::new(Some(cwd.into()), Some(cwd.into()));
+        commands.decide(text, &Default::default(), &context).effect
+    };
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    let mut check = |text: String, cwd: &str| {
+        tried += 1;
+        if effect(&text, cwd) == Effect::Allow {
+            wrong.push(text);
+        }
+    };
+    for (number, path) in kept_at_home().enumerate() {
+        check(format!("cat ~/{path}"), WS);
+        check(format!("cat {path}"), "/home/me");
+        check(format!("cat ../{path}"), "/home/me/project");
+        check(format!("cat ../../home/me/{path}"), WS);
+        // Each of the others meets many of the names, and each of the names many of them.
+        let reader = |at: usize| READERS[at % READERS.len()];
+        for (at, home) in AT_HOME.iter().enumerate() {
+            check(reader(number + at).replace('F', &home.replace('P', &path)), WS);
+        }
+        for (at, gone) in GONE_HOME.iter().enumerate() {
+            check(format!("{gone}{}", reader(number + 7 * at).replace('F', &path)), WS);
+        }
+    }
+    assert!(tried > 5000, "{tried}");
+    assert!(wrong.is_empty(), "{} of {tried}: {:#?}", wrong.len(), wrong.iter().take(40).collect::<Vec<_>>());
+}

@@ -54,6 +54,8 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         };
         let value = if variable.appends { Arg::any() } else { arg.without_prefix(length) };
         if said.is_reference {
+            walk.shown
+                .copy(&variable.name, &value.known().map(str::to_owned).into_iter().collect::<Vec<_>>());
             refers(walk, &value, builtin);
         }
         let known = walk.value_of_argument(builtin, at, length);

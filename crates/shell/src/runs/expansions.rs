@@ -81,6 +81,12 @@ impl<'t> Walk<'t, '_> {
             }
             ExpansionKind::Parameter { name, action, result, evaluated, inside } => {
                 self.var_sources.mention(name);
+                if *result != ParameterResult::Count {
+                    self.shown.name(name);
+                }
+                if *action == Action::Reference {
+                    self.shown.name_by_reference();
+                }
                 if let Some(evaluated) = evaluated {
                     self.subscript(name, &evaluated.subscript, expansion.span, context);
                     self.arithmetic(&evaluated.offset, expansion.span, context);

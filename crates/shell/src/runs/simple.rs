@@ -19,6 +19,20 @@ use crate::{builtins, evaluated, payload};
 
 impl<'t> Walk<'t, '_> {
     pub(super) fn simple(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
+        let (around, start, set) = (self.shown.begin(), self.next(), self.actions.assignments.len());
+        self.simple_command(simple, context);
+        let names = self.shown.end(around);
+        if names.is_empty() {
+            return;
+        }
+        // What it sets may hold what it was given: `read x <<< $y`.
+        let set: Vec<String> =
+            self.actions.assignments.iter().skip(set).map(|assignment| assignment.name.to_string()).collect();
+        set.iter().for_each(|name| self.shown.copy(name, &names));
+        self.uses(names, start..self.next());
+    }
+
+    fn simple_command(&mut self, simple: &Simple<'t>, context: Context<'_, 't>) {
         let (start, substitutions) = (self.next(), self.actions.substitutions.len());
         let (argv, mentioned) = self.arguments(simple, context);
         let as_written = written(simple, &argv, context.shell);
@@ -102,7 +116,7 @@ impl<'t> Walk<'t, '_> {
             self.expansions(&assigned.subscript, context);
         }
         self.subscript(&assigned.name, &assigned.index, assigned.span, context);
-        let (start, around) = (self.next(), self.var_sources.begin());
+        let (start, around, shown) = (self.next(), self.var_sources.begin(), self.shown.begin());
         let value = match &assigned.value {
             AssignedValue::Word(word) => {
                 self.word(word, context);
@@ -119,7 +133,8 @@ impl<'t> Walk<'t, '_> {
             AssignedValue::Array(words) => self.value_of_words(words, context.shell),
         };
         self.keys(&assigned.name, &assigned.value, context);
-        let mentioned = self.var_sources.end(around);
+        let (mentioned, shown) = (self.var_sources.end(around), self.shown.end(shown));
+        self.shown.copy(&assigned.name, &shown);
         self.var_sources
             .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let set = Set { value: known, is_definite: true, scope };

@@ -47,6 +47,7 @@ pub(super) fn decide<'t, 'p>(
     let mut git_folders = Vec::new();
     hazards::git_elsewhere(&actions, context, &mut hazards, &mut git_folders);
     hazards::files_outside(&actions, context, &mut hazards);
+    hazards::files_at_home(&actions, context, &mut hazards);
     judge.actions(&mut actions);
     judge.hazards(hazards);
     if judge.parts.is_empty() {

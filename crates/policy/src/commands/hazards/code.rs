@@ -158,6 +158,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "awk",
             "awk '{ getline x < \"/etc/shadow\"; print x }'",
             "awk 'BEGIN { print ENVIRON[\"HOME\"] }'",
+            "gawk 'BEGIN { print SYMTAB[\"ENV\" \"IRON\"][\"HOME\"] }'",
             "awk 'BEGIN { ARGV[1] = \"x\" }'",
             "awk '{ print a / b | \"sh\" / 1 }'",
             "awk '{ print \"a } '",

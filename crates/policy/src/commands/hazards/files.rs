@@ -8,14 +8,14 @@ mod patterns;
 mod shape;
 mod table;
 
-pub(super) use table::RAW_DISKS;
-#[cfg(test)]
-pub(super) use table::SHAPES;
+use shape::FileShape;
+use table::READ_HOME;
+pub(super) use table::{RAW_DISKS, READ_CREDENTIALS, SHAPES};
 
 use super::Floor::{self, Deny, Sandbox};
 use super::command::Command;
 use super::target::{Base, Target};
-use super::{Hazard, destroy};
+use super::{Hazard, destroy, flows};
 use crate::commands::context::CommandContext;
 use crate::paths::facts::Access;
 use std::borrow::Cow;
@@ -136,12 +136,86 @@ pub(crate) fn of_name(path: &str, access: Access) -> Option<DangerousName> {
 /// Whether a word names a file with secrets.
 pub(super) fn is_secret(word: &Arg<'_>) -> bool {
     let target = Target::of(word);
-    index::shapes(&target, Access::Read).next().is_some()
+    // What is hidden in a home is mostly no secret.
+    index::shapes(&target, Access::Read).any(|shape| shape.id != READ_HOME)
 }
+
+/// Returns which commands read what is hidden in a home, or where credentials are kept, by a path that only says so together with
+/// the folder that it begins in: `cat .s3cfg` in a home, `cat ../.s3cfg` below it, `cat /srv/agent/.s3cfg`.
+pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
+    let cwd = context.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+    let top = context.workspace.as_deref().or(cwd);
+    // A workspace may be hidden in a home itself.
+    let is_hidden = top.is_some_and(|top| may_be_in_a_home(top) && is_hidden_at_home(top));
+    if is_hidden {
+        found.retain(|hazard| hazard.id != READ_HOME);
+    }
+    let mut there = Vec::new();
+    let goes_up = |word: &Arg<'_>| match word {
+        Arg::Known(text) => text.contains(".."),
+        Arg::Unknown { spelling, .. } => spelling.contains(".."),
+    };
+    let words = actions.runs.iter().flat_map(|run| &run.argv);
+    let targets = actions.redirects.iter().map(|redirect| &redirect.target);
+    let is_near = |cwd: &&Path| may_be_in_a_home(cwd) || words.chain(targets).any(goes_up);
+    if let Some(cwd) = cwd.filter(is_near) {
+        flows::in_folder(actions, Some(Target::of(&Arg::Known(cwd.to_string_lossy()))), &mut there);
+    }
+    let reads =
+        |hazard: &Hazard| SHAPES.iter().any(|shape| shape.id == hazard.id && shape.access == Access::Read);
+    let is_meant = |hazard: &Hazard| reads(hazard) && !(is_hidden && hazard.id == READ_HOME);
+    found.extend(there.into_iter().filter(is_meant));
+    let has_path = |command: &Command<'_, '_>| command.known().any(|word| word.contains('/'));
+    for command in actions.runs.iter().filter_map(Command::of).filter(has_path) {
+        named::read(&command).iter().for_each(|word| in_other_home(word, top, command.run.span, found));
+    }
+    let is_read = |redirect: &&Redirect<'_>| redirect.opens_file() && !redirect.writes();
+    for redirect in actions.redirects.iter().filter(is_read) {
+        in_other_home(&redirect.target, top, redirect.span, found);
+    }
+}
+
+/// Whether a folder lies where homes do, or `..` in it may lead there.
+fn may_be_in_a_home(folder: &Path) -> bool {
+    let text = folder.as_os_str().as_encoded_bytes();
+    ["/root", "/home", "/Users"].iter().any(|homes| folder.starts_with(homes))
+        || text.windows(2).any(|two| two == b"..")
+}
+
+/// Whether a path is hidden in a home.
+fn is_hidden_at_home(path: &Path) -> bool {
+    let target = Target::of(&Arg::Known(path.to_string_lossy()));
+    index::shapes(&target, Access::Read).any(|shape| shape.id == READ_HOME)
+}
+
+/// Credentials in a home whose place is not known: wherever a path outside the workspace goes on as one in a home does.
+fn in_other_home(word: &Arg<'_>, workspace: Option<&Path>, span: Span, found: &mut Vec<Hazard>) {
+    let target = Target::of(word);
+    if target.base != Base::Root {
+        return;
+    }
+    let path = Path::new("/").join(target.names.iter().collect::<PathBuf>());
+    if workspace.is_none_or(|workspace| !path.starts_with(workspace)) {
+        goes_on_as_at_home(&target, word, span, found);
+    }
+}
+
+fn goes_on_as_at_home(target: &Target, word: &Arg<'_>, span: Span, found: &mut Vec<Hazard>) {
+    let homes = (0..target.names.len()).filter_map(|at| target.names.get(at..));
+    let in_home = |names: &[String]| Target { base: Base::Home, names: names.to_vec() };
+    let keeps = |names| index::shapes(&in_home(names), Access::Read).any(|shape| shape.id != READ_HOME);
+    if homes.take(MAX_HOMES).any(keeps) {
+        let row = SHAPES.iter().find(|shape| shape.id == READ_CREDENTIALS);
+        found.extend(row.map(|row| row.hazard(word, span)));
+    }
+}
+
+/// More folders than lead to a home.
+const MAX_HOMES: usize = 16;
 
 /// Whether the letters of a pattern of names speak of a file with secrets.
 pub(super) fn speaks_of_secret(pattern: &str) -> bool {
-    index::shapes(&Target::spelled(pattern), Access::Read).next().is_some()
+    index::shapes(&Target::spelled(pattern), Access::Read).any(|shape| shape.id != READ_HOME)
 }
 
 /// Returns what is dangerous about reading what a pattern of names means.
@@ -174,15 +248,11 @@ fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
 
 /// Returns what is dangerous about a path that a word means.
 fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    if target.base == Base::Unknown && access == Access::Read {
+        goes_on_as_at_home(target, word, span, found);
+    }
     let (shapes, possible) = index::shapes_and_possible(target, access);
-    found.extend(shapes.into_iter().map(|shape| Hazard {
-        id: shape.id,
-        floor: shape.floor,
-        reason: format!("{} (`{}`)", shape.reason, shown(word)),
-        fix: shape.fix.to_owned(),
-        span,
-        variable: None,
-    }));
+    found.extend(shapes.into_iter().map(|shape| shape.hazard(word, span)));
     if let Some(shape) = possible {
         found.push(Hazard {
             id: "glob-may-reach",
@@ -192,6 +262,19 @@ fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found:
             span,
             variable: None,
         });
+    }
+}
+
+impl FileShape {
+    fn hazard(&self, word: &Arg<'_>, span: Span) -> Hazard {
+        Hazard {
+            id: self.id,
+            floor: self.floor,
+            reason: format!("{} (`{}`)", self.reason, shown(word)),
+            fix: self.fix.to_owned(),
+            span,
+            variable: None,
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod told;
 mod watched;
 
 pub(crate) use folders::changes_folder;
+pub(super) use folders::find_from as in_folder;
 pub(crate) use repositories::git_elsewhere;
 #[cfg(test)]
 pub(super) use table::ALL;

@@ -132,7 +132,7 @@ static SPECS: LazyLock<Vec<Row>> = LazyLock::new(|| {
         (
             &["grep", "egrep", "fgrep", "rg", "ag"],
             OptionTable::new(
-                "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= \
+                "-e: -f: -m: -A: -B: -C: -d: -D: -g: -t: -T: --regexp= --file= --glob= --iglob= --include= --exclude= --exclude-dir= --exclude-from= --directories= \
          --max-count= --pre= --hostname-bin= --type= --*",
             ),
         ),

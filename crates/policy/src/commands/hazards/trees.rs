@@ -2,14 +2,15 @@
 
 use std::sync::LazyLock;
 
-use super::Floor::Ask;
+use super::Floor::{Ask, Sandbox};
 use super::Hazard;
 use super::command::Command;
 use super::shape::Shape;
 use super::target::{Base, Target};
 use stockade_names::{Read, Scope, names};
+use stockade_shell::Arg;
 
-pub(super) const SHAPES: &[Shape] = &[READ_TREE];
+pub(super) const SHAPES: &[Shape] = &[READ_TREE, READ_HIDDEN];
 
 const READ_TREE: Shape = Shape {
     id: "read-tree",
@@ -56,6 +57,92 @@ const READ_TREE: Shape = Shape {
         "grep -e x -r .",
     ],
 };
+
+const READ_HIDDEN: Shape = Shape {
+    id: "read-hidden-tree",
+    floor: Sandbox,
+    programs: &["grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "ugrep"],
+    fires: |command| looks_into_hidden(command) && !is_limited_to_names(command),
+    reason: "looks into every file of the workspace, also into those that hold secrets",
+    fix: "name a folder (`grep -r x src`) or the files (`--include='*.py'`), or use `git grep` or plain `rg`",
+    matches: &[
+        "grep -r KEY .",
+        "grep -rn KEY",
+        "grep KEY -r ./",
+        "grep -R KEY ..",
+        "grep -rn KEY \"$PWD\"",
+        "grep -rn KEY $(pwd)",
+        "grep -d recurse KEY .",
+        "egrep -r KEY .",
+        "grep -r KEY . --include='*'",
+        "grep -r KEY . --include='.env*'",
+        "rg -uu KEY",
+        "rg -u KEY",
+        "rg --hidden KEY",
+        "rg -. KEY src",
+        "rg --no-ignore KEY",
+        "rg -g .env KEY",
+        "rg -g '.env*' KEY",
+        "ag -u KEY",
+        "ag --hidden KEY",
+        "ack --noenv KEY",
+    ],
+    clean: &[
+        "grep -r KEY src",
+        "grep -rn KEY src tests/it",
+        "grep KEY README.md",
+        "grep -rn KEY . --include='*.py'",
+        "grep -r KEY . --include=*.py --include '*.toml'",
+        "grep -r x *",
+        "rg KEY",
+        "rg -n KEY src",
+        "rg -g '*.rs' KEY",
+        "rg -g '!.env' KEY",
+        "ag KEY",
+        "ack --noenv KEY src",
+    ],
+};
+
+/// Whether a search leaves hidden files in, and may begin in the workspace itself.
+fn looks_into_hidden(command: &Command<'_, '_>) -> bool {
+    let is_given_pattern = command.has("-e --regexp -f --file");
+    let folders: Vec<Target> = command.targets().skip(usize::from(!is_given_pattern)).collect();
+    let is_top = |folder: &Target| match folder.base {
+        Base::Here => folder.names.is_empty(),
+        Base::Above(_) => true,
+        Base::Unknown => folder.names == ["$"],
+        Base::Root | Base::Home => false,
+    };
+    let begins_at_top = folders.is_empty() || folders.iter().any(is_top);
+    match command.name {
+        "rg" => command.has(
+            "-u --unrestricted --hidden -. --no-ignore --no-ignore-vcs --no-ignore-dot --no-ignore-exclude",
+        ) || command.values("-g --glob --iglob").any(is_glob_of_secrets),
+        "ag" => command.has("-u --unrestricted --hidden -U --skip-vcs-ignores -a --all-types -t --all-text"),
+        "ack" | "ugrep" => begins_at_top,
+        _ => {
+            let recurses = command.has("-r -R --recursive --dereference-recursive")
+                || command.values("-d --directories").any(|value| value.known() == Some("recurse"))
+                || command.says(&["-drecurse", "--directories=recurse"]);
+            recurses && begins_at_top
+        }
+    }
+}
+
+fn is_glob_of_secrets(glob: &Arg<'_>) -> bool {
+    glob.known().is_none_or(|glob| {
+        !glob.starts_with('!') && (glob.starts_with('.') || super::files::speaks_of_secret(glob))
+    })
+}
+
+/// Whether `grep` is told the names of the files that it looks into, none of which is a secret's.
+fn is_limited_to_names(command: &Command<'_, '_>) -> bool {
+    let mut names = command.values("--include").peekable();
+    let is_harmless = |name: &Arg<'_>| {
+        name.known().is_some_and(|name| name.starts_with("*.") && !super::files::speaks_of_secret(name))
+    };
+    names.peek().is_some() && names.all(is_harmless)
+}
 
 /// Returns what is dangerous about a command that reads a whole folder, when it runs in `folder`.
 pub(super) fn read_in(command: &Command<'_, '_>, folder: &Target) -> Option<Hazard> {

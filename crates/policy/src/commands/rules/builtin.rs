@@ -277,7 +277,7 @@ static ROWS: &[Row] = rows! {
         mdls|jobs|dirs|times|basename|dirname|realpath|readlink|sha1sum|sha256sum|sha512sum|md5sum|cksum|b2sum":
         "only reads", [],
         ["ls -la", "cat a b", "/bin/cat a", "ls -- $x"], ["./ls", "cat $x", "cat -$x", "lsof"];
-    "read-sort" Allow "sort": "only reads", [Deny(&["-o", "--output", "--compress-program", "-T", "--temporary-directory"])],
+    "read-sort" Allow "sort": "only reads", [Deny(&["-o", "--output", "--compress-program", "-T", "--temporary-directory", "--files0-from"])],
         ["sort -k2 a"], ["sort -uo a a", "sort --outp=a", "sort $'-o' x"];
     "read-uniq" Allow "uniq|xxd": "only reads", [Operands(1)], ["uniq a", "uniq -c"], ["uniq in out"];
     "read-tree" Allow "tree": "only reads", [Deny(&["-o", "-R"])], ["tree -L 2"], ["tree -o f"];

@@ -112,7 +112,7 @@ mod tests {
             }
             assert_eq!(effect(&format!("{program} --version")), Effect::Sandbox, "{program}");
         }
-        assert!(effect("ack x") > Effect::Allow && effect("ack --noenv x") == Effect::Allow);
+        assert!(effect("ack x") > Effect::Allow && effect("ack --noenv x src") == Effect::Allow);
         assert_eq!(effect("ruff --version"), Effect::Allow);
     }
 }

@@ -28,7 +28,7 @@ const fn program(programs: &'static [&'static str], options: &'static str) -> Li
 }
 
 #[rustfmt::skip]
-static LISTED: [Listed; 23] = [
+static LISTED: [Listed; 24] = [
     // bash(1), zshbuiltins(1), dash(1). Letters that differ between shells take no command in any of them. The options of `set` are
     // listed by the crate that reads shells; `echo`, `test`, `true` and their like have none.
     builtin(&["jobs"], "-d -l -n -p -r -s"),
@@ -49,6 +49,10 @@ static LISTED: [Listed; 23] = [
     builtin(&["unset"], "-f -n -v"),
     builtin(&["kill"], ""),
     builtin(&["command"], "-v: -V:"),
+    // An operand ends them as well. `-W` is POSIX's way to give any other.
+    builtin(&["awk", "gawk", "mawk", "nawk"],
+        "-F: -v: -b -c -C -h -k -M -n -N -O -P -r -s -S -t -V --field-separator= --assign= --posix --traditional --re-interval --csv \
+         --characters-as-bytes --sandbox --version --help --copyright --non-decimal-data --use-lc-numeric --optimize --no-optimize --lint-old --bignum"),
     // Some other options of these write files, or remove them.
     program(&["zcat", "gzcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat"],
         "-d -f -k -q -s -v -V -L -T: -M: --decompress --force --keep --quiet --silent --verbose --version --help --small --no-warn \
@@ -130,14 +134,28 @@ mod tests {
             }
         }
         assert!(tried > 1000, "{tried}");
-        for text in
-            ["jobs -l", "zstdcat -f x", "zgrep -in x f.gz", "read -r line", "type -p ls", "printf '%s' -x"]
-        {
+        for text in [
+            "jobs -l",
+            "zstdcat -f x",
+            "zgrep -in x f.gz",
+            "read -r line",
+            "type -p ls",
+            "printf '%s' -x",
+            "awk -F: -v n=1 '{print $n}' f",
+        ] {
             assert_eq!(effect(text), Effect::Allow, "{text}");
         }
-        for text in
-            ["zstdcat x -o out", "zstdcat -fo out x", "lz4cat --rm x", "zgrep -f .env x", "xzcat --files=x"]
-        {
+        for text in [
+            "zstdcat x -o out",
+            "zstdcat -fo out x",
+            "lz4cat --rm x",
+            "zgrep -f .env x",
+            "xzcat --files=x",
+            "gawk -W exec=x",
+            "mawk -W exec x",
+            "awk -Wexec=x f",
+            "gawk --profile=x 1 f",
+        ] {
             assert!(effect(text) > Effect::Allow, "{text}");
         }
     }

@@ -26,7 +26,7 @@ pub(super) fn runs(script: &str) -> bool {
 /// Words by which a script of awk reads other files, runs something, or sees the environment.
 const REACHING: &[&str] = &[
     "system", "getline", "ENVIRON", "PROCINFO", "ARGV", "ARGC", "ARGIND", "close", "fflush", "@", "/inet",
-    "nextfile",
+    "nextfile", "SYMTAB", "FUNCTAB",
 ];
 
 /// Whether everything that awk is told is known, and only prints.

@@ -161,6 +161,21 @@ const GIT_QUIET: &[&str] = &[
 
 /// The words that name files which the command reads.
 pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let mut words = operands_read(command);
+    words.extend(lists_read(command));
+    words
+}
+
+/// Lists of names that a program reads, whatever else it does: in an error it shows what is no name.
+fn lists_read<'t>(command: &Command<'_, 't>) -> impl Iterator<Item = Arg<'t>> {
+    const LIST: &str = "--files0-from=";
+    let starts = |word: &&Arg<'t>| match word {
+        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text.starts_with(LIST),
+    };
+    command.words().filter(starts).map(|word| word.without_prefix(LIST.len()))
+}
+
+fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
     let runs_others = matches!(command.name, "xargs" | "bash" | "sh" | "zsh" | "dash");
     if runs_others {
         return command.values("-a --arg-file").cloned().collect();

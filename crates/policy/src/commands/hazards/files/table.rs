@@ -1,13 +1,65 @@
 //! The table of files that must not be written, and of those that must not be read.
 
-use stockade_names::{Kind, Read, Write};
+use stockade_names::{Kind, Name, Read, Scope, Write};
 
 use super::shape::FileShape;
-use crate::commands::hazards::Floor::{Ask, Deny};
+use crate::commands::hazards::Floor::{Ask, Deny, Sandbox};
 use crate::paths::facts::Access;
 
 /// The row of the table of names that has the disks.
 pub(in crate::commands::hazards) const RAW_DISKS: &str = "raw-disks";
+
+/// The row of what the table of names keeps from sandboxes, and the row of all else that is hidden in a home.
+pub(in crate::commands::hazards) const READ_CREDENTIALS: &str = "read-credentials";
+pub(in crate::commands::hazards) const READ_HOME: &str = "read-home";
+
+/// Whether a row of the table of names is about secrets of a home or of the machine, and no other shape is about reading them.
+fn is_kept_from_readers(name: &Name) -> bool {
+    let holds = matches!(name.kind, Kind::HoldsSecrets | Kind::GrantsAccess);
+    holds && name.read == Read::Free && matches!(name.scope, Scope::Home | Scope::Machine)
+}
+
+/// Files and folders of a home that are read every day, and in which no program keeps what it logs in with.
+const HARMLESS_AT_HOME: &[&str] = &[
+    "**/*.pub",
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.bash_aliases",
+    "~/.bash_logout",
+    "~/.profile",
+    "~/.zshrc",
+    "~/.zprofile",
+    "~/.inputrc",
+    "~/.vimrc",
+    "~/.tmux.conf",
+    "~/.editorconfig",
+    "~/.gitignore",
+    "~/.gitignore_global",
+    "~/.tool-versions",
+    "~/.nvmrc",
+    "~/.python-version",
+    "~/.node-version",
+    "~/.ruby-version",
+    // Sources and programs that package managers have fetched.
+    "~/.cargo/registry/src/**",
+    "~/.cargo/bin/**",
+    "~/.rustup/toolchains/**",
+    "~/.local/bin/**",
+    "~/.local/lib/**",
+    "~/.nvm/versions/**",
+    "~/.pyenv/versions/**",
+    "~/.rbenv/versions/**",
+    "~/.m2/repository/**",
+    // What instructs agents, and no settings of theirs.
+    "~/.claude/CLAUDE.md",
+    "~/.claude/skills/**",
+    "~/.claude/agents/**",
+    "~/.claude/commands/**",
+    "~/.codex/AGENTS.md",
+    "~/.codex/skills/**",
+    "~/.agents/skills/**",
+    "~/.gemini/GEMINI.md",
+];
 
 pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
     FileShape {
@@ -353,6 +405,63 @@ pub(in crate::commands::hazards) static SHAPES: &[FileShape] = &[
             "git show HEAD:.env.example",
             "lsblk",
             "cat example.env",
+        ],
+    },
+    FileShape {
+        id: READ_CREDENTIALS,
+        floor: Sandbox,
+        access: Access::Read,
+        names: is_kept_from_readers,
+        files: &[],
+        but: &["**/*.pub"],
+        reason: "reads where credentials are kept",
+        fix: "let the program that needs them read them itself",
+        matches: &[
+            "cat ~/.s3cfg",
+            "cat $HOME/.s3cfg",
+            "cat \"${HOME}\"/.s3cfg",
+            "cat /root/.s3cfg",
+            "cat /home/me/.databrickscfg",
+            "cd ~ && cat .s3cfg",
+            "head -1 < ~/.dbt/profiles.yml",
+            "git diff --no-index /dev/null ~/.s3cfg",
+            "cat ~/.s3c*",
+            "cat ~/{.s3cfg,x}",
+            "cat ~me/.s3cfg",
+            "cat $x/.s3cfg",
+            "cat $(echo ~)/.s3cfg",
+            "du --files0-from=$HOME/.s3cfg",
+        ],
+        clean: &["ls ~/.s3cfg", "cat s3cfg.md", "cat .s3cfg", "echo ~/.s3cfg", "cat $x/README.md"],
+    },
+    FileShape {
+        id: READ_HOME,
+        floor: Sandbox,
+        access: Access::Read,
+        names: |_| false,
+        files: &["~/.*/**"],
+        but: HARMLESS_AT_HOME,
+        reason: "reads settings of the user, which may hold secrets",
+        fix: "ask the user for what is needed, or allow the command by a rule",
+        matches: &[
+            "cat ~/.lesshst",
+            "cat ~/.config/rclone/rclone.conf",
+            "cat $HOME/.ssh/config",
+            "cat ~/.claude.json",
+            "cat /home/me/.aws/config",
+            "cat ~/.x*",
+            "cat ~/.$x",
+            "cd && cat .never-heard-of",
+            "grep token < ~/.condarc",
+        ],
+        clean: &[
+            "cat ~/.bashrc",
+            "cat ~/notes.txt",
+            "ls ~/.config",
+            "cat ~/.cargo/registry/src/x/lib.rs",
+            "cat .config/x",
+            "cat ~/.claude/skills/x/SKILL.md",
+            "cat /home/me/project/.eslintrc",
         ],
     },
 ];

@@ -16,8 +16,16 @@ pub(super) fn find(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     if !actions.runs.iter().any(|run| leads_elsewhere(run) || is_told(run)) {
         return;
     }
+    find_from(actions, None, found);
+}
+
+/// The same for a text that begins in a folder.
+pub(in crate::commands::hazards) fn find_from(
+    actions: &Actions<'_>,
+    mut folder: Option<Target>,
+    found: &mut Vec<Hazard>,
+) {
     let mut shells = Shells::of(actions);
-    let mut folder: Option<Target> = None;
     // The first one last, so that each is taken when its program comes.
     let mut redirects: Vec<&Redirect<'_>> =
         actions.redirects.iter().filter(|redirect| redirect.opens_file()).collect();

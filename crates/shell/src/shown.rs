@@ -1,0 +1,62 @@
+//! Which variables a command is given the values of: in its words, in a here-document, or by way of another variable.
+//!
+//! A may-analysis as all of the walk: a copy is never forgotten, and beyond a bound anything may have been copied.
+
+use std::collections::HashMap;
+
+/// What stands for a variable whose name only another one tells: `${!x}`.
+const BY_REFERENCE: &str = "!";
+
+/// What stands for any variable at all, where there were more than are noted.
+const ANY: &str = "*";
+
+/// More variables than anyone names in a command, or copies into one variable.
+const MAX_NAMES: usize = 64;
+
+/// The variables that are named in what is being walked over, and those whose values others hold.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    named: Vec<String>,
+    copies: HashMap<String, Vec<String>>,
+}
+
+impl Shown {
+    /// Begins to collect. Returns what was collected around.
+    pub(crate) fn begin(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.named)
+    }
+
+    /// Returns what was named since, and goes on with what is around.
+    pub(crate) fn end(&mut self, around: Vec<String>) -> Vec<String> {
+        std::mem::replace(&mut self.named, around)
+    }
+
+    /// Notes that the value of a variable is inserted.
+    pub(crate) fn name(&mut self, name: &str) {
+        add(&mut self.named, name);
+        for copied in self.copies.get(name).into_iter().flatten() {
+            add(&mut self.named, copied);
+        }
+    }
+
+    /// Notes that the value of a variable is inserted whose name a variable holds.
+    pub(crate) fn name_by_reference(&mut self) {
+        add(&mut self.named, BY_REFERENCE);
+    }
+
+    /// Notes that a variable may hold what others do.
+    pub(crate) fn copy(&mut self, into: &str, names: &[String]) {
+        if names.is_empty() {
+            return;
+        }
+        let copies = self.copies.entry(into.to_owned()).or_default();
+        names.iter().filter(|name| *name != into).for_each(|name| add(copies, name));
+    }
+}
+
+fn add(names: &mut Vec<String>, name: &str) {
+    let name = if names.len() < MAX_NAMES { name } else { ANY };
+    if !names.iter().any(|known| known == name) {
+        names.push(name.to_owned());
+    }
+}
