@@ -20,7 +20,7 @@ use crate::command_rules::{layer_of, sources_for};
 use crate::failure::{Failure, with_causes};
 
 /// The most bytes of a configuration, as its reader has it.
-const MAX_CONFIG_BYTES: u64 = 256 << 10;
+pub(crate) const MAX_CONFIG_BYTES: u64 = 256 << 10;
 
 /// How often a document is read to find out which of the new rules it cannot have. What is not found out by then is refused.
 const MAX_TRIES: usize = 64;
@@ -301,19 +301,11 @@ fn ids_of(text: &str) -> HashSet<String> {
 /// given.
 fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, KeptRulesError> {
     let said = |message: String| KeptRulesError::Said(message);
-    let mut sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
-    // Held until the file is read.
-    let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
-    if let Some(text) = text {
-        let file = KeptFile::new(folder.path().join("config.toml"), MAX_CONFIG_BYTES);
-        file.change(|_| Ok::<_, KeptRulesError>((Some(text.to_owned()), ())))??;
-        sources.user = Some(folder.path().to_path_buf());
-    }
-    let config = Config::load(&sources).map_err(|error| {
-        let (tried, real) = (folder.path().join("config.toml"), path.display().to_string());
-        let error = error.to_string().replace(&tried.display().to_string(), &real);
-        said(if text.is_some() { format!("with this change, {error}") } else { error })
-    })?;
+    let sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
+    let config = match text {
+        Some(text) => loaded_with(sources, path, text)?,
+        None => Config::load(&sources).map_err(|error| said(error.to_string()))?,
+    };
     if text.is_none() {
         config.agent(agent).map_err(|unknown| said(format!("{unknown}; {}", unknown.fix())))?;
     }
@@ -321,6 +313,25 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
     let shared = if agent == "*" { 0 } else { config.rules("*").count() };
     let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);
     Ok(own.map(|one| one.rule.clone()).collect())
+}
+
+/// Reads all layers together, with this text in the place of the user's file.
+pub(crate) fn config_with(path: &Path, text: &str) -> Result<Config, KeptRulesError> {
+    loaded_with(sources(), path, text)
+}
+
+fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, KeptRulesError> {
+    let said = |message: String| KeptRulesError::Said(message);
+    // Held until the file is read.
+    let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
+    let tried = folder.path().join("config.toml");
+    let file = KeptFile::new(&tried, MAX_CONFIG_BYTES);
+    file.change(|_| Ok::<_, KeptRulesError>((Some(text.to_owned()), ())))??;
+    sources.user = Some(folder.path().to_path_buf());
+    Config::load(&sources).map_err(|error| {
+        let error = error.to_string().replace(&tried.display().to_string(), &path.display().to_string());
+        said(format!("with this change, {error}"))
+    })
 }
 
 fn sources() -> ConfigSources {

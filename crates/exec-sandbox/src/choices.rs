@@ -172,10 +172,10 @@ words! { OnUnavailable {
 /// What the command sees of the folders that tools keep at home. Credentials are never among it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HomeView {
-    /// The caches and programs of tools, without what holds credentials, and the settings of git.
+    /// The toolchains and libraries that are installed there, without what holds credentials, and the settings of git.
+    #[default]
     Tools,
     /// The settings of git; otherwise an empty folder that goes away with the command.
-    #[default]
     Private,
 }
 

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use stockade_names::TOOLCHAIN_VARIABLES;
+
+use crate::binds::is_plain;
 use crate::host::HostFacts;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
@@ -139,7 +142,9 @@ fn trusted(variables: &mut BTreeMap<OsString, OsString>, request: &Environment, 
 
 fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
     let is_one_of = |names: &[&str]| names.iter().any(|harmless| name == *harmless);
-    is_one_of(HARMLESS) || (is_one_of(LOCALES) && value.to_str().is_some_and(names_locales))
+    is_one_of(HARMLESS)
+        || (is_one_of(LOCALES) && value.to_str().is_some_and(names_locales))
+        || (is_one_of(TOOLCHAIN_VARIABLES) && is_plain(Path::new(value)))
 }
 
 /// Whether a value names locales, one or several in the order in which they are wanted: `de_AT.UTF-8@euro`, `de:en`.

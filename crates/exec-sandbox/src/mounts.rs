@@ -1,10 +1,12 @@
 //! What a command sees of the disk: a table, in the order in which it is mounted. What is not in it is not there.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use stockade_names::SandboxView;
 
-use crate::binds::{check, check_folder, forbidden, homes};
+use crate::binds::{check, check_folder, forbidden, homes, is_plain};
 use crate::choices::HomeView;
 use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
@@ -133,13 +135,79 @@ pub(crate) const IGNORED: &str = ".config/git/ignore";
 pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
     (IGNORED, HomeView::Private, MountAccess::ReadOnly, "which files git passes over"),
     (".config/git/attributes", HomeView::Private, MountAccess::ReadOnly, "how git treats files"),
-    (".nvm", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
-    (".local/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
-    (".local/lib", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
-    (".cargo/bin", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    // Where installers and version managers put toolchains unless they are told otherwise.
+    ("bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".asdf", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".bun", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".cargo/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".composer/vendor", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".conda/envs", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".deno", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/dotnet", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/host", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/packs", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/sdk", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/shared", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".dotnet/tools", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".elan", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".fnm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".foundry/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".gem/ruby", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".ghcup", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".goenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".gvm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".jabba", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".jenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".juliaup", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".krew/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/go", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/lib", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/node", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/pipx", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/fnm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/gem", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/mise", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/pipx", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/pnpm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/pypoetry", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/uv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".local/share/virtualenvs", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".nimble/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".nodenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".npm-global", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".npm-packages", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".nvm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".opam", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".pixi", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".proto", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".pub-cache/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".pyenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".rbenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".rustup", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".rvm", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".rye", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".sdkman", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".stack/programs", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".swiftly", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".tfenv", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".virtualenvs", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".volta", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("anaconda3", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("go/bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("mambaforge", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("micromamba", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("miniconda3", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("miniforge3", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    ("sdk", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
+    (".cargo/git", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
     (".cargo/registry", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
-    (".rustup", HomeView::Tools, MountAccess::ReadOnly, "programs of the user"),
+    (".m2/repository", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
+    ("go/pkg/mod", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
 ];
+
+/// Why a folder of programs is visible.
+const PROGRAMS: &str = "programs of the user";
 
 /// Why there are settings of git.
 const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of the settings of git";
@@ -226,6 +294,7 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
         "git keeps work there",
     ));
     table.push(row(&format!("`~/{GIT_SETTINGS}`"), "own", WHY_GIT_SETTINGS));
+    table.push(row("folders of `PATH` in the home, if tools are to be seen", "read", PROGRAMS));
     for (path, home, _, why) in AT_HOME {
         let when = if *home == HomeView::Tools { ", if tools are to be seen" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
@@ -327,23 +396,64 @@ fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
 }
 
+/// The rows of what is visible in the home.
+pub(crate) fn rows_at_home(
+    home: HomeView,
+) -> impl Iterator<Item = &'static (&'static str, HomeView, MountAccess, &'static str)> {
+    AT_HOME.iter().filter(move |row| row.1 == HomeView::Private || home == HomeView::Tools)
+}
+
+/// Whether what the command works on lies in a folder, so that a mount of the folder would hide it.
+fn is_around_writable(folder: &Path, spec: &SandboxSpec) -> bool {
+    std::iter::once(&spec.workspace).chain(&spec.shared).any(|path| path.starts_with(folder))
+}
+
+/// Folders of the search path that lie in the home and in no row: a toolchain that was installed elsewhere than its installer
+/// proposes. The search path is the operator's own; what holds credentials is not shown by it either.
+fn on_path_at_home(spec: &SandboxSpec, facts: &HostFacts, shown: &[Mount]) -> Vec<Mount> {
+    if spec.home != HomeView::Tools {
+        return Vec::new();
+    }
+    let is_new = |folder: &PathBuf| {
+        !is_around_writable(folder, spec)
+            && !folder.starts_with(&spec.workspace)
+            && !shown.iter().any(|mount| folder.starts_with(&mount.target))
+            && facts.entry(folder) == Some(&Entry::Folder)
+            && matches!(check(folder, MountAccess::ReadOnly, facts), Ok(Some(_)))
+    };
+    let folders = path_at_home(&facts.environment, &facts.home).filter(is_new);
+    folders.map(|folder| user(folder, MountAccess::ReadOnly, MountPoint::Folder, PROGRAMS)).collect()
+}
+
+/// Folders of a search path that lie in a home, each once.
+pub(crate) fn path_at_home(
+    environment: &BTreeMap<OsString, OsString>,
+    home: &Path,
+) -> impl Iterator<Item = PathBuf> + use<> {
+    let path = environment.get(OsStr::new("PATH"));
+    let folders = path.into_iter().flat_map(std::env::split_paths);
+    let folders: BTreeSet<PathBuf> =
+        folders.filter(|folder| folder.starts_with(home) && folder != home && is_plain(folder)).collect();
+    folders.into_iter()
+}
+
 /// What is visible in the home, if that is empty otherwise.
 fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if home(spec, facts).is_none() {
         return Vec::new();
     }
-    let wanted = AT_HOME.iter().filter(|row| row.1 == HomeView::Private || spec.home == HomeView::Tools);
     let passed_over = passed_over(spec, facts);
-    let wanted = wanted.filter(|row| row.0 != IGNORED || passed_over.is_none());
+    let wanted = rows_at_home(spec.home).filter(|row| row.0 != IGNORED || passed_over.is_none());
     let shown = wanted.filter_map(|(below, _, access, reason)| {
         let path = facts.home.join(below);
         let plain = matches!(facts.entry(&path), Some(Entry::Folder | Entry::File));
         let point = mount_point_of(&path, facts);
-        plain.then(|| user(path, *access, point, reason))
+        (plain && !is_around_writable(&path, spec)).then(|| user(path, *access, point, reason))
     });
-    let shown: Vec<Mount> = shown.collect();
-    let made =
-        spec.home_files.iter().filter(|(below, _)| crate::binds::is_plain(&Path::new("/").join(below)));
+    let mut shown: Vec<Mount> = shown.collect();
+    let on_path = on_path_at_home(spec, facts, &shown);
+    shown.extend(on_path);
+    let made = spec.home_files.iter().filter(|(below, _)| is_plain(&Path::new("/").join(below)));
     let made = made.map(|(below, text)| {
         Mount::new(facts.home.join(below), MountKind::Generated { text: text.clone() }, WHY_HOME_FILE)
     });
@@ -472,7 +582,7 @@ fn home_state(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refus
             };
             Err(Refusal::new(what, rule, fix))
         };
-        if !crate::binds::is_plain(source) || !crate::binds::is_plain(target) {
+        if !is_plain(source) || !is_plain(target) {
             return refuse(SandboxRule::PlainPath, "name the path in full, from the root, without `..`");
         }
         let is_program = *access == MountAccess::ReadOnly && source == target;
@@ -588,7 +698,7 @@ fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
 
 fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
     let Some(socket) = spec.network.socket() else { return Ok(None) };
-    if !crate::binds::is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
+    if !is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
         let fix = "start the broker, and name its socket in full and without links";
         return Err(Refusal::new(What::Write(socket.clone()), SandboxRule::Exists, fix));
     }

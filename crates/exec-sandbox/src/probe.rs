@@ -4,7 +4,8 @@
 
 mod git;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use crate::binds::homes;
 use crate::choices::{HomeView, SandboxBackend};
 use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel};
-use crate::mounts::{AT_HOME, SYSTEM};
+use crate::mounts::{SYSTEM, path_at_home, rows_at_home};
 use crate::seccomp::Architecture;
 use crate::seen::Seen;
 use crate::spec::{Network, SandboxSpec};
@@ -45,7 +46,8 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         kernel: kernel(),
         ..HostFacts::default()
     };
-    places(spec, &home).for_each(|path| look(&path, &mut facts));
+    let places: Vec<PathBuf> = places(spec, &home, &facts.environment).collect();
+    places.iter().for_each(|path| look(path, &mut facts));
     links_at(&home).into_iter().for_each(|path| look(&path, &mut facts));
     facts.home = home;
     secrets(spec, &facts).into_iter().for_each(|path| look(&path, &mut facts));
@@ -73,9 +75,21 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
 }
 
 /// Where a plan for `spec` may depend on what there is.
-fn places(spec: &SandboxSpec, home: &Path) -> impl Iterator<Item = PathBuf> {
+fn places(
+    spec: &SandboxSpec,
+    home: &Path,
+    environment: &BTreeMap<OsString, OsString>,
+) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().flat_map(|(path, _)| of_the_system(path));
-    let at_home = AT_HOME.iter().map(|row| home.join(row.0));
+    // One look at the home in place of one at each row: few homes have more than a handful of them.
+    let names: BTreeSet<OsString> =
+        fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+    let is_there = move |row: &str| {
+        Path::new(row).components().next().is_some_and(|first| names.contains(first.as_os_str()))
+    };
+    let rows = rows_at_home(spec.home).filter(move |row| is_there(row.0));
+    let on_path = path_at_home(environment, home).filter(|_| spec.home == HomeView::Tools);
+    let at_home = rows.map(|row| home.join(row.0)).chain(on_path);
     let socket = spec.network.socket();
     let kept_back = spec.hidden.iter().chain(&spec.unwritable);
     let trusted = matches!(&spec.network, Network::Proxy(handoff) if handoff.sockets().trust.is_some());
@@ -104,8 +118,9 @@ fn links_at(home: &Path) -> Vec<PathBuf> {
 
 /// Where credentials may lie in what is shared of the home.
 fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
-    let at_home = AT_HOME.iter().filter(|row| spec.home == HomeView::Tools || row.1 == HomeView::Private);
-    let at_home = at_home.map(|row| facts.home.join(row.0)).filter(|path| facts.entries.contains_key(path));
+    let at_home = rows_at_home(spec.home).map(|row| facts.home.join(row.0));
+    let at_home = at_home.chain(path_at_home(&facts.environment, &facts.home));
+    let at_home = at_home.filter(|path| facts.entries.contains_key(path));
     let shared: Vec<PathBuf> = at_home.chain(named(spec).cloned()).collect();
     let mut folders = BTreeMap::<PathBuf, Vec<&str>>::new();
     for (home, (folder, name)) in homes(facts).flat_map(|home| masked().map(move |it| (home, it))) {

@@ -91,7 +91,7 @@ impl SandboxSpec {
             hidden: Vec::new(),
             unwritable: Vec::new(),
             network: Network::None,
-            home: HomeView::Private,
+            home: HomeView::default(),
             environment: Environment::default(),
             limits: ResourceLimits::default(),
             review: ReviewMode::Off,

@@ -13,7 +13,7 @@ pub use stockade_exec_sandbox::{
     AddedBackend, BackendName, Caches, Changed, Confinement, ContainerPlan, ContainerPurpose,
     ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Engine,
     EngineFacts, EngineLack, Entry, Environment, Explain, HomeState, HomeView, HostFacts, Kernel, LeftBy,
-    Limit, ListenerHandoff, Mount, MountAccess, Network, Offer, OnUnavailable, Outcome, Output,
+    Limit, ListenerHandoff, Mount, MountAccess, MountKind, Network, Offer, OnUnavailable, Outcome, Output,
     PROXY_ADDRESS, Plan, Priority, Property, Protection, Provider, Quarantined, Refusal, ResourceLimits,
     ResourceUsage, SANDBOX_EXEC, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec, SeatbeltPlan, Sees,
     Spawn, What, backend_option, bwrap_arguments, mount_table, plan, seatbelt_plan,

@@ -36,7 +36,7 @@ pub use name::{Kind, Name, Read, SandboxView, Scope, Tools, Treatment, Write};
 pub use pattern::fits;
 pub use variables::{
     HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
-    SEPARATOR_VARIABLES, TRACE_VARIABLES, obeyed_variable,
+    SEPARATOR_VARIABLES, TOOLCHAIN_VARIABLES, TRACE_VARIABLES, obeyed_variable,
 };
 
 /// The README's example is run as a test.

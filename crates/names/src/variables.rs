@@ -176,17 +176,52 @@ const PLACES: &[&str] = &[
     "XDG_*",
     "MPLBACKEND",
     "MPLCONFIGDIR",
-    "CARGO_HOME",
-    "RUSTUP_HOME",
-    "GOPATH",
-    "GOROOT",
-    "GOMODCACHE",
-    "UV_PYTHON_INSTALL_DIR",
-    "JAVA_HOME",
     "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK",
     "DISPLAY",
     "NODE_USE_ENV_PROXY",
+];
+
+/// Variables that say where a toolchain lies, as its installer or version manager sets them. A command that does not get them loses
+/// its compiler; their values are paths and no secrets.
+pub const TOOLCHAIN_VARIABLES: &[&str] = &[
+    "ANDROID_HOME",
+    "ANDROID_SDK_ROOT",
+    "ASDF_DATA_DIR",
+    "ASDF_DIR",
+    "BUN_INSTALL",
+    "CARGO_HOME",
+    "CONDA_PREFIX",
+    "DENO_INSTALL",
+    "DOTNET_ROOT",
+    "ELAN_HOME",
+    "FNM_DIR",
+    "FNM_MULTISHELL_PATH",
+    "GHCUP_INSTALL_BASE_PREFIX",
+    "GOENV_ROOT",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_HOME",
+    "HOMEBREW_PREFIX",
+    "JAVA_HOME",
+    "JULIAUP_DEPOT_PATH",
+    "M2_HOME",
+    "MAVEN_HOME",
+    "MISE_DATA_DIR",
+    "NVM_BIN",
+    "NVM_DIR",
+    "OPAMROOT",
+    "PIPX_HOME",
+    "PNPM_HOME",
+    "POETRY_HOME",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "RUSTUP_HOME",
+    "SDKMAN_DIR",
+    "UV_PYTHON_INSTALL_DIR",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
 ];
 
 /// All of them, with what each changes.
@@ -200,6 +235,7 @@ const OBEYED: &[(&[&str], &str)] = &[
     (HISTORY_VARIABLES, "changes what is kept of the history of a shell"),
     (TRUST, "says which authorities programs trust"),
     (PLACES, "says who somebody is, or where files lie"),
+    (TOOLCHAIN_VARIABLES, "says which compiler or interpreter runs"),
 ];
 
 /// How names end in families of which some hold a secret, as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS` do.

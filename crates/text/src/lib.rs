@@ -7,7 +7,7 @@
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s, each with its position, so that whoever refuses a value
 //!   can say where it stands.
-//! - [`push_tables`], [`remove_table`]: a document of TOML with tables more or one less, and all else in it as it was.
+//! - [`push_tables`], [`remove_table`], [`set_value`], [`append_value`]: a document of TOML with one thing changed, and all else as it was.
 //!
 //! It decides nothing: what a key means, and which are allowed, is for whoever reads the document. Documents may come from
 //! strangers: bytes, nesting and what aliases repeat are bounded, a key that is given twice is refused, and all of it takes
@@ -67,7 +67,7 @@ pub use position::{PositionCursor, TextPosition};
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};
 #[cfg(feature = "edit")]
-pub use toml_lists::{TomlEditError, push_tables, remove_table};
+pub use toml_lists::{TomlEditError, append_value, push_tables, remove_table, set_value};
 
 /// The README's examples are run as tests.
 #[cfg(all(doctest, feature = "nearest", feature = "yaml"))]

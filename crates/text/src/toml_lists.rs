@@ -83,6 +83,77 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
     Ok(edited.to_string())
 }
 
+/// Gives the key that `path` leads to this value, which is written as TOML, and makes what is missing on the way. What stood there is
+/// replaced; comments, order and spelling of all else stay.
+///
+/// ```
+/// let text = "# Ours.\nversion = 1 # of the file\n";
+/// let set = stockade_text::set_value(text, &["agents", "bot", "maxSteps"], "20")?;
+/// assert_eq!(set, "# Ours.\nversion = 1 # of the file\n\n[agents.bot]\nmaxSteps = 20\n");
+/// # Ok::<(), stockade_text::TomlEditError>(())
+/// ```
+///
+/// # Errors
+/// When the document or the value is none, or a table stands where the value would be.
+pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
+    let (last, parent) = shown_parent(&mut edited, path, document)?;
+    let new = value_of(value)?;
+    match parent.get_mut(last) {
+        Some(Item::Value(old)) => {
+            let decor = old.decor().clone();
+            *old = new;
+            *old.decor_mut() = decor;
+        }
+        Some(_) => return Err(TomlEditError::new(format!("`{last}` is a table"))),
+        None => drop(parent.insert(last, Item::Value(new))),
+    }
+    Ok(edited.to_string())
+}
+
+/// Adds a value, which is written as TOML, at the end of the list that `path` leads to, unless it is there.
+///
+/// # Errors
+/// When the document or the value is none, or something else than a list of values stands there.
+pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
+    let mut edited = parse(document)?;
+    let (last, parent) = shown_parent(&mut edited, path, document)?;
+    let new = value_of(value)?;
+    let list = parent.entry(last).or_insert_with(|| Item::Value(Value::Array(toml_edit::Array::new())));
+    let list = list.as_array_mut().ok_or_else(|| TomlEditError::new(format!("`{last}` is no list")))?;
+    let text = |value: &Value| value.to_string().trim().to_owned();
+    if !list.iter().any(|there| text(there) == text(&new)) {
+        list.push(new);
+    }
+    Ok(edited.to_string())
+}
+
+fn value_of(text: &str) -> Result<Value, TomlEditError> {
+    text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
+}
+
+/// The table that the last key of a path stands in, as one that is written: it gets the head that a value needs.
+fn shown_parent<'d, 'p>(
+    document: &'d mut DocumentMut,
+    path: &'p [&'p str],
+    text: &str,
+) -> Result<(&'p str, &'d mut dyn TableLike), TomlEditError> {
+    let Some((last, before)) = path.split_last() else { return Err(TomlEditError::new("no key is given")) };
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for (at, key) in before.iter().enumerate() {
+        let is_last = at + 1 == before.len();
+        let new = || {
+            let mut table = Table::new();
+            table.set_implicit(!is_last);
+            Item::Table(if is_last { set_apart(table, text) } else { table })
+        };
+        let found = table.entry(key).or_insert_with(new);
+        table =
+            found.as_table_like_mut().ok_or_else(|| TomlEditError::new(format!("`{key}` is no table")))?;
+    }
+    Ok((last, table))
+}
+
 fn parse(text: &str) -> Result<DocumentMut, TomlEditError> {
     text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
 }

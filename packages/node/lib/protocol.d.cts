@@ -1724,7 +1724,7 @@ export interface MethodCalls {
   evalCondition(params: EvalConditionParams, options?: CallOptions): Promise<EvalConditionResult>;
   /** Fill in each `{{expression}}` of a text. What fails keeps its marker; a limit that is hit is an error. */
   evalInterpolate(params: EvalInterpolateParams, options?: CallOptions): Promise<EvalInterpolateResult>;
-  /** Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and the home is private. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record. */
+  /** Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record. */
   exec(params?: Omit<ExecParams, "stream">, options?: CallOptions): Promise<ExecResult>;
   /** Run a command as `exec` does, and get what it prints while it runs. */
   execStream(params: Omit<ExecParams, "stream">, options?: CallOptions): ExecStream;

@@ -2110,7 +2110,7 @@ class Methods:
         timeoutMs: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
-        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and the home is private. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
+        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
 
         - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
         - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.
@@ -3350,7 +3350,7 @@ class AsyncMethods:
         timeoutMs: Optional[int] = None,
         timeout: Optional[float] = None,
     ) -> "ExecResult":
-        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and the home is private. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
+        """Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent decides about all of it, and every decision is put on record.
 
         - `agent`: The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees; `spec` names nothing but the workspace and a mode.
         - `answer`: What a person has said to this command who was asked, where a request without was refused for want of that. What is to hold for more than this request needs `question`, and `session` where it is for that.

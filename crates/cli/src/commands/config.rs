@@ -1,6 +1,8 @@
 //! `stockade config`: what holds, who says so, and what a key does.
 #![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
 
+mod change;
+
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -9,6 +11,7 @@ use serde::Serialize;
 use stockade_guard::config::{Config, ConfigError, ConfigKey, ConfigSources, ConfigValue, config_schema};
 use stockade_text::escape_lines;
 
+use self::change::Change;
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -23,6 +26,8 @@ Examples:
   stockade config get agents.bot.maxSteps   one value
   stockade config explain agents.bot.toolPolicy.profile
                                             what a key does, and how a project may change it
+  stockade config set agents.bot.maxSteps 50
+                                            change the user's configuration file
   stockade config validate my.toml          is this file a configuration?
   stockade config schema > stockade.schema.json
                                             for editors that complete and check";
@@ -76,6 +81,24 @@ enum ConfigCommand {
         #[arg(value_name = "KEY")]
         key: String,
     },
+    /// Set a value in the user's configuration file
+    Set {
+        /// Its key, such as agents.bot.maxSteps
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// The value, as TOML has it; anything else is text
+        #[arg(value_name = "VALUE")]
+        value: String,
+    },
+    /// Add a value to a list in the user's configuration file
+    Add {
+        /// The key of the list, such as agents.bot.skills.execSandbox.readOnlyAllowPaths
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// The value, as TOML has it; anything else is text
+        #[arg(value_name = "VALUE")]
+        value: String,
+    },
     /// Say whether a configuration can be used: a file by itself, or all layers together
     Validate {
         /// The file
@@ -114,6 +137,8 @@ pub(crate) fn run(args: &ConfigArgs, color: ColorChoice) -> Result<Exit, Failure
             (format!("{printed}\n"), Exit::Clean)
         }
         ConfigCommand::Explain { key } => (explain(args, key, styles)?, Exit::Clean),
+        ConfigCommand::Set { key, value } => (change::run(Change::Set, key, value)?, Exit::Clean),
+        ConfigCommand::Add { key, value } => (change::run(Change::Add, key, value)?, Exit::Clean),
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&escape_lines(&printed));

@@ -303,7 +303,7 @@ fn ended(args: &DriveArgs, report: &RunReport) -> ExitCode {
     report::unrecorded(report.unrecorded.as_ref());
     match args.quiet {
         true => report::left(&report.outcome),
-        false => report::outcome(report),
+        false => report::outcome(report, None),
     }
     ExitCode::from(report.outcome.exit_code())
 }

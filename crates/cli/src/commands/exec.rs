@@ -3,6 +3,7 @@
 
 mod agent;
 pub(super) mod document;
+mod hidden_programs;
 pub(crate) mod hosts;
 mod mode;
 pub(super) mod report;
@@ -470,17 +471,20 @@ fn ended(
     result: Option<&ToolResult>,
 ) -> ExitCode {
     report::unrecorded(report.unrecorded.as_ref());
-    let end = report.outcome.end;
+    let (end, agent) = (report.outcome.end, args.agent.as_deref());
     match args.format {
-        Format::Json => match print(&format!("{}\n", document::ran(report, decision, result))) {
+        Format::Json => match print(&format!("{}\n", document::ran(report, decision, result, agent))) {
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
-        Format::Text if args.quiet && matches!(end, End::NotFound | End::NotExecutable) => {
-            report::ended(&report.plan, &report.outcome);
+        Format::Text
+            if args.quiet && matches!(end, End::NotFound | End::NotExecutable | End::Exited(127)) =>
+        {
+            report::ended(&report.plan, &report.outcome, agent);
+            report::left(&report.outcome);
         }
         Format::Text if args.quiet => report::left(&report.outcome),
-        Format::Text => report::outcome(report),
+        Format::Text => report::outcome(report, agent),
     }
     ExitCode::from(report.outcome.exit_code())
 }

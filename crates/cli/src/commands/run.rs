@@ -140,7 +140,7 @@ fn ended(args: &RunArgs, ran: &Ran, result: Option<&ToolResult>) -> ExitCode {
         say(&format!("stockade: the command ran WITHOUT A SANDBOX: {}\n", escape(&ran.decision.reason)));
     }
     match args.format {
-        Format::Json => print(&document::ran(&ran.report, Some(&ran.decision), result)),
+        Format::Json => print(&document::ran(&ran.report, Some(&ran.decision), result, Some(&args.agent))),
         Format::Text => report::left(&ran.report.outcome),
     }
     ExitCode::from(ran.report.outcome.exit_code())

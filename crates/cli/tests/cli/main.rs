@@ -71,5 +71,8 @@ mod serve;
 mod support;
 #[cfg(test)]
 mod terminal;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod toolchains;
 #[cfg(test)]
 mod transcripts;

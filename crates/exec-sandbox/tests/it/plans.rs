@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{
-    Entry, HomeState, HostFacts, Kernel, Mount, MountAccess, Network, OnUnavailable, Property,
+    Entry, HomeState, HomeView, HostFacts, Kernel, Mount, MountAccess, Network, OnUnavailable, Property,
     ProtectedEntry, ProtectionMode, Provider, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec, Stamp,
     What, bwrap_arguments, plan,
 };
@@ -337,4 +337,55 @@ fn what_a_program_keeps_at_home_is_shown_to_it_there_and_nowhere_else() {
         spec.require.clear();
     });
     assert!(matches!(landlock.unwrap_err().rule, SandboxRule::CannotEnforce(_)));
+}
+
+/// The targets of mounts in the home, in their order.
+fn seen_at_home(facts: &HostFacts, change: fn(&mut SandboxSpec)) -> Vec<String> {
+    let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
+    change(&mut spec);
+    let mounts = plan(&spec, facts).unwrap().mounts;
+    let targets = mounts.iter().filter_map(|mount| mount.target.strip_prefix("/home/u").ok());
+    let targets = targets.map(|target| target.to_string_lossy().into_owned());
+    targets.filter(|target| !target.is_empty() && !target.starts_with("work")).collect()
+}
+
+#[test]
+fn toolchains_are_seen_where_installers_put_them_and_where_the_search_path_leads() {
+    let mut facts = machine();
+    let there = [
+        ".cargo/bin",
+        ".rustup",
+        ".nvm",
+        ".pyenv",
+        ".local/bin",
+        ".local/share/uv",
+        "go/bin",
+        "tools/bin",
+        ".ssh/bin",
+        "unnamed/bin",
+    ];
+    let entries = there.map(|below| (Path::new("/home/u").join(below), Entry::Folder));
+    facts.entries.extend(entries);
+    let path = "/usr/bin:/home/u/tools/bin:/home/u/.ssh/bin:/home/u:/home/u/gone/bin:bin:/home/u/.nvm/versions/node/v20/bin";
+    facts.environment.insert("PATH".into(), path.into());
+    let mut seen = seen_at_home(&facts, |_| {});
+    seen.sort();
+    let toolchains =
+        [".cargo/bin", ".local/bin", ".local/share/uv", ".nvm", ".pyenv", ".rustup", "go/bin", "tools/bin"];
+    assert_eq!(seen, toolchains, "tools are the default");
+    assert_eq!(seen_at_home(&facts, |spec| spec.home = HomeView::Private), [] as [&str; 0]);
+}
+
+#[test]
+fn no_toolchain_hides_a_workspace_that_lies_in_it() {
+    let mut facts = machine();
+    for below in ["sdk", "sdk/app", "own/bin", "own/bin/shared"] {
+        facts.entries.insert(Path::new("/home/u").join(below), Entry::Folder);
+    }
+    facts.environment.insert("PATH".into(), "/home/u/own/bin:/home/u/sdk/app/bin".into());
+    let seen = seen_at_home(&facts, |spec| {
+        spec.workspace = "/home/u/sdk/app".into();
+        spec.shared = vec!["/home/u/own/bin/shared".into()];
+    });
+    assert!(!seen.contains(&"sdk".to_owned()) && !seen.contains(&"own/bin".to_owned()), "{seen:?}");
 }

@@ -276,7 +276,7 @@ fn what_is_read_only_or_off_is_so() {
     let off = planned(|spec| spec.protection = Protection::Off);
     assert!(Judge::of(&off).allows("file-write-create", "/Users/agent/work/.vscode/x"));
     assert!(off.enforcement.gaps.iter().any(|gap| gap.property == Property::ProtectedNames));
-    let private = planned(|_| {});
+    let private = planned(|spec| spec.home = HomeView::Private);
     assert!(!Judge::of(&private).allows("file-read-data", "/Users/agent/.local/bin/tool"));
 }
 

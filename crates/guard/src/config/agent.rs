@@ -521,7 +521,7 @@ impl Default for AgentConfig {
                 backend: SandboxBackend::default(),
                 container: ContainerRequest::default(),
                 backend_options: BTreeMap::new(),
-                home: HomeView::default(),
+                home: HomeView::Private,
                 read_only: Vec::new(),
                 network: false,
                 hosts: Vec::new(),

@@ -123,9 +123,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "The image of a container, best by its digest: `NAME@sha256:…`. It is never fetched."),
         key("agents.<id>.skills.execSandbox.runtime", OptionalName, "null", Never,
             "What runs a container in the place of what the engine takes by itself, such as `runsc`."),
-        key("agents.<id>.skills.execSandbox.home", Word(HomeView::NAMES), "\"private\"", Stricter,
-            "What commands see of the home: with `private`, settings of git; with `tools`, caches and programs that are installed \
-             there as well. Credentials are never among it."),
+        key("agents.<id>.skills.execSandbox.home", Word(HomeView::NAMES), "\"tools\"", Stricter,
+            "What commands see of the home: with `tools`, the toolchains and libraries that are installed there, the folders of `PATH`, \
+             and settings of git; with `private`, settings of git alone. Credentials are never among it."),
         key("agents.<id>.skills.execSandbox.readOnlyAllowPaths", Paths, "[]", IntersectPaths,
             "Further paths that commands may read."),
         key("agents.<id>.skills.execSandbox.network", Word(&["open", "none"]), "\"none\"", Stricter,

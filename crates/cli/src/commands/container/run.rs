@@ -162,7 +162,7 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
         Ok(ran) => {
             report::unrecorded(ran.unrecorded.as_ref());
             match args.format {
-                Format::Json => print(&format!("{}\n", document::ran(&ran, None, None))),
+                Format::Json => print(&format!("{}\n", document::ran(&ran, None, None, None))),
                 Format::Text => report::outcome_of_package(&ran),
             }
             Ok(ExitCode::from(ran.outcome.exit_code()))

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 use stockade_guard::egress::Observed;
-use stockade_guard::exec::{Denial, End, Enforcement};
+use stockade_guard::exec::{Denial, End, Enforcement, Outcome, Plan};
 use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
+use super::hidden_programs;
 use crate::changes::document::Review;
 use crate::render::json::to_json;
 
@@ -28,6 +29,9 @@ struct Ran<'a> {
     enforced: Vec<Held>,
     gaps: Vec<Gap>,
     denials: Vec<Denied<'a>>,
+    /// Programs of the command that this machine has and the sandbox does not show.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hidden_programs: Vec<Unseen>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts_refused: Vec<Unreached<'a>>,
     /// What of --allow-host the command needs, where that was to be seen.
@@ -55,6 +59,14 @@ struct Ran<'a> {
     /// What of its output is for a model, as the configuration of the agent has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a ToolResult>,
+}
+
+/// A program that the sandbox does not show, and the command that shows it.
+#[derive(Serialize)]
+struct Unseen {
+    name: String,
+    folder: String,
+    fix: String,
 }
 
 /// A file that the command changed, or that it could read.
@@ -186,11 +198,22 @@ struct NotRun<'a> {
     decision: Option<&'a Decision>,
 }
 
+fn unseen(plan: &Plan, outcome: &Outcome, agent: Option<&str>) -> Vec<Unseen> {
+    let hidden = hidden_programs::find(plan, outcome.end).into_iter();
+    let unseen = hidden.map(|program| Unseen {
+        fix: program.fix(agent),
+        folder: program.folder.to_string_lossy().into_owned(),
+        name: program.name,
+    });
+    unseen.collect()
+}
+
 /// A command that ran.
 pub(in crate::commands) fn ran(
     report: &RunReport,
     decision: Option<&Decision>,
     result: Option<&ToolResult>,
+    agent: Option<&str>,
 ) -> String {
     let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
@@ -225,6 +248,7 @@ pub(in crate::commands) fn ran(
         enforced: enforced.iter().map(|(property, by)| Held { property: property.name(), by }).collect(),
         gaps: gaps.iter().map(|gap| Gap { property: gap.property.name(), why: gap.why }).collect(),
         denials: outcome.denials.iter().map(Denied::new).collect(),
+        hidden_programs: unseen(plan, outcome, agent),
         broker_lost: broker_lost.as_deref(),
         hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
         hosts_observed: hosts_observed.as_ref().map(Needed::new),

@@ -1,9 +1,9 @@
 //! How a command went, for a person. Every line says what happened and the narrowest option that changes it.
-#![expect(clippy::disallowed_methods, reason = "writes to standard error, and looks where a program is")]
+#![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use stockade_guard::RunReport;
 use stockade_guard::audit::AuditError;
@@ -13,6 +13,8 @@ use stockade_guard::exec::{
 };
 
 use stockade_text::{escape, escape_path};
+
+use super::hidden_programs;
 
 /// So many bytes written to disks are worth a line: few builds write as much.
 const MUCH: u64 = 4 << 30;
@@ -24,10 +26,10 @@ const SHOWN: usize = 20;
 const MANY: u64 = 50_000;
 
 /// What a person would wonder about, and what was enforced.
-pub(in crate::commands) fn outcome(report: &RunReport) {
+pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
-    ended(plan, outcome);
+    ended(plan, outcome, agent);
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
     if dropped > 0 {
         say(&format!("{dropped} bytes of output were dropped; --max-output lets more through"));
@@ -136,18 +138,14 @@ fn taken(found: &Quarantined) -> String {
     format!("{} {whose}: {place}", escape_path(&found.path))
 }
 
-/// Why the command did not end by itself, or never began.
-pub(super) fn ended(plan: &Plan, outcome: &Outcome) {
+/// Why the command did not end by itself, or never began, and which of its programs it does not see.
+pub(super) fn ended(plan: &Plan, outcome: &Outcome, agent: Option<&str>) {
+    let hidden = hidden_programs::find(plan, outcome.end);
     let end = end(outcome.end);
     if !end.is_empty() {
         say(end);
     }
-    if outcome.end == End::NotFound
-        && let Some(folder) = elsewhere(plan)
-    {
-        let folder = escape_path(&folder);
-        say(&format!("this machine has one in {folder}; --ro {folder} lets the command see it"));
-    }
+    hidden.iter().for_each(|program| say(&program.text(agent)));
 }
 
 /// What to do about a command that failed and did not say why.
@@ -233,13 +231,6 @@ pub(super) fn denied(denial: &Denial) -> String {
     }
 }
 
-/// Where on the search path of whoever started this a program of that name is.
-fn elsewhere(plan: &Plan) -> Option<PathBuf> {
-    let is_name = Path::new(&plan.program).components().count() == 1;
-    let path = std::env::var_os("PATH").filter(|_| is_name)?;
-    std::env::split_paths(&path).find(|folder| folder.is_absolute() && folder.join(&plan.program).is_file())
-}
-
 fn end(end: End) -> &'static str {
     match end {
         End::TimedOut => "the command took too long and was ended; --timeout gives it more time",
@@ -250,7 +241,7 @@ fn end(end: End) -> &'static str {
         End::OutOfDisk => {
             "the file systems of the command grew by too much and it was ended; --disk and --files give it more"
         }
-        End::NotFound => "there is no such program in the view of the command; --ro lets it see a folder",
+        End::NotFound => "program not found in the sandbox",
         End::NotExecutable => "the program cannot be run",
         _ => "",
     }

@@ -54,7 +54,7 @@ const SIGXCPU: i32 = 24;
 const UNSANDBOXED: &str = "the command ran WITHOUT A SANDBOX, with all rights of the server";
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and the home is private. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent
+/// network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent
 /// decides about all of it, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -299,7 +299,7 @@ fn evaluations_are_on_record_where_the_configuration_says_so() {
 fn what_cannot_be_put_on_record_is_not_answered_unless_the_configuration_says_so() {
     for (unrecorded, is_answered) in [("refuse", false), ("warn", true)] {
         let config = format!(
-            "[audit]\nevaluations = true\npath = \"/nowhere/audit.jsonl\"\nonUnrecorded = \"{unrecorded}\"\n"
+            "[audit]\nevaluations = true\npath = \"/proc/nowhere/audit.jsonl\"\nonUnrecorded = \"{unrecorded}\"\n"
         );
         let (mut serving, _) = configured(&config);
         let answer = serving.call("command.evaluate", &json!({"command": "ls"}));

@@ -206,10 +206,8 @@ impl Spec {
                 Network::Open
             }
         };
-        spec.home = match (self.secure_credential_home, unsaid) {
-            (Some(true), _) | (None, Unsaid::Closed) => HomeView::Private,
-            (Some(false), _) | (None, Unsaid::Open) => HomeView::Tools,
-        };
+        spec.home =
+            if self.secure_credential_home == Some(true) { HomeView::Private } else { HomeView::default() };
         spec.environment.set =
             self.env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         spec.environment.pass = self.pass_env.into_iter().map(Into::into).collect();

@@ -1,0 +1,59 @@
+//! `stockade config set` and `config add`: one value in the user's configuration.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+
+use stockade_files::KeptFile;
+use stockade_guard::config::{Config, ConfigKey};
+use stockade_text::{append_value, escape_path, set_value};
+
+use super::unknown;
+use crate::failure::Failure;
+use crate::kept_rules::{KeptRules, KeptRulesError, MAX_CONFIG_BYTES, config_with};
+
+/// What becomes of the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It is this one.
+    Set,
+    /// This one is added to the list.
+    Add,
+}
+
+/// Changes the user's configuration, after all layers together were read with the change, and returns what to print.
+pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Failure> {
+    let known: &ConfigKey = Config::key(key).ok_or_else(|| unknown(key))?;
+    // Where rules are kept, all else of the user's is: the same file, by the same checks.
+    let kept = KeptRules::of_agent("*")?;
+    let path = kept.path();
+    if let Some(folder) = path.parent() {
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(folder))))?;
+    }
+    let edit = |text: Option<&str>| {
+        let text = edited(change, key, value, text.unwrap_or_default())
+            .map_err(|why| KeptRulesError::Said(format!("{}: {why}", escape_path(path))))?;
+        config_with(path, &text)?;
+        Ok::<_, KeptRulesError>((Some(text), ()))
+    };
+    let changed = KeptFile::new(path, MAX_CONFIG_BYTES).change(edit).map_err(KeptRulesError::from);
+    changed.and_then(|done| done).map_err(|error| {
+        error.failure().with_help(format!("`stockade config explain {}` says what it holds", known.path))
+    })?;
+    let done = if change == Change::Set { "set" } else { "added to" };
+    Ok(format!("{done} {key}, in {}\n", escape_path(path)))
+}
+
+/// The document with the change. A value that is no TOML is text.
+fn edited(change: Change, key: &str, value: &str, text: &str) -> Result<String, String> {
+    let path: Vec<&str> = key.split('.').collect();
+    let by = |value: &str| match change {
+        Change::Set => set_value(text, &path, value),
+        Change::Add => append_value(text, &path, value),
+    };
+    let quoted = || serde_json::to_string(value).map_err(|error| error.to_string());
+    match by(value) {
+        Ok(edited) => Ok(edited),
+        Err(_) => by(&quoted()?).map_err(|error| error.to_string()),
+    }
+}
