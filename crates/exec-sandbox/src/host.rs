@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::backends::request::{EngineFacts, EngineLack};
 use crate::git_settings::GitSettings;
-pub use crate::workspace::known_links::KnownLinks;
+pub use crate::known_links::KnownLinks;
 
 /// What a plan needs to know about a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -61,6 +61,7 @@ mod home_secrets;
 mod host;
 #[cfg(target_os = "linux")]
 mod journal;
+mod known_links;
 #[cfg(feature = "kube")]
 pub mod kubernetes;
 mod limits;

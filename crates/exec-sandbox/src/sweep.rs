@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 
 use crate::Quarantined;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::known_links::KnownLinks;
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
-use crate::workspace::known_links::KnownLinks;
 use crate::workspace::links::{Astray, astray};
 use crate::workspace::roots::Root;
 use crate::workspace::targets::lying_at;

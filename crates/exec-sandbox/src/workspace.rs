@@ -5,7 +5,6 @@
 //! and nothing is closed: managers of packages take away and renew what is there.
 
 pub(crate) mod entry;
-pub(crate) mod known_links;
 pub(crate) mod links;
 pub(crate) mod plans;
 pub(crate) mod roots;
@@ -22,10 +21,10 @@ use rustix::fs::FileType;
 use stockade_names::{Name, fits, fold};
 
 use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watched};
+use crate::known_links::KnownLinks;
 use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repository};
 use crate::secret_text::{MAX_TEXT, holds_secret};
 use entry::{At, at, list_below, read_below};
-use known_links::KnownLinks;
 use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
 use roots::Root;
