@@ -10,6 +10,7 @@
 //! [`seccomp::observe`]: crate::seccomp::observe
 
 mod caller;
+mod continued;
 mod modes;
 mod names;
 mod view;
@@ -39,6 +40,7 @@ use crate::spec::Explain;
 use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS, Notice};
 use caller::Caller;
+use continued::{Continued, let_go_on};
 use names::{Names, Reply, Waits};
 
 /// So many threads look on at most, and a second one when so many calls were shown: most commands make fewer.
@@ -239,9 +241,7 @@ impl Sight {
         match names.and_then(|names| names.carry_out(shown, notice)) {
             Some(Ok(Reply::Waits(waits))) => self.wait_for(waits, *notice),
             Some(reply) => send(shown, notice, reply),
-            None => {
-                raw::let_go_on(shown, notice).ok();
-            }
+            None => let_go_on(shown, notice, Continued::Undecided),
         }
     }
 
@@ -281,12 +281,12 @@ impl Sight {
     fn is_ready(&self, from: BorrowedFd<'_>) -> bool {
         let mut fds = [PollFd::from_borrowed_fd(from, PollFlags::IN), PollFd::new(&self.ends, PollFlags::IN)];
         loop {
-            let pending = self.names.as_ref().filter(|names| names.is_pending());
-            if wait(&mut fds, pending.map(|_| PAUSE)).is_err() {
+            let pause = self.names.as_ref().and_then(Names::pause);
+            if wait(&mut fds, pause).is_err() {
                 return false;
             }
             let [from, ends] = fds.each_ref().map(PollFd::revents);
-            pending.into_iter().for_each(Names::settle);
+            self.names.iter().filter(|_| pause.is_some()).for_each(Names::settle);
             if !ends.is_empty() || !from.is_empty() {
                 return ends.is_empty() && from.contains(PollFlags::IN);
             }
@@ -345,8 +345,8 @@ impl Sight {
 /// Says how a call ended.
 fn send(shown: BorrowedFd<'_>, notice: &Notice, reply: raw::Result<Reply>) {
     let ended = match reply {
-        Ok(Reply::GoesOn) => {
-            raw::let_go_on(shown, notice).ok();
+        Ok(Reply::GoesOn(why)) => {
+            let_go_on(shown, notice, why);
             return;
         }
         Ok(Reply::File(file, close_on_exec)) => {

@@ -10,6 +10,8 @@ mod attacks;
 mod auto_traits;
 #[cfg(target_os = "linux")]
 mod capabilities;
+#[cfg(target_os = "linux")]
+mod continued;
 #[cfg(all(target_os = "linux", feature = "e2b"))]
 mod e2b;
 #[cfg(target_os = "linux")]

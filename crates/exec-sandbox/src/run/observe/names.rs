@@ -23,19 +23,22 @@ mod target;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
+use super::PAUSE;
 use super::caller::{Caller, argument, folder, short};
+use super::continued::Continued;
 use crate::explain::Denial;
 use crate::host::FileIdentity;
 use crate::plan::Plan;
 use crate::seccomp::{Architecture, ChangedFile, ModeChange, NameCall, NewValue, PathArguments, name_call};
 use crate::sys::raw::{Errno as Number, Notice};
 use how::How;
+use locks::{BETWEEN_LOOKS, LockPart, Locks};
 use make::{Changed, Named};
 use open::is_read_only;
 use pending::Pending;
@@ -47,8 +50,8 @@ use target::NameInFolder;
 /// How a call ends.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// The command makes it itself.
-    GoesOn,
+    /// The command makes it itself, for this reason.
+    GoesOn(Continued),
     /// It was carried out.
     Done,
     /// The command gets this file; whether programs that it becomes do not.
@@ -92,10 +95,9 @@ pub(super) struct Names {
     rules: Rules,
     sockets: Sockets,
     pending: Pending,
+    locks: Arc<Locks>,
     /// The largest file that the command may make.
     largest: u64,
-    /// Whether there are settings of git's that could be opened for writing.
-    has_published: AtomicBool,
     /// What moves something, or makes a repository, is judged and carried out alone.
     turns: RwLock<()>,
     masks: Mutex<HashMap<u32, u32>>,
@@ -109,8 +111,8 @@ impl Names {
             rules: Rules::of(plan),
             sockets: Sockets::of(plan),
             pending: Pending::default(),
+            locks: Arc::default(),
             largest: plan.limits.file_size.bound().unwrap_or(u64::MAX),
-            has_published: AtomicBool::new(false),
             turns: RwLock::default(),
             masks: Mutex::default(),
             refused: Mutex::default(),
@@ -136,7 +138,7 @@ impl Names {
         match call {
             NameCall::Umask { mask } => {
                 self.remember_umask(caller, short(notice, mask));
-                Ok(Reply::GoesOn)
+                Ok(Reply::GoesOn(Continued::Umask))
             }
             NameCall::Open { path, flags, mode: rights } => {
                 let flags = match flags {
@@ -174,8 +176,13 @@ impl Names {
             NameCall::Lock { file, how } => {
                 locks::lock(self, caller, short(notice, file).cast_signed(), short(notice, how))
             }
-            NameCall::LockPart { file, record, .. } => {
-                locks::lock_part(caller, notice, short(notice, file).cast_signed(), record)
+            NameCall::LockPart { file, request, record } => {
+                let part = LockPart {
+                    file: short(notice, file).cast_signed(),
+                    request: short(notice, request),
+                    record,
+                };
+                locks::lock_part(self, caller, notice, part)
             }
             NameCall::Connect(at) => sockets::connect(self, caller, notice, at),
             NameCall::Bind(at) => sockets::bind(self, caller, notice, at),
@@ -201,16 +208,20 @@ impl Names {
         }
     }
 
-    /// Whether something is being written that has to be put in place.
-    pub(super) fn is_pending(&self) -> bool {
-        self.pending.is_any()
+    /// After how long something has to be put in place that is being written, or given back that nobody has any more.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        match self.pending.is_any() {
+            true => Some(PAUSE),
+            false => self.locks.are_any().then_some(BETWEEN_LOOKS),
+        }
     }
 
     /// Puts in place what was written to its end.
     pub(super) fn settle(&self) {
-        if self.is_pending() {
+        if self.pending.is_any() {
             pending::settle(self, false);
         }
+        self.locks.settle();
     }
 
     /// Puts all in place that was written. The command is over.
@@ -253,20 +264,11 @@ impl Names {
 
     /// Judges what makes a repository of a folder.
     fn complete(&self, place: &NameInFolder) -> Result<(), Errno> {
-        self.publishes();
         match complete(&self.rules, place) {
             Ok(()) => Ok(()),
             Err(Stopped::Error(error)) => Err(error),
             Err(Stopped::Refused(why)) => self.refuse(place, why).map(|_| ()),
         }
-    }
-
-    fn publishes(&self) {
-        self.has_published.store(true, Ordering::SeqCst);
-    }
-
-    fn has_published(&self) -> bool {
-        self.has_published.load(Ordering::SeqCst)
     }
 
     /// Lets others make names at the same time, unless this one makes a repository.

@@ -121,6 +121,14 @@ pub(crate) fn set_mode_of(file: RawFd, mode: u32) -> Result {
     done(unsafe { libc::syscall(libc::SYS_fchmod, file, mode) })
 }
 
+/// Takes, gives back or asks for a lock on a part of a file that belongs to what is open, by a record of `fcntl`.
+pub(crate) fn lock_part(file: BorrowedFd<'_>, request: u32, record: &mut [u8; 32]) -> Result {
+    // SAFETY: the record has the size that the kernel reads and writes on 64-bit machines.
+    done(unsafe {
+        libc::syscall(libc::SYS_fcntl, file.as_raw_fd(), c_long::from(request), record.as_mut_ptr())
+    })
+}
+
 /// Goes back to the begin of a folder.
 pub(crate) fn rewind(folder: RawFd) -> Result {
     // SAFETY: only numbers are handed over.

@@ -256,7 +256,6 @@ pub(super) fn rename(
             if flags.contains(RenameFlags::NOREPLACE) && to.kind().is_some() {
                 return Err(Errno::EXIST);
             }
-            names.publishes();
             return match publish(&names.rules, &from, &to, settings) {
                 Ok(()) => Ok(Reply::Done),
                 Err(Stopped::Error(error)) => Err(error),

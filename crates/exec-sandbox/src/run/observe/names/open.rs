@@ -11,6 +11,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::super::caller::Caller;
+use super::super::continued::Continued;
 use super::how::{How, finish};
 use super::rule::{Arrival, Verdict};
 use super::target::{NameInFolder, Target, own_path, place_of, target};
@@ -19,8 +20,7 @@ use super::{Done, Names, Reply, Waits, pending};
 /// How many links are followed.
 const LINKS: usize = 40;
 
-/// What begins with these numbers is a terminal of a program's own, and what has this one stands for that of whoever opens it.
-const TERMINALS: std::ops::RangeInclusive<u32> = 136..=143;
+/// The device that stands for the terminal of whoever opens it.
 const OWN_TERMINAL: (u32, u32) = (5, 0);
 
 /// The kernel's files about a process that the process itself may write.
@@ -31,7 +31,7 @@ const ITS_OWN: &[&str] =
 pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: &[u8], how: How) -> Done {
     // It only gives a name for something, and makes nothing.
     if how.flags.contains(OFlags::PATH) {
-        return Ok(Reply::GoesOn);
+        return Ok(Reply::GoesOn(Continued::NameAlone));
     }
     let mut begin = caller.begin(begin).or_else(|error| match text.first() {
         Some(b'/') => caller.root(),
@@ -74,7 +74,7 @@ pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: 
         }
         if let Ok(found) = &found
             && FileType::from_raw_mode(found.st_mode) == FileType::CharacterDevice
-            && let Some(reply) = terminal(names, caller, found.st_rdev, how)
+            && let Some(reply) = terminal(caller, found.st_rdev, how)
         {
             return reply;
         }
@@ -149,7 +149,7 @@ fn again(names: &Names, caller: Caller<'_>, open: &OwnedFd, how: How) -> Done {
         return Err(Errno::ISDIR);
     }
     if kind == FileType::CharacterDevice
-        && let Some(reply) = terminal(names, caller, found.st_rdev, how)
+        && let Some(reply) = terminal(caller, found.st_rdev, how)
     {
         return reply;
     }
@@ -182,20 +182,13 @@ fn of_itself(caller: Caller<'_>, file: &Path, how: How) -> Done {
     finish(caller.opened(name, how.here().difference(OFlags::CREATE | OFlags::EXCL))?, how)
 }
 
-/// What follows where a terminal is opened; nothing where that is no terminal.
+/// What follows where the device is opened that stands for the terminal of whoever opens it; nothing where it is another.
 ///
-/// To open one may make it that of whoever opens it. So the command does that itself, as long as there is nothing that it could
-/// open by changing the path meanwhile.
-fn terminal(names: &Names, caller: Caller<'_>, device: u64, how: How) -> Option<Done> {
+/// Every other terminal is opened here as well, and so becomes that of no session: that takes `TIOCSCTTY`, which is no path that
+/// could lead elsewhere by the time the kernel looks at it.
+fn terminal(caller: Caller<'_>, device: u64, how: How) -> Option<Done> {
     let number = (rustix::fs::major(device), rustix::fs::minor(device));
-    let is_its_own = number == OWN_TERMINAL;
-    if !is_its_own && !TERMINALS.contains(&number.0) {
-        return None;
-    }
-    if !how.flags.intersects(OFlags::CREATE | OFlags::TRUNC) && !names.has_published() {
-        return Some(Ok(Reply::GoesOn));
-    }
-    is_its_own.then(|| own_terminal(caller, how))
+    (number == OWN_TERMINAL).then(|| own_terminal(caller, how))
 }
 
 /// Opens the terminal of a process by one of the descriptors by which it has it, or where such lie.

@@ -69,7 +69,6 @@ pub(super) fn begin(names: &Names, place: NameInFolder, how: How) -> Option<Done
         return Some(Err(error));
     }
     let there = stamp_of(place.folder.as_fd(), Path::new(&place.name)).ok()?.file;
-    names.publishes();
     written.push(Written { file, place, there });
     names.pending.is_any.store(true, Ordering::SeqCst);
     Some(finish(given, how))

@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::net::sockopt::{Timeout, socket_timeout};
 
 use super::super::caller::{Caller, argument, short};
+use super::super::continued::Continued;
 use super::make::{Named, make};
 use super::open::is_of_processes;
 use super::rule::Arrival;
@@ -229,7 +230,11 @@ fn is_connected(
 pub(super) fn bind(names: &Names, caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Done {
     let address = address(caller, notice, at)?;
     match Address::of(&address) {
-        Address::Other => Ok(Reply::GoesOn),
+        Address::Other => {
+            let socket = caller.taken(short(notice, at.socket).cast_signed())?;
+            raw::bind(socket.as_fd(), &address).map_err(Errno::from_raw_os_error)?;
+            Ok(Reply::Done)
+        }
         Address::Name(name) => {
             let socket = caller.taken(short(notice, at.socket).cast_signed())?;
             raw::bind(socket.as_fd(), &address).map_err(Errno::from_raw_os_error)?;
@@ -241,9 +246,6 @@ pub(super) fn bind(names: &Names, caller: Caller<'_>, notice: &Notice, at: Socke
         }
         Address::Path(path) => {
             let place = Named { begin: None, text: path.to_vec() }.place(caller, Errno::ADDRINUSE)?;
-            if !names.sockets.is_among_others(&place.path) {
-                return Ok(Reply::GoesOn);
-            }
             let socket = caller.taken(short(notice, at.socket).cast_signed())?;
             let made = |place: &NameInFolder| bind_in(names, &socket, place, path);
             make(names, caller, place, Arrival::File, made).map_err(|error| match error {
@@ -272,13 +274,14 @@ fn bind_in(names: &Names, socket: &OwnedFd, place: &NameInFolder, called: &[u8])
 
 /// Says which name a socket has, where that is another than the one it was made by here.
 pub(super) fn own_address(names: &Names, caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Done {
-    if names.sockets.own().called.is_empty() {
-        return Ok(Reply::GoesOn);
-    }
-    let socket = caller.descriptor(short(notice, at.socket).cast_signed())?;
-    let Some(called) = names.sockets.own().called.get(&fstat(&socket)?.st_ino).cloned() else {
-        return Ok(Reply::GoesOn);
+    let called = || -> Result<Option<Vec<u8>>, Errno> {
+        if names.sockets.own().called.is_empty() {
+            return Ok(None);
+        }
+        let socket = caller.descriptor(short(notice, at.socket).cast_signed())?;
+        Ok(names.sockets.own().called.get(&fstat(&socket)?.st_ino).cloned())
     };
+    let Some(called) = called()? else { return Ok(Reply::GoesOn(Continued::OwnAddress)) };
     let mut address = unix(&called);
     address.push(0);
     let mut room = [0; 4];
