@@ -75,9 +75,19 @@ impl fmt::Display for Data {
     }
 }
 
+/// How many bytes a text takes in JSON's quotes.
+pub(crate) fn quoted_len(text: &str) -> usize {
+    let len = |c: char| match c {
+        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+        c if c < ' ' => 6,
+        c => c.len_utf8(),
+    };
+    text.chars().map(len).sum::<usize>() + 2
+}
+
 /// A text in JSON's quotes.
 pub(crate) fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
+    let mut out = String::with_capacity(quoted_len(text));
     out.push('"');
     for c in text.chars() {
         match c {
@@ -135,5 +145,19 @@ impl<T: Into<Self>> From<Vec<T>> for Data {
 impl<K: Into<String>, const N: usize> From<[(K, Self); N]> for Data {
     fn from(fields: [(K, Self); N]) -> Self {
         Self::Object(fields.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_texts_are_as_long_as_foretold() {
+        let all: String = (0..0x300).filter_map(char::from_u32).chain(['😀', '\u{10f800}']).collect();
+        assert_eq!(quoted(&all).len(), quoted_len(&all));
+        for c in all.chars() {
+            assert_eq!(quoted(&c.to_string()).len(), quoted_len(&c.to_string()), "{c:?}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The ways to ask for a value.
 
 use crate::ast::Program;
+use crate::limits::Meter;
 use crate::machine::Machine;
 use crate::parser::{self, Mode};
 use crate::{Data, ErrorKind, EvalError, EvalOptions};
@@ -68,8 +69,9 @@ pub fn try_condition(
     vars: &[(&str, Data)],
     options: &EvalOptions<'_>,
 ) -> Result<bool, EvalError> {
-    let program = prepare(source, Mode::Plain, options)?;
-    Machine::new(&program, *options).run_to_bool(&borrowed(vars))
+    let mut meter = Meter::new(*options);
+    let program = prepare(source, Mode::Plain, &mut meter)?;
+    Machine::new(&program, meter).run_to_bool(&borrowed(vars))
 }
 
 fn run(
@@ -78,8 +80,9 @@ fn run(
     options: &EvalOptions<'_>,
     mode: Mode,
 ) -> Result<Data, EvalError> {
-    let program = prepare(source, mode, options)?;
-    Machine::new(&program, *options).run(&borrowed(vars))
+    let mut meter = Meter::new(*options);
+    let program = prepare(source, mode, &mut meter)?;
+    Machine::new(&program, meter).run(&borrowed(vars))
 }
 
 fn borrowed<'v>(vars: &'v [(&'v str, Data)]) -> Vec<(&'v str, &'v Data)> {
@@ -87,8 +90,8 @@ fn borrowed<'v>(vars: &'v [(&'v str, Data)]) -> Vec<(&'v str, &'v Data)> {
 }
 
 /// Reads a source that is not too long.
-pub(crate) fn prepare(source: &str, mode: Mode, options: &EvalOptions<'_>) -> Result<Program, EvalError> {
-    let limit = options.limits.max_source;
+pub(crate) fn prepare(source: &str, mode: Mode, meter: &mut Meter<'_>) -> Result<Program, EvalError> {
+    let limit = meter.options().limits.max_source;
     if source.len() > limit {
         let message = format!("the source has {} bytes, more than {limit}, the limit", source.len());
         return Err(EvalError::new(ErrorKind::Memory, message).fix("pass long texts as variables"));
@@ -98,5 +101,5 @@ pub(crate) fn prepare(source: &str, mode: Mode, options: &EvalOptions<'_>) -> Re
             "the source holds some of the last private characters of Unicode, which do not exist here";
         return Err(EvalError::new(ErrorKind::Forbidden, message));
     }
-    parser::parse(source, mode, options.limits.max_depth)
+    parser::parse(source, mode, meter)
 }

@@ -2,6 +2,7 @@
 
 use crate::ast::Program;
 use crate::evaluate::prepare;
+use crate::limits::Meter;
 use crate::machine::{Machine, too_long};
 use crate::parser::Mode;
 use crate::{Data, EvalError, EvalOptions};
@@ -62,14 +63,26 @@ fn shown(
 }
 
 fn value(source: &str, vars: &[(&str, Data)], left: &mut EvalOptions<'_>) -> Result<String, EvalError> {
-    let program: Program = prepare(source, Mode::Plain, left)?;
-    let mut machine = Machine::new(&program, *left);
+    let mut meter = Meter::new(*left);
+    let program: Program = match prepare(source, Mode::Plain, &mut meter) {
+        Ok(program) => program,
+        Err(error) => {
+            spend(left, meter.spent());
+            return Err(error);
+        }
+    };
+    let mut machine = Machine::new(&program, meter);
     let vars: Vec<(&str, &Data)> = vars.iter().map(|(name, data)| (*name, data)).collect();
     let outcome = machine.run_to_text(&vars);
-    let (steps, bytes) = machine.spent();
+    let spent = machine.spent();
+    spend(left, spent);
+    outcome
+}
+
+/// Takes off what one marker has spent, whatever came of it.
+fn spend(left: &mut EvalOptions<'_>, (steps, bytes): (u64, usize)) {
     left.limits.max_steps = left.limits.max_steps.saturating_sub(steps);
     left.limits.max_bytes = left.limits.max_bytes.saturating_sub(bytes);
-    outcome
 }
 
 /// A marker in a text.

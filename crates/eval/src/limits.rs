@@ -7,14 +7,17 @@ use crate::{ErrorKind, EvalError};
 /// What an evaluation may spend. Whatever is over a limit is refused, and no `catch` in the expression sees that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvalLimits {
-    /// Bytes of source.
+    /// Bytes of source. Regular expressions have at most 64 KiB, whatever this is.
     pub max_source: usize,
     /// How deeply calls and expressions may nest. Where that would take more than [`EvalLimits::MAX_STACK`], it is less: what
     /// nests too deeply is refused, and never overflows the stack.
     pub max_depth: usize,
-    /// Steps: each operator, name, call and statement is one, and built-in functions count what they go through.
+    /// Steps: each operator, name, call and statement is one, and built-in functions count what they go through, as does
+    /// whatever reads regular expressions.
     pub max_steps: u64,
-    /// Bytes of all values that are made, those that are no longer needed too.
+    /// Bytes of all values that are made, those that are no longer needed too, and of regular expressions as they are read and
+    /// compiled. The values take at most three times as much, and 1 MiB, at once; the parsed source
+    /// (up to 200 times its length) and the result are not part of it.
     pub max_bytes: usize,
     /// Bytes of the result.
     pub max_output: usize,
@@ -115,6 +118,16 @@ impl<'a> Meter<'a> {
 
     pub(crate) fn steps_left(&self) -> usize {
         usize::try_from(self.options.limits.max_steps.saturating_sub(self.steps)).unwrap_or(usize::MAX)
+    }
+
+    /// How many bytes are left.
+    pub(crate) fn bytes_left(&self) -> usize {
+        self.options.limits.max_bytes.saturating_sub(self.bytes)
+    }
+
+    /// Asks the deadline now, before work whose length is bounded but which cannot be interrupted.
+    pub(crate) fn ask(&mut self) -> Result<(), EvalError> {
+        self.look()
     }
 
     /// Refuses work that would be over the limit, before it is begun; it is counted when it is done.

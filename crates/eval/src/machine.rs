@@ -62,10 +62,9 @@ pub(crate) struct Machine<'p> {
 }
 
 impl<'p> Machine<'p> {
-    pub(crate) fn new(program: &'p Program, options: EvalOptions<'p>) -> Self {
+    pub(crate) fn new(program: &'p Program, meter: Meter<'p>) -> Self {
         Self {
             program,
-            meter: Meter::new(options),
             objects: Vec::new(),
             scopes: vec![Scope::default()],
             closures: 0,
@@ -80,7 +79,8 @@ impl<'p> Machine<'p> {
             regexes: HashMap::new(),
             beside: HashMap::new(),
             written: Vec::new(),
-            random: options.seed,
+            random: meter.options().seed,
+            meter,
         }
     }
 
@@ -159,6 +159,11 @@ impl<'p> Machine<'p> {
     /// How many steps are left.
     pub(crate) fn steps_left(&self) -> usize {
         self.meter.steps_left()
+    }
+
+    /// How many bytes are left.
+    pub(crate) fn bytes_left(&self) -> usize {
+        self.meter.bytes_left()
     }
 
     /// Where the source is read now.

@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use crate::ast::{Block, Expr, ExprId, Program, Symbol};
 use crate::lexer::{Lexer, Token};
-use crate::limits::{Stack, too_deep};
+use crate::limits::{Meter, Stack, too_deep};
 use crate::{ErrorKind, EvalError, SourceSpan};
 use scopes::Scopes;
 
@@ -27,16 +27,14 @@ pub(crate) enum Mode {
 }
 
 /// Reads a source.
-pub(crate) fn parse(source: &str, mode: Mode, max_depth: usize) -> Result<Program, EvalError> {
-    let mut parser = Parser::new(source, mode, max_depth);
+pub(crate) fn parse(source: &str, mode: Mode, meter: &mut Meter<'_>) -> Result<Program, EvalError> {
     // A source that begins with a brace is an object if it can be one, and a block otherwise.
-    if source.trim_start().starts_with('{') {
-        if let Ok(program) = parser.lone_expression() {
-            return Ok(program);
-        }
-        parser = Parser::new(source, mode, max_depth);
+    if source.trim_start().starts_with('{')
+        && let Ok(program) = Parser::new(source, mode, &mut *meter).lone_expression()
+    {
+        return Ok(program);
     }
-    parser.program()
+    Parser::new(source, mode, meter).program()
 }
 
 /// Words that name nothing.
@@ -83,8 +81,10 @@ const RESERVED: &[&str] = &[
     "yield",
 ];
 
-struct Parser<'s> {
+struct Parser<'s, 'm> {
     lexer: Lexer<'s>,
+    /// What regular expressions spend.
+    meter: &'s mut Meter<'m>,
     token: Token,
     span: SourceSpan,
     /// Whether a line ended before the token.
@@ -118,10 +118,12 @@ struct Parser<'s> {
 
 type Parsed<T> = Result<T, EvalError>;
 
-impl<'s> Parser<'s> {
-    fn new(source: &'s str, mode: Mode, max_depth: usize) -> Self {
+impl<'s, 'm> Parser<'s, 'm> {
+    fn new(source: &'s str, mode: Mode, meter: &'s mut Meter<'m>) -> Self {
         Self {
             lexer: Lexer::new(source),
+            max_depth: meter.options().limits.max_depth.min(MAX_NESTING),
+            meter,
             token: Token::End,
             span: SourceSpan::default(),
             after_line: false,
@@ -139,7 +141,6 @@ impl<'s> Parser<'s> {
             loops: 0,
             switches: 0,
             depth: 0,
-            max_depth: max_depth.min(MAX_NESTING),
             stack: Stack::here(),
         }
     }
@@ -157,7 +158,7 @@ impl<'s> Parser<'s> {
         self.finish(body, vars)
     }
 
-    fn lone_expression(&mut self) -> Parsed<Program> {
+    fn lone_expression(mut self) -> Parsed<Program> {
         self.advance()?;
         let start = self.span.start;
         let expr = self.expression()?;
@@ -167,8 +168,7 @@ impl<'s> Parser<'s> {
         }
         let statement = crate::ast::Statement::Expr(expr);
         let id = self.program.add_statement(statement, self.since(start));
-        let whole = std::mem::replace(self, Parser::new("", Mode::Plain, 0));
-        whole.finish(Block { body: Box::new([id]), ..Block::default() }, Box::default())
+        self.finish(Block { body: Box::new([id]), ..Block::default() }, Box::default())
     }
 
     fn finish(mut self, body: Block, vars: Box<[Symbol]>) -> Parsed<Program> {

@@ -15,10 +15,13 @@ use regex_automata::nfa::thompson::pikevm::{Cache, PikeVM};
 use regex_automata::util::captures::Captures;
 use regex_automata::{Anchored, Input};
 
-use crate::text::Text;
+use crate::limits::Meter;
 use crate::{ErrorKind, EvalError};
 use classes::Case;
 use node::Node;
+
+/// The most bytes that an expression may be written with, as many as a program.
+const MAX_PATTERN: usize = 64 << 10;
 
 /// The most bytes of a compiled expression.
 const MAX_SIZE: usize = 256 << 10;
@@ -53,40 +56,54 @@ pub(crate) struct Found {
     pub(crate) steps: usize,
 }
 
-/// Says whether an expression with its flags is one, before the program runs.
-pub(crate) fn check(source: &str, flags: &str) -> Result<(), EvalError> {
+/// Says whether an expression with its flags is one, before the program runs. It costs as much as to compile it.
+pub(crate) fn check(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<(), EvalError> {
     check_flags(flags)?;
-    read(source, flags).map(|_| ())
+    read(source, flags, meter).map(|_| ())
 }
 
-fn read(source: &str, flags: &str) -> Result<(parse::Pattern, Case), EvalError> {
+/// Reads an expression. Whatever is made of it is counted before it is made.
+fn read(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<(parse::Pattern, Case), EvalError> {
+    if source.len() > MAX_PATTERN {
+        let message =
+            format!("the regular expression has {} bytes, more than {MAX_PATTERN}, the limit", source.len());
+        return Err(EvalError::new(ErrorKind::Memory, message).fix("match in several steps"));
+    }
+    meter.steps(source.len())?;
     let case = match (flags.contains('i'), flags.contains('u')) {
         (false, _) => Case::Kept,
         (true, false) => Case::Capitals,
         (true, true) => Case::Folded,
     };
-    Ok((parse::parse(source, flags.contains('u'), flags.contains('s'), case)?, case))
+    Ok((parse::parse(source, flags.contains('u'), flags.contains('s'), case, meter)?, case))
 }
 
 impl Regex {
-    /// Compiles an expression with its flags.
-    pub(crate) fn new(source: &str, flags: &str) -> Result<Self, EvalError> {
+    /// Compiles an expression with its flags. Whatever is made of it is counted before it is made.
+    pub(crate) fn new(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<Self, EvalError> {
         check_flags(flags)?;
-        let (pattern, case) = read(source, flags)?;
+        let (pattern, case) = read(source, flags, meter)?;
+        meter.ask()?;
+        let parse::Pattern { node, names } = pattern;
         let is_multi_line = flags.contains('m');
-        let engine = if pattern.node.is_plain(is_multi_line, case) {
-            plain_engine(&pattern.node, &pattern.names)?
+        let engine = if node.is_plain(is_multi_line, case) {
+            plain_engine(node, &names, meter)?
         } else {
-            Engine::Trying(machine::Machine::new(&pattern.node, pattern.names.len(), is_multi_line, case))
+            meter.bytes(machine::Machine::bytes_of(&node))?;
+            Engine::Trying(machine::Machine::new(node, names.len(), is_multi_line, case))
         };
-        let is_unicode = flags.contains('u');
-        Ok(Self { engine, names: pattern.names, is_sticky: flags.contains('y'), is_unicode })
+        let regex = Self { engine, names, is_sticky: flags.contains('y'), is_unicode: flags.contains('u') };
+        meter.steps(regex.weight())?;
+        Ok(regex)
     }
 
-    /// How much it costs to look at one byte.
+    /// How much it costs to look at one byte: each state is looked at, and keeps its groups.
     pub(crate) fn weight(&self) -> usize {
         match &self.engine {
-            Engine::Plain(vm, _) => vm.get_nfa().states().len(),
+            Engine::Plain(vm, _) => {
+                let nfa = vm.get_nfa();
+                nfa.states().len() * (1 + nfa.group_info().slot_len() / SLOTS_OF_A_STEP)
+            }
             Engine::Trying(machine) => machine.len(),
         }
     }
@@ -101,13 +118,18 @@ impl Regex {
         self.names.iter().map(Option::as_deref)
     }
 
-    /// The text as this expression sees it: without the flag u, a character of two halves is two.
-    pub(crate) fn view(&self, text: &Text) -> Text {
-        if self.is_unicode { text.clone() } else { text.in_halves() }
+    /// Whether it sees a character of two halves as two, as it does without the flag u.
+    pub(crate) fn sees_halves(&self) -> bool {
+        !self.is_unicode
     }
 
-    /// The first match at or after a byte.
-    pub(crate) fn find(&self, text: &str, start: usize, max_steps: usize) -> Result<Found, EvalError> {
+    /// The first match at or after a byte, with so many steps and so many bytes to keep open ways in.
+    pub(crate) fn find(
+        &self,
+        text: &str,
+        start: usize,
+        (max_steps, max_bytes): (usize, usize),
+    ) -> Result<Found, EvalError> {
         if start > text.len() {
             return Ok(Found { groups: None, steps: 0 });
         }
@@ -118,9 +140,12 @@ impl Regex {
             Engine::Trying(machine) => {
                 let limit = max_steps.min(MAX_STEPS);
                 machine
-                    .find(text, start, self.is_sticky, limit)
+                    .find(text, start, self.is_sticky, (limit, max_bytes))
                     .map(|(groups, steps)| Found { groups, steps })
-                    .map_err(|machine::TooLong| too_long(limit))
+                    .map_err(|stopped| match stopped {
+                        machine::Stopped::Steps => too_long(limit),
+                        machine::Stopped::Ways(limit) => too_many_ways(limit),
+                    })
             }
         }
     }
@@ -137,24 +162,43 @@ impl Regex {
     }
 }
 
-fn plain_engine(node: &Node, names: &[Option<String>]) -> Result<Engine, EvalError> {
+/// How many slots of groups are copied in the time of one step.
+const SLOTS_OF_A_STEP: usize = 64;
+
+/// Compiles a plain expression. What it is repeated to never takes more than is left.
+fn plain_engine(node: Node, names: &[Option<String>], meter: &mut Meter<'_>) -> Result<Engine, EvalError> {
     let whole = regex_syntax::hir::Capture { index: 0, name: None, sub: Box::new(emit::emit(node, names)) };
+    let limit = MAX_SIZE.min(meter.bytes_left());
     let compiled = thompson::Compiler::new()
-        .configure(thompson::Config::new().nfa_size_limit(Some(MAX_SIZE)))
+        .configure(thompson::Config::new().nfa_size_limit(Some(limit)))
         .build_from_hir(&regex_syntax::hir::Hir::capture(whole));
     let vm = compiled.ok().and_then(|nfa| PikeVM::builder().build_from_nfa(nfa).ok());
     let Some(vm) = vm else {
         return Err(EvalError::new(ErrorKind::Memory, "the regular expression is too large when compiled")
             .fix("repeat less often: {1000} is a thousand copies"));
     };
+    meter.bytes(vm.get_nfa().memory_usage().saturating_add(bytes_of_cache(&vm)))?;
     let cache = RefCell::new(vm.create_cache());
     Ok(Engine::Plain(Box::new(vm), cache))
+}
+
+/// What the cache of an engine takes: twice, now and next, each state with the places of all groups; and a stack of states.
+fn bytes_of_cache(vm: &PikeVM) -> usize {
+    const BYTES_OF_STATE: usize = 64;
+    let (states, slots) = (vm.get_nfa().states().len() + 1, vm.get_nfa().group_info().slot_len() + 1);
+    states.saturating_mul(slots.saturating_mul(2 * size_of::<usize>()).saturating_add(BYTES_OF_STATE))
 }
 
 fn too_long(limit: usize) -> EvalError {
     let message = format!("stopped after {limit} steps within one regular expression");
     EvalError::new(ErrorKind::Timeout, message)
         .fix("leave out what looks ahead, behind or back at groups: without it, nothing is tried twice")
+}
+
+fn too_many_ways(limit: usize) -> EvalError {
+    let message = format!("one regular expression kept more than {limit} ways open, the limit");
+    EvalError::new(ErrorKind::Memory, message)
+        .fix("match shorter texts, or repeat less before what looks ahead or behind")
 }
 
 /// Flags that JavaScript knows, and this does not.

@@ -28,12 +28,18 @@ impl Text {
         Self::new(text)
     }
 
+    /// How many bytes the text takes with each character of two halves as two, where it holds one.
+    pub(crate) fn bytes_in_halves(&self) -> Option<usize> {
+        // Each half takes as many bytes as the whole character.
+        let whole = if self.is_ascii() { 0 } else { self.text.chars().filter(|c| width(*c) == 2).count() };
+        (whole > 0).then(|| self.text.len().saturating_add(whole.saturating_mul(4)))
+    }
+
     /// The text with each character of two halves as two. What is cut from it is a text as any other.
     pub(crate) fn in_halves(&self) -> Self {
-        if self.units == self.text.chars().count() {
-            return self.clone();
-        }
-        let text: String = self.units_of().map(|unit| char_of(u32::from(unit))).collect();
+        let Some(bytes) = self.bytes_in_halves() else { return self.clone() };
+        let mut text = String::with_capacity(bytes);
+        text.extend(self.units_of().map(|unit| char_of(u32::from(unit))));
         Self { text: text.into(), units: self.units }
     }
 
@@ -89,7 +95,13 @@ impl Text {
         if self.is_ascii() {
             return Self::new(self.text.get(start..end).unwrap_or_default());
         }
-        let units: Vec<u16> = self.units_of().skip(start).take(end - start).collect();
+        // Only a part that begins or ends within a character is put together unit by unit.
+        let (from, to) = (self.byte_at(start), self.byte_at(end));
+        if self.units_before(from) == start && self.units_before(to) == end {
+            return Self::new(self.text.get(from..to).unwrap_or_default());
+        }
+        let mut units = Vec::with_capacity(end - start);
+        units.extend(self.units_of().skip(start).take(end - start));
         Self::of_units(&units)
     }
 

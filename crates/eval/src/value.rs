@@ -147,7 +147,7 @@ pub(crate) enum Content {
     Bound {
         target: Value,
         this: Value,
-        arguments: Vec<Value>,
+        arguments: Rc<[Value]>,
         name: Rc<str>,
         length: usize,
     },

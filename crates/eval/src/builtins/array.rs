@@ -19,7 +19,7 @@ pub(super) static STATICS: &[Method] = &[
     }),
     method_row("of", 0, |machine, this, arguments| {
         super::own_kind(machine, this, "Array")?;
-        machine.array(arguments.to_vec())
+        listed(machine, arguments)
     }),
 ];
 
@@ -74,10 +74,16 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
             let length = machine.length_of(length)?;
             machine.bytes(length.saturating_mul(size_of::<Value>()))?;
             machine.steps(length / 8)?;
-            machine.array(vec![Value::Hole; length])
+            machine.counted_array(vec![Value::Hole; length])
         }
-        items => machine.array(items.to_vec()),
+        items => listed(machine, items),
     }
+}
+
+/// A list of items that are somewhere already.
+fn listed(machine: &mut Machine<'_>, items: &[Value]) -> Run {
+    machine.bytes(size_of_val(items))?;
+    machine.counted_array(items.to_vec())
 }
 
 fn from(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -210,7 +216,7 @@ fn flat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     };
     let mut out = Vec::new();
     flatten(machine, this, depth, &mut out)?;
-    machine.array(out)
+    machine.counted_array(out)
 }
 
 fn flatten(machine: &mut Machine<'_>, list: &Value, depth: f64, out: &mut Vec<Value>) -> Run<()> {
@@ -220,6 +226,7 @@ fn flatten(machine: &mut Machine<'_>, list: &Value, depth: f64, out: &mut Vec<Va
             machine.deeper(|machine| flatten(machine, &item, depth - 1.0, out))?;
         } else {
             machine.steps(1)?;
+            machine.bytes(size_of::<Value>())?;
             out.push(item);
         }
     }
@@ -305,7 +312,8 @@ fn slice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let start = place(machine, argument(arguments, 0), len, 0)?;
     let end = place(machine, argument(arguments, 1), len, len)?;
     machine.steps(end.saturating_sub(start) / 4)?;
+    machine.bytes(end.saturating_sub(start) * size_of::<Value>())?;
     let part =
         machine.items(this).and_then(|items| items.get(start..end.max(start))).unwrap_or_default().to_vec();
-    machine.array(part)
+    machine.counted_array(part)
 }

@@ -32,8 +32,8 @@ fn apply(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 
 fn bind(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.callback(this)?;
-    let others = arguments.get(1..).unwrap_or_default().to_vec();
-    machine.bytes(others.len() * size_of::<Value>())?;
+    let others = arguments.get(1..).unwrap_or_default();
+    machine.bytes(size_of_val(others))?;
     let name = match machine.get(this, &Key::Name("name".into()))? {
         Value::Text(name) => format!("bound {}", name.as_str()),
         _ => "bound ".to_owned(),
@@ -48,7 +48,7 @@ fn bind(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
         .add(Content::Bound {
             target: this.clone(),
             this: this_value,
-            arguments: others,
+            arguments: others.into(),
             name: name.into(),
             length,
         })

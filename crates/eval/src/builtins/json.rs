@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::{Method, argument, method_row};
 use crate::convert;
-use crate::data::quoted;
+use crate::data::{quoted, quoted_len};
 use crate::machine::{Key, Machine, Run};
 use crate::text::{half_of, has_halves};
 use crate::value::{Content, Fields, Value};
@@ -31,7 +31,7 @@ struct Writer {
     gap: String,
     replacer: Option<Value>,
     /// The only fields that are written, if a list of names was given.
-    names: Option<Vec<Rc<str>>>,
+    names: Option<Rc<[Rc<str>]>>,
     open: Vec<crate::value::ObjectId>,
 }
 
@@ -50,7 +50,7 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
                     }
                 }
             }
-            Some(all)
+            Some(all.into())
         }
         None => None,
     };
@@ -68,14 +68,15 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     if is_there { Ok(Value::text(writer.out)) } else { Ok(Value::Undefined) }
 }
 
-/// A text in quotes; halves of characters are written as escapes.
-fn quoted_halves(text: &str) -> String {
-    let quoted = quoted(text);
-    if !has_halves(&quoted) {
-        return quoted;
+/// A text in quotes; halves of characters are written as escapes. Escapes take up to six times as much as the text.
+fn quoted_halves(machine: &mut Machine<'_>, text: &str) -> Run<String> {
+    machine.bytes(quoted_len(text))?;
+    if !has_halves(text) {
+        return Ok(quoted(text));
     }
+    machine.bytes(text.len() * 2)?;
     let escape = |c: char| half_of(c).map_or_else(|| c.to_string(), |half| format!("\\u{half:04x}"));
-    quoted.chars().map(escape).collect()
+    Ok(quoted(text).chars().map(escape).collect())
 }
 
 fn gap(machine: &mut Machine<'_>, value: &Value) -> Run<String> {
@@ -107,9 +108,8 @@ fn write(
         Value::Number(number) if number.is_finite() => convert::number_text(*number),
         Value::Number(_) => "null".to_owned(),
         Value::Text(text) => {
-            machine.bytes(text.as_str().len())?;
             machine.steps(text.as_str().len() / 32)?;
-            quoted_halves(text.as_str())
+            quoted_halves(machine, text.as_str())?
         }
         Value::Global(global) if !global.is_function() => "{}".to_owned(),
         value if machine.is_callable(value) => return Ok(false),
@@ -170,19 +170,21 @@ fn write_list(machine: &mut Machine<'_>, writer: &mut Writer, list: &Value, len:
 }
 
 fn write_fields(machine: &mut Machine<'_>, writer: &mut Writer, object: &Value) -> Run<()> {
-    let keys = match (&writer.names, object) {
-        (Some(names), _) => names.clone(),
-        (None, _) => machine.own_keys(object)?,
+    // A list of names is shared by all objects.
+    let keys: Rc<[Rc<str>]> = match &writer.names {
+        Some(names) => Rc::clone(names),
+        None => machine.own_keys(object)?.into(),
     };
     writer.out.push('{');
     let mut is_first = true;
-    for name in keys {
-        let key = Key::of(&name);
+    for name in &*keys {
+        let key = Key::of(name);
         let value = machine.get(object, &key)?;
         let before = writer.out.len();
         separate(machine, writer, is_first)?;
-        machine.bytes(name.len() + 3)?;
-        writer.out.push_str(&quoted_halves(&name));
+        machine.bytes(1)?;
+        let name = quoted_halves(machine, name)?;
+        writer.out.push_str(&name);
         writer.out.push_str(if writer.gap.is_empty() { ":" } else { ": " });
         if write(machine, writer, object, &key, &value)? {
             is_first = false;

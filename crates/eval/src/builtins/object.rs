@@ -64,6 +64,7 @@ fn list(machine: &mut Machine<'_>, object: &Value, part: Part) -> Run {
     something(machine, object)?;
     let mut out = Vec::new();
     for name in machine.own_keys(object)? {
+        machine.bytes(size_of::<Value>())?;
         let key = Key::of(&name);
         if part != Part::Key && !machine.is_listed(object, &key) {
             continue;
@@ -78,7 +79,7 @@ fn list(machine: &mut Machine<'_>, object: &Value, part: Part) -> Run {
         };
         out.push(item);
     }
-    machine.array(out)
+    machine.counted_array(out)
 }
 
 fn assign(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {

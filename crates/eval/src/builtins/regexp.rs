@@ -110,6 +110,18 @@ fn this_regex(machine: &mut Machine<'_>, this: &Value) -> Run<(ObjectId, RegexOb
     }
 }
 
+/// The text as an expression sees it.
+pub(super) fn view(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text) -> Run<Text> {
+    if regex.regex.sees_halves() { in_halves(machine, text) } else { Ok(text.clone()) }
+}
+
+/// The text with each character of two halves as two.
+pub(super) fn in_halves(machine: &mut Machine<'_>, text: &Text) -> Run<Text> {
+    machine.steps(text.as_str().len() / 64)?;
+    machine.bytes(text.bytes_in_halves().unwrap_or(0))?;
+    Ok(text.in_halves())
+}
+
 /// The first match at or after a byte. It costs as much as the expression is large and the text is long.
 pub(super) fn find(
     machine: &mut Machine<'_>,
@@ -123,7 +135,7 @@ pub(super) fn find(
         // How much of a long text is read shows only afterwards, but the worst must be within the limit.
         machine.affords(length.saturating_mul(regex.regex.weight()) / 16)?;
     }
-    let left = machine.steps_left();
+    let left = (machine.steps_left(), machine.bytes_left());
     let found = regex.regex.find(text.as_str(), start, left);
     let Found { groups: found, steps } = found.map_err(|error| Stop::from(error.at(machine.here())))?;
     let read = match &found {
@@ -134,7 +146,7 @@ pub(super) fn find(
         None => length,
     };
     machine.steps(steps + read.saturating_mul(regex.regex.weight()) / 16)?;
-    machine.bytes(found.as_ref().map_or(0, |groups| groups.len() * 32))?;
+    machine.bytes(found.as_ref().map_or(0, |groups| size_of_val(groups.as_slice())))?;
     Ok(found)
 }
 
@@ -180,16 +192,16 @@ fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &
 fn test(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
     let text = machine.text_of(argument(arguments, 0))?;
-    let text = regex.regex.view(&text);
+    let text = view(machine, &regex, &text)?;
     Ok(advance(machine, id, &regex, &text)?.is_some().into())
 }
 
 fn exec(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (id, regex) = this_regex(machine, this)?;
     let text = machine.text_of(argument(arguments, 0))?;
-    let text = regex.regex.view(&text);
-    match advance(machine, id, &regex, &text)? {
-        Some(groups) => match_object(machine, &regex, &text, &groups),
+    let seen = view(machine, &regex, &text)?;
+    match advance(machine, id, &regex, &seen)? {
+        Some(groups) => match_object(machine, &regex, (&text, &seen), &groups),
         None => Ok(Value::Null),
     }
 }
@@ -219,19 +231,19 @@ pub(super) fn named(machine: &mut Machine<'_>, regex: &RegexObject, texts: &[Val
     Ok(groups)
 }
 
-/// What `exec` and `match` return: the groups by number, and `index`, `input` and `groups` beside them.
+/// What `exec` and `match` return: the groups by number, and `index`, `input` and `groups` beside them. The text comes as it
+/// was given and as the expression sees it; all matches share the one that was given.
 pub(super) fn match_object(
     machine: &mut Machine<'_>,
     regex: &RegexObject,
-    text: &Text,
+    (input, text): (&Text, &Text),
     groups: &Groups,
 ) -> Run {
     let texts = texts(machine, text, groups)?;
     let named = named(machine, regex, &texts)?;
     let start = groups.first().copied().flatten().map_or(0, |(start, _)| text.units_before(start));
     let list = machine.array(texts)?;
-    // What was cut in halves is whole again.
-    machine.describe_match(&list, start, &Text::new(text.as_str()), named)?;
+    machine.describe_match(&list, start, input, named)?;
     Ok(list)
 }
 

@@ -48,7 +48,7 @@ fn member(value: Value) -> Value {
     if matches!(value, Value::Number(number) if number == 0.0) { Value::Number(0.0) } else { value }
 }
 
-const BYTES_OF_MEMBER: usize = size_of::<(MapKey, Value)>() + 16;
+const BYTES_OF_MEMBER: usize = size_of::<(MapKey, Value)>() + 32;
 
 /// The other set. JavaScript takes whatever has `size`, `has` and `keys`; here it is a set.
 fn other_set(machine: &mut Machine<'_>, other: &Value) -> Run<Members> {

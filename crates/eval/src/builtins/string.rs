@@ -108,9 +108,13 @@ fn this_text(machine: &mut Machine<'_>, this: &Value) -> Run<Text> {
     Ok(text)
 }
 
+/// The most bytes of a unit that is a whole character.
+const BYTES_OF_UNIT: usize = 3;
+
 /// A part of a text.
 fn part(machine: &mut Machine<'_>, text: &Text, start: usize, end: usize) -> Run {
-    machine.bytes(end.min(text.units()).saturating_sub(start))?;
+    let units = end.min(text.units()).saturating_sub(start);
+    machine.bytes(if text.is_ascii() { units } else { units.saturating_mul(BYTES_OF_UNIT) })?;
     if !text.is_ascii() {
         machine.steps(text.units() / 16)?;
     }
@@ -118,6 +122,7 @@ fn part(machine: &mut Machine<'_>, text: &Text, start: usize, end: usize) -> Run
 }
 
 fn from_char_code(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
+    machine.bytes(arguments.len() * 2)?;
     let mut units = Vec::with_capacity(arguments.len());
     for value in arguments {
         units.push((machine.int32_of(value)? & 0xffff) as u16);
@@ -189,7 +194,9 @@ fn code_point_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
 }
 
 fn concat(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let mut out = this_text(machine, this)?.as_str().to_owned();
+    let text = this_text(machine, this)?;
+    machine.bytes(text.as_str().len())?;
+    let mut out = text.as_str().to_owned();
     for value in arguments {
         let text = machine.text_of(value)?;
         machine.bytes(text.as_str().len())?;
@@ -301,13 +308,20 @@ fn pad(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], side: Side)
         return Ok(Value::Text(text));
     }
     room_for(machine, missing, filler.as_str().len())?;
-    let missing = missing as usize;
-    let times = missing.div_ceil(filler.units());
-    let padding = Text::new(filler.as_str().repeat(times)).slice(0, missing);
-    machine.new_text(match side {
-        Side::Start => format!("{}{}", padding.as_str(), text.as_str()),
-        Side::End => format!("{}{}", text.as_str(), padding.as_str()),
-    })
+    machine.bytes(text.as_str().len())?;
+    let (times, rest) = (missing as usize / filler.units(), missing as usize % filler.units());
+    let rest = filler.slice(0, rest);
+    let mut out =
+        String::with_capacity(text.as_str().len() + times * filler.as_str().len() + rest.as_str().len());
+    if side == Side::End {
+        out.push_str(text.as_str());
+    }
+    (0..times).for_each(|_| out.push_str(filler.as_str()));
+    out.push_str(rest.as_str());
+    if side == Side::Start {
+        out.push_str(text.as_str());
+    }
+    Ok(Value::text(out))
 }
 
 /// Counts the bytes of something that is repeated, before it is made.
@@ -361,7 +375,8 @@ fn cased(machine: &mut Machine<'_>, this: &Value, change: fn(&str) -> String) ->
 fn trimmed(machine: &mut Machine<'_>, this: &Value, trim: fn(&str) -> &str) -> Run {
     let text = this_text(machine, this)?;
     let trimmed = trim(text.as_str());
-    machine.new_text(trimmed.to_owned())
+    machine.bytes(trimmed.len())?;
+    Ok(Value::text(trimmed))
 }
 
 fn split(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -399,7 +414,7 @@ fn pieces(machine: &mut Machine<'_>, text: &Text, separator: &str) -> Run<Vec<Va
     }
     // Halves may be found within characters.
     let (text, separator) = if has_halves(separator) {
-        (text.in_halves(), Text::new(separator).in_halves())
+        (regexp::in_halves(machine, text)?, Text::new(separator).in_halves())
     } else {
         (text.clone(), Text::new(separator))
     };
@@ -409,20 +424,20 @@ fn pieces(machine: &mut Machine<'_>, text: &Text, separator: &str) -> Run<Vec<Va
 fn search(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let text = this_text(machine, this)?;
     let regex = replace::pattern(machine, argument(arguments, 0), "")?;
-    let text = regex.regex.view(&text);
+    let text = regexp::view(machine, &regex, &text)?;
     let found = regexp::find(machine, &regex, &text, 0)?;
     let start = found.and_then(|groups| groups.first().copied().flatten());
     Ok(start.map_or(-1.0, |(start, _)| text.units_before(start) as f64).into())
 }
 
 fn match_one(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let text = this_text(machine, this)?;
+    let input = this_text(machine, this)?;
     let wanted = argument(arguments, 0);
     let regex = replace::pattern(machine, wanted, "")?;
-    let text = regex.regex.view(&text);
+    let text = regexp::view(machine, &regex, &input)?;
     if !regex.is_global() {
         return match regexp::once(machine, wanted, &regex, &text)? {
-            Some(groups) => regexp::match_object(machine, &regex, &text, &groups),
+            Some(groups) => regexp::match_object(machine, &regex, (&input, &text), &groups),
             None => Ok(Value::Null),
         };
     }
@@ -437,9 +452,9 @@ fn match_one(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
 }
 
 fn match_all(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
-    let text = this_text(machine, this)?;
+    let input = this_text(machine, this)?;
     let regex = replace::pattern(machine, argument(arguments, 0), "g")?;
-    let text = regex.regex.view(&text);
+    let text = regexp::view(machine, &regex, &input)?;
     if !regex.is_global() {
         return Err(machine.type_error_fix(
             "String.prototype.matchAll called with a non-global RegExp argument",
@@ -449,7 +464,7 @@ fn match_all(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
     let mut found = Vec::new();
     for groups in replace::all_from(machine, &regex, &text)? {
         machine.steps(text.as_str().len() / 64)?;
-        found.push(regexp::match_object(machine, &regex, &text, &groups)?);
+        found.push(regexp::match_object(machine, &regex, (&input, &text), &groups)?);
     }
     // They are found at once, and handed out one by one.
     let found = machine.array(found)?;

@@ -1,5 +1,7 @@
 //! Calls.
 
+use std::rc::Rc;
+
 use super::assign::Binding;
 use super::{Machine, Run};
 use crate::ast::{Block, Body, ExprId, Function, Item, Kind, Symbol};
@@ -34,8 +36,9 @@ impl Machine<'_> {
                 }
                 Some(Content::Bound { target, this, arguments: first, .. }) => {
                     let (target, this) = (target.clone(), this.clone());
+                    let first = Rc::clone(first);
+                    self.bytes((first.len() + arguments.len()) * size_of::<Value>())?;
                     let all: Vec<Value> = first.iter().chain(arguments).cloned().collect();
-                    self.bytes(all.len() * size_of::<Value>())?;
                     self.deeper(|machine| machine.call(&target, &this, &all))
                 }
                 Some(Content::Settler { promise, outcome }) => {

@@ -9,6 +9,9 @@ use crate::text::{Text, has_halves};
 use crate::value::{Content, Fields, ObjectId, Promise, Value};
 use crate::{Data, ErrorKind, EvalError};
 
+/// What each value of the result counts, whatever it is.
+const BYTES_OF_DATA: usize = 8;
+
 impl Machine<'_> {
     /// Makes values of data.
     pub(super) fn value_from(&mut self, data: &Data) -> Run {
@@ -71,7 +74,7 @@ impl Machine<'_> {
 
     fn data_of(&mut self, value: &Value, room: &mut Room) -> Run<Data> {
         self.steps(1)?;
-        self.take(room, 8)?;
+        self.take(room, BYTES_OF_DATA)?;
         Ok(match value {
             Value::Undefined | Value::Hole | Value::Method(_) | Value::Global(_) => Data::Undefined,
             Value::Null => Data::Null,
@@ -96,7 +99,10 @@ impl Machine<'_> {
     fn data_of_object(&mut self, id: ObjectId, room: &mut Room) -> Run<Data> {
         let Some(content) = self.content(id) else { return Ok(Data::Undefined) };
         let items: Vec<Value> = match content {
-            Content::Array(items) => items.clone(),
+            Content::Array(items) => {
+                let len = items.len();
+                return self.data_of_list(&Value::Object(id), len, room);
+            }
             Content::Boxed(inner) => {
                 let inner = inner.clone();
                 return self.data_of(&inner, room);
@@ -140,6 +146,20 @@ impl Machine<'_> {
         };
         self.steps(items.len())?;
         Ok(Data::Array(items.iter().map(|item| self.data_of(item, room)).collect::<Run<_>>()?))
+    }
+
+    /// Makes data of a list, item by item: each takes of the room, so that a list without room for it is not begun.
+    fn data_of_list(&mut self, list: &Value, len: usize, room: &mut Room) -> Run<Data> {
+        self.steps(len)?;
+        if len > room.bytes / BYTES_OF_DATA {
+            return Err(too_long(self.options().limits.max_output).into());
+        }
+        let mut out = Vec::with_capacity(len);
+        for at in 0..len {
+            let item = self.item(list, at);
+            out.push(self.data_of(&item, room)?);
+        }
+        Ok(Data::Array(out))
     }
 
     fn data_of_fields(&mut self, fields: &[(Rc<str>, Value)], room: &mut Room) -> Run<Data> {

@@ -344,20 +344,15 @@ impl Machine<'_> {
             .map(Value::Object)
     }
 
-    /// Compiles a regular expression, which costs as much as it is large.
+    /// Compiles a regular expression.
     pub(crate) fn compile(&mut self, source: &str, flags: &str) -> Run<Rc<Regex>> {
-        self.steps(100 + source.len())?;
-        let regex = match Regex::new(source, flags) {
-            Ok(regex) => regex,
+        self.steps(100)?;
+        match Regex::new(source, flags, &mut self.meter) {
+            Ok(regex) => Ok(Rc::new(regex)),
             // The program may catch what JavaScript throws, and nothing else.
-            Err(error) if error.kind == crate::ErrorKind::Syntax => {
-                return Err(self.syntax_error(error));
-            }
-            Err(error) => return Err(super::Stop::from(error.at(self.at))),
-        };
-        self.steps(regex.weight())?;
-        self.bytes(regex.weight() * 16)?;
-        Ok(Rc::new(regex))
+            Err(error) if error.kind == crate::ErrorKind::Syntax => Err(self.syntax_error(error)),
+            Err(error) => Err(super::Stop::from(error.at(self.at))),
+        }
     }
 }
 

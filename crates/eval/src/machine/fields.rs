@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::heap::BYTES_OF_FIELD;
+use super::stop::MAX_SHOWN;
 use super::{Machine, Run, is_forbidden};
 use crate::builtins;
 use crate::value::{Content, Fields, Integrity, ObjectId, Value};
@@ -27,6 +28,15 @@ impl Key {
         match self {
             Self::Index(index) => index.to_string().into(),
             Self::Name(name) => Rc::clone(name),
+        }
+    }
+
+    /// As a message shows it: a name that is too long to be read is cut.
+    pub(super) fn shown(&self) -> Rc<str> {
+        let name = self.shared();
+        match name.char_indices().nth(MAX_SHOWN) {
+            Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()).into(),
+            None => name,
         }
     }
 
@@ -127,10 +137,15 @@ impl Machine<'_> {
             Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. } => {
                 self.field_of_function(content, key)
             }
+            Content::Error(error) if key.is("stack") && !error.fields.contains_key("stack") => {
+                let bytes = error.headline_bytes();
+                self.bytes(bytes)?;
+                let Some(Content::Error(error)) = self.content(id) else { return Ok(Value::Undefined) };
+                Some(error.headline().into())
+            }
             Content::Error(error) => field(&error.fields, key).or_else(|| match key {
                 key if key.is("name") => Some(error.class.into()),
                 key if key.is("message") => Some("".into()),
-                key if key.is("stack") => Some(error.headline().into()),
                 _ => None,
             }),
             Content::Regex(regex) => match key {
@@ -195,7 +210,7 @@ impl Machine<'_> {
 
     pub(super) fn nothing_to_read(&mut self, base: &Value, key: &Key) -> super::Stop {
         let base = if matches!(base, Value::Null) { "null" } else { "undefined" };
-        let key = key.shared();
+        let key = key.shown();
         self.type_error_fix(format!("cannot read `{key}` of {base}"), "use ?. where there may be nothing")
     }
 
@@ -216,30 +231,28 @@ impl Machine<'_> {
         }
         match base {
             Value::Object(id) => self.set_of_object(*id, key, value),
-            Value::Method(_) | Value::Global(_) => Err(self.forbidden(
-                format!("`{}` cannot be set: what is built in never changes", key.shared()),
-                None,
-            )),
+            Value::Method(_) | Value::Global(_) => Err(self
+                .forbidden(format!("`{}` cannot be set: what is built in never changes", key.shown()), None)),
             Value::Undefined | Value::Hole | Value::Null => Err(self.nothing_to_set(base, key)),
             _ => {
                 Err(self
-                    .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shared())))
+                    .type_error(format!("cannot set `{}`: only objects and lists have fields", key.shown())))
             }
         }
     }
 
     fn nothing_to_set(&mut self, base: &Value, key: &Key) -> super::Stop {
         let base = if matches!(base, Value::Null) { "null" } else { "undefined" };
-        self.type_error(format!("cannot set `{}` of {base}", key.shared()))
+        self.type_error(format!("cannot set `{}` of {base}", key.shown()))
     }
 
     fn set_of_object(&mut self, id: ObjectId, key: &Key, value: Value) -> Run<()> {
         let integrity = self.integrity(id);
         if integrity == Integrity::Frozen {
-            return Err(self.type_error(format!("cannot set `{}`: the object is frozen", key.shared())));
+            return Err(self.type_error(format!("cannot set `{}`: the object is frozen", key.shown())));
         }
         if integrity > Integrity::Open && !self.has_own(&Value::Object(id), key) {
-            return Err(self.type_error(format!("cannot add `{}`: the object takes no fields", key.shared())));
+            return Err(self.type_error(format!("cannot add `{}`: the object takes no fields", key.shown())));
         }
         match self.content(id) {
             Some(Content::Array(_)) => self.set_item(id, key, value),

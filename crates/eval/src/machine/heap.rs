@@ -47,6 +47,11 @@ impl Machine<'_> {
     /// Makes a list.
     pub(crate) fn array(&mut self, items: Vec<Value>) -> Run {
         self.bytes(items.len() * size_of::<Value>())?;
+        self.counted_array(items)
+    }
+
+    /// Makes a list of items that were counted one by one, before they were kept.
+    pub(crate) fn counted_array(&mut self, items: Vec<Value>) -> Run {
         self.add(Content::Array(items)).map(Value::Object)
     }
 

@@ -17,6 +17,9 @@ pub(crate) enum Hint {
     Text,
 }
 
+/// What the text of a function of ours takes, at most.
+const BYTES_OF_FUNCTION_TEXT: usize = 64;
+
 impl Machine<'_> {
     pub(super) fn operate(&mut self, op: BinaryOp, left: &Value, right: &Value) -> Run {
         if let (Value::Number(left), Value::Number(right)) = (left, right)
@@ -151,6 +154,11 @@ impl Machine<'_> {
     /// A value that is no object.
     pub(crate) fn simplify(&mut self, value: &Value, hint: Hint) -> Run {
         let Value::Object(id) = value else {
+            self.bytes(if matches!(value, Value::Method(_) | Value::Global(_)) {
+                BYTES_OF_FUNCTION_TEXT
+            } else {
+                0
+            })?;
             return Ok(match value {
                 Value::Method(method) => convert::function_text(method.name).into(),
                 Value::Global(global) if global.is_function() => convert::function_text(global.name).into(),

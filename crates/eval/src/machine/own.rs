@@ -19,12 +19,12 @@ impl Machine<'_> {
             Value::Object(id) => *id,
             Value::Method(_) | Value::Global(_) => {
                 return Err(self.forbidden(
-                    format!("`{}` cannot be deleted: what is built in never changes", key.shared()),
+                    format!("`{}` cannot be deleted: what is built in never changes", key.shown()),
                     None,
                 ));
             }
             _ if self.has_own(base, key) => {
-                return Err(self.type_error(format!("cannot delete `{}`", key.shared())));
+                return Err(self.type_error(format!("cannot delete `{}`", key.shown())));
             }
             _ => return Ok(()),
         };
@@ -34,7 +34,7 @@ impl Machine<'_> {
             || matches!(self.content(id), Some(Content::Regex(_)) if key.is("lastIndex"))
             || matches!(self.content(id), Some(Content::Boxed(_))) && self.is_fixed(id, key);
         if is_there && is_kept {
-            return Err(self.type_error(format!("cannot delete `{}`: it never goes", key.shared())));
+            return Err(self.type_error(format!("cannot delete `{}`: it never goes", key.shown())));
         }
         if is_there
             && matches!(self.content(id), Some(Content::Closure(_) | Content::Bound { .. }))

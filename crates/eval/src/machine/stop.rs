@@ -1,6 +1,7 @@
 //! How an evaluation ends early, and how that is told.
 
 use super::Machine;
+use super::heap::BYTES_OF_FIELD;
 use crate::text::Text;
 use crate::value::{Content, ErrorObject, Fields, Object, ObjectId, Value};
 use crate::{ErrorKind, EvalError};
@@ -89,7 +90,7 @@ impl Machine<'_> {
         message: String,
         fix: Option<String>,
     ) -> Run<ObjectId> {
-        self.bytes(message.len())?;
+        self.bytes(BYTES_OF_FIELD + message.len())?;
         let mut fields = Fields::new();
         fields.insert("message".into(), Value::text(message));
         self.add(Content::Error(ErrorObject { class, origin, fix, fields }))
@@ -110,13 +111,13 @@ impl Machine<'_> {
             let has_own_class =
                 matches!(error.kind, ErrorKind::Type | ErrorKind::Reference | ErrorKind::Syntax);
             error.message = match (has_own_class, object.fields.get("message")) {
-                (true, Some(Value::Text(message))) => message.as_str().to_owned(),
+                (true, Some(Value::Text(message))) => shown(message.as_str()).to_owned(),
                 _ => object.headline(),
             };
         } else {
             // What a program throws may be anything; to show it must not run it, nor take long.
             error.message = match &thrown {
-                Value::Text(text) => format!("thrown: {}", text.as_str()),
+                Value::Text(text) => format!("thrown: {}", shown(text.as_str())),
                 other => self
                     .plain_data(other)
                     .map_or_else(|_| "thrown".to_owned(), |data| format!("thrown: {data}")),
@@ -131,6 +132,15 @@ impl Machine<'_> {
 }
 
 impl ErrorObject {
+    /// What `headline` takes, at most.
+    pub(crate) fn headline_bytes(&self) -> usize {
+        let len = |name: &str| match self.fields.get(name) {
+            Some(Value::Text(text)) => text.as_str().len(),
+            _ => 0,
+        };
+        self.class.len() + 2 + len("name") + len("message")
+    }
+
     /// `Name: message`.
     pub(crate) fn headline(&self) -> String {
         let text = |name: &str| match self.fields.get(name) {
@@ -145,9 +155,17 @@ impl ErrorObject {
     }
 }
 
+/// The most characters of a message.
+pub(super) const MAX_SHOWN: usize = 500;
+
+/// What of a text can be seen in a message, and one character more: longer ones are never copied whole.
+fn shown(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_SHOWN + 1).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text)
+}
+
 /// A message that a person reads need not hold all that a program put into it.
 fn shortened(message: String) -> String {
-    const MAX_SHOWN: usize = 500;
     match message.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
         None => message,

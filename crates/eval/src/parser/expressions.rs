@@ -5,7 +5,7 @@ use super::{Parsed, Parser};
 use crate::ast::{BinaryOp, Expr, ExprId, Item, Pattern, UnaryOp};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// Expressions with commas between them.
     pub(super) fn expression(&mut self) -> Parsed<ExprId> {
         let start = self.span.start;

@@ -6,7 +6,7 @@ use crate::ast::{Body, Element, Expr, ExprId, Function, FunctionId, Item, Kind, 
 /// Parameters: the plain ones, the one that takes the rest, and the names that they declare.
 type Parameters = (Box<[Element]>, Option<PatternId>, Box<[Symbol]>);
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn function_name(&mut self) -> Parsed<Symbol> {
         if self.is("*") {
             return Err(self.error_here("generators do not exist here").fix("build a list"));

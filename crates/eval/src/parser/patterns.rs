@@ -4,7 +4,7 @@ use super::{Parsed, Parser};
 use crate::ast::{Element, Expr, ExprId, Item, Kind, Pattern, PatternId, Property, PropertyKey, Symbol};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// A pattern that declares names.
     pub(super) fn binding(&mut self, kind: Kind) -> Parsed<PatternId> {
         self.nested(|parser| match parser.token {

@@ -4,7 +4,7 @@ use super::{Parsed, Parser};
 use crate::ast::{Expr, ExprId, Property, PropertyKey, Symbol};
 use crate::lexer::Token;
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn primary(&mut self) -> Parsed<ExprId> {
         let start = self.span.start;
         match self.token.clone() {
@@ -22,7 +22,7 @@ impl Parser<'_> {
             Token::Mark("/" | "/=") => {
                 let (source, flags) = self.lexer.regex(start)?;
                 self.span.end = self.lexer.position();
-                crate::regex::check(&source, &flags).map_err(|error| error.at(self.span))?;
+                crate::regex::check(&source, &flags, self.meter).map_err(|error| error.at(self.span))?;
                 self.literal(Expr::Regex(source, flags))
             }
             _ => Err(self.unexpected()),

@@ -47,7 +47,7 @@ pub(super) type Lexical = Box<[(Symbol, Kind)]>;
 /// What may not be declared or assigned to: the words mean something that does not exist here.
 const NEVER_DECLARED: &[&str] = &["arguments", "eval"];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     /// Reads the body of a function with its parameters around it, and returns its `var`s too.
     pub(super) fn function_scope(
         &mut self,

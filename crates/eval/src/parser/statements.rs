@@ -7,7 +7,7 @@ use crate::ast::{
 use crate::lexer::Token;
 
 /// What reads the rest of a statement after its first word.
-type Read = fn(&mut Parser<'_>) -> Parsed<Statement>;
+type Read = fn(&mut Parser<'_, '_>) -> Parsed<Statement>;
 
 /// The statements that begin with a word.
 const STATEMENTS: &[(&str, Read)] = &[
@@ -26,7 +26,7 @@ const STATEMENTS: &[(&str, Read)] = &[
     ("while", |parser| parser.while_statement()),
 ];
 
-impl Parser<'_> {
+impl Parser<'_, '_> {
     pub(super) fn statement(&mut self) -> Parsed<StatementId> {
         let start = self.span.start;
         let statement = self.nested(Self::statement_here)?;

@@ -38,7 +38,12 @@ pub(super) fn no_line_end() -> ClassUnicode {
 
 pub(super) fn negated(mut class: ClassUnicode) -> ClassUnicode {
     class.negate();
-    class
+    compact(&class)
+}
+
+/// The same class in no more room than it needs: to fold or to negate takes room for many ranges that then become one.
+fn compact(class: &ClassUnicode) -> ClassUnicode {
+    class.clone()
 }
 
 /// How letters are compared.
@@ -92,31 +97,63 @@ pub(super) fn property(written: &str) -> Result<ClassUnicode, EvalError> {
     }
 }
 
+/// No letter behind this one has a capital: all that are folded lie in the first two planes of Unicode.
+const LAST_FOLDED: u32 = 0x1_ffff;
+
+/// How many characters are folded in the time of one step.
+const FOLDED_OF_A_STEP: usize = 32;
+
+/// How many steps it takes to fold a class: each of its characters is looked up, and each of its ranges copied.
+pub(super) fn cost(class: &ClassUnicode, case: Case) -> usize {
+    let ranges = class.ranges();
+    let length = |range: &ClassUnicodeRange| {
+        let end = u32::from(range.end()).min(LAST_FOLDED);
+        (end + 1).saturating_sub(u32::from(range.start())) as usize
+    };
+    match case {
+        Case::Kept => ranges.len() / 8,
+        Case::Capitals | Case::Folded => {
+            ranges.len() / 4 + ranges.iter().map(length).sum::<usize>() / FOLDED_OF_A_STEP
+        }
+    }
+}
+
 /// A class with all letters that are taken for the same as one of its own.
-pub(super) fn closed(class: &ClassUnicode, case: Case) -> ClassUnicode {
+pub(super) fn closed(class: ClassUnicode, case: Case) -> ClassUnicode {
+    if case == Case::Kept {
+        return class;
+    }
     let mut folded = class.clone();
-    if case == Case::Kept || folded.try_case_fold_simple().is_err() {
-        return class.clone();
+    folded.intersect(&range(0, LAST_FOLDED));
+    if folded.try_case_fold_simple().is_err() {
+        return class;
     }
     if case == Case::Folded {
-        return folded;
+        folded.union(&class);
+        return compact(&folded);
     }
     // Fewer letters are the same by their capitals than by Unicode's folding.
-    let mut new = folded.clone();
-    new.difference(class);
-    let mut all = class.clone();
-    for c in new.iter().flat_map(|range| range.start()..=range.end()) {
-        let mut same = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
-        if same.try_case_fold_simple().is_err() {
-            continue;
-        }
-        same.intersect(class);
-        let mut members = same.iter().flat_map(|range| range.start()..=range.end());
-        if members.any(|member| capital(member) == capital(c)) {
-            all.push(ClassUnicodeRange::new(c, c));
-        }
-    }
-    all
+    folded.difference(&class);
+    let letters = folded.iter().flat_map(|range| range.start()..=range.end());
+    let new = letters.filter(|c| has_capital_of(&class, *c)).map(|c| ClassUnicodeRange::new(c, c));
+    ClassUnicode::new(class.iter().copied().chain(new))
+}
+
+/// Whether a class holds a letter with the same capital.
+fn has_capital_of(class: &ClassUnicode, c: char) -> bool {
+    let mut same = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
+    same.try_case_fold_simple().is_ok()
+        && same
+            .iter()
+            .flat_map(|range| range.start()..=range.end())
+            .any(|member| has(class, member) && capital(member) == capital(c))
+}
+
+/// Whether a class holds a character.
+pub(super) fn has(class: &ClassUnicode, c: char) -> bool {
+    let ranges = class.ranges();
+    let place = ranges.partition_point(|range| range.end() < c);
+    ranges.get(place).is_some_and(|range| range.start() <= c)
 }
 
 /// Whether two characters are taken for the same.
@@ -139,5 +176,40 @@ fn capital(c: char) -> char {
     match (capitals.next(), capitals.next()) {
         (Some(capital), None) if c.is_ascii() || !capital.is_ascii() => capital,
         _ => c,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of a class, only what can have a capital is folded; the rest would be looked up for nothing, a million characters long.
+    #[test]
+    fn no_letter_is_folded_behind_the_last() {
+        let behind = range(LAST_FOLDED + 1, 0x10_ffff);
+        let mut folded = behind.clone();
+        folded.try_case_fold_simple().unwrap();
+        assert_eq!(folded, behind);
+    }
+
+    #[test]
+    fn classes_are_closed_as_when_all_of_them_is_folded() {
+        let classes = [
+            range(0, 0x10_ffff),
+            range(0x61, 0x7a),
+            negated(range(0x61, 0x61)),
+            word(Case::Kept),
+            negated(word(Case::Kept)),
+        ];
+        for class in classes {
+            let mut folded = class.clone();
+            folded.try_case_fold_simple().unwrap();
+            assert_eq!(closed(class.clone(), Case::Folded), folded);
+            assert_eq!(closed(class.clone(), Case::Kept), class);
+        }
+        // The Kelvin sign is a k where Unicode folds, and not by its capital.
+        assert!(has(&closed(range(0x6b, 0x6b), Case::Folded), '\u{212a}'));
+        assert!(!has(&closed(range(0x6b, 0x6b), Case::Capitals), '\u{212a}'));
+        assert!(has(&closed(range(0x6b, 0x6b), Case::Capitals), 'K'));
     }
 }

@@ -60,17 +60,31 @@ pub(super) struct Machine {
     case: Case,
 }
 
-/// It took more steps than allowed.
+/// Why a search was given up.
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub(super) enum Stopped {
+    /// It took more steps than allowed.
+    Steps,
+    /// It had more ways open than allowed.
+    Ways(usize),
+}
 
 /// The most ways that may be open at once.
 const MAX_OPEN: usize = 1 << 20;
 
+/// How many places of groups or counters are written in the time of one step.
+const KEPT_OF_A_STEP: usize = 8;
+
 impl Machine {
-    pub(super) fn new(node: &Node, groups: usize, is_multi_line: bool, case: Case) -> Self {
-        let mut machine =
-            Self { steps: Vec::new(), backwards: Vec::new(), groups, counters: 0, is_multi_line, case };
+    /// What the steps of an expression take, besides its classes, which are moved.
+    pub(super) fn bytes_of(node: &Node) -> usize {
+        (node.steps() + 1).saturating_mul(size_of::<Step>() + size_of::<bool>())
+    }
+
+    pub(super) fn new(node: Node, groups: usize, is_multi_line: bool, case: Case) -> Self {
+        let room = node.steps() + 1;
+        let (steps, backwards) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut machine = Self { steps, backwards, groups, counters: 0, is_multi_line, case };
         machine.compile(node, false);
         machine.push(Step::Done, false);
         machine
@@ -79,6 +93,11 @@ impl Machine {
     /// How many steps it has.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
+    }
+
+    /// How many places and counters a search keeps.
+    fn kept(&self) -> usize {
+        self.groups * 2 + self.counters * 2
     }
 
     fn push(&mut self, step: Step, backwards: bool) -> usize {
@@ -93,34 +112,34 @@ impl Machine {
         }
     }
 
-    fn compile(&mut self, node: &Node, backwards: bool) {
+    fn compile(&mut self, node: Node, backwards: bool) {
         match node {
             Node::Empty => {}
-            Node::Set(class) => drop(self.push(Step::Set(class.clone()), backwards)),
+            Node::Set(class) => drop(self.push(Step::Set(class), backwards)),
             Node::Start => drop(self.push(Step::Start, backwards)),
             Node::End => drop(self.push(Step::End, backwards)),
-            Node::Boundary(holds) => drop(self.push(Step::Boundary(*holds), backwards)),
-            Node::Back(group) => drop(self.push(Step::Back(*group), backwards)),
+            Node::Boundary(holds) => drop(self.push(Step::Boundary(holds), backwards)),
+            Node::Back(group) => drop(self.push(Step::Back(group), backwards)),
             Node::Group(number, inner) => {
                 let (first, last) = if backwards { (1, 0) } else { (0, 1) };
                 self.push(Step::Keep(number * 2 + first), backwards);
-                self.compile(inner, backwards);
+                self.compile(*inner, backwards);
                 self.push(Step::Keep(number * 2 + last), backwards);
             }
             Node::All(nodes) if backwards => {
-                nodes.iter().rev().for_each(|node| self.compile(node, backwards));
+                nodes.into_iter().rev().for_each(|node| self.compile(node, backwards));
             }
-            Node::All(nodes) => nodes.iter().for_each(|node| self.compile(node, backwards)),
+            Node::All(nodes) => nodes.into_iter().for_each(|node| self.compile(node, backwards)),
             Node::Any(nodes) => self.choice(nodes, backwards),
-            Node::Repeat(repeat) => self.repeat(repeat, backwards),
-            Node::Look(look) => self.look(look, backwards),
+            Node::Repeat(repeat) => self.repeat(*repeat, backwards),
+            Node::Look(look) => self.look(*look, backwards),
         }
     }
 
-    fn choice(&mut self, nodes: &[Node], backwards: bool) {
-        let mut ends = Vec::new();
-        for (at, node) in nodes.iter().enumerate() {
-            if at + 1 == nodes.len() {
+    fn choice(&mut self, nodes: Vec<Node>, backwards: bool) {
+        let (mut ends, count) = (Vec::new(), nodes.len());
+        for (at, node) in nodes.into_iter().enumerate() {
+            if at + 1 == count {
                 self.compile(node, backwards);
                 break;
             }
@@ -133,25 +152,25 @@ impl Machine {
         ends.into_iter().for_each(|at| self.put(at, Step::Go(end)));
     }
 
-    fn repeat(&mut self, repeat: &Repeat, backwards: bool) {
+    fn repeat(&mut self, repeat: Repeat, backwards: bool) {
+        let Repeat { node, least, most, is_greedy, groups } = repeat;
         let counter = self.counters;
         self.counters += 1;
         self.push(Step::Count(counter), backwards);
         let round = self.push(Step::Done, backwards);
         self.push(Step::Begin(counter), backwards);
-        if !repeat.groups.is_empty() {
-            self.push(Step::Forget(repeat.groups.clone()), backwards);
+        if !groups.is_empty() {
+            self.push(Step::Forget(groups), backwards);
         }
-        self.compile(&repeat.node, backwards);
-        self.push(Step::EndRound { counter, least: repeat.least, round }, backwards);
+        self.compile(node, backwards);
+        self.push(Step::EndRound { counter, least, round }, backwards);
         let behind = self.steps.len();
-        let Repeat { least, most, is_greedy, .. } = *repeat;
         self.put(round, Step::Round { counter, least, most, is_greedy, behind });
     }
 
-    fn look(&mut self, look: &Look, backwards: bool) {
+    fn look(&mut self, look: Look, backwards: bool) {
         let start = self.push(Step::Done, backwards);
-        self.compile(&look.node, !look.is_ahead);
+        self.compile(look.node, !look.is_ahead);
         self.push(Step::Done, !look.is_ahead);
         let behind = self.steps.len();
         self.put(start, Step::Look { is_negative: look.is_negative, behind });
@@ -163,12 +182,14 @@ impl Machine {
         text: &str,
         start: usize,
         is_sticky: bool,
-        max_steps: usize,
-    ) -> Result<(Option<Groups>, usize), TooLong> {
+        (max_steps, max_bytes): (usize, usize),
+    ) -> Result<(Option<Groups>, usize), Stopped> {
         let mut run = Run {
             machine: self,
             text,
-            left: max_steps,
+            // What is kept of groups and loops is made anew for each search.
+            left: max_steps.checked_sub(self.kept() / KEPT_OF_A_STEP).ok_or(Stopped::Steps)?,
+            max_open: MAX_OPEN.min(max_bytes / size_of::<Open>()),
             places: vec![None; self.groups * 2],
             counts: vec![0; self.counters],
             begins: vec![0; self.counters],
@@ -209,6 +230,7 @@ struct Run<'m> {
     machine: &'m Machine,
     text: &'m str,
     left: usize,
+    max_open: usize,
     places: Vec<Option<usize>>,
     counts: Vec<u32>,
     begins: Vec<usize>,
@@ -217,13 +239,13 @@ struct Run<'m> {
 
 impl Run<'_> {
     /// Runs from a step at a place, and returns where it ends if it matches. What it found is kept then, and undone otherwise.
-    fn run(&mut self, step: usize, at: usize) -> Result<Option<usize>, TooLong> {
+    fn run(&mut self, step: usize, at: usize) -> Result<Option<usize>, Stopped> {
         let base = self.open.len();
         let (mut step, mut at) = (step, at);
         loop {
-            self.left = self.left.checked_sub(1).ok_or(TooLong)?;
-            if self.open.len() > MAX_OPEN {
-                return Err(TooLong);
+            self.left = self.left.checked_sub(1).ok_or(Stopped::Steps)?;
+            if self.open.len() > self.max_open {
+                return Err(Stopped::Ways(self.max_open));
             }
             let next = match self.machine.steps.get(step) {
                 None | Some(Step::Done) => {
@@ -266,18 +288,19 @@ impl Run<'_> {
     }
 
     /// Takes a step; none where it leads nowhere.
-    fn take(&mut self, found: &Step, step: usize, at: usize) -> Result<Option<(usize, usize)>, TooLong> {
+    fn take(&mut self, found: &Step, step: usize, at: usize) -> Result<Option<(usize, usize)>, Stopped> {
         let backwards = self.machine.backwards.get(step).copied().unwrap_or(false);
         let holds = |holds: bool| holds.then_some((step + 1, at));
         Ok(match found {
-            Step::Set(class) => {
-                self.next(at, backwards).filter(|(c, _)| has(class, *c)).map(|(_, at)| (step + 1, at))
-            }
+            Step::Set(class) => self
+                .next(at, backwards)
+                .filter(|(c, _)| classes::has(class, *c))
+                .map(|(_, at)| (step + 1, at)),
             Step::Start => holds(self.is_edge(at, true)),
             Step::End => holds(self.is_edge(at, false)),
             Step::Boundary(wanted) => {
                 let is_word = |found: Option<(char, usize)>| {
-                    found.is_some_and(|(c, _)| has(&classes::word(self.machine.case), c))
+                    found.is_some_and(|(c, _)| classes::has(&classes::word(self.machine.case), c))
                 };
                 holds((is_word(self.next(at, true)) != is_word(self.next(at, false))) == *wanted)
             }
@@ -286,6 +309,7 @@ impl Run<'_> {
                 Some((step + 1, at))
             }
             Step::Forget(groups) => {
+                self.left = self.left.checked_sub(groups.len() / KEPT_OF_A_STEP).ok_or(Stopped::Steps)?;
                 groups
                     .clone()
                     .flat_map(|group| [group * 2, group * 2 + 1])
@@ -378,12 +402,12 @@ impl Run<'_> {
     }
 
     /// Goes over what a group has found; a group that has found nothing is over at once.
-    fn back(&mut self, group: usize, at: usize, backwards: bool) -> Result<Option<usize>, TooLong> {
+    fn back(&mut self, group: usize, at: usize, backwards: bool) -> Result<Option<usize>, Stopped> {
         let place = |place: usize| self.places.get(place).copied().flatten();
         let (Some(start), Some(end)) = (place(group * 2), place(group * 2 + 1)) else { return Ok(Some(at)) };
         let text = self.text.get(start..end).unwrap_or_default();
         let wanted: Vec<char> = if backwards { text.chars().rev().collect() } else { text.chars().collect() };
-        self.left = self.left.checked_sub(wanted.len()).ok_or(TooLong)?;
+        self.left = self.left.checked_sub(wanted.len()).ok_or(Stopped::Steps)?;
         let mut at = at;
         for wanted in wanted {
             match self.next(at, backwards) {
@@ -393,11 +417,4 @@ impl Run<'_> {
         }
         Ok(Some(at))
     }
-}
-
-/// Whether a class holds a character.
-fn has(class: &ClassUnicode, c: char) -> bool {
-    let ranges = class.ranges();
-    let place = ranges.partition_point(|range| range.end() < c);
-    ranges.get(place).is_some_and(|range| range.start() <= c)
 }

@@ -59,6 +59,19 @@ impl Node {
         }
     }
 
+    /// How many steps it has where it is tried one way after the other.
+    pub(super) fn steps(&self) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::Set(_) | Self::Start | Self::End | Self::Boundary(_) | Self::Back(_) => 1,
+            Self::Group(_, node) => 2 + node.steps(),
+            Self::All(nodes) => nodes.iter().map(Self::steps).sum(),
+            Self::Any(nodes) => nodes.iter().map(|node| 2 + node.steps()).sum(),
+            Self::Repeat(repeat) => 5 + repeat.node.steps(),
+            Self::Look(look) => 2 + look.node.steps(),
+        }
+    }
+
     /// The groups that have found something whenever this matches.
     fn sure_groups(&self) -> Vec<usize> {
         match self {
@@ -91,8 +104,9 @@ impl Node {
                 !repeat.node.can_be_empty()
                     && repeat.node.is_plain(is_multi_line, case)
                     && (is_once || repeat.groups.is_empty() || {
-                        let sure = repeat.node.sure_groups();
-                        repeat.groups.clone().all(|group| sure.contains(&group))
+                        let mut sure = repeat.node.sure_groups();
+                        sure.sort_unstable();
+                        repeat.groups.clone().all(|group| sure.binary_search(&group).is_ok())
                     })
             }
         }

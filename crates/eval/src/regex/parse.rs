@@ -1,10 +1,13 @@
 //! Reads a regular expression as ECMA-262 writes it: strictly with the flag u, and with its Annex B without.
 
-use regex_syntax::hir::ClassUnicode;
+use std::collections::HashMap;
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use super::classes::{self, Case};
 use super::node::{Look, Node, Repeat, range};
 use crate::lexer::{is_name_part, is_name_start};
+use crate::limits::Meter;
 use crate::text::{char_of, join, numbers_of};
 use crate::{ErrorKind, EvalError};
 
@@ -20,8 +23,27 @@ pub(super) struct Pattern {
     pub(super) names: Vec<Option<String>>,
 }
 
-/// Reads an expression.
-pub(super) fn parse(source: &str, is_unicode: bool, dot_is_all: bool, case: Case) -> Parsed<Pattern> {
+/// What a part of an expression takes besides its class: here, in a list that grows, and as the engine has it.
+const BYTES_OF_NODE: usize = 3 * size_of::<Node>() + 256;
+
+/// What a range of characters takes, in a list that grows.
+const BYTES_OF_RANGE: usize = 2 * size_of::<ClassUnicodeRange>();
+
+/// What each byte of a source takes while it is read, as numbers.
+const BYTES_OF_SOURCE: usize = 4 * size_of::<u32>();
+
+/// What the name of a group takes besides its letters.
+const BYTES_OF_NAME: usize = 256;
+
+/// Reads an expression. Each part of it is counted where it is made.
+pub(super) fn parse(
+    source: &str,
+    is_unicode: bool,
+    dot_is_all: bool,
+    case: Case,
+    meter: &mut Meter<'_>,
+) -> Parsed<Pattern> {
+    meter.bytes(source.len() * BYTES_OF_SOURCE)?;
     let code = numbers_of(source, is_unicode);
     let mut parser = Parser {
         code,
@@ -30,9 +52,10 @@ pub(super) fn parse(source: &str, is_unicode: bool, dot_is_all: bool, case: Case
         dot_is_all,
         case,
         names: vec![None],
-        known: Vec::new(),
+        known: HashMap::new(),
         groups: 0,
         depth: 0,
+        meter,
     };
     parser.count_groups()?;
     let node = parser.any()?;
@@ -42,7 +65,7 @@ pub(super) fn parse(source: &str, is_unicode: bool, dot_is_all: bool, case: Case
     Ok(Pattern { node, names: parser.names })
 }
 
-struct Parser {
+struct Parser<'m, 'a> {
     /// The numbers of characters with the flag u, and of UTF-16 units without.
     code: Vec<u32>,
     at: usize,
@@ -51,9 +74,10 @@ struct Parser {
     case: Case,
     names: Vec<Option<String>>,
     /// The names and numbers of all groups, also of those that are read later.
-    known: Vec<(String, usize)>,
+    known: HashMap<String, usize>,
     groups: usize,
     depth: usize,
+    meter: &'m mut Meter<'a>,
 }
 
 /// What stands in a class: a character, which may begin or end a range, or several.
@@ -62,7 +86,7 @@ enum Member {
     Many(ClassUnicode),
 }
 
-impl Parser {
+impl Parser<'_, '_> {
     fn peek(&self) -> Option<char> {
         self.code.get(self.at).map(|number| char_of(*number))
     }
@@ -98,16 +122,31 @@ impl Parser {
                     self.at += 2;
                     self.groups += 1;
                     let name = self.name()?;
-                    if self.known.iter().any(|(known, _)| *known == name) {
+                    self.meter.bytes(BYTES_OF_NAME + 2 * name.len())?;
+                    if self.known.insert(name, self.groups).is_some() {
                         return Err(wrong("two groups have the same name"));
                     }
-                    self.known.push((name, self.groups));
                 }
                 _ => {}
             }
         }
         self.at = 0;
         Ok(())
+    }
+
+    /// Counts a part of the expression.
+    fn node(&mut self) -> Parsed<()> {
+        self.meter.steps(1)?;
+        self.meter.bytes(BYTES_OF_NODE)
+    }
+
+    /// A class with the letters that are the same, counted before it is folded and again by what it is then.
+    fn closed(&mut self, class: ClassUnicode) -> Parsed<ClassUnicode> {
+        self.meter.steps(classes::cost(&class, self.case))?;
+        self.meter.bytes(class.ranges().len() * BYTES_OF_RANGE)?;
+        let (before, closed) = (class.ranges().len(), classes::closed(class, self.case));
+        self.meter.bytes(closed.ranges().len().saturating_sub(before) * BYTES_OF_RANGE)?;
+        Ok(closed)
     }
 
     fn any(&mut self) -> Parsed<Node> {
@@ -120,6 +159,7 @@ impl Parser {
         }
         let mut choices = vec![self.all()?];
         while self.eat("|") {
+            self.node()?;
             choices.push(self.all()?);
         }
         self.depth -= 1;
@@ -132,6 +172,7 @@ impl Parser {
             if matches!(c, '|' | ')') {
                 break;
             }
+            self.node()?;
             let before = self.names.len();
             let (node, can_repeat) = self.term(c)?;
             nodes.push(self.repeated(node, can_repeat, before)?);
@@ -154,12 +195,12 @@ impl Parser {
                 return Err(wrong("there is nothing to repeat"));
             }
             '}' | ']' if self.is_unicode => return Err(wrong("a bracket closes nothing")),
-            _ => (self.one(self.code.get(self.at - 1).copied().unwrap_or_default()), true),
+            _ => (self.one(self.code.get(self.at - 1).copied().unwrap_or_default())?, true),
         })
     }
 
-    fn one(&self, number: u32) -> Node {
-        Node::Set(classes::closed(&range(number, number), self.case))
+    fn one(&mut self, number: u32) -> Parsed<Node> {
+        self.closed(range(number, number)).map(Node::Set)
     }
 
     fn repeated(&mut self, node: Node, can_repeat: bool, before: usize) -> Parsed<Node> {
@@ -287,7 +328,7 @@ impl Parser {
                     return Err(wrong("the name of a group follows \\k"));
                 }
                 let name = self.name()?;
-                let Some((_, number)) = self.known.iter().find(|(known, _)| *known == name) else {
+                let Some(number) = self.known.get(&name) else {
                     return Err(wrong("no group has this name"));
                 };
                 return Ok((Node::Back(*number), true));
@@ -300,7 +341,7 @@ impl Parser {
             _ => {}
         }
         Ok(match self.character(false)? {
-            Member::One(number) => (self.one(number), true),
+            Member::One(number) => (self.one(number)?, true),
             Member::Many(class) => (Node::Set(class), true),
         })
     }
@@ -331,7 +372,7 @@ impl Parser {
         let c = char_of(number);
         self.at += 1;
         if let Some(class) = classes::escape(c, self.case) {
-            return Ok(Member::Many(classes::closed(&class, self.case)));
+            return self.closed(class).map(Member::Many);
         }
         let number = match c {
             'n' => 0x0a,
@@ -453,35 +494,48 @@ impl Parser {
         }
         let class = classes::property(&name)?;
         let class = if is_negated { classes::negated(class) } else { class };
-        Ok(classes::closed(&class, self.case))
+        self.closed(class)
     }
 
     fn class(&mut self) -> Parsed<ClassUnicode> {
         let is_negated = self.eat("^");
-        let mut class = ClassUnicode::empty();
+        // They are put in order once, and not for each member.
+        let mut ranges = Vec::new();
         while !self.eat("]") {
             let first = self.member()?;
             let is_range = self.peek() == Some('-') && !matches!(self.ahead(1), Some(']') | None);
             if !is_range {
-                class.union(&set(first));
+                self.add(&mut ranges, first)?;
                 continue;
             }
             self.at += 1;
             match (first, self.member()?) {
-                (Member::One(from), Member::One(to)) if from <= to => class.union(&range(from, to)),
+                (Member::One(from), Member::One(to)) if from <= to => {
+                    self.add(&mut ranges, Member::Many(range(from, to)))?;
+                }
                 (Member::One(_), Member::One(_)) => {
                     return Err(wrong("a range of characters is out of order"));
                 }
                 _ if self.is_unicode => return Err(wrong("a class is no end of a range")),
                 (first, last) => {
-                    class.union(&set(first));
-                    class.union(&set(last));
-                    class.union(&range(0x2d, 0x2d));
+                    self.add(&mut ranges, first)?;
+                    self.add(&mut ranges, last)?;
+                    self.add(&mut ranges, Member::One(0x2d))?;
                 }
             }
         }
-        let class = classes::closed(&class, self.case);
+        self.meter.steps(ranges.len() / 4)?;
+        let class = self.closed(ClassUnicode::new(ranges))?;
         Ok(if is_negated { classes::negated(class) } else { class })
+    }
+
+    /// Adds a member to those of a class.
+    fn add(&mut self, ranges: &mut Vec<ClassUnicodeRange>, member: Member) -> Parsed<()> {
+        let class = set(member);
+        self.meter.steps(1 + class.ranges().len() / 8)?;
+        self.meter.bytes(class.ranges().len() * BYTES_OF_RANGE)?;
+        ranges.extend_from_slice(class.ranges());
+        Ok(())
     }
 
     fn member(&mut self) -> Parsed<Member> {

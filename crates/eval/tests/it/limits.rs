@@ -1,6 +1,6 @@
 //! Every limit, the inputs that go for it, and that nothing catches it.
 
-use stockade_eval::{Data, ErrorKind, EvalLimits, EvalOptions, condition, eval};
+use stockade_eval::{Data, ErrorKind, EvalLimits, EvalOptions, condition, eval, interpolate};
 
 const REFUSED: &[(&str, ErrorKind)] = &[
     ("while (true) {}", ErrorKind::Timeout),
@@ -45,6 +45,13 @@ const REFUSED: &[(&str, ErrorKind)] = &[
     ("Array(1e6).fill(1)", ErrorKind::Memory),
     ("/(((a{1,100}){1,100}){1,100})/.test('a')", ErrorKind::Memory),
     ("'a'.repeat(1e6).match(/(a?){50}b/)", ErrorKind::Timeout),
+    ("try { new RegExp('\\\\p{L}'.repeat(200000), 'iu') } catch (e) { 1 }", ErrorKind::Memory),
+    ("new RegExp('\\\\p{L}'.repeat(13000), 'iu')", ErrorKind::Memory),
+    ("new RegExp('(?:\\\\p{L}|a)'.repeat(5000), 'u')", ErrorKind::Memory),
+    ("'x'.match('a'.repeat(1e6))", ErrorKind::Memory),
+    ("'x'.search('(a)'.repeat(2000))", ErrorKind::Memory),
+    ("new RegExp('\\\\W'.repeat(16000), 'iu')", ErrorKind::Timeout),
+    ("const r = new RegExp('(?=)' + '(a)'.repeat(20000)); for (;;) r.test('')", ErrorKind::Timeout),
     ("const s = 'é'.repeat(1e5); for (let i = 0; i < s.length; i++) s[i]", ErrorKind::Timeout),
     (
         "const m = new Map(); for (let i = 0; i < 2e5; i++) m.set(i, i); for (let i = 0; i < 1e5; i++) m.delete(i)",
@@ -171,6 +178,49 @@ fn the_deadline_is_asked() {
     let error = eval("while (true);", &[], &options).unwrap_err();
     assert_eq!((error.kind, error.to_string().as_str()), (ErrorKind::Timeout, "stopped at the deadline"));
     assert!(!condition("while (true);", &[], &options));
+}
+
+/// A pattern is read and folded for a long time, within one step of the program or before its first.
+#[test]
+fn the_deadline_is_asked_while_a_pattern_is_read() {
+    let pattern = r"\W".repeat(2_000);
+    for source in ["new RegExp(p, 'iu')".to_owned(), format!("/{pattern}/iu")] {
+        let asked = std::cell::Cell::new(0);
+        let deadline = || {
+            asked.set(asked.get() + 1);
+            asked.get() > 20
+        };
+        let limits = EvalLimits { max_steps: u64::MAX, max_bytes: usize::MAX, ..EvalLimits::default() };
+        let options = EvalOptions { limits, deadline: Some(&deadline), ..EvalOptions::default() };
+        let error = eval(&source, &[("p", Data::from(pattern.as_str()))], &options).unwrap_err();
+        assert_eq!(error.to_string(), "stopped at the deadline");
+        assert_eq!(asked.get(), 21, "{}", source.len());
+    }
+}
+
+/// Patterns within a source are read before it runs, also where it then turns out to be none: what they cost is not lost.
+#[test]
+fn patterns_of_a_template_share_one_budget() {
+    let marker = format!("{{{{/{}/iu +}}}}", r"\W".repeat(20));
+    assert_eq!(interpolate(&marker, &[], &EvalOptions::default()), Ok(marker.clone()));
+    let error = interpolate(&marker.repeat(100), &[], &EvalOptions::default()).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Timeout);
+}
+
+#[test]
+fn patterns_of_ordinary_size_are_cheap() {
+    let limits = EvalLimits { max_steps: 40_000, max_bytes: 400_000, ..EvalLimits::default() };
+    let options = EvalOptions { limits, ..EvalOptions::default() };
+    for source in [
+        r"/^[\w.+-]+@[\w-]+\.[\w.]+$/i.test('a@b.cd')",
+        r"/^\p{Lu}\p{L}*(?: \p{L}+)+$/u.test('Ada Lovelace')",
+        r"/^(?=.*\d)(?=.*[a-z])[^\s]{8,64}$/i.test('abcdefg1')",
+        r"/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/.test('127.0.0.1')",
+        r"/(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})/.test('2024-01-02T03:04:05')",
+        r"/[^\x00-\x7f]/i.test('é')",
+    ] {
+        assert_eq!(eval(source, &[], &options), Ok(Data::from(true)), "{source}");
+    }
 }
 
 #[test]

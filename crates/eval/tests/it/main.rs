@@ -13,6 +13,7 @@ mod escapes;
 mod invalid;
 mod language;
 mod limits;
+mod memory;
 mod node;
 mod promises;
 mod properties;

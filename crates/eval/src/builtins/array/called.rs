@@ -48,26 +48,29 @@ pub(super) fn for_each(machine: &mut Machine<'_>, this: &Value, arguments: &[Val
 
 pub(super) fn map(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let len = machine.this_list(this, "map")?;
-    let mut out = Vec::new();
+    machine.callback(argument(arguments, 0))?;
+    machine.bytes(len * size_of::<Value>())?;
+    let mut out = Vec::with_capacity(len);
     machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, at, _, answer| {
         out.resize(at, Value::Hole);
         out.push(answer);
         Ok(true)
     })?;
     out.resize(len, Value::Hole);
-    machine.array(out)
+    machine.counted_array(out)
 }
 
 pub(super) fn filter(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     machine.this_list(this, "filter")?;
     let mut out = Vec::new();
-    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |_, _, item, answer| {
+    machine.each_item(this, argument(arguments, 0), argument(arguments, 1), |machine, _, item, answer| {
         if answer.is_truthy() {
+            machine.bytes(size_of::<Value>())?;
             out.push(item.clone());
         }
         Ok(true)
     })?;
-    machine.array(out)
+    machine.counted_array(out)
 }
 
 pub(super) fn find(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], look: Look) -> Run {

@@ -89,10 +89,10 @@ pub(super) fn splice(machine: &mut Machine<'_>, this: &Value, arguments: &[Value
     let len = len_of(machine, this)?;
     let (start, count) = cut(machine, len, arguments)?;
     let new = arguments.get(2..).unwrap_or_default();
-    machine.bytes(size_of_val(new))?;
+    machine.bytes(size_of_val(new) + count * size_of::<Value>())?;
     let removed: Vec<Value> =
         machine.items_mut(this)?.splice(start..start + count, new.iter().cloned()).collect();
-    machine.array(removed)
+    machine.counted_array(removed)
 }
 
 pub(super) fn to_spliced(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {

@@ -110,9 +110,10 @@ impl Reader<'_> {
             return machine.array(items);
         }
         loop {
+            machine.bytes(size_of::<Value>())?;
             items.push(self.value(machine)?);
             if self.eat(b']') {
-                return machine.array(items);
+                return machine.counted_array(items);
             }
             if !self.eat(b',') {
                 return Err(self.wrong(machine));

@@ -1,7 +1,7 @@
 //! `replace`, `split` and whatever else goes from match to match.
 
 use super::super::argument;
-use super::super::regexp::{as_regex, find, named, once, rewind, texts};
+use super::super::regexp::{as_regex, find, named, once, rewind, texts, view};
 use super::this_text;
 use crate::machine::{Machine, Run};
 use crate::regex::Groups;
@@ -37,6 +37,7 @@ fn all_after(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text, start:
     while let Some(groups) = find(machine, regex, text, at)? {
         let Some((start, end)) = groups.first().copied().flatten() else { break };
         at = if start == end { after_next(text, end) } else { end };
+        machine.bytes(size_of::<Groups>())?;
         found.push(groups);
     }
     Ok(found)
@@ -55,10 +56,13 @@ fn after_next(text: &Text, byte: usize) -> usize {
 }
 
 pub(super) fn replace(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], which: Which) -> Run {
-    let text = this_text(machine, this)?;
+    let input = this_text(machine, this)?;
     let (wanted, with) = (argument(arguments, 0), argument(arguments, 1));
     let regex = as_regex(machine, wanted);
-    let text = regex.as_ref().map_or_else(|| text.clone(), |regex| regex.regex.view(&text));
+    let text = match &regex {
+        Some(regex) => view(machine, regex, &input)?,
+        None => input.clone(),
+    };
     // What is looked for becomes a text first, then what replaces it, and only then anything is looked for.
     let plain = match &regex {
         Some(_) => None,
@@ -86,7 +90,7 @@ pub(super) fn replace(machine: &mut Machine<'_>, this: &Value, arguments: &[Valu
     let mut done = 0;
     for groups in &found {
         let Some((start, end)) = groups.first().copied().flatten() else { continue };
-        let new = replacement(machine, &text, groups, regex.as_ref(), &with)?;
+        let new = replacement(machine, (&input, &text), groups, regex.as_ref(), &with)?;
         machine.bytes(new.len() + start.saturating_sub(done))?;
         out.push_str(text.as_str().get(done..start).unwrap_or_default());
         out.push_str(&new);
@@ -102,7 +106,7 @@ fn places_of(machine: &mut Machine<'_>, text: &Text, wanted: &str, which: Which)
     let mut places: Vec<Groups> = Vec::new();
     for (start, part) in text.as_str().match_indices(wanted).take(most) {
         machine.steps(1)?;
-        machine.bytes(64)?;
+        machine.bytes(2 * size_of::<Groups>())?;
         places.push(vec![Some((start, start + part.len()))]);
     }
     Ok(places)
@@ -116,7 +120,7 @@ enum With {
 
 fn replacement(
     machine: &mut Machine<'_>,
-    text: &Text,
+    (input, text): (&Text, &Text),
     groups: &Groups,
     regex: Option<&RegexObject>,
     with: &With,
@@ -132,7 +136,7 @@ fn replacement(
         With::Function(function) => {
             let start = groups.first().copied().flatten().map_or(0, |(start, _)| text.units_before(start));
             let mut arguments = parts;
-            arguments.extend([start.into(), Value::Text(Text::new(text.as_str()))]);
+            arguments.extend([start.into(), Value::Text(input.clone())]);
             if !matches!(names, Value::Undefined) {
                 arguments.push(names);
             }
@@ -200,7 +204,7 @@ fn by_name(machine: &mut Machine<'_>, after: &str, names: &Value) -> Run<(Option
 
 /// The parts of a text between matches, and the groups of the matches.
 pub(super) fn split_by(machine: &mut Machine<'_>, text: &Text, regex: &RegexObject) -> Run<Vec<Value>> {
-    let text = &regex.regex.view(text);
+    let text = &view(machine, regex, text)?;
     let whole = text.as_str();
     if whole.is_empty() {
         let matches_nothing = find(machine, regex, text, 0)?.is_some();
