@@ -13,7 +13,7 @@ use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session, ToolResult};
 use stockade_text::escape;
 
 use crate::failure::{Failure, with_causes};
-use crate::{guarded, trail};
+use crate::{executions, guarded, trail};
 
 /// The tool that a command is, for the list of tools of an agent or a skill.
 const TOOL: &str = "exec";
@@ -58,7 +58,7 @@ pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Re
     })
 }
 
-/// Has the tool, the limits and the command judged, and runs the command where it may run. It is a step of the task that is named.
+/// Has the tool, the limits and the command judged, and runs the command where it may run. It is a step of the execution that is named, or of the terminal session.
 pub(crate) fn run(
     session: &mut Session,
     execution: Option<&str>,
@@ -71,6 +71,7 @@ pub(crate) fn run(
     if !tool.is_allowed() {
         return Ok(AgentRun::Refused(tool));
     }
+    let execution = execution.map(str::to_owned).or_else(|| executions::unnamed(session.guard()));
     session.count_commands(execution.map(|name| session.begin(name)));
     Ok(match session.run(&text, streams).map_err(|error| undecided(&error))? {
         RunAnswer::Ran(ran) => {

@@ -13,6 +13,7 @@ mod command_rules;
 mod commands;
 mod evaluation;
 mod exclusions;
+mod executions;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]

@@ -178,7 +178,13 @@ impl Config {
         self.known.check(id)?;
         let named = self.agents.get(id).or_else(|| self.agents.get(ALL));
         // There always is one for all.
-        Ok(AgentConfig { rules: self.rules.layers_of(id), ..named.cloned().unwrap_or_default() })
+        let steps = self.get(&format!("agents.{id}.maxSteps"));
+        let steps_are_set = steps.is_none_or(|steps| steps.origin.layer != ConfigLayer::Default);
+        Ok(AgentConfig {
+            rules: self.rules.layers_of(id),
+            steps_are_set,
+            ..named.cloned().unwrap_or_default()
+        })
     }
 
     /// Returns the rules for commands that hold for an agent, and where each stands.

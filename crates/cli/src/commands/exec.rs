@@ -79,7 +79,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = SHAPING)]
     agent: Option<String>,
 
-    /// The task of the agent whose step the command is; the steps of a task are counted over all commands
+    /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
     #[arg(long, value_name = "NAME", value_parser = crate::args::execution, requires = "agent")]
     execution: Option<String>,
 

@@ -61,7 +61,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = exec::reviews())]
     review: Option<ReviewMode>,
 
-    /// The task whose step the command is; the steps of a task are counted over all commands [default: a task of its own]
+    /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
     #[arg(long, value_name = "NAME", value_parser = crate::args::execution)]
     execution: Option<String>,
 

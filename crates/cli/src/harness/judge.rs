@@ -13,14 +13,16 @@ use stockade_guard::policy::shell::{ReadOptions, Shell};
 use stockade_guard::policy::{
     Access, CommandContext, CommandDecision, Effect, ToolCatalog, ToolPolicyConfig,
 };
-use stockade_guard::{AskedCommand, Decision, DecisionLayer, Guard, GuardOptions, Session, decide_on_disk};
+use stockade_guard::{
+    AskedCommand, Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session, decide_on_disk,
+};
 
 use super::answer::{Verdict, is_shown_whole};
 use super::call::{Call, Origin};
 use super::rewrite::Contained;
 use super::tools::{Kind, feeds, known, own_tools};
 use super::{Harness, addresses, patch, paths};
-use crate::{guarded, kept_answers, trail};
+use crate::{executions, guarded, kept_answers, trail};
 
 /// What tools call a command among their arguments, and the folder that it runs in.
 const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
@@ -73,7 +75,7 @@ impl<'a> Agent<'a> {
             let decision = self.session.own_tool(tool).map_err(|error| error.to_string())?;
             return Ok(self.stopped(&decision));
         }
-        let limits = self.session.check_limits().map_err(|error| error.to_string())?;
+        let limits = self.step(&call.origin).map_err(|error| error.to_string())?;
         if !limits.is_allowed() {
             return Ok(self.stopped(&limits));
         }
@@ -99,6 +101,15 @@ impl<'a> Agent<'a> {
             Kind::Web => self.hosts(&addresses::among(&call.input)?),
             Kind::Feed | Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
         }
+    }
+
+    /// Counts the call in the session of the harness, where steps are set, and asks whether anything is left of the budgets.
+    fn step(&self, origin: &Origin) -> Result<Decision, GuardError> {
+        if !self.guard.config().steps_are_set {
+            return self.session.check_limits();
+        }
+        let name = executions::of_harness(self.harness.name, &origin.session);
+        self.session.take_step(&self.session.begin(name))
     }
 
     /// Decides on paths: the strictest answer counts for all.

@@ -67,6 +67,9 @@ mod seeds;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod serve;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod steps;
 #[cfg(test)]
 mod support;
 #[cfg(test)]

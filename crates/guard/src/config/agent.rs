@@ -31,6 +31,9 @@ pub struct AgentConfig {
     pub tools: ToolPolicyConfig,
     /// What it may spend, when its service is left alone, and how many steps one execution has.
     pub limits: AgentLimits,
+    /// Whether a configuration sets how many steps an execution has. Where the host names no executions, such as a hook, the default
+    /// would end every long session, so only a number that was set is counted.
+    pub steps_are_set: bool,
     /// How skills are let in.
     pub skills: AdmitOptions,
     /// The paths that its tools may touch.
@@ -357,6 +360,7 @@ impl WrittenAgent {
     fn read(self, permission: &Permission) -> AgentConfig {
         let Tools { profile, allow, deny } = self.tool_policy;
         AgentConfig {
+            steps_are_set: false,
             tools: ToolPolicyConfig { profile, allow, deny },
             limits: AgentLimits {
                 budget: self.budget.read(),
@@ -500,6 +504,7 @@ impl Default for AgentConfig {
         Self {
             tools: ToolPolicyConfig { profile: "minimal".to_owned(), allow: Vec::new(), deny: Vec::new() },
             limits: AgentLimits { max_steps: Some(1), ..AgentLimits::default() },
+            steps_are_set: true,
             skills: AdmitOptions::default(),
             files: SandboxConfig::standard(),
             denied_files: SandboxConfig::default(),
