@@ -1,7 +1,7 @@
 //! `cargo xtask harnesses [HARNESS…]`: real harnesses from npm, with a model that asks for what it is told to and with what
 //! `stockade install` registers. The table that it prints is `crates/cli/tests/harnesses/measured.md`.
 //!
-//! `cargo xtask driven [CLI…]`: the same programs, driven by `stockade drive`. Its table is in `crates/cli/DRIVE.md`.
+//! `cargo xtask driven [CLI…]`: the same programs, driven by `stockade drive`. What it finds goes into the table of `crates/cli/DRIVE.md`.
 
 use crate::check::Check;
 use crate::program::Program;
@@ -16,19 +16,24 @@ const PYTHON: &str = "/usr/bin/python3";
 
 /// Runs the harnesses.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
-    start(workspace, "crates/cli/tests/harnesses/run.py", arguments)
+    start(workspace, "crates/cli/tests/harnesses/run.py", &[], arguments)
 }
 
 /// Drives the CLIs.
 pub(crate) fn driven(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
-    start(workspace, "crates/cli/tests/harnesses/drive.py", arguments)
+    start(workspace, "crates/cli/tests/harnesses/drive.py", &["crates/cli/DRIVE.md"], arguments)
 }
 
-fn start(workspace: &Workspace, program: &str, arguments: &[String]) -> Result<(), Stop> {
+fn start(workspace: &Workspace, program: &str, pages: &[&str], arguments: &[String]) -> Result<(), Stop> {
     let build = workspace.cargo().args(["build", "--package", "stockade-cli", "--all-features"]);
     let stockade = workspace.target.join("debug/stockade");
     let folder = workspace.target.join("harnesses");
-    let run =
-        Program::new(PYTHON).folder(&workspace.root).arg(program).arg(stockade).arg(folder).args(arguments);
+    let run = Program::new(PYTHON)
+        .folder(&workspace.root)
+        .arg(program)
+        .arg(stockade)
+        .arg(folder)
+        .args(pages)
+        .args(arguments);
     run_live(&[Check::program(GROUP, "stockade", build), Check::program(GROUP, "harnesses", run)])
 }

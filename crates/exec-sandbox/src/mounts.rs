@@ -685,6 +685,10 @@ fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
         Mount::new(target, kind, WHY_TRUSTED)
     };
     let mut mounts = vec![mount(Path::new(trust::FOLDER), trust.folder.clone(), MountPoint::Folder)];
+    let browsers = trust::BROWSER_POLICIES.iter();
+    mounts.extend(
+        browsers.map(|path| mount(Path::new(path), trust.file(trust::BROWSERS_NAME), MountPoint::Folder)),
+    );
     for (path, name) in trust::replaced() {
         let real = facts.resolved(path).filter(|real| facts.entry(real) == Some(&Entry::File));
         let is_shown = |real: &&Path| SYSTEM.iter().any(|(folder, _)| real.starts_with(folder));

@@ -26,6 +26,14 @@ pub(crate) const JAVA_STORES: &[&str] = &[
     "/etc/ca-certificates/extracted/java-cacerts",
 ];
 
+/// Where browsers that are built on Chromium look for policies of the machine: Chromium, Chrome, Chrome for Testing. They read neither
+/// the bundles of the system nor a variable.
+pub(crate) const BROWSER_POLICIES: &[&str] = &[
+    "/etc/chromium/policies/managed",
+    "/etc/opt/chrome/policies/managed",
+    "/etc/opt/chrome_for_testing/policies/managed",
+];
+
 /// Where a sandbox has the files of a run.
 pub(crate) const FOLDER: &str = "/etc/stockade-trust";
 pub(crate) const BUNDLE: &str = "/etc/stockade-trust/authorities.pem";
@@ -40,6 +48,8 @@ pub(crate) const BUNDLE_NAME: &str = "authorities.pem";
 )]
 pub(crate) const OF_RUN_NAME: &str = "run.pem";
 pub(crate) const STORE_NAME: &str = "authorities.jks";
+/// The folder with the policy of browsers.
+pub(crate) const BROWSERS_NAME: &str = "browsers";
 
 /// Variables that name a file of authorities.
 pub(crate) const VARIABLES: &[(&str, &str)] = &[

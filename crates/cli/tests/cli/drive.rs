@@ -1,5 +1,5 @@
 //! CLIs that are driven: a script in the place of each, and a server that keeps what it was sent. The real ones are driven by
-//! `cargo xtask harnesses drive`.
+//! `cargo xtask driven`, whose table is compared here.
 #![expect(clippy::disallowed_methods, reason = "writes scripts and logins, and runs programs")]
 
 use std::fs;

@@ -131,6 +131,13 @@ asyncio.run(main())'"),
 /// What else has to work, and what must not.
 #[rustfmt::skip]
 const BESIDE: &[Client] = &[
+    // It greets with an encrypted name. It ends with 0 whatever comes, so what it shows counts.
+    Client {
+        name: "chromium", needs: "/usr/bin/chromium", hosts: REGISTRY,
+        script: "export HOME=/tmp; chromium --headless --no-sandbox --disable-gpu --user-data-dir=/tmp/profile --ignore-certificate-errors \
+                 --dump-dom https://registry.test/echo 2> none | grep -o 'GET registry.test'",
+        expected: Prints("GET registry.test\n"),
+    },
     Client {
         name: "names-below-one", needs: "/usr/bin/curl", hosts: &["*.registry.test:8443"],
         script: "curl -sS --cacert {ca} https://a.registry.test:8443/hello",
@@ -333,6 +340,12 @@ asyncio.run(main())'"),
         'fetch(\"https://registry.test/hello\").then((answer) => answer.text()).then((text) => process.stdout.write(text))'"),
     inspected("in-go", "{site}/public/get", "{site}/public/get https://registry.test/hello"),
     inspected("in-java", "{site}/public/Get.class", "java -cp {site}/public Get https://registry.test/hello 2> none"),
+    Client {
+        name: "in-chromium", needs: "/usr/bin/chromium", hosts: INSPECTED,
+        script: "export HOME=/tmp; chromium --headless --no-sandbox --disable-gpu --user-data-dir=/tmp/profile \
+                 --dump-dom https://registry.test/echo 2> none | grep -o 'GET registry.test'",
+        expected: Prints("GET registry.test\n"),
+    },
     inspected("in-proxies", "/usr/bin/curl", "curl -sS -x http://127.0.0.1:3128 https://registry.test/hello > a; \
         curl -sS -x socks5h://127.0.0.1:3128 https://registry.test/hello | cmp - a && cat a"),
     Client {
@@ -402,6 +415,14 @@ const WITH_SECRETS: &[Client] = &[
                  fetch(\"https://registry.test/closed/whoami\", { headers: { authorization: \"Bearer \" + t } }).then((answer) => answer.text()) \
                  .then((text) => process.stdout.write(text.replace(t, \"DUMMY\")))'",
         expected: Prints("who has it, Bearer DUMMY\n"),
+    },
+    // In parts that the client puts together, and as the rest of what is there already.
+    Client {
+        name: "secret-range", needs: "/usr/bin/curl", hosts: LENT,
+        script: "get() { curl -sS -H \"Authorization: Bearer $TOKEN\" \"$@\" https://registry.test/closed/long; }; \
+                 get > all; { get -r 0-99999; get -r 100000-199999; get -r 200000-; } | cmp - all && head -c 1000 all > rest && \
+                 get -C - -o rest && cmp rest all && wc -c < all; get -r 5-9,20-30 | grep -o '\"rule\":\"[a-z-]*'",
+        expected: Prints("300000\n\"rule\":\"secret-unreadable\n"),
     },
     Client {
         name: "secret-post", needs: "/usr/bin/curl", hosts: LENT,

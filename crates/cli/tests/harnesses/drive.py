@@ -1,13 +1,14 @@
 """Real CLIs, driven by `stockade drive`, with a model of ours: does a whole turn work with a key that none of it ever sees?
 
-    drive.py STOCKADE FOLDER [CLI…]
+    drive.py STOCKADE FOLDER PAGE [CLI…]
 
 Needs root (for a network of its own), Node, npm, curl and openssl. The CLIs are those of run.py. Each runs a turn in which its model asks
-for a command: at the host of its preset, which here leads to a server of ours with a certificate of ours, and at a gateway. Prints a
-table in Markdown, and ends with 1 where a cell is not `yes`.
+for a command: at the host of its preset, which here leads to a server of ours with a certificate of ours, and at a gateway. Puts what was
+found into the table of PAGE: the rows of the CLIs that ran, and of which commit they are. Ends with 1 where a cell is not `yes`.
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -100,9 +101,36 @@ def inside(name, program, stockade, home, way):
     }
 
 
+BEGIN, END = "<!-- driven: begin -->", "<!-- driven: end -->"
+
+
+def commit(folder):
+    """What was measured: the commit, and whether something was changed since then."""
+    asked = ["git", "describe", "--always", "--dirty", "--abbrev=10", "--exclude", "*"]
+    return subprocess.run(asked, cwd=folder, capture_output=True, text=True).stdout.strip() or "unknown"
+
+
+def tabulate(page, rows, measured):
+    """Puts rows into the table of a page, by their first cell. Those of other versions of the same CLI go."""
+    with open(page) as file:
+        text = file.read()
+    before, rest = text.split(BEGIN)
+    old, after = rest.split(END)
+    kept = [line for line in old.splitlines() if re.match(r"\| [a-z]+ [0-9]", line)]
+    names = {(row[0], row[2]) for row, _ in measured}
+    is_old = lambda line: any(line.startswith(f"| {name} ") and f", {way} |" in line for name, way in names)
+    new = [f"| {name} {version}, {way} | " + " | ".join([*cells, f"`{commit(HERE)}`"]) + " |"
+           for (name, version, way), cells in measured]
+    order = list(TURNS)
+    place = lambda line: (order.index(line.split()[1]), ["preset", "gateway", "login"].index(line.split(", ")[1].split()[0]))
+    lines = sorted([line for line in kept if not is_old(line)] + new, key=place)
+    head = "| | " + " | ".join([*rows, "commit"]) + " |\n|---|" + "---|" * (len(rows) + 1)
+    write(page, before + BEGIN + "\n" + head + "\n" + "\n".join(lines) + "\n" + END + after, 0o644)
+
+
 def main():
     stockade, folder = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    chosen = [name for name in sys.argv[3:] if name in TURNS] or list(TURNS)
+    page, chosen = os.path.abspath(sys.argv[3]), [name for name in sys.argv[4:] if name in TURNS] or list(TURNS)
     ways = [(name, way) for name in chosen for way in ["preset", "gateway", *(["login"] if name == "claude" else [])]]
     columns = []
     for name, way in ways:
@@ -129,10 +157,8 @@ def main():
             shutil.rmtree(home, ignore_errors=True)
             shutil.rmtree(f"{home}.site", ignore_errors=True)
     rows = list(next((column for column in columns if column), {}))
-    print("| | " + " | ".join(rows) + " |")
-    print("|---|" + "---|" * len(rows))
-    for (name, way), column in zip(ways, columns):
-        print(f"| {name} {HARNESSES[name][1]}, {way} | " + " | ".join("yes" if column.get(row) else "**no**" for row in rows) + " |")
+    cells = [["yes" if column.get(row) else "**no**" for row in rows] for column in columns]
+    tabulate(page, rows, [((name, HARNESSES[name][1], way), found) for (name, way), found in zip(ways, cells)])
     return 0 if all(column and all(column.values()) for column in columns) else 1
 
 

@@ -49,7 +49,7 @@ pub struct HeaderRow {
     pub why: &'static str,
 }
 
-/// The header of an answer that names the headers which were left out of it.
+/// The header of an answer that says what was left out of it.
 pub const WITHHELD: &str = "x-stockade-withheld";
 
 use HeaderAt::{AnyHost, SecretHost};
@@ -102,7 +102,7 @@ pub const HEADER_TABLE: &[HeaderRow] = &[
     row("grpc-encoding", Answer, SecretHost, Judged, "any but `identity` is refused (`secret-unreadable`)"),
     row("connect-content-encoding", Answer, SecretHost, Judged, "any but `identity` is refused (`secret-unreadable`)"),
     row("sec-websocket-extensions", Answer, SecretHost, Judged, "refused (`secret-unreadable`): none was offered"),
-    row("set-cookie", Answer, SecretHost, Withheld, "would be another credential; the answer names it in `x-stockade-withheld`"),
+    row("set-cookie", Answer, SecretHost, Withheld, "would be another credential; the answer says `x-stockade-withheld: cookies`"),
 ];
 
 /// Returns the names of the headers that have this fate there.

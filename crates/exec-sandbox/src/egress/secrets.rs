@@ -36,6 +36,7 @@ use super::broker::inspect::{BodyRewrite, Conversation, Rewrite, RewriteRefusal}
 use super::host_list::HostList;
 use super::secret_binding::{SecretBinding, SecretError, SecretPlace};
 use super::target::NetTarget;
+use credentials::HostKind;
 use needles::Needles;
 use scrub::Scrubber;
 
@@ -178,6 +179,13 @@ impl Held {
     /// Returns whether a host gets a secret.
     fn is_bound(&self, target: &NetTarget) -> bool {
         self.bindings().any(|(_, binding)| binding.host.holds(target))
+    }
+
+    /// Returns what a host is: one to which dummies may be mentioned is that of a model.
+    fn kind_of(&self, target: &NetTarget) -> HostKind {
+        let is_model =
+            |(_, binding): (&Secret, &SecretBinding)| binding.is_mentioned && binding.host.holds(target);
+        if self.bindings().any(is_model) { HostKind::Model } else { HostKind::Other }
     }
 
     /// Returns how long the shortest secret is that a host is sent; nothing if it is sent none. A key that requests are signed with

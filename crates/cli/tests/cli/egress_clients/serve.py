@@ -1,10 +1,11 @@
 # Serves the folder SITE/served over HTTP and HTTPS at an address that looks public, and over HTTP at the loopback.
-# Beside files, it tells what it was sent: GET and POST of /echo.
-import base64, http.server, os, ssl, sys, threading
+# Beside files, it tells what it was sent: GET and POST of /echo; and /long comes in the part that is asked for.
+import base64, http.server, os, random, ssl, sys, threading
 
 SITE, ADDRESS = sys.argv[1], sys.argv[2]
 SECRET = open(os.path.join(SITE, "token")).read().strip()
 KEYS = ["Bearer " + SECRET, "token " + SECRET, "Basic " + base64.b64encode(("me:" + SECRET).encode()).decode()]
+LONG = bytes(random.Random(7).randrange(256) for _ in range(300000))
 os.chdir(os.path.join(SITE, "served"))
 
 
@@ -41,7 +42,22 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             return self.tell("who has it, %s\n" % self.headers["Authorization"])
         if self.path == "/echo":
             return self.tell("%s %s\n" % (self.command, self.headers["Host"]))
+        if self.path == "/long":
+            return self.tell_part()
         super().do_GET()
+
+    def tell_part(self):
+        first, last = 0, len(LONG) - 1
+        wanted = self.headers["Range"]
+        if wanted:
+            begin, _, end = wanted.removeprefix("bytes=").partition("-")
+            first, last = int(begin), int(end or last)
+        self.send_response(206 if wanted else 200)
+        if wanted:
+            self.send_header("Content-Range", "bytes %d-%d/%d" % (first, last, len(LONG)))
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.end_headers()
+        self.wfile.write(LONG[first:last + 1])
 
     def do_POST(self):
         if self.headers["Transfer-Encoding"] == "chunked":

@@ -56,11 +56,11 @@ pub(super) fn rewrite(
     Ok(through(Decoded { decoder, scrubbed: scrubbed(), came: 0, became: 0 }))
 }
 
-/// Takes out what a host with a secret may not hand to a command, and names it.
+/// Takes out what a host with a secret may not hand to a command, and says so.
 fn withhold(headers: &mut HeaderMap) {
     for name in headers_of(HeaderOf::Answer, HeaderAt::SecretHost, HeaderFate::Withheld) {
         if headers.remove(name).is_some() {
-            headers.append(WITHHELD, HeaderValue::from_static(name));
+            headers.insert(WITHHELD, HeaderValue::from_static("cookies"));
         }
     }
 }

@@ -42,10 +42,20 @@ const JOINED: &[&str] = &[
     "token",
 ];
 
-/// Names that end with none of these. A session by other names is often one of a conversation, and lets nobody in: `session_id` of
-/// Codex, `mcp-session-id`, `vscode-sessionid`.
-const HEADERS: &[&str] =
-    &["x-honeycomb-team", "x-session", "x-session-id", "x-sessionid", "sessionid", "x-auth-user-token"];
+/// Names that end with none of these.
+const HEADERS: &[&str] = &["x-honeycomb-team", "x-auth-user-token"];
+
+/// Names of sessions: of a login, or of a conversation with a model. Which of the two one is, its value has to tell. Other names are
+/// of conversations: `session_id` of Codex, `mcp-session-id`, `vscode-sessionid`.
+const SESSIONS: &[&str] = &["x-session", "x-session-id", "x-sessionid", "sessionid"];
+
+/// To what kind of host a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HostKind {
+    /// A model's API: what programs tell it of their conversations has long random names.
+    Model,
+    Other,
+}
 
 /// What stands before `token` or `key` where that is a place in a list, says which of several something is, or is no secret.
 const BEFORE: &[&str] = &[
@@ -104,9 +114,16 @@ const KEYS_OF: &[&str] = &[
     "write",
 ];
 
-/// Returns whether a header, in small letters, says who somebody is.
-pub(super) fn is_header(name: &str) -> bool {
-    HEADERS.contains(&name.replace('_', "-").as_str()) || is_named_so(name)
+/// Returns whether a header, with its name in lower case, carries a credential.
+pub(super) fn is_header(name: &str, value: &[u8], host: HostKind) -> bool {
+    let plain = name.replace('_', "-");
+    if SESSIONS.contains(&plain.as_str()) {
+        return match host {
+            HostKind::Model => dummy::begins_as_token(&String::from_utf8_lossy(value), LONG),
+            HostKind::Other => is_token(value),
+        };
+    }
+    HEADERS.contains(&plain.as_str()) || is_named_so(name)
 }
 
 /// Returns whether a name in a query does, as it reads when it is decoded.
@@ -197,11 +214,10 @@ mod tests {
             "secret",
             "password",
             "x-jwt",
-            "x-session-id",
             "x-accesstoken",
             "signature",
         ] {
-            assert!(is_header(name), "{name}");
+            assert!(is_header(name, b"x", HostKind::Model), "{name}");
         }
         for name in [
             "accept",
@@ -218,7 +234,8 @@ mod tests {
             "monkey",
             "author",
         ] {
-            assert!(!is_header(name), "{name}");
+            let value = b"0123456789abcdef0123456789abcdef";
+            assert!(!is_header(name, value, HostKind::Other), "{name}");
         }
         for name in [
             "Access_Token",
@@ -258,6 +275,25 @@ mod tests {
             "",
         ] {
             assert!(!is_in_query(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_session_is_a_credential_by_the_shape_of_its_value() {
+        for (value, at_model, elsewhere) in [
+            ("ses_5d1f3ab2ffeXbZcT0qWv1Rm8Yk", false, true),
+            ("123e4567-e89b-12d3-a456-426614174000", false, true),
+            ("0123456789abcdef0123456789abcdef", false, true),
+            ("chat-1", false, false),
+            ("main", false, false),
+            ("ghp_REALrealREALrealREALrealREALreal0001", true, true),
+            ("sk-ant-api03-otherOTHERotherOTHERotherOTHER", true, true),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJtZSJ9.c2lnbmF0dXJl", true, true),
+        ] {
+            for name in SESSIONS.iter().chain(&["x_session_id"]) {
+                assert_eq!(is_header(name, value.as_bytes(), HostKind::Model), at_model, "{name} {value}");
+                assert_eq!(is_header(name, value.as_bytes(), HostKind::Other), elsewhere, "{name} {value}");
+            }
         }
     }
 

@@ -277,7 +277,9 @@ impl<'h> Asked<'h> {
             return self.basic(&basic);
         }
         let Some(number) = self.held.dummies.first(value.as_bytes()) else {
-            return match self.is_bound && credentials::is_header(name.as_str()) {
+            let kind = self.held.kind_of(self.to.target);
+            let is_credential = || credentials::is_header(name.as_str(), value.as_bytes(), kind);
+            return match self.is_bound && is_credential() {
                 true => Err(self.other(&shown)),
                 false => Ok(None),
             };

@@ -301,7 +301,7 @@ fn a_host_with_a_secret_gets_no_other_credential() {
         vec![("authorization", basic(&t, "mine"))],
         vec![("authorization", basic("ghp_strangeSTRANGEstrangeSTRANGEstra0001", &t))],
         vec![("token", "mine".to_owned())],
-        vec![("x-session-id", "mine".to_owned())],
+        vec![("x-session-id", "0123456789abcdef0123456789abcdef".to_owned())],
         vec![("x-jwt", "mine".to_owned())],
         vec![("cookie", "session=mine".to_owned())],
         vec![("private-token", "mine".to_owned())],

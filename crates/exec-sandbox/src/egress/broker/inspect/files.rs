@@ -14,7 +14,7 @@ use rustls_pki_types::CertificateDer;
 
 use super::java;
 use super::roots::certificates;
-use crate::trust::{BUNDLE_NAME, OF_RUN_NAME, RunTrust, STORE_NAME, VARIABLES};
+use crate::trust::{BROWSERS_NAME, BUNDLE_NAME, OF_RUN_NAME, RunTrust, STORE_NAME, VARIABLES};
 
 /// The bytes of a line in PEM.
 const LINE: usize = 64;
@@ -44,6 +44,10 @@ pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> i
     put(&trust, OF_RUN_NAME, pem(&extra).as_bytes())?;
     put(&trust, BUNDLE_NAME, pem(&all).as_bytes())?;
     put(&trust, STORE_NAME, &java::store(&all))?;
+    let browsers = trust.file(BROWSERS_NAME);
+    DirBuilder::new().mode(0o755).create(&browsers)?;
+    std::fs::set_permissions(&browsers, Permissions::from_mode(0o755))?;
+    put(&trust, &format!("{BROWSERS_NAME}/{POLICY_NAME}"), policy(&extra).as_bytes())?;
     Ok((trust, alive))
 }
 
@@ -111,6 +115,15 @@ fn put(trust: &RunTrust, name: &str, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(trust.file(name))?;
     file.set_permissions(Permissions::from_mode(0o644))?;
     file.write_all(bytes)
+}
+
+/// The file with the policy of browsers, whose name they do not care about.
+const POLICY_NAME: &str = "stockade.json";
+
+/// Returns the policy by which Chromium and its kin trust further authorities (`CACertificates`).
+fn policy(certificates: &[&CertificateDer<'_>]) -> String {
+    let encoded: Vec<String> = certificates.iter().map(|certificate| STANDARD.encode(certificate)).collect();
+    serde_json::json!({ "CACertificates": encoded }).to_string()
 }
 
 pub(super) fn pem(certificates: &[&CertificateDer<'_>]) -> String {
