@@ -36,7 +36,8 @@ struct Controller {
     settings: fn(&ResourceLimits) -> [Settings; 2],
     /// What is written as well where the kernel has it.
     more: fn(&ResourceLimits) -> [Settings; 2],
-    properties: &'static [Property],
+    /// What that enforces.
+    properties: fn(&ResourceLimits) -> &'static [Property],
 }
 
 const CONTROLLERS: &[Controller] = &[
@@ -52,7 +53,7 @@ const CONTROLLERS: &[Controller] = &[
             let both = limits.memory.bound().map(|bytes| ("memory.memsw.limit_in_bytes", bytes));
             [both.into_iter().collect(), vec![("memory.swap.max", 0)]]
         },
-        properties: &[Property::Memory, Property::TotalMemory],
+        properties: |_| &[Property::Memory, Property::TotalMemory],
     },
     Controller {
         name: "pids",
@@ -62,17 +63,21 @@ const CONTROLLERS: &[Controller] = &[
             [most, most].map(|most| most.into_iter().collect())
         },
         more: |_| [Vec::new(), Vec::new()],
-        properties: &[Property::ProcessCount],
+        properties: |_| &[Property::ProcessCount],
     },
     Controller {
         name: "cpu",
         // An ordinary group has 1024 shares, or a weight of 100.
         settings: |limits| match limits.priority {
-            Priority::Background => [vec![("cpu.shares", 128)], vec![("cpu.weight", 12)]],
-            Priority::Normal => [Vec::new(), Vec::new()],
+            Priority::Idle => [vec![("cpu.shares", 15)], vec![("cpu.weight", 2)]],
+            // The group counts what was used all the same.
+            Priority::Normal | Priority::Low => [vec![("cpu.shares", 1024)], vec![("cpu.weight", 100)]],
         },
         more: |_| [Vec::new(), Vec::new()],
-        properties: &[Property::Priority],
+        properties: |limits| match limits.priority {
+            Priority::Idle => &[Property::Priority],
+            Priority::Normal | Priority::Low => &[],
+        },
     },
 ];
 
@@ -102,6 +107,7 @@ struct Made {
     controller: &'static Controller,
     version: Version,
     path: PathBuf,
+    properties: &'static [Property],
 }
 
 /// Control groups of one sandbox. They are removed when it is gone.
@@ -164,14 +170,13 @@ impl Groups {
         more.iter().filter(|(file, _)| path.join(file).exists()).for_each(|setting| {
             write(setting).ok();
         });
-        Some(Made { controller, version, path })
+        Some(Made { controller, version, path, properties: (controller.properties)(limits) })
     }
 
     /// Says what they enforce.
     pub(crate) fn promise(&self, enforcement: &mut Enforcement) {
         for made in &self.made {
-            let properties = made.controller.properties.iter();
-            properties.for_each(|one| enforcement.enforce(*one, made.version.means()));
+            made.properties.iter().for_each(|one| enforcement.enforce(*one, made.version.means()));
         }
     }
 
@@ -307,6 +312,7 @@ mod tests {
         ResourceLimits {
             memory: Limit::AtMost(4096),
             processes: Limit::AtMost(7),
+            priority: Priority::Idle,
             ..ResourceLimits::default()
         }
     }
@@ -323,12 +329,25 @@ mod tests {
         assert_eq!((made, groups.bound_memory()), (vec!["cpu"], false));
     }
 
+    /// Where nobody asked to stand back, the group counts and weighs as much as any other.
+    #[test]
+    fn an_ordinary_priority_has_an_ordinary_weight() {
+        let mounted = version_2("cpu memory pids\n");
+        let limits = ResourceLimits { priority: Priority::Low, ..limits() };
+        let groups = Groups::make_in(mounted.path(), "0::/user/app\n", &limits, "stockade-1-1");
+        let weight = mounted.path().join("user/stockade-1-1/cpu.weight");
+        assert_eq!(fs::read_to_string(weight).unwrap(), "100");
+        let mut enforcement = Enforcement::default();
+        groups.promise(&mut enforcement);
+        assert!(!enforcement.holds(Property::Priority));
+    }
+
     #[test]
     fn in_version_2_one_group_beside_that_of_this_program_has_all_bounds() {
         let mounted = version_2("cpu memory pids\n");
         let groups = Groups::make_in(mounted.path(), "0::/user/app\n", &limits(), "stockade-1-1");
         let group = mounted.path().join("user/stockade-1-1");
-        for (file, text) in [("memory.max", "4096"), ("pids.max", "8"), ("cpu.weight", "12")] {
+        for (file, text) in [("memory.max", "4096"), ("pids.max", "8"), ("cpu.weight", "2")] {
             assert_eq!(fs::read_to_string(group.join(file)).unwrap(), text, "{file}");
         }
         groups.add(42).unwrap();
@@ -336,6 +355,7 @@ mod tests {
         let mut enforcement = Enforcement::default();
         groups.promise(&mut enforcement);
         assert!(enforcement.enforced.contains(&(Property::TotalMemory, "a control group of version 2")));
+        assert!(enforcement.enforced.contains(&(Property::Priority, "a control group of version 2")));
         fs::write(group.join("memory.events"), "low 0\noom 1\noom_kill 1\noom_group_kill 0\n").unwrap();
         fs::write(group.join("memory.peak"), "4000\n").unwrap();
         fs::write(group.join("pids.events"), "max 3\n").unwrap();

@@ -29,6 +29,7 @@ pub use table::{DrivenCli, DrivenKey};
 
 use crate::choices::HomeView;
 use crate::egress::SecretBinding;
+use crate::limits::Limit;
 use crate::spec::{HomeState, MountAccess, SandboxSpec};
 use find::{FoundKey, Program};
 
@@ -175,6 +176,8 @@ pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     let words = std::iter::once(program.path.clone().into_os_string());
     let mut spec = SandboxSpec::new(&request.workspace, words);
     spec.home = HomeView::Tools;
+    // What it prints goes to whoever talks with it, and is kept nowhere.
+    spec.limits.output = Limit::Unlimited;
     spec.environment.pass.extend(cli.pass.iter().map(Into::into));
     program.show(&mut spec);
     let mut driven = Driven { spec, hosts: Vec::new(), secrets: Vec::new(), notes: Vec::new() };

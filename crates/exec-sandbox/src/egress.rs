@@ -60,7 +60,9 @@ mod target;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]
-pub use broker::{Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, Gatekeeper};
+pub use broker::{
+    Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, DEFAULT_CONNECTIONS, Gatekeeper,
+};
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub use header_table::{HEADER_TABLE, HeaderAt, HeaderFate, HeaderOf, HeaderRow, WITHHELD};
 pub(crate) use host_list::HostEntry;

@@ -29,7 +29,7 @@ pub struct ResourceLimits {
     /// Bytes in the private `/tmp`; the private home and shared memory get half as much each. They lie in memory, so all three
     /// together are never more than what is bounded there.
     pub scratch: u64,
-    /// Bytes that the command may print. What goes beyond is dropped.
+    /// Bytes that the command may print. What goes beyond is dropped, and counted in [`Output::dropped`](crate::Output::dropped).
     pub output: Limit<u64>,
     /// How the command competes for processors.
     pub priority: Priority,
@@ -49,7 +49,7 @@ impl Default for ResourceLimits {
             open_files: Limit::AtMost(4096),
             scratch: 512 * MIB,
             output: Limit::AtMost(32 * MIB),
-            priority: Priority::Background,
+            priority: Priority::Low,
         }
     }
 }
@@ -105,10 +105,56 @@ impl<T: Copy> Limit<T> {
 }
 
 /// How a command competes for processors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Priority {
-    /// After the programs of whoever uses the machine.
-    Background,
-    /// Like any other program.
+    /// Like any other program of the user.
     Normal,
+    /// A little behind the other programs of its user (`nice` 5). What an agent runs is what its user waits for.
+    #[default]
+    Low,
+    /// Behind everything else, its session included: it gets what others leave, which is next to nothing on a busy machine.
+    Idle,
+}
+
+impl Priority {
+    /// All, from the least to the most considerate.
+    pub const ALL: &'static [Self] = &[Self::Normal, Self::Low, Self::Idle];
+
+    /// Their names, in the same order.
+    pub const NAMES: &'static [&'static str] = &["normal", "low", "idle"];
+
+    /// Returns the word for it in options and configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "normal",
+            Self::Low => "low",
+            Self::Idle => "idle",
+        }
+    }
+
+    /// Returns what it means, for the help of an option.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Normal => "like any other program of yours",
+            Self::Low => "a little behind your other programs (nice 5)",
+            Self::Idle => "only what other programs leave, which is next to nothing on a busy machine",
+        }
+    }
+
+    /// Returns the priority of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|one| one.name() == name)
+    }
+
+    /// How far a process stands back (`nice`).
+    pub(crate) const fn nice(self) -> i32 {
+        match self {
+            Self::Normal => 0,
+            Self::Low => 5,
+            Self::Idle => 19,
+        }
+    }
 }

@@ -36,6 +36,10 @@ pub struct Outcome {
 /// timeout(1) and env(1), and one that none of them uses.
 pub const EXIT_CODES: &[(u8, &str)] = &[
     (
+        OUTPUT_CUT,
+        "it succeeded, and not all of its output is there: it printed more than it may, or could not be handed on",
+    ),
+    (
         LEFT_TO_RUN,
         "it left something that runs programs outside of the sandbox, which was put into quarantine, or could not be; or a link to the home or to what other programs obey",
     ),
@@ -58,6 +62,16 @@ impl Outcome {
             return LEFT_TO_RUN;
         }
         self.end.exit_code()
+    }
+
+    /// The same for a program that hands on what the command prints and has no other way to say that some of it is missing. A
+    /// command that failed says so by itself.
+    #[must_use]
+    pub fn exit_code_with_output(&self) -> u8 {
+        match self.exit_code() {
+            0 if self.output.truncated() => OUTPUT_CUT,
+            code => code,
+        }
     }
 
     /// Returns the outcome of a command of which nothing more is known, such as where nothing was started, or by a backend of
@@ -165,6 +179,7 @@ impl End {
     }
 }
 
+const OUTPUT_CUT: u8 = 122;
 const LEFT_TO_RUN: u8 = 123;
 const TIMED_OUT: u8 = 124;
 const COULD_NOT_RUN: u8 = 125;

@@ -46,9 +46,10 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
     let why = match property {
         Property::SystemCalls => "there is no filter of system calls for this kernel or architecture",
         Property::SecondWall => "this kernel has no Landlock",
-        Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
+        Property::Memory | Property::TotalMemory | Property::ProcessCount => {
             "no control group may be made here"
         }
+        Property::Priority => "no priority of `idle` was asked for, or it cannot be had here",
         Property::ProtectedNames => "it was switched off",
         Property::Processors => "no number of processors was named",
         Property::Disk => "file systems are only looked at, and what others write counts as well",
@@ -56,9 +57,10 @@ pub(crate) fn cannot_enforce(property: Property) -> Refusal {
         _ => "user namespaces cannot be made here",
     };
     let fix = match property {
-        Property::Memory | Property::TotalMemory | Property::ProcessCount | Property::Priority => {
+        Property::Memory | Property::TotalMemory | Property::ProcessCount => {
             "start it as root, or delegate a control group to this user"
         }
+        Property::Priority => "ask for it with --priority idle",
         Property::ProtectedNames => "let it be protected, or do not require it",
         Property::Processors => "name a number of processors",
         Property::Disk => "let the workspace lie on a file system of its own, or do not require it",

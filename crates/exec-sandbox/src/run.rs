@@ -25,6 +25,7 @@ mod sweeping;
 mod terminal;
 mod trial;
 mod voice;
+mod write_now;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -346,7 +347,7 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     {
         process_count(plan, enforcement);
     }
-    if plan.limits.priority == crate::Priority::Background
+    if plan.limits.priority == crate::Priority::Idle
         && !enforcement.holds(Property::Priority)
         && !is_contained
     {

@@ -15,12 +15,13 @@ use clap::Subcommand;
 use serde::Serialize;
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{
-    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, RunRecord, ServedEgress,
-    broker_status, broker_token,
+    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, Egress, RunRecord,
+    ServedEgress, broker_status, broker_token,
 };
 use stockade_text::{escape, escape_path};
 
 use super::exec::hosts;
+use super::exec::proxy_bounds::ProxyBounds;
 use super::exec::units::duration;
 use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
@@ -110,6 +111,9 @@ struct ServeArgs {
     #[arg(long, value_name = "NAME=SOURCE@HOST")]
     secret: Vec<String>,
 
+    #[command(flatten)]
+    bounds: ProxyBounds,
+
     /// The number of another user whose programs may come to the socket, with a token; may be repeated
     #[arg(long, value_name = "UID")]
     user: Vec<u32>,
@@ -142,6 +146,7 @@ pub(crate) fn run(args: &BrokerArgs) -> Result<Exit, Failure> {
 fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let list = "what the broker is started with (--allow-host)";
     let egress = hosts::listed(&args.allow_host, &args.secret, list, false).map_err(Failure::usage)?;
+    let egress = Egress { options: args.bounds.apply(egress.options), ..egress };
     let opened = trail::open_at(args.audit.as_deref(), trail::options(None));
     let trail = opened.map_err(|error| {
         Failure::incomplete(format_args!("nothing is let through that cannot be put on record: {error}"))

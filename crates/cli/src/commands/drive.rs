@@ -24,6 +24,7 @@ use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Egress, NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 
+use super::exec::proxy_bounds::ProxyBounds;
 use super::exec::{self, report, units};
 use crate::args::HELP;
 use crate::{judged, trail};
@@ -93,6 +94,9 @@ pub(crate) struct DriveArgs {
     /// A secret more that it uses and never sees; may be repeated, as of 'stockade exec'
     #[arg(long, value_name = "NAME=SOURCE@HOST")]
     secret: Vec<String>,
+
+    #[command(flatten)]
+    proxy: ProxyBounds,
 
     /// Keep what it has at home for the next run in this workspace, or for all that give this NAME
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
@@ -281,7 +285,7 @@ fn egress(args: &DriveArgs, driven: &Driven) -> Result<Egress, Stop> {
     let secrets = driven.secrets.iter().cloned().chain(more).collect();
     Ok(Egress {
         hosts,
-        options: BrokerOptions { list_name: LIST.to_owned(), ..BrokerOptions::default() },
+        options: args.proxy.apply(BrokerOptions { list_name: LIST.to_owned(), ..BrokerOptions::default() }),
         secrets,
     })
 }
@@ -305,7 +309,7 @@ fn ended(args: &DriveArgs, report: &RunReport) -> ExitCode {
         true => report::left(&report.outcome),
         false => report::outcome(report, None),
     }
-    ExitCode::from(report.outcome.exit_code())
+    ExitCode::from(report.outcome.exit_code_with_output())
 }
 
 fn text(words: &[OsString]) -> String {

@@ -6,6 +6,7 @@ pub(super) mod document;
 mod hidden_programs;
 pub(crate) mod hosts;
 mod mode;
+pub(crate) mod proxy_bounds;
 pub(super) mod report;
 mod shown;
 pub(crate) mod units;
@@ -22,8 +23,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
 use stockade_guard::exec::{
-    EXIT_CODES, End, HomeView, Input, OnUnavailable, Property, Refusal, ReviewMode, RunError, SandboxBackend,
-    SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
+    EXIT_CODES, End, HomeView, Input, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode,
+    RunError, SandboxBackend, SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
 use stockade_guard::policy::CommandPolicy;
 use stockade_guard::policy::shell::quote_argv;
@@ -62,8 +63,8 @@ const REFUSED: u8 = 126;
 
 /// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
 #[rustfmt::skip]
-const SHAPING: [&str; 27] = [
-    "no_rules", "ro", "rw", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time", "cpus", "memory", "processes",
+const SHAPING: [&str; 30] = [
+    "no_rules", "ro", "rw", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time", "cpus", "memory", "processes", "priority", "max_connections", "max_requests",
     "file_size", "disk", "files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
@@ -136,6 +137,9 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "NAME=SOURCE@HOST", conflicts_with_all = ["network", "broker"])]
     secret: Vec<String>,
 
+    #[command(flatten)]
+    proxy: proxy_bounds::ProxyBounds,
+
     /// What the command sees of your home
     #[arg(long, value_name = "WHAT", default_value = "tools", value_parser = homes())]
     home: HomeView,
@@ -164,6 +168,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "N")]
     processes: Option<u64>,
 
+    /// CPU priority of the command [default: low]
+    #[arg(long, value_name = "PRIORITY", value_parser = priorities())]
+    priority: Option<Priority>,
+
     /// How large a file may become that it writes: 100M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     file_size: Option<u64>,
@@ -178,7 +186,10 @@ pub(crate) struct ExecArgs {
     #[arg(long, value_name = "N")]
     files: Option<u64>,
 
-    /// How much it may print; what goes beyond is dropped
+    /// Maximum output: 10M [default: none; with --format json 32M]
+    ///
+    /// The rest is dropped. The number of bytes is reported on standard error, also with --quiet, and a command that succeeded ends with 122;
+    /// with --format json, `droppedBytes` has it, and the exit code stays.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_output: Option<u64>,
 
@@ -277,6 +288,10 @@ enum Reach {
     Observe,
     /// Whatever this machine reaches
     Open,
+}
+
+fn priorities() -> impl TypedValueParser<Value = Priority> {
+    choice(Priority::ALL, Priority::name, Priority::meaning)
 }
 
 fn homes() -> impl TypedValueParser<Value = HomeView> {
@@ -477,16 +492,23 @@ fn ended(
             Ok(()) => {}
             Err(error) => report::say(&format!("cannot write the outcome: {error}")),
         },
-        Format::Text
-            if args.quiet && matches!(end, End::NotFound | End::NotExecutable | End::Exited(127)) =>
-        {
-            report::ended(&report.plan, &report.outcome, agent);
+        Format::Text if args.quiet => {
+            if matches!(end, End::NotFound | End::NotExecutable | End::Exited(127)) {
+                report::ended(&report.plan, &report.outcome, agent);
+            }
             report::left(&report.outcome);
         }
-        Format::Text if args.quiet => report::left(&report.outcome),
         Format::Text => report::outcome(report, agent),
     }
-    ExitCode::from(report.outcome.exit_code())
+    ExitCode::from(exit_code(args.format, &report.outcome))
+}
+
+/// The exit code for a command that ran. A document says by itself what is missing of the output.
+pub(super) fn exit_code(format: Format, outcome: &Outcome) -> u8 {
+    match format {
+        Format::Json => outcome.exit_code(),
+        Format::Text => outcome.exit_code_with_output(),
+    }
 }
 
 /// The command as text to be judged. Bytes that are no text mean nothing to a shell, and neither does what stands for them.

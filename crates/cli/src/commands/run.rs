@@ -143,7 +143,7 @@ fn ended(args: &RunArgs, ran: &Ran, result: Option<&ToolResult>) -> ExitCode {
         Format::Json => print(&document::ran(&ran.report, Some(&ran.decision), result, Some(&args.agent))),
         Format::Text => report::left(&ran.report.outcome),
     }
-    ExitCode::from(ran.report.outcome.exit_code())
+    ExitCode::from(exec::exit_code(args.format, &ran.report.outcome))
 }
 
 fn refused(args: &RunArgs, decision: &Decision) -> ExitCode {

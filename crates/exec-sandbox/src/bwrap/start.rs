@@ -199,8 +199,8 @@ fn bound(plan: &Plan, first: i32) -> io::Result<()> {
     if let Some(processors) = limits::processors(&plan.limits)? {
         raw::stay_on(first, &processors).map_err(error)?;
     }
-    if plan.limits.priority == Priority::Background {
-        raw::lower_priority(first, 10).map_err(error)?;
+    if plan.limits.priority != Priority::Normal {
+        raw::lower_priority(first, plan.limits.priority.nice()).map_err(error)?;
     }
     // A bubblewrap that belongs to root has made a namespace that is not this user's to bound.
     if let Some(most) = limits::watchers() {

@@ -34,6 +34,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::address_book::AddressBook;
 use super::host_list::HostList;
 use super::listening;
@@ -61,13 +63,23 @@ const MAX_WAIT_AT_THE_END: Duration = Duration::from_secs(2);
 /// How long a client may be silent while others wait for room.
 const MAX_SILENCE: Duration = Duration::from_millis(100);
 
+/// The connections of a run at a time, where nothing else is said.
+pub const DEFAULT_CONNECTIONS: usize = 256;
+
+/// So many clients may wait for room at a time.
+const MAX_QUEUED: usize = 1024;
+
+/// So many descriptors a connection takes at most where it is looked into.
+const DESCRIPTORS: u64 = 12;
+
 /// The bounds of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
-    /// Connections at a time. Those that have not said for a while what they want go when others wait.
+    /// Connections at a time: [`DEFAULT_CONNECTIONS`]. More of them wait until one is closed; those that have not said for a while what
+    /// they want go when others wait.
     pub connections: usize,
-    /// Requests in all; what comes after them is refused.
-    pub requests: u64,
+    /// Requests in all; what comes after them is refused. By default there is no such bound.
+    pub requests: Option<u64>,
     /// How long a request may take to come, and an address to answer.
     pub patience: Duration,
     /// How long a connection stays through which nothing goes.
@@ -85,8 +97,8 @@ pub struct BrokerOptions {
 impl Default for BrokerOptions {
     fn default() -> Self {
         Self {
-            connections: 128,
-            requests: 10_000,
+            connections: DEFAULT_CONNECTIONS,
+            requests: None,
             patience: Duration::from_secs(10),
             idle: Duration::from_secs(300),
             observes: false,
@@ -150,6 +162,7 @@ impl Broker {
         witness: Box<Witness>,
         resolve: Box<Resolve>,
     ) -> io::Result<Self> {
+        raise_descriptors(options.connections);
         let mut book = AddressBook::default();
         let looks_inside = rewrite.is_some() || hosts.may_look_into_tls();
         let inspector =
@@ -255,6 +268,8 @@ struct State {
     ends: bool,
     threads: usize,
     clients: usize,
+    /// Clients with a token of the run that wait for room.
+    queued: usize,
     requests: u64,
     /// Names that were asked for and are not reached; each is put on record once.
     unknown_names: BTreeSet<String>,
@@ -352,6 +367,32 @@ impl Shared {
         Some(Counted { shared: Arc::clone(self), count: |state| &mut state.clients })
     }
 
+    /// Waits for room until then; nothing if there was none.
+    fn room_until(self: &Arc<Self>, end: Instant) -> Option<Counted> {
+        loop {
+            if let Some(room) = self.room() {
+                return Some(room);
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            // Those that are silent have to be looked at meanwhile.
+            let state = self.lock();
+            drop(self.changed.wait_timeout(state, left.min(MAX_SILENCE)));
+        }
+    }
+
+    /// Takes a place among those that wait for room; nothing if too many wait.
+    fn place_in_queue(self: &Arc<Self>) -> Option<Counted> {
+        let mut state = self.lock();
+        if state.queued >= MAX_QUEUED {
+            return None;
+        }
+        state.queued += 1;
+        Some(Counted { shared: Arc::clone(self), count: |state| &mut state.queued })
+    }
+
     /// Counts the thread that this is called in among those that are waited for at the end.
     fn thread(self: &Arc<Self>) -> Counted {
         self.lock().threads += 1;
@@ -363,7 +404,7 @@ impl Shared {
         let mut state = self.lock();
         let before = state.requests;
         state.requests = before.saturating_add(1);
-        before.checked_sub(self.options.requests)
+        self.options.requests.and_then(|most| before.checked_sub(most))
     }
 }
 
@@ -416,6 +457,16 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
             }
         })
         .map(drop)
+}
+
+/// Lets this program have as many files open as its connections need, as far as it may. Shells set a soft limit of 1024.
+fn raise_descriptors(connections: usize) {
+    let limit = getrlimit(Resource::Nofile);
+    let wanted = DESCRIPTORS.saturating_mul(connections as u64).saturating_add(1024);
+    let wanted = limit.maximum.map_or(wanted, |most| wanted.min(most));
+    if limit.current.is_some_and(|current| current < wanted) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit }).ok();
+    }
 }
 
 fn look_up(name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {

@@ -235,7 +235,7 @@ impl Running {
             Speaks::Ends { first, .. } => *first,
         };
         let commands = super::memory::children(first);
-        let weigh = |pid: &i32| std::fs::write(format!("/proc/{pid}/autogroup"), "15").is_ok();
+        let weigh = |pid: &i32| std::fs::write(format!("/proc/{pid}/autogroup"), "19").is_ok();
         !commands.is_empty() && commands.iter().all(weigh)
     }
 

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::feed::Feed;
-use super::shared_target::{MAX_PIECE, SharedTarget, standard};
+use super::shared_target::{SharedTarget, standard};
 use super::terminal::Pty;
+use super::write_now::WriteNow;
 use super::{Stream, Streams, Terminal};
 use crate::native::{Handed, OwnTerminal};
 use crate::outcome::Output;
 use crate::provider::Provider;
 
 /// How much is read at once.
-const CHUNK: usize = 64 << 10;
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// How often something is read after the end, at most. A pipe holds much less than so many chunks.
 const LAST_READS: usize = 256;
@@ -69,6 +70,7 @@ struct Channel {
     /// Whether it goes where whoever runs the command says, and where that is.
     is_handed: bool,
     out: Option<Arc<OwnedFd>>,
+    writes: WriteNow,
     waiting: Vec<u8>,
     kept: Vec<u8>,
 }
@@ -259,7 +261,7 @@ impl Channel {
 
     fn write(&mut self, untaken: &mut u64) {
         let Some(to) = target(self.out.as_ref(), self.to) else { return };
-        if let Err(lost) = write_some(to, &mut self.waiting) {
+        if let Err(lost) = write_some(&mut self.writes, to, &mut self.waiting) {
             *untaken += lost;
             self.from = None;
         }
@@ -268,7 +270,7 @@ impl Channel {
     fn write_marked(&mut self, shared: &mut SharedTarget, number: usize, untaken: &mut u64) {
         let Some(to) = self.to else { return };
         shared.take_piece(&mut self.waiting, number);
-        if let Err(lost) = write_some(standard(to), shared.piece()) {
+        if let Err(lost) = write_some(&mut self.writes, standard(to), shared.piece()) {
             *untaken += if lost == 0 { 0 } else { lost + self.waiting.len() as u64 };
             self.waiting.clear();
             self.from = None;
@@ -283,9 +285,8 @@ fn target(out: Option<&Arc<OwnedFd>>, to: Option<RawFd>) -> Option<BorrowedFd<'_
 
 /// Writes as much as goes without waiting. Where nobody takes it, it is gone: says how much is missed then, which is nothing
 /// where whoever read has gone away. The command finds out when its end of the pipe is gone.
-fn write_some(to: BorrowedFd<'_>, waiting: &mut Vec<u8>) -> Result<(), u64> {
-    let now = waiting.get(..MAX_PIECE).unwrap_or(waiting);
-    match rustix::io::write(to, now) {
+fn write_some(writes: &mut WriteNow, to: BorrowedFd<'_>, waiting: &mut Vec<u8>) -> Result<(), u64> {
+    match writes.write(to, waiting) {
         Ok(count) => drop(waiting.drain(..count.min(waiting.len()))),
         Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
         Err(error) => {

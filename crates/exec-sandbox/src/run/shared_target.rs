@@ -6,9 +6,6 @@ use rustix::fs::fstat;
 
 use super::voice::Voice;
 
-/// What a pipe takes at once without making the writer wait, once it says that it takes anything.
-pub(super) const MAX_PIECE: usize = 4096;
-
 /// Where whoever runs the command speaks too. What goes there is marked piece by piece, and the next piece waits until one is
 /// written to its end: so it is known at every byte where in a line it stands.
 pub(super) struct SharedTarget {
@@ -42,9 +39,9 @@ impl SharedTarget {
         !self.takes(number) || self.piece.is_empty() || self.whose == number
     }
 
-    /// Takes the next piece of a channel. It is short enough to be written at once whatever is added to it.
+    /// Takes the next piece of a channel. The other channel waits for its end, so it is no longer than is written soon.
     pub(super) fn take_piece(&mut self, waiting: &mut Vec<u8>, number: usize) {
-        const LENGTH: usize = MAX_PIECE / 4;
+        const LENGTH: usize = 16 << 10;
         if self.piece.is_empty() {
             let length = LENGTH.min(waiting.len());
             self.piece = self.voice.mark(waiting.get(..length).unwrap_or_default());

@@ -79,7 +79,7 @@ struct Bounds<'b> {
     /// Where it may write, if that is bounded.
     disks: Option<(&'b Disks, &'b ResourceLimits)>,
     /// Whether others go first.
-    background: bool,
+    is_idle: bool,
     /// Who may end it from outside.
     cancellation: Option<&'b Cancellation>,
 }
@@ -120,7 +120,7 @@ pub(super) fn supervise(
             .filter(|_| !groups.bound_memory() && !plan.provider.bounds_by_itself()),
         folders: folders_in_memory(plan),
         disks: is_bounded(&plan.limits).then_some((&disks, &plan.limits)),
-        background: plan.limits.priority == Priority::Background,
+        is_idle: plan.limits.priority == Priority::Idle,
         cancellation: control.cancellation.as_ref(),
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
@@ -158,7 +158,7 @@ fn watch(
     signals: Option<&OwnedFd>,
     bounds: &Bounds<'_>,
 ) -> io::Result<Ending> {
-    let mut tries = if !bounds.background || running.weighs_less() { 0 } else { TRIES };
+    let mut tries = if !bounds.is_idle || running.weighs_less() { 0 } else { TRIES };
     // Most commands are gone before it is worth while to look.
     let mut next_look = Instant::now() + bounds.memory.map_or(memory::INTERVAL, memory::time_to_fill);
     let mut code = None;

@@ -72,8 +72,8 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
     if launch.terminal {
         raw::take_terminal(0).map_err(at(Stage::Streams))?;
     }
-    if launch.background {
-        raw::lower_priority(0, 10).map_err(at(Stage::Limits))?;
+    if launch.nice > 0 {
+        raw::lower_priority(0, launch.nice).map_err(at(Stage::Limits))?;
     }
     raw::change_folder(&launch.cwd).map_err(at(Stage::Cwd))?;
     for limit in &launch.limits {

@@ -10,7 +10,7 @@ use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, KernelLimit, MountAttribu
 use super::{command, proxy_listener};
 
 /// The weight of a session, as `nice` counts.
-const WEIGHT: &[u8] = b"15";
+const WEIGHT: &[u8] = b"19";
 
 /// How long to wait until the next try to set it.
 const TRY_AGAIN_MS: i64 = 40;
@@ -45,7 +45,7 @@ pub(super) fn run(
     match unsafe { raw::fork() } {
         Ok(Side::Child) => command::run(launch, go, reports),
         Ok(Side::Parent { pid, .. }) => {
-            let (is_waiting, background) = (launch.argv_mailbox.is_some(), launch.background);
+            let (is_waiting, is_idle) = (launch.argv_mailbox.is_some(), launch.is_idle);
             let most = most_processes(launch);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { drop_inherited_memory() };
@@ -55,7 +55,7 @@ pub(super) fn run(
                     raw::exit(1);
                 }
             }
-            watch(pid, reports, background, most)
+            watch(pid, reports, is_idle, most)
         }
         Err(errno) => {
             raw::write_words(reports, &[REPORT_SETUP, Stage::Fork as i32, 0, errno, 0, 0, 0, 0]);

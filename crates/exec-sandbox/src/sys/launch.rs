@@ -36,8 +36,10 @@ pub(crate) struct Launch {
     pub(crate) feeding: Option<RawFd>,
     /// Whether these are a terminal, which becomes the command's own.
     pub(crate) terminal: bool,
-    /// Whether other programs get the processor first.
-    pub(crate) background: bool,
+    /// How far it stands back behind other programs (`nice`).
+    pub(crate) nice: i32,
+    /// Whether its session as a whole does so.
+    pub(crate) is_idle: bool,
     pub(crate) limits: Vec<KernelLimit>,
     /// How many lists of watched files may be made, where there is a user namespace.
     pub(crate) watchers: Option<CString>,

@@ -131,6 +131,33 @@ fn time_of_processors_runs_out_without_any_sandbox() {
     }
 }
 
+/// How far a command stands back is what was asked for: `nice` of itself, and the weight of its session only where it is to be idle.
+#[test]
+fn each_gives_the_priority_that_was_asked_for() {
+    for backend in each() {
+        let cases =
+            [(None, 5), (Some(Priority::Normal), 0), (Some(Priority::Low), 5), (Some(Priority::Idle), 19)];
+        for (priority, nice) in cases {
+            let live = Live::bare();
+            let script = "nice; cat /proc/self/autogroup 2>/dev/null || true";
+            let outcome = live.run(&["sh", "-c", script], |spec| {
+                spec.backend = backend;
+                spec.limits.priority = priority.unwrap_or(spec.limits.priority);
+            });
+            let outcome = outcome.unwrap();
+            let said = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
+            assert_eq!(
+                said.lines().next(),
+                Some(nice.to_string().as_str()),
+                "{backend:?} {priority:?} {said}"
+            );
+            let is_idle = priority == Some(Priority::Idle);
+            assert_eq!(outcome.enforcement.holds(Property::Priority), is_idle, "{backend:?} {priority:?}");
+            assert!(is_idle || !said.contains("nice 1"), "{backend:?} {priority:?} {said}");
+        }
+    }
+}
+
 #[test]
 fn each_says_what_was_used_up() {
     for backend in each() {

@@ -22,8 +22,9 @@ every result lists what was enforced for this command, and what was not.
   runs as root with Docker. With `--runtime runsc` the command has a kernel of its own, by gVisor. `stockade backends` says what an engine has.
 
 The table is for an ordinary user on a kernel with Landlock 6 (Linux 6.12), for a command without network, bounded in every way, and
-where no control group may be made. With one (as root, or where it is delegated), `memory`, `total-memory`, `process-count` and
-`priority` are held by it, sockets and pipes included. An engine of containers has control groups of its own; Podman of an ordinary user has
+where no control group may be made. With one (as root, or where it is delegated), `memory`, `total-memory` and `process-count` are
+held by it, sockets and pipes included, and so is `priority`, which is enforced where `--priority idle` asks for it: otherwise a command runs with `nice` 5, in a session of
+the same weight as any other. An engine of containers has control groups of its own; Podman of an ordinary user has
 them with version 2 alone.
 
 ";

@@ -10,8 +10,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
 use stockade_exec_sandbox::{
-    End, HostFacts, Kernel, Limit, MountAccess, Outcome, Property, Provider, RunError, SandboxBackend,
-    SandboxSpec, plan,
+    End, HostFacts, Kernel, Limit, MountAccess, Outcome, Priority, Property, Provider, RunError,
+    SandboxBackend, SandboxSpec, plan,
 };
 
 use crate::live::{Live, each, read};
@@ -206,6 +206,7 @@ fn nothing_is_listed_as_enforced_that_a_command_disproves() {
         let (said, outcome) = python(&live, &script, |spec| {
             spec.limits.processes = Limit::AtMost(50);
             spec.limits.memory = Limit::AtMost(512 << 20);
+            spec.limits.priority = Priority::Idle;
             // What is required may be held by other means.
             spec.require.extend(is_required.then_some(*property));
         });

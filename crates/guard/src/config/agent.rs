@@ -9,7 +9,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::{
-    ContainerRequest, HomeView, OnUnavailable, ReviewPolicy, SandboxBackend, SandboxMode, backend_option,
+    ContainerRequest, HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode,
+    backend_option,
 };
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
@@ -100,6 +101,8 @@ pub struct ExecConfig {
     pub memory: Option<u64>,
     /// Processes and threads.
     pub processes: Option<u64>,
+    /// Its CPU priority.
+    pub priority: Priority,
     /// Bytes that one may print.
     pub output: u64,
 }
@@ -277,6 +280,7 @@ struct ExecSandbox {
     timeout_ms: Option<u64>,
     memory_mb: Option<u64>,
     processes: Option<u64>,
+    priority: String,
     max_output_bytes: u64,
 }
 
@@ -493,6 +497,7 @@ impl ExecSandbox {
             timeout: self.timeout_ms.map(Duration::from_millis),
             memory: self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             processes: self.processes,
+            priority: Priority::from_name(&self.priority).unwrap_or_default(),
             output: self.max_output_bytes,
         }
     }
@@ -535,6 +540,7 @@ impl Default for AgentConfig {
                 timeout: Some(Duration::from_secs(120)),
                 memory: Some(2 << 30),
                 processes: Some(1024),
+                priority: Priority::Low,
                 output: 32 << 20,
             },
         }

@@ -41,7 +41,7 @@ const ROWS: &[Row] = &[
             "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
             "agents.<id>.skills.execSandbox.network", "agents.<id>.skills.execSandbox.timeoutMs",
             "agents.<id>.skills.execSandbox.memoryMb", "agents.<id>.skills.execSandbox.processes",
-            "agents.<id>.skills.execSandbox.maxOutputBytes",
+            "agents.<id>.skills.execSandbox.priority", "agents.<id>.skills.execSandbox.maxOutputBytes",
         ],
         by: "agents.<id>.skills.execSandbox.enabled", while_it_is: &["\"never\""],
         fix: "set `execSandbox.enabled` to `always`" },

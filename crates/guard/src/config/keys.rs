@@ -3,7 +3,7 @@
 //! The rows are the only place where a default is written. The types that a guard is built from are filled from them, and
 //! so are `CONFIG.md`, the schema and `stockade config explain`.
 
-use stockade_exec_sandbox::{HomeView, OnUnavailable, ReviewPolicy, SandboxMode};
+use stockade_exec_sandbox::{HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxMode};
 
 use super::kind::Kind;
 use super::narrow::Narrows;
@@ -137,8 +137,11 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "Memory of a command; null for no bound."),
         key("agents.<id>.skills.execSandbox.processes", OptionalCount { least: 1, most: 1 << 20 }, "1024", Lower,
             "Processes and threads of a command; null for no bound."),
+        key("agents.<id>.skills.execSandbox.priority", Word(Priority::NAMES), "\"low\"", Stricter,
+            "CPU priority of a command: `normal` is that of any other program of the user, `low` a little behind (nice 5), and `idle` gets what other \
+             programs leave, which is next to nothing on a busy machine. With `idle`, the property `priority` is enforced."),
         key("agents.<id>.skills.execSandbox.maxOutputBytes", Count { least: 0, most: 1 << 30 }, "33554432", Lower,
-            "What a command may print; what goes beyond is dropped."),
+            "What a command may print. What goes beyond is dropped, and the number of bytes is reported."),
         key("agents.<id>.files.preset", Word(&["permissive", "daemon", "default"]), "\"default\"", Stricter,
             "The rules for paths: `default` is jailed and takes relative paths only, `daemon` takes absolute ones as well, \
              `permissive` restricts nothing. The first two ask before, or refuse, files that start programs, instruct agents or \

@@ -143,6 +143,7 @@ impl Session {
             network,
             memory,
             processes,
+            priority,
             ..
         } = exec;
         let mut spec = SandboxSpec {
@@ -158,6 +159,7 @@ impl Session {
                 wall_time: limit(self.bounds.timeout(exec)),
                 memory: limit(*memory),
                 processes: limit(*processes),
+                priority: *priority,
                 output: Limit::AtMost(self.bounds.output(exec)),
                 ..ResourceLimits::default()
             },

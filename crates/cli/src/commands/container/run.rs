@@ -22,7 +22,7 @@ use tempfile::TempDir;
 
 use super::look;
 use crate::args::Format;
-use crate::commands::exec::{document, report};
+use crate::commands::exec::{self, document, report};
 use crate::report::checked_package::CheckedPackage;
 use crate::rule_files::Rules;
 use crate::{judged, trail};
@@ -165,7 +165,7 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
                 Format::Json => print(&format!("{}\n", document::ran(&ran, None, None, None))),
                 Format::Text => report::outcome_of_package(&ran),
             }
-            Ok(ExitCode::from(ran.outcome.exit_code()))
+            Ok(ExitCode::from(exec::exit_code(args.format, &ran.outcome)))
         }
         Err(NotRun::Sandbox { error, unrecorded }) => {
             report::unrecorded(unrecorded.as_ref());

@@ -31,15 +31,17 @@ pub(crate) fn shown(refused: &[Decision]) -> Vec<&Decision> {
 pub(super) fn egress(args: &ExecArgs) -> Result<Option<Egress>, String> {
     let observes = args.network == Reach::Observe;
     if args.allow_host.is_empty() && !observes {
-        return match args.secret.is_empty() {
-            true => Ok(None),
-            false => {
+        return match (args.secret.is_empty(), args.proxy.is_some()) {
+            (true, false) => Ok(None),
+            (false, _) => {
                 Err("--secret goes to a host that the command reaches, and no --allow-host names one"
                     .to_owned())
             }
+            (true, true) => Err("--max-connections and --max-requests bound the egress proxy of --allow-host, and there is none".to_owned()),
         };
     }
-    listed(&args.allow_host, &args.secret, LIST, observes).map(Some)
+    let egress = listed(&args.allow_host, &args.secret, LIST, observes)?;
+    Ok(Some(Egress { options: args.proxy.apply(egress.options), ..egress }))
 }
 
 /// Reads a list of hosts, and the secrets for them. `list` is what the list is called where somebody could change it.

@@ -30,19 +30,12 @@ pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome, agent);
-    let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
-    if dropped > 0 {
-        say(&format!("{dropped} bytes of output were dropped; --max-output lets more through"));
-    }
     if let Some(written) = outcome.usage.written.filter(|written| *written >= MUCH) {
         say(&format!("the command wrote {} MiB to disks, also what is gone again", written >> 20));
     }
     if outcome.usage.files >= MANY {
         let files = outcome.usage.files;
         say(&format!("there are {files} files and folders more on the disks of the command than before"));
-    }
-    if untaken > 0 {
-        say(&format!("{untaken} bytes of output could not be written where they were to go"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
     for refused in super::hosts::shown(hosts_refused) {
@@ -78,8 +71,10 @@ pub(in crate::commands) fn outcome_of_package(report: &RunReport) {
     say(&enforced(plan, outcome));
 }
 
-/// What lay in the workspace afterwards that other programs obey: said however quiet everything else is to be.
+/// What is missing of the output, and what lay in the workspace afterwards that other programs obey: said however quiet everything else
+/// is to be.
 pub(in crate::commands) fn left(outcome: &Outcome) {
+    cut(outcome);
     outcome.quarantine.iter().for_each(|found| say(&taken(found)));
     for path in outcome.quarantine_dropped.iter().flat_map(|group| &group.paths) {
         say(&format!("dropped from quarantine, as the oldest or too old: {}", escape_path(path)));
@@ -136,6 +131,19 @@ fn taken(found: &Quarantined) -> String {
         LeftBy::EarlierCommand => "was left by an earlier command and runs programs outside of the sandbox",
     };
     format!("{} {whose}: {place}", escape_path(&found.path))
+}
+
+/// What is missing of the output, which nothing else shows.
+fn cut(outcome: &Outcome) {
+    let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
+    if dropped > 0 {
+        say(&format!(
+            "{dropped} bytes of output were dropped; --max-output, or `execSandbox.maxOutputBytes` of an agent, lets more through"
+        ));
+    }
+    if untaken > 0 {
+        say(&format!("{untaken} bytes of output could not be written where they were to go"));
+    }
 }
 
 /// Why the command did not end by itself, or never began, and which of its programs it does not see.

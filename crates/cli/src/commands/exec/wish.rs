@@ -10,6 +10,7 @@ use stockade_guard::exec::{
 };
 
 use super::{ExecArgs, Reach};
+use crate::args::Format;
 
 /// Returns the wish, or why a folder cannot be found.
 pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
@@ -95,5 +96,10 @@ fn limit(limits: &mut ResourceLimits, args: &ExecArgs) {
     set(&mut limits.file_size, args.file_size);
     set(&mut limits.disk, args.disk);
     set(&mut limits.files, args.files);
+    // What is only handed on takes no memory; a document holds all of it.
+    if args.format == Format::Text {
+        limits.output = Limit::Unlimited;
+    }
     set(&mut limits.output, args.max_output);
+    limits.priority = args.priority.unwrap_or(limits.priority);
 }

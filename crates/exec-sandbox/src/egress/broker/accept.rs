@@ -152,6 +152,8 @@ fn turn_away(client: &TcpStream, shared: &Shared, before: u64) {
 }
 
 fn refusal(shared: &Shared) -> Brokered {
-    let reason = format!("the command has sent all of its {} requests", shared.options.requests);
-    Brokered::refused(&"the request", "too-many", reason)
+    let most = shared.options.requests.unwrap_or(u64::MAX);
+    let reason = format!("the command has sent all of its {most} requests");
+    let fix = Some("start it with a higher --max-requests, or without one".to_owned());
+    Brokered { fix, ..Brokered::refused(&"the request", "too-many", reason) }
 }

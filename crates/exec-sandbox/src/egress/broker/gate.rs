@@ -34,7 +34,7 @@ const MIN_WAIT: Duration = Duration::from_millis(100);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long room is looked for at the broker of a client that has as many as it may.
-const FOR_ROOM: Duration = Duration::from_secs(2);
+const FOR_ROOM: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The number for a client that finds no room.
@@ -266,23 +266,21 @@ fn complete<T>(incoming: &mut Incoming<'_>, read: fn(&[u8]) -> Socks<T>) -> io::
     }
 }
 
-/// Serves a client to its end, as soon as its broker has room for it. Until then it waits here.
+/// Serves a client to its end, as soon as its broker has room for it. Until then it waits.
 fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8>, place: WaitingClient) {
     let shared = &broker.0;
-    let began = Instant::now();
-    let room = loop {
-        match shared.room() {
-            Some(room) => break room,
-            None if began.elapsed() >= FOR_ROOM => {
-                let reason = format!("{} connections of its run are open", shared.options.connections);
-                let fix = Some("close one, and try again".to_owned());
-                let busy = Brokered { fix, ..Brokered::refused(&"the request", "too-many-at-once", reason) };
-                return turn_away(client, speaks, &shared.refused(&busy), Some(BUSY));
-            }
-            None => std::thread::sleep(PAUSE),
-        }
-    };
+    // It has said whose it is, and is in the way of nobody else who has yet to say so.
     drop(place);
+    let queued = shared.place_in_queue();
+    let room = queued.as_ref().and_then(|_| shared.room_until(Instant::now() + FOR_ROOM));
+    drop(queued);
+    let Some(room) = room else {
+        let reason = format!("{} connections of its run are open", shared.options.connections);
+        let fix =
+            Some("close one and try again, or start the run with a higher --max-connections".to_owned());
+        let busy = Brokered { fix, ..Brokered::refused(&"the request", "too-many-at-once", reason) };
+        return turn_away(client, speaks, &shared.refused(&busy), Some(BUSY));
+    };
     let _counted = (room, shared.thread());
     let Some(kept) = shared.keep_asking(client) else { return };
     if let Some(before) = shared.too_many() {

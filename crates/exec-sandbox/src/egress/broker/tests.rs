@@ -281,7 +281,7 @@ fn who_drips_or_idles_is_let_go() {
 
 #[test]
 fn connections_and_requests_are_bounded() {
-    let options = BrokerOptions { connections: 4, requests: 10, ..BrokerOptions::default() };
+    let options = BrokerOptions { connections: 4, requests: Some(10), ..BrokerOptions::default() };
     let site = site(&[], options);
     let most = Arc::new(AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -302,9 +302,35 @@ fn connections_and_requests_are_bounded() {
     assert!(record.contains(&"the request too-many".to_owned()));
 }
 
+/// A day's work of an agent has no end that nothing names.
+#[test]
+fn requests_have_no_bound_that_nobody_set() {
+    let site = site(&[], BrokerOptions::default());
+    site.broker.shared.lock().requests = 1 << 40;
+    assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");
+    assert_eq!(site.record(), ["evil.test:443 not-listed"]);
+}
+
+/// A burst of honest clients is served to the last, a few at a time.
+#[test]
+fn a_burst_waits_and_is_served() {
+    let (port, _hears) = server();
+    let options = BrokerOptions { connections: 4, ..BrokerOptions::default() };
+    let site = site(&[&format!("web.localhost:{port}")], options);
+    let request = format!("GET http://web.localhost:{port}/ HTTP/1.1\r\n\r\n");
+    std::thread::scope(|scope| {
+        let ask = || scope.spawn(|| site.ask(request.as_bytes()));
+        let burst: Vec<_> = (0..24).map(|_| ask()).collect();
+        for one in burst {
+            let answer = one.join().unwrap();
+            assert!(answer.ends_with("ok"), "{answer}");
+        }
+    });
+}
+
 #[test]
 fn ten_thousand_that_say_nothing_do_no_harm() {
-    let site = site(&[], BrokerOptions { requests: 20_000, ..BrokerOptions::default() });
+    let site = site(&[], BrokerOptions::default());
     for _ in 0..10_000 {
         let mut client = site.connect();
         client.shutdown(Shutdown::Write).unwrap();
@@ -312,7 +338,7 @@ fn ten_thousand_that_say_nothing_do_no_harm() {
     }
     assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");
     assert_eq!(site.record(), ["evil.test:443 not-listed"]);
-    assert!(site.broker.shared.lock().threads <= 128 + 2);
+    assert!(site.broker.shared.lock().threads <= DEFAULT_CONNECTIONS + 2);
 }
 
 #[test]
