@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use stockade_names::{Name, SandboxView, Scope, fits, fold, names};
+use stockade_names::{Name, SandboxView, Scope, default_workspace, fits, fold, names};
 
 /// How a path stands to credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,10 @@ fn with_view(view: SandboxView) -> impl Iterator<Item = &'static str> {
 /// Returns the credentials next to a path below the home.
 pub(crate) fn nearest(below: &Path) -> Option<(Nearness, &'static str)> {
     let names = parts(below);
+    // What lies above a workspace says nothing about it.
+    if default_workspace(&names).is_some() {
+        return None;
+    }
     let mut withheld = with_view(SandboxView::Withheld).filter(|secret| leads_along(secret, &names));
     let withheld = withheld.next().map(|secret| (Nearness::IsWithheld, secret));
     withheld.or_else(|| at(SandboxView::Masked, &names).map(|secret| (Nearness::IsMasked, secret)))
@@ -31,6 +35,9 @@ pub(crate) fn nearest(below: &Path) -> Option<(Nearness, &'static str)> {
 /// What a command sees of a path below the home, where the folder around that is shared.
 pub(crate) fn view_of(below: &Path) -> SandboxView {
     let names = parts(below);
+    if default_workspace(&names).is_some() {
+        return SandboxView::default();
+    }
     let views = [SandboxView::Withheld, SandboxView::Masked];
     views.into_iter().find(|view| at(*view, &names).is_some()).unwrap_or_default()
 }

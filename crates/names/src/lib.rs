@@ -28,6 +28,7 @@ mod lookup;
 mod name;
 mod pattern;
 mod variables;
+mod workspaces;
 
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
@@ -38,6 +39,7 @@ pub use variables::{
     HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
     SEPARATOR_VARIABLES, TOOLCHAIN_VARIABLES, TRACE_VARIABLES, obeyed_variable,
 };
+pub use workspaces::{DEFAULT_WORKSPACES, DefaultWorkspaces, default_workspace};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

@@ -79,3 +79,6 @@ mod terminal;
 mod toolchains;
 #[cfg(test)]
 mod transcripts;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod workspaces;

@@ -389,3 +389,29 @@ fn no_toolchain_hides_a_workspace_that_lies_in_it() {
     });
     assert!(!seen.contains(&"sdk".to_owned()) && !seen.contains(&"own/bin".to_owned()), "{seen:?}");
 }
+
+/// Where agents work by default lies in folders that hold credentials.
+#[test]
+fn a_default_workspace_of_an_agent_is_shared_and_nothing_beside_it() {
+    for row in stockade_names::DEFAULT_WORKSPACES {
+        for path in row.paths {
+            let at = Path::new("/home/u").join(path.replace('*', "x"));
+            let mut facts = machine();
+            facts.entries.insert(at.clone(), Entry::Folder);
+            facts.entries.insert(at.join("sub"), Entry::Folder);
+            for workspace in [at.clone(), at.join("sub")] {
+                let plan = plan(&SandboxSpec::new(&workspace, ["true"]), &facts).unwrap();
+                assert!(plan.mounts.iter().any(|mount| mount.target == workspace), "{}", workspace.display());
+            }
+            let beside = at.parent().unwrap().to_path_buf();
+            facts.entries.insert(beside.clone(), Entry::Folder);
+            let refused = plan(&SandboxSpec::new(&beside, ["true"]), &facts);
+            assert!(
+                matches!(refused, Err(refusal) if matches!(refusal.rule, SandboxRule::CredentialFolder(_)))
+                    || row.tool.contains("Worktrees"),
+                "{}",
+                beside.display()
+            );
+        }
+    }
+}

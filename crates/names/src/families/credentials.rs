@@ -138,7 +138,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[
             ".amazonq", ".amp", ".augment", ".aider.conf.yml", ".aider", ".aider.input.history", ".aider.chat.history.md", ".cline",
             ".codeium", ".continue", ".copilot", ".crush", ".cursor", ".cursor-server", ".factory", ".goose", ".grok", ".hermes", ".junie",
-            ".kiro", ".mcp-auth", ".mcp.json", ".openclaw", ".clawdbot", ".moltbot", ".opencode", ".openhands", ".pi", ".qwen", ".roo", ".tabnine", ".trae",
+            ".kiro", ".mcp-auth", ".mcp.json", ".openclaw", ".clawdbot", ".moltbot", ".picoclaw", ".zeroclaw", ".nanobot", ".opencode", ".openhands", ".pi", ".qwen", ".roo", ".tabnine", ".trae",
             ".warp", ".windsurf", ".windsurf-server", ".zed_server", ".comis", ".stockade", ".local/share/opencode", ".local/share/goose",
             ".local/share/amp", ".local/share/com.vercel.cli", ".local/share/crush", ".local/share/cursor-agent", ".local/share/zed", ".local/share/kiro-cli",
             ".local/state/stockade", ".local/share/stockade",

@@ -106,6 +106,48 @@ fn a_workspace_in_a_folder_of_the_machine_is_a_workspace() {
     assert!(decide(guard, Access::Write, "index.html", &facts).is_allowed());
 }
 
+/// The default workspaces of agents lie in folders that are protected otherwise: what lies in them counts as in any workspace, for
+/// commands and for file tools, by whatever name it is called.
+#[test]
+fn a_default_workspace_of_an_agent_is_a_workspace() {
+    let commands = CommandPolicy::builtin();
+    let effect_at = |at: &str, text: &str| {
+        let context = CommandContext::new(Some(at.into()), Some(at.into()));
+        commands.decide(text, &Default::default(), &context).effect
+    };
+    for path in stockade_names::DEFAULT_WORKSPACES.iter().flat_map(|row| row.paths) {
+        let at = format!("/home/me/{}", path.replace('*', "x"));
+        let workspace = stockade_policy::Workspace::plain(&at);
+        let mut sandbox = stockade_policy::Sandbox::compile(&SandboxConfig::standard(), &workspace).unwrap();
+        let guard = sandbox.guard_for("t");
+        for (name, access, expected) in [
+            ("memory/a.md", Access::Write, "allow"),
+            ("a.txt", Access::Read, "allow"),
+            (".vscode/settings.json", Access::Write, "ask"),
+            ("prod.env", Access::Read, "ask"),
+        ] {
+            let answer = word(&decide(guard, access, name, &really(&format!("{at}/{name}"))));
+            assert_eq!(answer, expected, "{access:?} {name} in {at}");
+        }
+        for (text, expected) in [
+            ("cat F/a.txt", Effect::Allow),
+            ("echo x > F/memory/a.md", Effect::Sandbox),
+            ("cat F/prod.env", Effect::Ask),
+            ("echo x > F/.vscode/settings.json", Effect::Ask),
+        ] {
+            for folder in [&*at, &at.replace("/home/me", "~"), "."] {
+                let text = text.replace('F', folder);
+                assert_eq!(effect_at(&at, &text), expected, "{text} in {at}");
+            }
+        }
+    }
+    // What lies beside them is what it was.
+    for path in stockade_names::DEFAULT_WORKSPACES.iter().flat_map(|row| row.clean) {
+        let effect = effect_at("/srv/app", &format!("cat ~/{path}"));
+        assert!(effect >= Effect::Sandbox, "{path}: {effect:?}");
+    }
+}
+
 /// A glob that means many files was not written with this one in mind.
 #[test]
 fn only_a_glob_that_means_the_file_lets_it_be_used() {

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use stockade_names::fold;
+use stockade_names::{default_workspace, fold};
 use stockade_shell::lookup::ByName;
 
 use super::patterns::{exceptions, files, folded};
 use super::shape::FileShape;
 use super::table::SHAPES;
-use crate::commands::hazards::target::{Likeness, PathPattern, Target};
+use crate::commands::hazards::target::{Base, Likeness, PathPattern, Target};
 use crate::paths::facts::Access;
 
 /// A pattern of a shape.
@@ -67,6 +67,8 @@ fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
         Access::Write => &WRITE,
     };
     let mut found = vec![Likeness::Other; SHAPES.len()];
+    let in_workspace = in_default_workspace(target);
+    let target = in_workspace.as_ref().unwrap_or(target);
     let certain = target.is_certain();
     let folded = certain.then(|| folded_target(target));
     let target = folded.as_deref().unwrap_or(target);
@@ -85,6 +87,13 @@ fn likenesses(target: &Target, access: Access) -> Vec<Likeness> {
         }
     }
     found
+}
+
+/// What lies in the default workspace of an agent, as it is called from there: the folders above say nothing about it.
+fn in_default_workspace(target: &Target) -> Option<Target> {
+    let below_home = target.below_home()?;
+    let names = below_home.get(default_workspace(below_home)?..)?;
+    Some(Target { base: Base::Here, names: names.to_vec() })
 }
 
 const fn certainly(fits: bool) -> Likeness {
