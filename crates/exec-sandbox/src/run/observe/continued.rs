@@ -10,7 +10,7 @@ use crate::sys::raw::{self, Notice};
 pub(super) enum Continued {
     /// It is shown for an explanation, or by one of the processes that make the sandbox.
     Undecided,
-    /// `umask`.
+    /// A call that says which rights new files are made without.
     Umask,
     /// An opening that gives a name for something.
     NameAlone,
