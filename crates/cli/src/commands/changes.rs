@@ -29,7 +29,7 @@ const EXAMPLES: &str = "\
 Examples:
   stockade exec --review -- npm audit fix   run a command whose changes wait
   stockade changes list                     which commands changed something, and how far that has come
-  stockade changes diff                     what the last of them changed, line by line
+  stockade changes diff                     what the last of them changed here, line by line
   stockade changes apply                    let the workspace be as the view is
   stockade changes apply ID src/lib.rs      take one file of it, or one folder
   stockade changes undo                     take back what was applied
@@ -45,11 +45,11 @@ Exit codes:
   2  the command line is wrong, or nothing is called so
   3  the changes could not be read, or something stopped it on the way
 
-Without an ID, the last command is meant for which that makes sense. Paths begin in the workspace, or are whole. Nothing is
-applied before the command and all that it started are gone. What you changed yourself meanwhile is never overwritten, and
-nothing of the same repository is applied then. What other programs obey, such as hooks of git, is never applied, as little as
-sockets and devices. What is replaced or deleted is kept, so that it can be undone. The changes of {MAX_LAYERS} commands are
-kept for {days} days."
+Without an ID, the last command is meant for which that makes sense, of the workspace that the current folder lies in. Paths
+begin in the workspace, or are whole. Nothing is applied before the command and all that it started are gone. What you changed
+yourself meanwhile is never overwritten, and nothing of the same repository is applied then. What other programs obey, such as
+hooks of git, is never applied, as little as sockets and devices. What is replaced or deleted is kept, so that it can be undone.
+The changes of {MAX_LAYERS} commands are kept for {days} days."
     )
 }
 
@@ -106,7 +106,7 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// What the list calls it, or the beginning of that; the last command if nothing is said
+    /// What the list calls it, or the beginning of that; the last command in the workspace of the current folder if nothing is said
     #[arg(value_name = "ID")]
     id: Option<String>,
 
@@ -142,9 +142,10 @@ fn tell(resumed: &[ResumedLayer]) {
 impl From<ReviewError> for Failure {
     fn from(error: ReviewError) -> Self {
         let failure = match error {
-            ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => {
-                Self::usage(&error)
-            }
+            ReviewError::Unknown(_)
+            | ReviewError::Nothing
+            | ReviewError::NothingHere { .. }
+            | ReviewError::NoSuchPath(_) => Self::usage(&error),
             _ => Self::incomplete(&error),
         };
         match error.help() {
@@ -179,8 +180,22 @@ fn layer(reviews: &Reviews, which: &Which, fits: &[LayerState]) -> Result<Review
     }
 }
 
+/// The newest of the innermost workspace that the current folder lies in: never that of another one.
 fn last(reviews: &Reviews, fits: impl Fn(&ReviewLayer) -> bool) -> Result<ReviewLayer, ReviewError> {
-    reviews.layers()?.into_iter().find(fits).ok_or(ReviewError::Nothing)
+    let folder = std::env::current_dir().unwrap_or_default();
+    let mut fitting: Vec<ReviewLayer> = reviews.layers()?.into_iter().filter(fits).collect();
+    let is_around = |layer: &ReviewLayer| folder.starts_with(layer.workspace());
+    let depth = |layer: &ReviewLayer| layer.workspace().components().count();
+    let innermost = fitting.iter().filter(|layer| is_around(layer)).map(depth).max();
+    match fitting.iter().position(|layer| is_around(layer) && Some(depth(layer)) == innermost) {
+        Some(at) => Ok(fitting.swap_remove(at)),
+        None if fitting.is_empty() => Err(ReviewError::Nothing),
+        None => {
+            let newest = fitting.first();
+            let elsewhere = newest.map(|layer| (layer.id().to_owned(), layer.workspace().to_path_buf()));
+            Err(ReviewError::NothingHere { folder, elsewhere })
+        }
+    }
 }
 
 /// One of which something was applied.
@@ -202,7 +217,10 @@ fn shown(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Fai
     let (layer, changes) = meant(reviews, which)?;
     Ok(match format {
         Format::Json => document::show(&layer, &changes),
-        Format::Text => text::layer(&layer) + &changes.iter().map(text::change).collect::<String>(),
+        Format::Text => {
+            let rows = changes.iter().map(|change| text::change(change, layer.leads_to(change)));
+            text::layer(&layer) + &rows.collect::<String>()
+        }
     })
 }
 

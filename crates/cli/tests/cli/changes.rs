@@ -411,3 +411,37 @@ fn a_program_decides_by_the_server() {
     drop(serving);
     assert_eq!(decided(&ground).len(), 3);
 }
+
+/// Without an ID, the workspace of the current folder is meant: what another one has to wait for stays where it is.
+#[test]
+fn without_an_id_the_workspace_of_the_current_folder_is_meant() {
+    let ground = Ground::new();
+    let (other, inner) = (ground.folder.path().join("other"), ground.work.join("inner"));
+    for folder in [&other, &inner] {
+        fs::create_dir(folder).unwrap();
+    }
+    let Some(mine) = ground.view("native", "--review", "echo a > mine; ln -s nowhere/at/all way") else {
+        return;
+    };
+    let at = |folder: &Path, args: &[&str]| ground.command(args).current_dir(folder).output().unwrap();
+    at(&other, &["exec", "-q", "--review", "--", "/bin/sh", "-c", "echo b > others"]);
+    let text = |output: &Output| {
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let id = mine["review"]["id"].as_str().unwrap();
+    let shown = text(&at(&inner, &["changes", "show"]));
+    assert!(shown.contains(id) && shown.contains("way (link to nowhere/at/all)"), "{shown}");
+    for what in ["show", "diff", "apply", "undo", "discard"] {
+        let output = at(ground.folder.path(), &["changes", what]);
+        let said = text(&output);
+        let is_said = said.contains("in a workspace around") || what == "undo";
+        assert!(output.status.code() == Some(2) && is_said, "{what} {said}");
+    }
+    assert!(at(&inner, &["changes", "apply"]).status.success());
+    assert!(ground.work.join("mine").exists() && !other.join("others").exists());
+    let undone = at(&other, &["changes", "undo"]);
+    assert!(undone.status.code() == Some(2) && text(&undone).contains(id), "{}", text(&undone));
+    assert!(at(&ground.work, &["changes", "undo"]).status.success() && !ground.work.join("mine").exists());
+    assert!(at(&other, &["changes", "discard"]).status.success());
+    assert!(at(&ground.work, &["changes", "show"]).status.success());
+}

@@ -157,9 +157,11 @@ impl Tree {
     }
 }
 
-/// Whether an error says that there is no such folder.
+/// Whether an error says that there is no such folder: a link in its place is none.
 pub(super) fn is_gone(error: &io::Error) -> bool {
-    [Errno::NOENT, Errno::NOTDIR].iter().any(|gone| error.raw_os_error() == Some(gone.raw_os_error()))
+    [Errno::NOENT, Errno::NOTDIR, Errno::LOOP]
+        .iter()
+        .any(|gone| error.raw_os_error() == Some(gone.raw_os_error()))
 }
 
 fn beneath(folder: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags, openat};
 
 use super::about::ReviewView;
-use super::at::{Look, Tree, link_text, own_path, own_path_of};
+use super::at::{Look, Tree, link_text, own_path_of};
 use super::attributes;
 use super::manifest::Manifest;
 use crate::workspace::walk::{Here, Visit, walk};
@@ -143,6 +143,7 @@ pub(super) fn changes(
         is_overlay: kind == ReviewView::Overlay,
         found: BTreeMap::new(),
         seen: BTreeSet::new(),
+        hidden: None,
         error: None,
     };
     walk(view, &mut visit);
@@ -160,12 +161,16 @@ struct Comparing<'c> {
     found: BTreeMap<PathBuf, FileChange>,
     /// What of the workspace stands in a copy, or beside a folder that hides what lay below.
     seen: BTreeSet<PathBuf>,
+    /// How deep the folder lies that hides what the workspace has there: in it, nothing is seen of that at any depth.
+    hidden: Option<usize>,
     error: Option<io::Error>,
 }
 
 impl Visit for Comparing<'_> {
     fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
-        if self.is_overlay && self.hides(here) {
+        self.hidden = self.hidden.filter(|depth| *depth < here.depth);
+        if self.is_overlay && (self.hidden.is_some() || self.hides(here)) {
+            self.hidden.get_or_insert(here.depth);
             self.delete_below(here);
         }
         let mut passed = BTreeSet::new();
@@ -185,7 +190,8 @@ impl Visit for Comparing<'_> {
 impl Comparing<'_> {
     /// Whether a folder of the view hides what the workspace has there.
     fn hides(&self, here: &Here<'_>) -> bool {
-        here.depth > 0 && attributes::is_opaque(&own_path(here.folder))
+        // Behind the link of the kernel: the link itself has no attributes.
+        here.depth > 0 && attributes::is_opaque(&own_path_of(here.folder, OsStr::new(".")))
     }
 
     /// What lay below such a folder and is not there again is gone.

@@ -15,6 +15,18 @@ pub enum ReviewError {
     /// There is none at all.
     #[error("there are no changes that wait, and none that could be undone")]
     Nothing,
+    /// There is none of the workspace that is meant.
+    #[error(
+        "no changes to decide on in a workspace around {}{}",
+        folder.display(),
+        elsewhere.as_ref().map(|(id, path)| format!("; the newest elsewhere are `{id}`, of {}", path.display())).unwrap_or_default()
+    )]
+    NothingHere {
+        /// The folder in whose workspace they would have to be.
+        folder: PathBuf,
+        /// The newest of another workspace, and which one that is.
+        elsewhere: Option<(String, PathBuf)>,
+    },
     /// The command is not over.
     #[error("the command that makes the changes `{0}` is not over")]
     Running(String),
@@ -53,6 +65,9 @@ impl ReviewError {
         match self {
             Self::Unknown(_) | Self::Nothing | Self::Running(_) => {
                 Some("`stockade changes list` shows what there is")
+            }
+            Self::NothingHere { .. } => {
+                Some("name them by their ID: `stockade changes list` shows what there is")
             }
             Self::Busy => Some("wait until it is done"),
             Self::OtherWorkspace(_) => Some("put the workspace back where it was, or discard the changes"),

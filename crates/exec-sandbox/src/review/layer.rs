@@ -373,6 +373,21 @@ impl ReviewLayer {
         })
     }
 
+    /// Returns where a link leads that a change puts there; nothing where it is none.
+    #[must_use]
+    pub fn leads_to(&self, change: &FileChange) -> Option<Vec<u8>> {
+        change.after.filter(|look| look.kind == FileType::Symlink)?;
+        let tree = match change.state {
+            ChangeState::Applied => Tree::open(self.workspace()),
+            ChangeState::Waiting | ChangeState::Discarded => {
+                Tree::open(&self.path.join(self.view().folder()))
+            }
+        };
+        let tree = tree.ok()?;
+        let (folder, name) = tree.parent(&change.path).ok()?;
+        link_text(folder.as_fd(), name).ok()
+    }
+
     fn number_of(&self, change: &FileChange) -> Result<usize, ReviewError> {
         let changes = self.changes()?;
         let found = changes.iter().position(|other| other.path == change.path);

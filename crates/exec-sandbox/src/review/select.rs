@@ -331,7 +331,7 @@ fn is_writable(folder: BorrowedFd<'_>) -> bool {
 }
 
 fn leads_away(error: &io::Error) -> bool {
-    let away = [rustix::io::Errno::LOOP, rustix::io::Errno::XDEV, rustix::io::Errno::ACCESS];
+    let away = [rustix::io::Errno::XDEV, rustix::io::Errno::ACCESS];
     is_gone(error) || away.iter().any(|away| error.raw_os_error() == Some(away.raw_os_error()))
 }
 

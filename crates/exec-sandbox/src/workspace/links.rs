@@ -124,10 +124,9 @@ pub(crate) struct Astray {
 
 /// Says where a link leads, if that is out of these folders or to what others obey.
 pub(crate) fn astray(roots: &[Root], folder: &Path, name: &OsStr, to: &Path) -> Option<Astray> {
-    let Some(end) = way(&folder.join(to))?.end else {
-        let label = format!("a link to {}, which may come to lead anywhere", to.display());
-        return Some(Astray { is_harmful: true, label });
-    };
+    let whole = folder.join(to);
+    // Where something on the way is missing, what comes there later is judged when it comes.
+    let end = way(&whole)?.end.unwrap_or_else(|| plain(&whole));
     match roots.iter().find_map(|root| end.strip_prefix(&root.path).ok()) {
         None => {
             let is_harmful = (is_at_home(&end) || is_guarded(&end)) && !is_an_interpreter(name, &end);
@@ -140,6 +139,19 @@ pub(crate) fn astray(roots: &[Root], folder: &Path, name: &OsStr, to: &Path) -> 
         }
         Some(_) => None,
     }
+}
+
+/// A path as it is where no link lies on the way.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
 }
 
 /// Whether a path lies in the home of a user.
@@ -250,7 +262,7 @@ mod tests {
                 "{inside}"
             );
         }
-        for out in ["/usr/share/doc", "/etc/passwd", "/no/such/thing"] {
+        for out in ["/usr/share/doc", "/etc/passwd", "/no/such/thing", "x/../../y", "../y"] {
             assert_eq!(harmful("l", out), Some(false), "{out}");
         }
         let home = std::env::home_dir().unwrap();

@@ -52,6 +52,8 @@ mod providers;
 mod races;
 #[cfg(target_os = "linux")]
 mod reach;
+#[cfg(target_os = "linux")]
+mod review;
 mod seatbelt;
 #[cfg(target_os = "linux")]
 mod secrets;

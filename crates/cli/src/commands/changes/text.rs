@@ -29,12 +29,15 @@ fn counted(changes: &[FileChange]) -> String {
 }
 
 /// A change: what becomes of the path, how far that has come, and why it does not come further.
-pub(super) fn change(change: &FileChange) -> String {
+pub(super) fn change(change: &FileChange, leads_to: Option<Vec<u8>>) -> String {
     let sign = change.kind.name();
     let mut text = format!("{sign:<9} {:<9} {}", change.state.name(), escape_path(&change.path));
-    if change.what() != "file" {
-        write!(text, " ({})", change.what()).ok();
+    match leads_to {
+        Some(to) => write!(text, " (link to {})", escape(&String::from_utf8_lossy(&to))),
+        None if change.what() != "file" => write!(text, " ({})", change.what()),
+        None => Ok(()),
     }
+    .ok();
     match change.modes() {
         (Some(before), Some(after)) if before != after => write!(text, " [{before:04o} -> {after:04o}]"),
         _ => Ok(()),

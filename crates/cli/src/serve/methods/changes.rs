@@ -217,7 +217,10 @@ impl Seen {
 impl From<ReviewError> for Fault {
     fn from(error: ReviewError) -> Self {
         let code = match error {
-            ReviewError::Unknown(_) | ReviewError::Nothing | ReviewError::NoSuchPath(_) => fault::PARAMETERS,
+            ReviewError::Unknown(_)
+            | ReviewError::Nothing
+            | ReviewError::NothingHere { .. }
+            | ReviewError::NoSuchPath(_) => fault::PARAMETERS,
             ReviewError::Busy | ReviewError::Running(_) => fault::BUSY,
             _ => fault::INTERNAL,
         };
