@@ -29,6 +29,9 @@ fn host() -> u16 {
                     }
                 }
                 let said = String::from_utf8_lossy(&said).to_ascii_lowercase();
+                if said.starts_with("get /slow ") {
+                    std::thread::sleep(Duration::from_millis(50));
+                }
                 let has = if said.contains(&REAL.to_ascii_lowercase()) { "real" } else { "none" };
                 let asks = if said.contains("proxy-authorization") { "leaked" } else { "hello" };
                 let text = format!("{asks} {has}\n");
@@ -346,4 +349,32 @@ fn what_cannot_work_is_refused_at_once() {
         assert!(text(&told.stderr).contains(says), "{more:?}: {}", text(&told.stderr));
         assert!(!Path::new(&socket).exists() || socket.ends_with("file"), "{socket}");
     }
+}
+
+/// More clients of a run than it may have open at a time wait, and each is served.
+#[test]
+fn a_burst_of_one_run_waits_and_is_served() {
+    let served = Served::start(&["--max-connections", "2"]);
+    let token = served.token(&[]);
+    std::thread::scope(|scope| {
+        // Longer than any of them was once let wait, and more than may wait that have not said whose they are.
+        let ask = || scope.spawn(|| served.client(Some(&token), "GET /slow HTTP/1.1"));
+        let burst: Vec<_> = (0..150).map(|_| ask()).collect();
+        for one in burst {
+            let (first, body) = one.join().unwrap();
+            assert_eq!(body, "hello none\n", "{first}");
+        }
+    });
+}
+
+/// Requests have the bound that was set, which the refusal names.
+#[test]
+fn requests_are_bounded_where_somebody_said_so() {
+    let served = Served::start(&["--max-requests", "2"]);
+    let token = served.token(&[]);
+    for _ in 0..2 {
+        assert_eq!(served.client(Some(&token), "GET / HTTP/1.1").1, "hello none\n");
+    }
+    let (first, body) = served.client(Some(&token), "GET / HTTP/1.1");
+    assert!(first.contains("429") && body.contains("--max-requests"), "{first} {body}");
 }

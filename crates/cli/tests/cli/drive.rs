@@ -290,3 +290,42 @@ fn any_program_is_driven_where_its_hosts_and_secrets_are_named() {
         "{heard}\n{said}"
     );
 }
+
+/// The page that says what was tried with the real ones, and the script that says which versions are.
+const PAGE: &str = include_str!("../../DRIVE.md");
+const VERSIONS: &str = include_str!("../harnesses/run.py");
+
+/// The rows of a table between two marks.
+fn measured() -> Vec<Vec<&'static str>> {
+    let table = PAGE.split_once("<!-- driven: begin -->").unwrap().1;
+    let table = table.split_once("<!-- driven: end -->").unwrap().0;
+    let rows = table.lines().filter(|line| line.starts_with("| ")).skip(1);
+    rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect()
+}
+
+/// What the page claims was tried, for each preset and way, with the version that is tried today and at a commit that it names.
+#[test]
+fn the_table_of_what_was_tried_is_whole() {
+    let list = Command::new(STOCKADE).args(["drive", "--list"]).output().unwrap();
+    let list = String::from_utf8(list.stdout).unwrap();
+    let names = list.lines().filter(|line| !line.starts_with(' '));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let mut expected = Vec::new();
+    for name in names.filter(|name| VERSIONS.contains(&format!("    \"{name}\": (\""))) {
+        let row = VERSIONS.lines().find(|line| line.starts_with(&format!("    \"{name}\": (\""))).unwrap();
+        let version = row.split('"').nth(5).unwrap();
+        let ways =
+            if name == "claude" { &["preset", "gateway", "login"][..] } else { &["preset", "gateway"] };
+        expected.extend(ways.iter().map(|way| format!("{name} {version}, {way}")));
+    }
+    assert!(expected.len() >= 13, "{expected:?}");
+    let rows = measured();
+    let tried: Vec<&str> = rows.iter().map(|row| row[0]).collect();
+    assert_eq!(tried, expected, "run `cargo xtask driven`");
+    for row in rows {
+        let (commit, cells) = row[1..].split_last().unwrap();
+        assert!(cells.len() == 6 && cells.iter().all(|cell| *cell == "yes"), "{row:?}");
+        let hex = commit.trim_matches('`');
+        assert!(hex.len() >= 7 && hex.bytes().all(|byte| byte.is_ascii_hexdigit()), "{row:?}");
+    }
+}
