@@ -15,6 +15,7 @@ mod language;
 mod limits;
 mod memory;
 mod node;
+mod patterns;
 mod promises;
 mod properties;
 mod seeds;

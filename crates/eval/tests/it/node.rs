@@ -85,7 +85,7 @@ impl Chance {
         (self.0 >> 33) as usize % count
     }
 
-    fn pick(&mut self, from: &[&str]) -> String {
+    pub(crate) fn pick(&mut self, from: &[&str]) -> String {
         from[self.below(from.len())].to_owned()
     }
 
