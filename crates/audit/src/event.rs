@@ -20,6 +20,33 @@ const MAX_EVENT_BYTES: usize = 16 << 10;
 /// The detail that says that others were cut or left out.
 const CUT: &str = "cut";
 
+/// Details that are names, numbers, digests or words of a list, as the columns of a record are, and no text of anybody's.
+const WORDS: &[&str] = &[
+    "answer",
+    "by",
+    "cause",
+    "change",
+    "changes",
+    "decision",
+    "door",
+    "driven",
+    "end",
+    "enforced",
+    "files",
+    "gaps",
+    "id",
+    "manifest",
+    "memory",
+    "network",
+    "operation",
+    "part",
+    "rules",
+    "rulesOff",
+    "session",
+    "startedBy",
+    "tool",
+];
+
 /// Something that happened.
 ///
 /// ```
@@ -99,11 +126,11 @@ impl AuditEvent {
     pub(crate) fn made_safe(self, redactor: &Redactor) -> Self {
         let mut safe = Bounds { redactor, left: MAX_EVENT_BYTES, cut: false };
         let mut event = Self {
-            agent: safe.maybe(self.agent),
-            skill: safe.maybe(self.skill),
-            decision: safe.maybe(self.decision),
-            rule: safe.maybe(self.rule),
-            backend: safe.maybe(self.backend),
+            agent: safe.column(self.agent),
+            skill: safe.column(self.skill),
+            decision: safe.column(self.decision),
+            rule: safe.column(self.rule),
+            backend: safe.column(self.backend),
             details: BTreeMap::new(),
             ..self
         };
@@ -112,7 +139,12 @@ impl AuditEvent {
                 safe.cut = true;
                 break;
             }
-            event.details.insert(safe.text(&name), safe.detail(detail));
+            let safe_detail = match detail {
+                Detail::Text(text) if WORDS.contains(&name.as_str()) => Detail::Text(safe.word(&text)),
+                Detail::List(list) if WORDS.contains(&name.as_str()) => safe.words(&list),
+                detail => safe.detail(detail),
+            };
+            event.details.insert(safe.word(&name), safe_detail);
         }
         if safe.cut {
             event.details.insert(CUT.to_owned(), Detail::Flag(true));
@@ -129,8 +161,15 @@ struct Bounds<'r> {
 }
 
 impl Bounds<'_> {
-    fn maybe(&mut self, text: Option<String>) -> Option<String> {
-        text.map(|text| self.text(&text))
+    fn column(&mut self, text: Option<String>) -> Option<String> {
+        text.map(|text| self.word(&text))
+    }
+
+    /// A name, or a word of a list: nothing but a form of its own makes a secret of it.
+    fn word(&mut self, text: &str) -> String {
+        let searched = self.start(text, MAX_SEARCHED_BYTES);
+        let redacted = self.redactor.redact_word(&searched).into_owned();
+        self.cut_to_size(&redacted)
     }
 
     fn detail(&mut self, detail: Detail) -> Detail {
@@ -152,6 +191,11 @@ impl Bounds<'_> {
         let searched = self.start(text, MAX_SEARCHED_BYTES);
         let redacted = self.redactor.redact(&searched).into_owned();
         self.cut_to_size(&redacted)
+    }
+
+    fn words(&mut self, list: &[String]) -> Detail {
+        self.cut |= list.len() > MAX_DETAILS;
+        Detail::List(list.iter().take(MAX_DETAILS).map(|word| self.word(word)).collect())
     }
 
     fn cut_to_size(&mut self, text: &str) -> String {
@@ -236,6 +280,35 @@ mod tests {
         let kept = format!("{:?}", safe(event));
         assert!(!kept.contains("ghp_") && !kept.contains("hunter2"), "{kept}");
         assert!(kept.contains("--password") && kept.contains("login"), "{kept}");
+    }
+
+    /// Whatever the variables of a command hold, its record keeps what it is found by.
+    #[test]
+    fn no_variable_hides_a_column() {
+        let event = AuditEvent {
+            agent: Some("builder".into()),
+            skill: Some("test-skill".into()),
+            decision: Some("allowed".into()),
+            rule: Some("project-routine".into()),
+            backend: Some("native".into()),
+            exit_code: Some(0),
+            ..AuditEvent::new(EventKind::SandboxCompleted)
+        };
+        let event = WORDS.iter().fold(event, |event, name| event.with(name, format!("{name}-workspace")));
+        let words: Vec<String> = format!("{event:?}")
+            .split(|letter: char| !letter.is_alphanumeric() && letter != '-' && letter != '_')
+            .map(str::to_owned)
+            .collect();
+        for name in ["G", "ISCL_SKILL_NAME", "API_TOKEN", "PASSWORD"] {
+            let values = words.iter().map(|word| (name, word.as_str()));
+            let redactor = Redactor::default().hide_variables(values).hide(words.clone());
+            assert_eq!(event.clone().made_safe(&redactor), event, "{name}");
+        }
+        let kept = format!(
+            "{:?}",
+            event.with("command", "echo builder").made_safe(&Redactor::default().hide(["builder"]))
+        );
+        assert!(kept.contains("echo [redacted]"), "{kept}");
     }
 
     #[test]

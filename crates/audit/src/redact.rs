@@ -9,7 +9,9 @@
 //! ```
 
 mod commands;
+mod evidence;
 mod forms;
+mod keys;
 mod known;
 mod names;
 mod options;
@@ -37,11 +39,13 @@ const ORDINARY: &[&str] = &[
 /// Takes secrets out of texts: those that look like one, those whose place says so, and those it was told.
 ///
 /// It hides what is certain to be a secret by its form (`ghp_…`), by its name (`DB_PASSWORD=…`), or by the program that it is
-/// given to (`mysql -p…`), and leaves programs, hosts and ordinary words. It cannot know a secret that looks like any other word;
+/// given to (`mysql -p…`), and leaves programs, hosts and ordinary words: of a command, the same programs are read before and after. It cannot know a secret that looks like any other word;
 /// tell it those that a command gets, with [`Redactor::hide`] or [`Redactor::hide_variables`].
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Known,
+    /// Values of variables of which nothing says that they are secret.
+    values: Known,
 }
 
 impl Redactor {
@@ -61,41 +65,70 @@ impl Redactor {
         let variables = variables.into_iter().filter(|(name, _)| !is_ordinary(name));
         let (secret, other): (Vec<_>, Vec<_>) =
             variables.partition(|(name, _)| naming(name) >= Naming::Secret);
-        let mut known = self.known;
+        let (mut known, mut values) = (self.known, self.values);
         known.add_words(secret.iter().map(|(_, value)| (*value).to_owned()));
-        Self { known }.hide(secret.into_iter().chain(other).map(|(_, value)| value))
+        values.add(other.into_iter().map(|(_, value)| value.to_owned()));
+        Self { known, values }.hide(secret.into_iter().map(|(_, value)| value))
     }
 
     /// Returns the text without secrets.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut found = Vec::new();
-        self.known.find(text, &mut found);
-        tokens::find(text, &mut found);
-        forms::find(text, &mut found);
+        let (certain, mut likely) = self.found(text);
         let commands::InCommand { secrets, ordinary } = commands::find(text);
-        found.extend(secrets);
-        found.extend(set(text, &ordinary));
+        likely.extend(secrets);
+        likely.extend(set(text, &ordinary));
+        if certain.is_empty() && likely.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(evidence::redacted(text, &certain, likely))
+    }
+
+    /// Returns a name, a number or a word of a list without what is a secret by its own form. Nothing that stands beside it, and no
+    /// value of a variable, makes it one: a record without its columns tells nothing.
+    #[must_use]
+    pub(crate) fn redact_word<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut found = Vec::new();
+        tokens::find(text, &mut found);
         replaced(text, found)
+    }
+
+    /// Returns where secrets stand that are known or have a form of their own, and those that their place tells.
+    fn found(&self, text: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+        let (mut certain, mut likely) = (Vec::new(), Vec::new());
+        self.known.find(text, &mut certain);
+        tokens::find(text, &mut certain);
+        keys::find(text, &mut certain);
+        self.values.find(text, &mut likely);
+        forms::find(text, &mut certain, &mut likely);
+        (certain, likely)
     }
 
     /// Returns the words of one command without secrets: a word may be one by the word before it.
     #[must_use]
     pub(crate) fn redact_words(&self, words: &[String]) -> Vec<String> {
         let bare: Vec<&str> = words.iter().map(String::as_str).collect();
-        let (secrets, ordinary) = (words::find(&bare), words::ordinary(&bare));
+        let (mut secrets, ordinary) = (words::find(&bare), words::ordinary(&bare));
+        // What is run as a text is looked at by itself.
+        let texts = commands::texts_of(&bare);
+        secrets.retain(|(place, _)| !texts.contains(place));
         let of = |place: usize, found: &[words::Found]| -> Vec<Range<usize>> {
             found.iter().filter(|one| one.0 == place).map(|one| one.1.clone()).collect()
         };
         let redacted = words.iter().enumerate().map(|(place, word)| {
-            let mut found = of(place, &secrets);
-            self.known.find(word, &mut found);
-            tokens::find(word, &mut found);
-            forms::find(word, &mut found);
-            found.extend(set(word, &of(place, &ordinary)));
+            let (certain, mut likely) = self.found(word);
+            likely.extend(of(place, &secrets));
+            likely.extend(set(word, &of(place, &ordinary)));
             // `sh -c` has a command for a word.
-            found.extend(commands::find(word).secrets);
-            replaced(word, found).into_owned()
+            likely.extend(commands::find(word).secrets);
+            if place == 0 {
+                likely.clear();
+            }
+            match certain.is_empty() && likely.is_empty() {
+                true => word.clone(),
+                false if texts.contains(&place) => evidence::redacted(word, &certain, likely),
+                false => replaced(word, certain.into_iter().chain(likely).collect()).into_owned(),
+            }
         });
         redacted.collect()
     }
@@ -193,7 +226,7 @@ mod tests {
 
         #[test]
         fn the_word_behind_a_secret_name_never_stays(word in "[A-Za-z0-9+/]{6,40}", name in "(DB_|db-)?(password|PASSWORD|passwd)") {
-            for text in [format!("{name}={word}"), format!("run --{name} {word} x"), format!("\"{name}\": \"{word}\"")] {
+            for text in [format!("{{\"{name}\":\"{word}\"}}"), format!("{name}={word}"), format!("run --{name} {word} x"), format!("\"{name}\": \"{word}\"")] {
                 let redacted = Redactor::default().redact(&text).into_owned();
                 prop_assert!(!redacted.contains(&word), "{}", redacted);
             }

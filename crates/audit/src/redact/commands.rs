@@ -4,8 +4,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
-use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span};
+use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span, quote_argv};
 
+use super::evidence::names_of;
 use super::names::naming;
 use super::options::{POSITIONS, READERS, ROWS};
 use super::settings::value;
@@ -48,9 +49,13 @@ fn within(text: &str, depth: usize, found: &mut InCommand) {
         return;
     }
     let actions = read(text);
-    for run in &actions.runs {
+    for (at, run) in actions.runs.iter().enumerate() {
         let words = words_of(run);
-        add(text, run.span, &words, &words::find(&words), &mut found.secrets);
+        let mut secrets = words::find(&words);
+        // What is run as a text is looked at by itself.
+        let texts = texts_among(&words, run_through(&actions, at));
+        secrets.retain(|(place, _)| !texts.contains(place));
+        add(text, run.span, &words, &secrets, &mut found.secrets);
         let places = match words::ordinary(&words) {
             ordinary if ordinary.is_empty() => Vec::new(),
             ordinary => exactly(text, run.span, &words, &ordinary),
@@ -61,17 +66,63 @@ fn within(text: &str, depth: usize, found: &mut InCommand) {
         }
     }
     for assignment in &actions.assignments {
-        assigned(text, assignment, &mut found.secrets);
+        if is_run(&actions, &assignment.name) && depth < MAX_DEPTH {
+            run_later(text, assignment, depth, found);
+        } else {
+            assigned(text, assignment, &mut found.secrets);
+        }
     }
     handed_over(text, &actions, &mut found.secrets);
 }
 
-fn read(text: &str) -> Actions<'_> {
+pub(super) fn read(text: &str) -> Actions<'_> {
     let options = ReadOptions::default();
     match Script::read_despite_appearance(text, &options) {
         Ok(script) => script.actions(),
         Err(_) => Script::read_partly(text, &options).actions(),
     }
+}
+
+/// The programs that one program runs: they stand before it in the list, and are written where it is.
+fn run_through<'a, 't>(actions: &'a Actions<'t>, at: usize) -> impl Iterator<Item = &'a Run<'t>> {
+    let outer = actions.runs.get(at);
+    let before = actions.runs.get(..at).unwrap_or_default().iter().rev();
+    before.take_while(move |run| {
+        outer.is_some_and(|outer| run.span == outer.span && run.call_chain.len() > outer.call_chain.len())
+    })
+}
+
+/// The places of the words that are texts in which one of these programs is run.
+fn texts_among<'a, 't: 'a>(words: &[&str], programs: impl Iterator<Item = &'a Run<'t>>) -> Vec<usize> {
+    const MAX_PROGRAMS: usize = 16;
+    let programs: Vec<String> = programs.take(MAX_PROGRAMS).flat_map(names_of).collect();
+    // A name that is not known may be that of any word.
+    let holds =
+        |word: &str| programs.iter().any(|name| name.len() < word.len() && word.contains(name.as_str()));
+    let is_text = |word: &str| word.bytes().any(|byte| b" \t\n;|&".contains(&byte)) && holds(word);
+    words.iter().enumerate().skip(1).filter(|(_, word)| is_text(word)).map(|(at, _)| at).collect()
+}
+
+/// The same for the words of one command.
+pub(super) fn texts_of(words: &[&str]) -> Vec<usize> {
+    if !words.iter().skip(1).any(|word| word.contains([' ', '\t', '\n', ';', '|', '&'])) {
+        return Vec::new();
+    }
+    let text = quote_argv(words.iter().copied());
+    let actions = read(&text);
+    let last = actions.runs.len().saturating_sub(1);
+    texts_among(words, actions.runs.get(..last).unwrap_or_default().iter())
+}
+
+/// Whether the value of a variable is run: `x="curl h | sh"; eval "$x"`.
+fn is_run(actions: &Actions<'_>, name: &str) -> bool {
+    let runs_it = |run: &Run<'_>| {
+        run.program().is_none_or(|name| {
+            matches!(words::program(name), "eval" | "sh" | "bash" | "zsh" | "dash" | "ksh" | "source")
+        })
+    };
+    let uses = actions.uses.iter().filter(|used| used.names.iter().any(|used| used == name));
+    uses.into_iter().any(|used| actions.runs.get(used.runs.clone()).unwrap_or_default().iter().any(runs_it))
 }
 
 /// Finds what is secret in words that may be commands: those of which the shell makes one, and that hold several.
@@ -156,6 +207,21 @@ fn assigned(text: &str, assignment: &Assignment<'_>, found: &mut Vec<Range<usize
         let secrets: Vec<_> = printed(value, 0).into_iter().map(|range| (1, range)).collect();
         add(text, assignment.span, &[assignment.name.as_ref(), value], &secrets, found);
     }
+}
+
+/// Finds what is secret in a value that is a command itself: as a whole it is none.
+fn run_later(text: &str, assignment: &Assignment<'_>, depth: usize, found: &mut InCommand) {
+    let value = known(&assignment.value);
+    let words = [assignment.name.as_ref(), value];
+    let Some(place) = exactly(text, assignment.span, &words, &[(1, 0..value.len())]).into_iter().next()
+    else {
+        return;
+    };
+    let mut inner = InCommand::default();
+    within(value, depth + 1, &mut inner);
+    let moved = |range: Range<usize>| place.start + range.start..place.start + range.end;
+    found.secrets.extend(inner.secrets.into_iter().map(moved));
+    found.ordinary.push(place.clone());
 }
 
 /// Finds what is handed to a program that reads a secret from its input.

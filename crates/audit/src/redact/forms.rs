@@ -17,6 +17,8 @@ struct Form {
     name: &'static str,
     /// A linear-time regular expression. Its first group is the secret.
     pattern: &'static str,
+    /// Whether it is a secret by what it is made of, and not by what stands beside it.
+    is_certain: bool,
     /// Every match holds one of these, in lower case: the expression is not run on a text without.
     hints: &'static [&'static str],
     /// What must be true of the secret besides.
@@ -64,28 +66,9 @@ fn token_for_name(value: &str) -> bool {
 #[rustfmt::skip]
 const FORMS: &[Form] = &[
     Form {
-        name: "a private key",
-        pattern: r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----([^-]*(?:-{1,4}[^-]+)*)",
-        hints: &["private key"],
-        must: any,
-        hides: &[
-            "-----BEGIN RSA PRIVATE KEY-----‹\nMIIEow\n›-----END RSA PRIVATE KEY-----",
-            "-----BEGIN PRIVATE KEY-----‹MIIEow and cut off›",
-            "-----BEGIN PGP PRIVATE KEY BLOCK-----‹\n\nlQOYBF\n=x-1\n›-----END PGP PRIVATE KEY BLOCK-----",
-        ],
-        keeps: &["-----BEGIN CERTIFICATE-----\nMIID\n-----END CERTIFICATE-----"],
-    },
-    Form {
-        name: "a private key of PuTTY",
-        pattern: r"(?s:PuTTY-User-Key-File-[0-9].*?Private-Lines: ?[0-9]+)((?s:.*))",
-        hints: &["putty-user-key-file"],
-        must: any,
-        hides: &["PuTTY-User-Key-File-2: ssh-rsa\nEncryption: none\nPrivate-Lines: 8‹\nAAAAgQ\n›"],
-        keeps: &["PuTTY-User-Key-File is its first line"],
-    },
-    Form {
         name: "the body of a private key",
-        pattern: r"(?-u:\b)((?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9]{5}IBA[A-Z]|MC4CAQAw)[A-Za-z0-9+/=\\\r\n]{40,})",
+        is_certain: true,
+        pattern: r"(?-u:\b)((?:b3BlbnNzaC1rZXktdjE|MII[A-Za-z0-9]{5}IBA[A-Z]|MC4CAQAw)[A-Za-z0-9+/=\\]{40,})",
         hints: &["b3blbnnzac1rzxktdje", "mii", "mc4caqaw"],
         must: any,
         hides: &["echo ‹b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2g›"],
@@ -93,6 +76,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a JSON Web Token",
+        is_certain: true,
         pattern: r"(?-u:\b)(eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)*)",
         hints: &["eyj"],
         must: any,
@@ -101,6 +85,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a header that carries credentials",
+        is_certain: false,
         pattern: r#"(?i-u:\b(?:proxy-)?authorization|\bset-cookie|\bcookie|\bx-amz-security-token|\bx-vault-token|\bx-[a-z-]*(?:api-?key|token|secret|auth)|\bapi-?key|\bprivate-token|\bocp-apim-subscription-key)[\x20\t]*:[\x20\t]*([^\r\n"'\x20\t][^\r\n"']*)"#,
         hints: &["authorization", "cookie", "x-", "apikey", "api-key", "private-token", "subscription-key"],
         must: credentials,
@@ -112,6 +97,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a bearer token",
+        is_certain: false,
         pattern: r"(?i-u:\bbearer)(?:[\x20\t]+|%20|\+)([A-Za-z0-9._~+/=-]{6,})",
         hints: &["bearer"],
         must: |value| value.bytes().any(|byte| byte.is_ascii_digit()) || value.len() >= 20,
@@ -120,6 +106,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a password in a URL",
+        is_certain: false,
         pattern: r#"://[^/?#@:\x00-\x20"']*:([^/?#@\x00-\x20"']+(?:@[^/?#@:\x00-\x20"'.]*)*)@"#,
         hints: &["://"],
         must: no_reference,
@@ -131,6 +118,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a token for a name in a URL",
+        is_certain: false,
         pattern: r#"://([^/?#@:\x00-\x20"']+):?@"#,
         hints: &["://"],
         must: token_for_name,
@@ -139,6 +127,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a token for a name in a URL that also has a password",
+        is_certain: false,
         pattern: r#"://([^/?#@:\x00-\x20"']+):[^/?#@\x00-\x20"']+@"#,
         hints: &["://"],
         must: token_for_name,
@@ -147,6 +136,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a password of netrc",
+        is_certain: false,
         pattern: r#"(?i-u:\blogin)[\x20\t\n]+[^\x20\t\n]+[\x20\t\n]+(?i-u:password)[\x20\t\n]+([^\x20\t\n"']+)"#,
         hints: &["password"],
         must: no_reference,
@@ -155,6 +145,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a password in a pair for a request",
+        is_certain: false,
         pattern: r#"(?i-u:auth)[\x20]?=[\x20]?\([\x20]?\\?['"][^'"\n]*['"],[\x20]*\\?['"]([^'"\\\n]+)"#,
         hints: &["auth"],
         must: no_reference,
@@ -163,6 +154,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a password beside a name, as remote tools take them",
+        is_certain: false,
         pattern: r"(?:^|[\x20\t])[A-Za-z0-9_.-]+/[A-Za-z0-9_.$-]+:([^\x20\t@/]{3,})@[A-Za-z0-9_.-]+(?:[\x20\t]|$)",
         hints: &["@"],
         must: |value| no_reference(value) && !value.bytes().all(|byte| byte.is_ascii_digit()),
@@ -171,6 +163,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "an address to which whoever knows it may post",
+        is_certain: false,
         pattern: r"(?i-u:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/catch/|outlook\.office\.com/webhook/|chat\.googleapis\.com/v1/spaces/)([A-Za-z0-9_@/?=&%.-]{12,})",
         hints: &["hooks.slack.com", "api/webhooks", "webhook.office.com", "hooks.zapier.com", "office.com/webhook", "chat.googleapis.com"],
         must: any,
@@ -179,6 +172,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a token of Airtable",
+        is_certain: true,
         pattern: r"(?-u:\b)(pat[A-Za-z0-9]{14}\.[0-9a-f]{64})",
         hints: &["pat"],
         must: any,
@@ -187,6 +181,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a token of Telegram",
+        is_certain: true,
         pattern: r"(?:^|[^0-9A-Za-z])(?:bot)?([0-9]{8,10}:[A-Za-z0-9_-]{34,36})(?:[^A-Za-z0-9_-]|$)",
         hints: &[":"],
         must: any,
@@ -195,6 +190,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a token of Discord",
+        is_certain: true,
         pattern: r"(?-u:\b)([MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40})",
         hints: &["."],
         must: |value| is_random(value.as_bytes()),
@@ -203,6 +199,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a key of Twilio",
+        is_certain: true,
         pattern: r"(?-u:\b)((?:SK|AC)[0-9a-f]{32})(?-u:\b)",
         hints: &["sk", "ac"],
         must: any,
@@ -211,6 +208,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a key of Mailchimp",
+        is_certain: true,
         pattern: r"(?-u:\b)([0-9a-f]{32}-us[0-9]{1,2})(?-u:\b)",
         hints: &["-us"],
         must: any,
@@ -219,6 +217,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a secret of an application in Azure",
+        is_certain: true,
         pattern: r"(?:^|[^A-Za-z0-9_~.-])([A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,})",
         hints: &["q~"],
         must: any,
@@ -227,6 +226,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a key of an account in Azure, which 64 bytes make",
+        is_certain: true,
         pattern: r"(?:^|[^A-Za-z0-9+/])([A-Za-z0-9+/]{86}==)",
         hints: &["=="],
         must: random,
@@ -235,6 +235,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a key of Cloudflare, which has an odd number of digits",
+        is_certain: true,
         pattern: r"(?:^|[^0-9A-Za-z])([0-9a-f]{37})(?:[^0-9A-Za-z]|$)",
         hints: &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
         must: any,
@@ -243,6 +244,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "forty letters and digits by chance, as Amazon and Cloudflare make them",
+        is_certain: true,
         pattern: r"(?:^|[^A-Za-z0-9+/_.-])([A-Za-z0-9+/_-]{40})(?:[^A-Za-z0-9+/=_.-]|$)",
         hints: &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"],
         must: random,
@@ -251,6 +253,7 @@ const FORMS: &[Form] = &[
     },
     Form {
         name: "a password in a statement of SQL",
+        is_certain: false,
         pattern: r"(?i-u:\bpassword\(|\bidentified(?:[\x20\t]+with[\x20\t]+[a-z0-9_]+)?[\x20\t]+by(?:[\x20\t]+password)?[\x20\t]+|\b(?:user|role|login)\b[\x20\x21\x23-\x26\x28-\x3a\x3c-\x7e]{1,200}\bpassword[\x20\t]*=?[\x20\t]+|\bset[\x20\t]+password[\x20-\x3a\x3c-\x7e]{0,200}=[\x20\t]*)\\?['\x22]([^'\x22\\]+)",
         hints: &["password", "identified"],
         must: no_reference,
@@ -284,11 +287,11 @@ fn compile(pattern: &str) -> Option<Regex> {
 }
 
 /// Finds what has a form of the table.
-pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+pub(super) fn find(text: &str, certain: &mut Vec<Range<usize>>, likely: &mut Vec<Range<usize>>) {
     let wanted = hinted(text);
     let forms = FORMS.iter().zip(&COMPILED.regexes).zip(wanted).filter(|(_, wanted)| *wanted);
     for ((form, regex), _) in forms {
-        matches(form, regex, text, found);
+        matches(form, regex, text, if form.is_certain { certain } else { likely });
     }
 }
 
@@ -344,8 +347,9 @@ mod tests {
                 let text = format!("{before}{secret}{after}");
                 let range = before.len()..before.len() + secret.len();
                 assert_eq!(found(form, &text), std::slice::from_ref(&range), "{}: {text}", form.name);
-                let mut all = Vec::new();
-                find(&text, &mut all);
+                let (mut all, mut likely) = (Vec::new(), Vec::new());
+                find(&text, &mut all, &mut likely);
+                all.append(&mut likely);
                 assert!(all.contains(&range), "{}: no hint in {text}", form.name);
             }
             for text in form.keeps {
@@ -365,9 +369,12 @@ mod tests {
         ) {
             let text = pieces.concat().replace(['‹', '›'], "");
             let text = if upper { text.to_uppercase() } else { text };
-            let (mut hinted, mut all) = (Vec::new(), Vec::new());
-            find(&text, &mut hinted);
-            FORMS.iter().zip(&COMPILED.regexes).for_each(|(form, regex)| matches(form, regex, &text, &mut all));
+            let (mut hinted, mut likely, mut all) = (Vec::new(), Vec::new(), Vec::new());
+            find(&text, &mut hinted, &mut likely);
+            hinted.append(&mut likely);
+            let by_place = FORMS.iter().zip(&COMPILED.regexes).filter(|(form, _)| !form.is_certain);
+            let by_form = FORMS.iter().zip(&COMPILED.regexes).filter(|(form, _)| form.is_certain);
+            by_form.chain(by_place).for_each(|(form, regex)| matches(form, regex, &text, &mut all));
             prop_assert_eq!(hinted, all);
         }
     }

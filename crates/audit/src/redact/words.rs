@@ -199,17 +199,30 @@ pub(super) fn is_printer(name: &str) -> bool {
     PRINTERS.iter().any(|end| name.ends_with(end))
 }
 
+/// Whether a value is a call in a program's text: `password=getpass.getpass()`.
+fn is_call(value: &str) -> bool {
+    let called = value.split('(').next().filter(|called| called.len() < value.len() && !called.is_empty());
+    called.is_some_and(|called| {
+        called.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+    })
+}
+
 /// `NAME=value` is one word, whatever signs are in the value.
 fn assigned(place: usize, word: &str, found: &mut Vec<Found>) {
     for (at, _) in word.match_indices('=').take(4) {
         let (before, value) = (word.get(..at).unwrap_or_default(), word.get(at + 1..).unwrap_or_default());
+        // What follows may be another command: few passwords hold a sign that joins commands and a blank behind it.
+        let value = value.split("; ").next().and_then(|value| value.split(" | ").next()).unwrap_or(value);
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         let name = before.trim_start_matches('-').rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
         // Further settings may follow; what stands before them is found by the signs between.
         let is_last = !value.contains('=') || value.trim_end_matches('=').find('=').is_none();
-        if is_last && !value.contains(['&', '\n']) && is_secret(naming(name), value.trim_matches(['"', '\'']))
+        if is_last
+            && !is_call(value)
+            && !value.contains(['&', '\n'])
+            && is_secret(naming(name), value.trim_matches(['"', '\'']))
         {
-            found.push((place, at + 1..word.len()));
+            found.push((place, at + 1..at + 1 + value.len()));
         }
     }
 }

