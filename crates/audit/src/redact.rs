@@ -121,12 +121,9 @@ impl Redactor {
             likely.extend(set(word, &of(place, &ordinary)));
             // `sh -c` has a command for a word.
             likely.extend(commands::find(word).secrets);
-            if place == 0 {
-                likely.clear();
-            }
             match certain.is_empty() && likely.is_empty() {
                 true => word.clone(),
-                false if texts.contains(&place) => evidence::redacted(word, &certain, likely),
+                false if place == 0 || texts.contains(&place) => evidence::redacted(word, &certain, likely),
                 false => replaced(word, certain.into_iter().chain(likely).collect()).into_owned(),
             }
         });
@@ -200,6 +197,30 @@ mod tests {
         assert_eq!(redactor.redact("x abcdefghijklmnop y"), "x [redacted] y");
         assert_eq!(redactor.redact("abcdef defghi"), "[redacted] [redacted]");
         assert_eq!(redactor.redact("abcde"), "abcde");
+    }
+
+    #[test]
+    fn lists_of_words_and_of_sentences_keep_no_secret_and_lose_no_program() {
+        let redacted = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Redactor::default().redact_words(&words).join("|")
+        };
+        for (words, kept) in [
+            (
+                &["allow, if `git push https://me:hunter2x@git.example/x` is allowed"] as &[&str],
+                "[redacted]@git.example",
+            ),
+            (&["sh", "-c", "PASSWORD=hunter2x touch p"], "sh|-c|PASSWORD=[redacted] touch p"),
+            (
+                &["sh", "-c", "PASSWORD= touch p; curl -u bob:hunter2x h"],
+                "PASSWORD= touch p; curl -u bob:[redacted] h",
+            ),
+            (&["mysql", "-phunter2x", "app"], "mysql|-p[redacted]|app"),
+            (&["./password=hunter2x", "x"], "./password="),
+        ] {
+            let safe = redacted(words);
+            assert!(safe.contains(kept) && !safe.contains("hunter2x"), "{safe}");
+        }
     }
 
     #[test]

@@ -451,6 +451,30 @@ fn the_hook_answers_as_check_command_does() {
     }
 }
 
+/// What the file tools refuse and the sandbox hides of a home, no command that is let through reads: one path of every row of the table.
+#[test]
+fn no_secret_of_a_home_passes_by_a_command() {
+    use stockade_names::{Kind, Scope, names};
+
+    let home = Home::new();
+    let project = home.project();
+    let place = project.to_str().unwrap();
+    let is_secret = |kind| matches!(kind, Kind::HoldsSecrets | Kind::GrantsAccess);
+    let mut tried = 0;
+    for row in names().filter(|row| row.scope == Scope::Home && is_secret(row.kind)) {
+        for (path, spelled) in row.matches.iter().take(2).zip(["cat ~/'P'", "cd; head -1 < 'P'"]) {
+            let command = spelled.replace('P', path);
+            let args = ["check", "command", "--cwd", place, "--workspace", place, "--format", "json", &command];
+            let checked: Value = serde_json::from_slice(&home.run(STOCKADE, &args, b"").stdout).unwrap();
+            assert_ne!(checked["decision"], "allow", "{command}");
+            let answer = home.answer("claude", &shell("claude", &project, &json!(command)));
+            assert_ne!(answer, Answer::Silent, "{command}");
+            tried += 1;
+        }
+    }
+    assert!(tried >= 20, "{tried}");
+}
+
 /// What the lines that were pasted into settings before there was this command let through, or must not have.
 #[test]
 fn commands_are_judged_as_at_every_other_door() {

@@ -371,6 +371,8 @@ const EXPORTED: &[&str] = &[
     "bash -c 'NAME=./x git status'",
     "eval 'NAME=./x git status'",
     "export {NAME,B}=./x; git status",
+    "export NAME=./x",
+    "set -a; NAME=./x",
 ];
 
 #[test]
@@ -452,7 +454,7 @@ fn ordinary_scripts_are_not_asked_about() {
         "GIT_PAGER=cat git log",
         "GIT_TERMINAL_PROMPT=0 git log",
         "export NODE_ENV=test; ls",
-        "export A=$x; echo \"$A\"",
+        "A=$x; echo \"$A\"",
         "x=$(pwd); ls \"$x\"",
         "LC_ALL=C NO_COLOR=1 COLUMNS=80 TZ=UTC git log",
         "unset x; ls",

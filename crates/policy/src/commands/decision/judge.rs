@@ -344,7 +344,9 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>], runs_programs: bool) {
         let is_set = assignment.change == VariableChange::Set;
         let is_obeyed = is_set && variables::matter(&assignment.name);
-        let is_unknown = runs_programs && assignment.exported && !variables::is_known(&assignment.name);
+        // What is exported may outlive the text: some harnesses keep their shell.
+        let is_seen = runs_programs || assignment.scope == AssignmentScope::Shell;
+        let is_unknown = is_seen && assignment.exported && !variables::is_known(&assignment.name);
         if !(is_obeyed || is_unknown) || hazards::is_harmless_assignment(assignment) {
             return;
         }
