@@ -28,6 +28,10 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
         "an asterisk in a deny list is a pattern; taking it literally left `browser*` without effect",
     ),
     (
+        "xp-264",
+        "a variable of which nothing is known may name a program to the one that is started: it belongs into the sandbox",
+    ),
+    (
         "sc-1789",
         "a call of a function that the same text defines is listed as its body, as in every other row with a function",
     ),

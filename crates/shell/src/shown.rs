@@ -4,11 +4,11 @@
 
 use std::collections::HashMap;
 
-/// What stands for a variable whose name only another one tells: `${!x}`.
-const BY_REFERENCE: &str = "!";
+/// What stands for a variable whose name only another one tells: `${!x}`. No variable is called so.
+const BY_REFERENCE: &str = "${!…}";
 
 /// What stands for any variable at all, where there were more than are noted.
-const ANY: &str = "*";
+const ANY: &str = "${…}";
 
 /// More variables than anyone names in a command, or copies into one variable.
 const MAX_NAMES: usize = 64;

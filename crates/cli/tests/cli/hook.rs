@@ -464,7 +464,8 @@ fn no_secret_of_a_home_passes_by_a_command() {
     for row in names().filter(|row| row.scope == Scope::Home && is_secret(row.kind)) {
         for (path, spelled) in row.matches.iter().take(2).zip(["cat ~/'P'", "cd; head -1 < 'P'"]) {
             let command = spelled.replace('P', path);
-            let args = ["check", "command", "--cwd", place, "--workspace", place, "--format", "json", &command];
+            let args =
+                ["check", "command", "--cwd", place, "--workspace", place, "--format", "json", &command];
             let checked: Value = serde_json::from_slice(&home.run(STOCKADE, &args, b"").stdout).unwrap();
             assert_ne!(checked["decision"], "allow", "{command}");
             let answer = home.answer("claude", &shell("claude", &project, &json!(command)));

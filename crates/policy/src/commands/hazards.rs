@@ -194,8 +194,7 @@ const SILENT: &[&str] = &[
 /// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way of
 /// another variable. In the sandbox it is not there.
 fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
-    let may_be_secret =
-        |name: &&String| environment::is_secret_name(name) || matches!(name.as_str(), "!" | "*");
+    let may_be_secret = |name: &&String| environment::is_secret_name(name) || name.starts_with("${");
     for used in &actions.uses {
         let Some(name) = used.names.iter().find(may_be_secret) else { continue };
         let runs = actions.runs.get(used.runs.clone()).unwrap_or_default();
@@ -374,6 +373,7 @@ mod tests {
             "cat <<'EOF'\n$API_TOKEN\nEOF",
             "API_TOKEN=$API_TOKEN; ls",
             "x=$HOME; echo $x",
+            "echo $*; kill $!; ls \"$@\"",
             "cat <<< '$API_TOKEN'",
         ] {
             assert!(!ids(text).contains(&"pass-secret"), "{text}");
