@@ -282,7 +282,7 @@ fn against_undoing(
         Err(error) => return Err(error),
         // Where the mode of the folder changes as well, it is opened for as long as that takes.
         Ok((folder, _))
-            if own.is_none() && change.kind != ChangeKind::Mode && !is_writable(folder.as_fd()) =>
+            if own.is_none() && change.kind != ChangeKind::Mode && !may_be_opened(folder.as_fd(), around) =>
         {
             return Ok(Some(NOT_WRITABLE));
         }
@@ -321,13 +321,22 @@ fn on_the_way(
         Err(error) => Err(error),
         // Where the mode of the folder changes as well, it is opened for as long as that takes.
         Ok(_) if own.is_some() => Ok(None),
-        Ok(folder) => Ok((!is_writable(folder.as_fd())).then_some(Some(NOT_WRITABLE))),
+        Ok(folder) => Ok((!may_be_opened(folder.as_fd(), around)).then_some(Some(NOT_WRITABLE))),
     }
 }
 
 /// Whether this user may put something into a folder, and take something out.
 fn is_writable(folder: BorrowedFd<'_>) -> bool {
     accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Whether something may be put into a folder below the workspace, and taken out: its owner opens it for as long as that takes.
+fn may_be_opened(folder: BorrowedFd<'_>, path: &Path) -> bool {
+    let is_own = || {
+        let owner = rustix::fs::fstat(folder).map(|found| found.st_uid);
+        owner == Ok(rustix::process::geteuid().as_raw())
+    };
+    is_writable(folder) || (!path.as_os_str().is_empty() && is_own())
 }
 
 fn leads_away(error: &io::Error) -> bool {

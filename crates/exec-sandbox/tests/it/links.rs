@@ -231,11 +231,11 @@ fn new_links_that_lead_out_are_told_of() {
             let outcome = case.run(&script.replace("HOME", home), backend);
             let told: Vec<_> =
                 outcome.changed.iter().map(|one| (one.path.to_str().unwrap(), one.is_harmful)).collect();
-            assert_eq!(
-                told,
-                expected.iter().copied().collect::<Vec<_>>(),
-                "{backend:?} {script} {outcome:?}"
-            );
+            // The folders of the tests may lie in the home themselves.
+            let leads_home =
+                !script.contains("/etc") && !script.contains("bin") && case.bait.starts_with(home);
+            let expected = expected.map(|(name, is_harmful)| (name, is_harmful || leads_home));
+            assert_eq!(told, expected.into_iter().collect::<Vec<_>>(), "{backend:?} {script} {outcome:?}");
             let code = if expected.is_some_and(|(_, is_harmful)| is_harmful) { 123 } else { 0 };
             assert_eq!(outcome.exit_code(), code, "{backend:?} {script} {outcome:?}");
         }

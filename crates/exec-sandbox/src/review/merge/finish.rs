@@ -70,6 +70,7 @@ impl Merging<'_> {
         if way == Way::Undo || self.slots.beside || has_left {
             self.unstage_these(changes, &status.keys().copied().collect())?;
         }
+        self.close_around()?;
         crash::point()?;
         unlinkat(&self.layer.folder, JOURNAL, AtFlags::empty())?;
         self.slots.close(self.layer, &self.workspace)

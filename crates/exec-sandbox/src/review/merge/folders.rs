@@ -8,7 +8,8 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, chmod, fstat, openat};
+use rustix::fs::{AtFlags, Mode, OFlags, chmod, fstat, openat, unlinkat};
+use rustix::io::Errno;
 
 use super::Merging;
 use super::journal::{Step, Way};
@@ -19,6 +20,9 @@ use crate::review::crash;
 use crate::review::record::{Rows, bytes_of, look_of, look_text, path_of, read};
 
 const FOLDERS: &str = "folders";
+
+/// Folders that are opened for as long as something is put into them, and how they looked before.
+const OPENED: &str = "opened";
 const FOLDERS_FIELDS: usize = 2;
 
 impl Merging<'_> {
@@ -29,6 +33,7 @@ impl Merging<'_> {
         };
         let changed = steps.iter().filter_map(|step| changes.get(step.number)).filter(is_meant);
         let paths: BTreeSet<&Path> = changed.map(|change| change.path.as_path()).collect();
+        self.open_around(changes, steps, &paths)?;
         for path in paths {
             let now = self.workspace.look(path)?;
             if let Some(now) = now.filter(|now| now.is_folder() && now.mode & 0o700 != 0o700) {
@@ -36,6 +41,48 @@ impl Merging<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The same for folders around what changes, which do not change themselves. Their modes are written down before, so that they
+    /// have them again whoever is killed.
+    fn open_around(&self, changes: &[FileChange], steps: &[Step], own: &BTreeSet<&Path>) -> io::Result<()> {
+        let mut opened = self.looks_in(OPENED)?;
+        let paths = steps.iter().filter_map(|step| changes.get(step.number)?.path.parent());
+        let paths: BTreeSet<&Path> =
+            paths.filter(|path| !path.as_os_str().is_empty() && !own.contains(path)).collect();
+        for path in paths {
+            let is_known = opened.iter().any(|(known, _)| known == path);
+            let now = self.workspace.look(path)?.filter(|now| now.is_folder() && now.mode & 0o700 != 0o700);
+            opened.extend(now.filter(|_| !is_known).map(|now| (path.to_path_buf(), now)));
+        }
+        if opened.is_empty() {
+            return Ok(());
+        }
+        let mut rows = Rows::default();
+        opened.iter().for_each(|(path, look)| rows.row([bytes_of(path), look_text(look).as_bytes()]));
+        rows.write(&self.layer.folder, OPENED)?;
+        for (path, look) in &opened {
+            self.set_mode_of(path, look, look.mode | 0o700)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the folders around what changed their modes back.
+    pub(super) fn close_around(&self) -> io::Result<()> {
+        for (path, look) in self.looks_in(OPENED)?.iter().rev() {
+            self.set_mode_of(path, look, look.mode)?;
+        }
+        crash::point()?;
+        match unlinkat(&self.layer.folder, OPENED, AtFlags::empty()) {
+            Err(Errno::NOENT) => Ok(()),
+            removed => Ok(removed?),
+        }
+    }
+
+    /// Changes the mode of a folder, if it is still that one.
+    fn set_mode_of(&self, path: &Path, look: &Look, mode: u32) -> io::Result<()> {
+        let now = self.workspace.look(path)?.filter(|now| now.identity == look.identity && now.mode != mode);
+        now.map_or(Ok(()), |_| self.set_mode(path, mode))
     }
 
     /// Gives folders the modes that they have in the end, the innermost first.
@@ -107,7 +154,11 @@ impl Merging<'_> {
     }
 
     fn folders(&self) -> io::Result<Vec<(PathBuf, Look)>> {
-        let rows = read(&self.layer.folder, FOLDERS, FOLDERS_FIELDS)?.unwrap_or_default();
+        self.looks_in(FOLDERS)
+    }
+
+    fn looks_in(&self, file: &str) -> io::Result<Vec<(PathBuf, Look)>> {
+        let rows = read(&self.layer.folder, file, FOLDERS_FIELDS)?.unwrap_or_default();
         let row = |row: Vec<Vec<u8>>| {
             let [path, look] = row.as_slice() else { return Err(io::ErrorKind::InvalidData.into()) };
             Ok((path_of(path), look_of(look)?))
