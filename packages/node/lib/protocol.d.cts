@@ -386,6 +386,8 @@ export interface ResourceLimits {
   openFiles?: number | null;
   /** What it may print; the rest is dropped. */
   outputBytes?: number | null;
+  /** `low` by default. */
+  priority?: Priority | null;
   /** Processes and threads at the same time. */
   processes?: number | null;
   /** What fits into the private `/tmp`. */
@@ -1135,6 +1137,9 @@ export type ImportFormat = "toml" | "yaml" | "json" | "claude";
 /** A list, or a text with entries separated by spaces or commas. */
 export type ListOrText = string | string[];
 export type NetworkMode = "open" | "broker-only" | "none";
+
+/** How a command competes for processors. */
+export type Priority = "normal" | "low" | "idle";
 
 /** Whether a command works on a view of the workspace, and what becomes of that. */
 export type ReviewMode = "off" | "undoable" | "hold";

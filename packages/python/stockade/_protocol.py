@@ -509,6 +509,8 @@ class ResourceLimits(TypedDict, total=False):
     openFiles: Optional[int]
     outputBytes: Optional[int]
     """What it may print; the rest is dropped."""
+    priority: Optional["Priority"]
+    """`low` by default."""
     processes: Optional[int]
     """Processes and threads at the same time."""
     scratchBytes: Optional[int]
@@ -1459,6 +1461,9 @@ ListOrText = Union[str, list[str]]
 
 #: One of these.
 NetworkMode = Literal["open", "broker-only", "none"]
+
+#: How a command competes for processors.
+Priority = Literal["normal", "low", "idle"]
 
 #: Whether a command works on a view of the workspace, and what becomes of that.
 ReviewMode = Literal["off", "undoable", "hold"]
@@ -4152,6 +4157,7 @@ __all__ = [
     "PolicyImportResult",
     "PolicyListResult",
     "PolicyRemoveResult",
+    "Priority",
     "QuarantinedFile",
     "Redirect",
     "RefusedByPolicyError",

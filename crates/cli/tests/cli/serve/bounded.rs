@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Serving;
+use super::{Serving, text};
 
 #[test]
 fn of_very_many_parts_the_strictest_are_listed() {
@@ -105,4 +105,23 @@ fn what_is_too_much_is_refused_with_what_to_do() {
     let workspace = serving.workspace();
     let mebibytes = |count: u64| json!({"command": "true", "spec": {"workspace": workspace}, "maxOutputBytes": count << 20});
     assert_eq!(serving.call("exec", &mebibytes(8))["result"]["exitCode"], 0);
+}
+
+/// A command has the priority that its limits ask for, and that of `stockade exec` where they ask for none.
+#[test]
+fn a_command_has_the_priority_that_was_asked_for() {
+    let mut serving = Serving::start(&[]);
+    let workspace = serving.workspace();
+    for (limits, nice) in [
+        (json!({}), 5),
+        (json!({"priority": "normal"}), 0),
+        (json!({"priority": "low"}), 5),
+        (json!({"priority": "idle"}), 19),
+    ] {
+        let spec = json!({"workspace": workspace, "limits": limits});
+        let result = serving.call("exec", &json!({"command": "nice", "spec": spec}))["result"].clone();
+        assert_eq!(text(&result["stdoutBase64"]), format!("{nice}\n"), "{result}");
+    }
+    let wrong = json!({"command": "nice", "spec": {"workspace": workspace, "limits": {"priority": "high"}}});
+    assert_eq!(serving.call("exec", &wrong)["error"]["code"], -32602);
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::exec::{
-    ContainerRequest, HomeView, Limit, Network, ResourceLimits, ReviewMode, SandboxBackend, SandboxMode,
-    SandboxSpec,
+    ContainerRequest, HomeView, Limit, Network, Priority, ResourceLimits, ReviewMode, SandboxBackend,
+    SandboxMode, SandboxSpec,
 };
 
 use crate::serve::fault::Fault;
@@ -135,6 +135,29 @@ impl From<Mode> for SandboxMode {
     }
 }
 
+/// How a command competes for processors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Priority")]
+#[serde(rename_all = "kebab-case")]
+enum PriorityWord {
+    /// Like any other program of the user.
+    Normal,
+    /// A little behind the other programs of the user (nice 5).
+    Low,
+    /// It gets what other programs leave.
+    Idle,
+}
+
+impl From<PriorityWord> for Priority {
+    fn from(word: PriorityWord) -> Self {
+        match word {
+            PriorityWord::Normal => Self::Normal,
+            PriorityWord::Low => Self::Low,
+            PriorityWord::Idle => Self::Idle,
+        }
+    }
+}
+
 /// What a command may use up; what is not named has the default of `stockade exec`.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "ResourceLimits")]
@@ -157,6 +180,8 @@ struct Bounds {
     scratch_bytes: Option<u64>,
     /// What it may print; the rest is dropped.
     output_bytes: Option<u64>,
+    /// `low` by default.
+    priority: Option<PriorityWord>,
 }
 
 /// What holds where a request says nothing about the network and the home.
@@ -286,6 +311,7 @@ impl Bounds {
         number(self.disk_files, &mut limits.files);
         number(self.open_files, &mut limits.open_files);
         number(self.output_bytes, &mut limits.output);
+        limits.priority = self.priority.map_or(limits.priority, Into::into);
         limits.scratch = self.scratch_bytes.unwrap_or(limits.scratch);
     }
 }
