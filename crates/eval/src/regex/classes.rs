@@ -1,5 +1,7 @@
 //! Classes of characters: `\d` and its like, properties, and capitals beside small letters.
 
+use std::sync::LazyLock;
+
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, HirKind};
 
 use super::names::{self, Property};
@@ -86,45 +88,62 @@ pub(super) fn property(written: &str) -> Result<ClassUnicode, EvalError> {
         }
         Property::Unknown => return Err(super::parse::wrong("there is no such property of characters")),
     };
-    let class =
-        regex_syntax::Parser::new().parse(&format!("\\p{{{name}}}")).map(regex_syntax::hir::Hir::into_kind);
-    match class {
-        Ok(HirKind::Class(Class::Unicode(class))) => Ok(class),
-        _ => Err(EvalError::new(
-            ErrorKind::Forbidden,
-            format!("the property `{written}` of characters does not exist here"),
-        )),
+    parsed(&name).ok_or_else(|| {
+        let message = format!("the property `{written}` of characters does not exist here");
+        EvalError::new(ErrorKind::Forbidden, message)
+    })
+}
+
+/// The characters with a property, as the engine's reader knows it.
+fn parsed(name: &str) -> Option<ClassUnicode> {
+    match regex_syntax::Parser::new().parse(&format!("\\p{{{name}}}")).ok()?.into_kind() {
+        HirKind::Class(Class::Unicode(class)) => Some(class),
+        _ => None,
     }
 }
 
-/// No letter behind this one has a capital: all that are folded lie in the first two planes of Unicode.
-const LAST_FOLDED: u32 = 0x1_ffff;
+/// The most characters of a class that are folded one by one. Of larger classes, only those are that have a capital or a small
+/// letter: a class of all others would be looked up for nothing, a million characters long.
+const FEW: usize = 64;
 
-/// How many characters are folded in the time of one step.
-const FOLDED_OF_A_STEP: usize = 32;
+/// The characters that have another case. None but these is folded.
+static CASED: LazyLock<ClassUnicode> =
+    LazyLock::new(|| parsed("Changes_When_Casemapped").unwrap_or_else(all));
 
-/// How many steps it takes to fold a class: each of its characters is looked up, and each of its ranges copied.
+/// How many characters a class has.
+fn count(class: &ClassUnicode) -> usize {
+    class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1).sum::<u32>() as usize
+}
+
+/// What is folded of a class.
+fn foldable(class: &ClassUnicode) -> ClassUnicode {
+    let mut folded = class.clone();
+    if count(class) > FEW {
+        folded.intersect(&CASED);
+    }
+    folded
+}
+
+/// How many steps it takes at most to fold a class: its letters are looked up and put in order, its ranges copied.
 pub(super) fn cost(class: &ClassUnicode, case: Case) -> usize {
-    let ranges = class.ranges();
-    let length = |range: &ClassUnicodeRange| {
-        let end = u32::from(range.end()).min(LAST_FOLDED);
-        (end + 1).saturating_sub(u32::from(range.start())) as usize
-    };
-    match case {
-        Case::Kept => ranges.len() / 8,
-        Case::Capitals | Case::Folded => {
-            ranges.len() / 4 + ranges.iter().map(length).sum::<usize>() / FOLDED_OF_A_STEP
+    let letters = count(class).min(MAX_CASED);
+    class.ranges().len() / 4
+        + match case {
+            Case::Kept => 0,
+            Case::Folded => letters / 2,
+            Case::Capitals => letters,
         }
-    }
 }
+
+/// The most letters that are folded of a class.
+const MAX_CASED: usize = 3_000;
 
 /// A class with all letters that are taken for the same as one of its own.
 pub(super) fn closed(class: ClassUnicode, case: Case) -> ClassUnicode {
     if case == Case::Kept {
         return class;
     }
-    let mut folded = class.clone();
-    folded.intersect(&range(0, LAST_FOLDED));
+    let mut folded = foldable(&class);
     if folded.try_case_fold_simple().is_err() {
         return class;
     }
@@ -183,13 +202,13 @@ fn capital(c: char) -> char {
 mod tests {
     use super::*;
 
-    /// Of a class, only what can have a capital is folded; the rest would be looked up for nothing, a million characters long.
     #[test]
-    fn no_letter_is_folded_behind_the_last() {
-        let behind = range(LAST_FOLDED + 1, 0x10_ffff);
-        let mut folded = behind.clone();
+    fn what_has_one_case_is_not_folded() {
+        let rest = negated(CASED.clone());
+        let mut folded = rest.clone();
         folded.try_case_fold_simple().unwrap();
-        assert_eq!(folded, behind);
+        assert_eq!(folded, rest);
+        assert!((1_000..MAX_CASED).contains(&count(&CASED)), "{}", count(&CASED));
     }
 
     #[test]
