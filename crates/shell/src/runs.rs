@@ -315,7 +315,13 @@ impl<'t, 'o> Walk<'t, 'o> {
                 self.expansions(inside, context);
                 self.arithmetic(text, *span, context);
             }
-            Kind::Test(operands) => operands.iter().for_each(|operand| self.operand(operand, context)),
+            Kind::Test(operands) => {
+                let around = self.shown.begin();
+                operands.iter().for_each(|operand| self.operand(operand, context));
+                let shown = self.shown.end(around);
+                // What an expression matches is kept: `[[ $x =~ (.*) ]]`.
+                ["BASH_REMATCH", "MATCH", "match"].iter().for_each(|name| self.shown.copy(name, &shown));
+            }
             Kind::Function { name, body } => self.function(name.as_deref(), body, context),
             Kind::Coproc { name, command } => {
                 let (functions, assigned) = (self.functions.len(), self.known.enter());

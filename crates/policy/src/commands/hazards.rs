@@ -356,6 +356,7 @@ mod tests {
             "a=($API_TOKEN); echo ${a[0]}",
             "echo ${API_TOKEN:0:40}",
             "echo ${API_TOKEN%x}",
+            "[[ $API_TOKEN =~ (.*) ]] && echo ${BASH_REMATCH[1]}",
             "ls \"$API_TOKEN\"",
             "ls $(echo $API_TOKEN)",
             "bash -c 'cat <<< $API_TOKEN'",

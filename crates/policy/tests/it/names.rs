@@ -284,6 +284,8 @@ const AT_HOME: &[&str] = &[
     "/home/me/./x/../P",
     "~me/P",
     "/srv/agent/P",
+    "/r*/P",
+    "/home/*/P",
 ];
 
 /// Ways to go to a home, after which the path alone is enough.

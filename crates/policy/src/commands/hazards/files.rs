@@ -165,7 +165,11 @@ pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &m
         |hazard: &Hazard| SHAPES.iter().any(|shape| shape.id == hazard.id && shape.access == Access::Read);
     let is_meant = |hazard: &Hazard| reads(hazard) && !(is_hidden && hazard.id == READ_HOME);
     found.extend(there.into_iter().filter(is_meant));
-    let has_path = |command: &Command<'_, '_>| command.known().any(|word| word.contains('/'));
+    let is_path = |word: &Arg<'_>| match word {
+        Arg::Known(text) => text.contains('/'),
+        Arg::Unknown { spelling, .. } => spelling.contains('/'),
+    };
+    let has_path = |command: &Command<'_, '_>| command.words().any(is_path);
     for command in actions.runs.iter().filter_map(Command::of).filter(has_path) {
         named::read(&command).iter().for_each(|word| in_other_home(word, top, command.run.span, found));
     }
