@@ -6,6 +6,7 @@
 
 pub(crate) mod entry;
 pub(crate) mod links;
+mod other_names;
 pub(crate) mod plans;
 pub(crate) mod roots;
 pub(crate) mod settings;
@@ -79,6 +80,7 @@ pub(crate) fn look(roots: &[Root]) -> Found {
         found.searched = found.searched.max(searched);
     }
     targets.add_to(&mut found);
+    other_names::add_to(roots, &mut found);
     in_order(&mut found.protected);
     found
 }

@@ -40,6 +40,8 @@ pub(crate) enum NameCall {
     Lock { file: u8, how: u8 },
     /// Takes or gives back a lock on a part of a file, which a record in memory tells: `fcntl`.
     LockPart { file: u8, request: u8, record: u8 },
+    /// Starts a process that shares its descriptors with the one that starts it. It goes on, and is shown because locks are judged otherwise then.
+    SharesFiles,
     /// Connects what is open to an address: `connect`.
     Connect(SocketAddress),
     /// Says by which address a socket is reached: `bind`.
@@ -60,7 +62,7 @@ pub(crate) struct SocketAddress {
 
 use NameCall::{
     Bind, Connect, Cut, Folder, GroupOfFolder, HardLink, Link, Lock, LockPart, Move, Node, Open, OwnAddress,
-    RemoveFolder, Umask,
+    RemoveFolder, SharesFiles, Umask,
 };
 
 /// The arguments of all three calls that name an address.
@@ -107,6 +109,7 @@ const CARRIED: &[Carried] = &[
 const SHARED: &[Carried] = &[
     carried(Some(73), Some(32), Lock { file: 0, how: 1 }),
     carried(Some(72), Some(25), LockPart { file: 0, request: 1, record: 2 }),
+    carried(Some(56), Some(220), SharesFiles),
     carried(Some(42), Some(203), Connect(ADDRESS)),
     carried(Some(49), Some(200), Bind(ADDRESS)),
     carried(Some(51), Some(204), OwnAddress(ADDRESS)),
@@ -123,6 +126,10 @@ const LOCKS: u32 = 0o3;
 
 /// Requests of `fcntl` that take locks: of a process, and of whoever has the file open; each waiting or not.
 const LOCK_REQUESTS: [u32; 4] = [6, 7, 37, 38];
+
+/// The flags of `clone` by which what is started shares descriptors, and by which it is a thread.
+const SHARED_FILES: u32 = 0x400;
+const THREAD: u32 = 0x0001_0000;
 
 /// The bit of a folder by which what comes to lie in it belongs to its group.
 const OF_GROUP: u32 = 0o2000;
@@ -168,6 +175,12 @@ fn code(call: NameCall) -> Vec<Instruction> {
         Lock { how, .. } => {
             vec![load(ARGUMENTS + 8 * u32::from(how)), jump(JUMP_ANY_BIT, LOCKS, 0, 1), give(SHOW)]
         }
+        SharesFiles => vec![
+            load(ARGUMENTS),
+            jump(JUMP_ANY_BIT, SHARED_FILES, 0, 2),
+            jump(JUMP_ANY_BIT, THREAD, 1, 0),
+            give(SHOW),
+        ],
         LockPart { request, .. } => {
             let mut code = vec![load(ARGUMENTS + 8 * u32::from(request))];
             let requests = (0..).zip(LOCK_REQUESTS);

@@ -73,8 +73,6 @@ impl Row {
     }
 }
 
-/// The flag of `clone` by which two processes share their descriptors.
-const SHARED_FILES: u32 = 0x400;
 /// Every flag of `clone` that makes a namespace. `unshare` knows one more, for clocks.
 const NAMESPACES: u32 = 0x7e02_0000;
 const TIME_NAMESPACE: u32 = 0x80;
@@ -214,8 +212,6 @@ pub(super) const ROWS: &[Row] = &[
     deny("ioctl", Some(16), Some(29)).when(&[(1, OneOf(TERMINAL_TAKEOVER))]),
     // No namespaces within: most holes in the kernel of recent years need one.
     deny("clone", Some(56), Some(220)).when(&[(0, AnyBit(NAMESPACES))]),
-    // Who shares descriptors and is another process could exchange them while a lock is judged.
-    deny("clone", Some(56), Some(220)).when(&[(0, AnyBit(SHARED_FILES)), (0, NoBit(THREAD))]),
     deny("unshare", Some(272), Some(97)).when(&[(0, AnyBit(NAMESPACES | TIME_NAMESPACE))]),
     // Networks that programs use, without raw packets.
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),

@@ -556,3 +556,70 @@ fn no_flood_of_names_unmasks_another() {
         assert!(refusal.to_string().contains("more of them"), "{refusal}");
     }
 }
+
+/// What the user gave two names is the same file by either of them: neither is written, removed, or read where it is a secret.
+#[test]
+fn the_other_name_of_a_protected_file_is_protected_as_well() {
+    for backend in each().filter(|backend| *backend != SandboxBackend::Landlock) {
+        let Some(live) = Live::new() else { return };
+        repository(&live);
+        let workspace = live.workspace();
+        for path in [".claude", "cfg", "scripts", "deep/er"] {
+            fs::create_dir_all(workspace.join(path)).unwrap();
+        }
+        let pairs = [
+            (".claude/settings.json", "cfg/settings.json"),
+            (".git/hooks/pre-commit", "scripts/pc"),
+            (".env", "deep/er/prod-settings.txt"),
+            (".envrc", "rc"),
+        ];
+        for (name, other) in pairs {
+            fs::write(workspace.join(name), "TOPSECRET\n").unwrap();
+            fs::hard_link(workspace.join(name), workspace.join(other)).unwrap();
+        }
+        fs::write(workspace.join("free"), "x").unwrap();
+        fs::hard_link(workspace.join("free"), workspace.join("free2")).unwrap();
+        let script = "for f in cfg/settings.json scripts/pc deep/er/prod-settings.txt rc; do echo evil >> $f; chmod 777 $f; \
+             sed -i s/TOP/evil/ $f; ln $f l.$$; echo evil > l.$$; rm -f l.$$; done; cat deep/er/prod-settings.txt .env; echo more >> free2";
+        let outcome = live.run(&["sh", "-c", script], |spec| spec.backend = backend).unwrap();
+        for (name, other) in pairs {
+            assert_eq!(read(&workspace.join(name)), "TOPSECRET\n", "{backend:?} {name}");
+            assert_eq!(read(&workspace.join(other)), "TOPSECRET\n", "{backend:?} {other}");
+        }
+        assert!(!String::from_utf8_lossy(&outcome.output.stdout).contains("TOPSECRET"), "{backend:?}");
+        assert_eq!(read(&workspace.join("free")), "xmore\n", "{backend:?}");
+    }
+}
+
+/// What is not obeyed in a folder of packages is where the folder is moved to.
+#[test]
+fn a_folder_that_leaves_packages_arms_nothing() {
+    let rows = [
+        "mkdir node_modules/x/.claude; echo evil > node_modules/x/.claude/settings.json; mv node_modules/x packages/x",
+        "mkdir target/sub/.vscode; echo evil > target/sub/.vscode/tasks.json; mv target/sub packages/sub; mv target tgt",
+        "mkdir node_modules/x/.vscode; echo evil > node_modules/x/.vscode/tasks.json; mv node_modules packages/all",
+        "mkdir node_modules/M node_modules/x/.vscode; echo evil > node_modules/x/.vscode/tasks.json; mv node_modules/x node_modules/M; mv node_modules/M packages",
+        "mkdir node_modules/x/.vscode; echo evil > node_modules/x/.vscode/tasks.json; mkdir node_modules/a; mv node_modules/x node_modules/a; mv node_modules/a a",
+        "echo evil > target/sub/.envrc; python3 -c \"import ctypes; ctypes.CDLL(None).renameat2(-100, b'target/sub', -100, b'packages', 2)\"",
+    ];
+    for way in WAYS {
+        for row in rows {
+            let Some(live) = Live::with_names(way) else { return };
+            let workspace = live.workspace();
+            for folder in ["node_modules/x", "target/sub", "packages"] {
+                fs::create_dir_all(workspace.join(folder)).unwrap();
+            }
+            live.run(&["sh", "-c", row], |_| ()).unwrap();
+            let script = "find . -path ./node_modules -prune -o -path ./target -prune -o -name tasks.json -print -o -name settings.json -print -o -name .envrc -print";
+            let found = Command::new("sh").args(["-c", script]).current_dir(&workspace).output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&found.stdout), "", "{way:?} {row}");
+        }
+        // What holds nothing of that kind is moved.
+        let Some(live) = Live::with_names(way) else { return };
+        fs::create_dir_all(live.workspace().join("target/sub")).unwrap();
+        let outcome = live
+            .run(&["sh", "-c", "echo x > target/sub/x && mv target/sub moved && mv target t"], |_| ())
+            .unwrap();
+        assert_eq!(outcome.exit_code(), 0, "{way:?} {outcome:?}");
+    }
+}

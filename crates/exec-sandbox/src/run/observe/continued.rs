@@ -14,6 +14,8 @@ pub(super) enum Continued {
     Umask,
     /// An opening that gives a name for something.
     NameAlone,
+    /// The start of a process that shares its descriptors.
+    SharedFiles,
     /// A question for the address of a socket.
     OwnAddress,
     /// A lock of a process with one thread, on a part of a file of its own.
@@ -36,6 +38,7 @@ impl Continued {
             Self::NameAlone,
             "its flags are in a register, and with O_PATH nothing is made, read or written, wherever the path leads",
         ),
+        (Self::SharedFiles, "its flags are in a register; locks are judged otherwise before it is made"),
         (Self::OwnAddress, "it tells the caller about a socket of its own, and changes nothing"),
         (
             Self::LockOfOneThread,

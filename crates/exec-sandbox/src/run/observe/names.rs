@@ -184,6 +184,10 @@ impl Names {
                 };
                 locks::lock_part(self, caller, notice, part)
             }
+            NameCall::SharesFiles => {
+                self.locks.are_shared();
+                Ok(Reply::GoesOn(Continued::SharedFiles))
+            }
             NameCall::Connect(at) => sockets::connect(self, caller, notice, at),
             NameCall::Bind(at) => sockets::bind(self, caller, notice, at),
             NameCall::OwnAddress(at) => sockets::own_address(self, caller, notice, at),

@@ -96,9 +96,7 @@ pub(super) fn lock_part(names: &Names, caller: Caller<'_>, notice: &Notice, part
         };
     }
     match part.request {
-        SET | SET_AND_WAIT if caller.status("Threads").as_deref() == Some("1") => {
-            Ok(Reply::GoesOn(Continued::LockOfOneThread))
-        }
+        SET | SET_AND_WAIT if names.locks.is_alone(caller) => Ok(Reply::GoesOn(Continued::LockOfOneThread)),
         SET | SET_AND_WAIT => {
             let (by, record) = names.locks.stand_in(caller, &file, record)?;
             let locks = Arc::clone(&names.locks);
@@ -137,6 +135,8 @@ pub(super) struct Locks {
     held: Mutex<HashMap<Whose, Arc<OwnedFd>>>,
     are_any: AtomicBool,
     looked: Mutex<Option<Instant>>,
+    /// Whether processes share their descriptors with others.
+    are_shared: AtomicBool,
 }
 
 /// So many files of processes at once: each takes a descriptor of this program.
@@ -148,6 +148,16 @@ pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 impl Locks {
     fn held(&self) -> MutexGuard<'_, HashMap<Whose, Arc<OwnedFd>>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on, no process counts as one whose descriptors nobody else can exchange.
+    pub(super) fn are_shared(&self) {
+        self.are_shared.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether nobody can exchange the descriptors of a process while its call is judged.
+    fn is_alone(&self, caller: Caller<'_>) -> bool {
+        !self.are_shared.load(Ordering::SeqCst) && caller.status("Threads").as_deref() == Some("1")
     }
 
     pub(super) fn are_any(&self) -> bool {

@@ -24,6 +24,9 @@ const NAME_ALONE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CL
 /// How many links are followed.
 const LINKS: usize = 40;
 
+/// Why a folder does not leave folders of packages.
+const ARMS: &str = "other programs would obey what is in the folder, and not in a folder of packages";
+
 /// Why a folder does not come to lie in a place.
 const REPLACES: &str = "another folder was there, and other programs would obey what is in this one";
 
@@ -250,6 +253,9 @@ pub(super) fn rename(
     if let Some(why) = names.rules.leaves(&from) {
         return names.refuse(&from, why);
     }
+    if kind == FileType::Directory && names.rules.arms(&from, &to) {
+        return names.refuse(&to, ARMS);
+    }
     let comes_to_others = kind == FileType::Directory && names.rules.is_of_others(&to);
     match names.rules.arrives(&to, Arrival::Moved(&from, kind)) {
         Verdict::Published(settings) if !is_exchange && !is_read_only(to.folder.as_fd()) => {
@@ -279,6 +285,9 @@ pub(super) fn rename(
             Verdict::Fine => {}
             Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(&from, why),
             Verdict::Completes | Verdict::Published(_) => return stays(names, &from, Errno::PERM),
+        }
+        if there == FileType::Directory && names.rules.arms(&to, &from) {
+            return names.refuse(&from, ARMS);
         }
         if there == FileType::Directory && names.rules.is_of_others(&from) && names.rules.hands_over(&to) {
             return names.refuse(&from, REPLACES);

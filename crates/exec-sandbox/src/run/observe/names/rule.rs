@@ -171,6 +171,27 @@ impl Rules {
         false
     }
 
+    /// Whether a folder that leaves folders of packages, where names are not obeyed, holds some that are where it comes to lie, in folders
+    /// that the command did not make: what lies in its own is taken away at the end.
+    pub(super) fn arms(&self, from: &NameInFolder, to: &NameInFolder) -> bool {
+        if !self.is_in_packages(from) || self.is_in_packages(to) {
+            return false;
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(folder) = openat(&from.folder, &from.name, flags, Mode::empty()) else { return true };
+        let mut visit = Arming { rules: self, are_there: false };
+        walk_from(folder, &mut visit) == Searched::InPart || visit.are_there
+    }
+
+    /// Whether a place lies in a folder of packages, or is one.
+    fn is_in_packages(&self, place: &NameInFolder) -> bool {
+        let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
+            return false;
+        };
+        let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
+        below.iter().chain([&*place.name]).any(|name| PACKAGES.contains(&&*fold(&name.to_string_lossy())))
+    }
+
     fn is_left(&self, path: &Path) -> bool {
         let left = self.left.read().unwrap_or_else(PoisonError::into_inner);
         !left.is_empty() && path.ancestors().any(|around| left.contains(around))
@@ -545,6 +566,22 @@ impl Visit for Inside {
         let names = here.names.unwrap_or_default().iter();
         let obeyed = names.filter(|entry| is_obeyed_in(here.folder, &entry.name.to_string_lossy()));
         self.holds_obeyed |= obeyed.count() > 0;
+        BTreeSet::new()
+    }
+}
+
+/// Looks for names that are obeyed in folders that the command did not make.
+struct Arming<'r> {
+    rules: &'r Rules,
+    are_there: bool,
+}
+
+impl Visit for Arming<'_> {
+    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
+        let names = here.names.unwrap_or_default().iter();
+        let is_obeyed =
+            names.into_iter().any(|entry| is_obeyed_in(here.folder, &entry.name.to_string_lossy()));
+        self.are_there |= is_obeyed && !self.rules.is_made(here.folder);
         BTreeSet::new()
     }
 }
