@@ -224,12 +224,14 @@ fn protectable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Re
         return Ok(());
     }
     let why = "there are more of them in the workspace than can be protected (2,000)";
-    let most = most_in_one_folder(&facts.protected).map(|folder| spec.workspace.join(folder));
-    let folder = most.unwrap_or_else(|| spec.workspace.clone());
-    let fix = format!(
-        "most of them lie in {}: remove them from there (`ls -A`), or let the command work in another folder with -w",
-        folder.display()
-    );
+    let begin = match most_in_one_folder(&facts.protected) {
+        Some(folder) => format!(
+            "most of them lie in {}: remove them from there (`ls -A`)",
+            spec.workspace.components().chain(folder.components()).collect::<PathBuf>().display()
+        ),
+        None => "remove some of them".to_owned(),
+    };
+    let fix = format!("{begin}, or let the command work in another folder with -w");
     Err(Refusal::new(What::Property(Property::ProtectedNames), SandboxRule::CannotEnforce(why), fix))
 }
 
@@ -239,7 +241,9 @@ fn most_in_one_folder(protected: &[ProtectedEntry]) -> Option<&Path> {
     for entry in protected.iter().filter(|entry| entry.mode != ProtectionMode::Check) {
         *counts.entry(entry.path.parent().unwrap_or(Path::new(""))).or_default() += 1;
     }
-    counts.into_iter().max_by_key(|(_, count)| *count).map(|(folder, _)| folder)
+    // Where they are spread, no folder holds most of them.
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.filter(|(_, count)| *count > 100).map(|(folder, _)| folder)
 }
 
 /// Whether what a program keeps at home can be shown to it and to nobody else: that takes a view of the disk of this machine.
