@@ -9,6 +9,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "sqlite")]
+use rustix::fs::OFlags;
+use stockade_files::check_owned;
+
 /// Returns the folder for what is kept between runs, from the variables of the environment: `stockade` in
 /// `$XDG_STATE_HOME` or in `~/.local/state`. Relative paths are not accepted: they would change with the current folder,
 /// and an agent may have put one there.
@@ -29,8 +33,15 @@ pub fn default_state_folder() -> io::Result<PathBuf> {
             "neither XDG_STATE_HOME nor HOME is an absolute path; open a file of your choice instead",
         )
     })?;
+    check(&folder)?;
     create_private_folder(&folder)?;
     Ok(folder)
+}
+
+/// Checks that what is kept at a path is this user's own, before anything is created there.
+pub(crate) fn check(path: &Path) -> io::Result<()> {
+    check_owned(path)
+        .map_err(|error| io::Error::new(io::ErrorKind::PermissionDenied, format!("{error}: {}", error.fix())))
 }
 
 /// Returns the folder of the register of audit trails, in the folder for what is kept between runs.
@@ -57,7 +68,10 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// Creates a file if it is not there.
 #[cfg(feature = "sqlite")]
 pub(crate) fn create_private(path: &Path) -> io::Result<()> {
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path).map(drop)
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(false).mode(0o600);
+    // Nothing is created where a link leads, and no pipe waits for a reader.
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(path).map(drop)
 }
 
 #[cfg(test)]

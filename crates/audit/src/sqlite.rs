@@ -129,6 +129,11 @@ impl Drop for SqliteTrail {
 }
 
 impl Store for SqliteTrail {
+    fn keep_journal(&mut self) {
+        // Where that is not to be had, it is moved at the end as it always was.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).ok();
+    }
+
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError> {
         self.check_places()?;
         let transaction = begin(&self.path, &mut self.connection)?;

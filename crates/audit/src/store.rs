@@ -10,6 +10,9 @@ use crate::timestamp::Timestamp;
 
 /// A file of records. Several processes may have the same one open.
 pub(crate) trait Store: fmt::Debug + Send {
+    /// Leaves what was written in the journal when it is closed, if it has one.
+    fn keep_journal(&mut self) {}
+
     /// Puts events on record, all or none of them. They are on the disk when this returns.
     /// `seal` sees each record before it is written.
     fn append(&mut self, drafts: Vec<Draft>, now: Timestamp, seal: Seal<'_>) -> Result<Head, AuditError>;

@@ -121,6 +121,16 @@ pub struct AuditedRun {
 }
 
 impl AuditTrail {
+    /// Leaves what was written in the journal of the database when the trail is closed, for a process that writes few records and ends
+    /// soon, as the next one will. To move them into the database takes two waits for the disk, and making the journal anew
+    /// two more; what is in the journal is as safe, and is moved when there is enough of it, or by the next process that closes the trail.
+    pub fn keep_journal(&self) {
+        // A trail that cannot be used says so where something is put on record.
+        if let Ok(mut store) = self.store() {
+            store.keep_journal();
+        }
+    }
+
     /// Opens a trail, or creates it, and puts an end on record for whatever a crash cut off. Its folder must exist.
     ///
     /// # Errors

@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use stockade_files::check_owned;
+
 use crate::mounts::{Mount, MountKind};
 use crate::spec::MountAccess;
 
@@ -16,7 +18,8 @@ pub(crate) fn folder(mounts: &[Mount]) -> Option<PathBuf> {
     // What exists of it may lead elsewhere through a link.
     let real = folder.ancestors().find_map(|path| path.canonicalize().ok())?;
     let written = |path: &Path| mounts.iter().filter_map(writable).any(|open| path.starts_with(open));
-    (!written(&folder) && !written(&real)).then_some(folder)
+    // Another user's folder says nothing that is obeyed, and nothing is put there.
+    (!written(&folder) && !written(&real) && check_owned(&folder).is_ok()).then_some(folder)
 }
 
 fn writable(mount: &Mount) -> Option<&Path> {

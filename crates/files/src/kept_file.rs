@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Gid, OFlags, Uid};
 
+use crate::owned_path::{NotOwned, check_owned};
+
 /// A file of text that is only ever replaced whole: a reader, a crash or a full disk never sees half of it.
 ///
 /// A name that is a link is refused, as is a file that others can write: whoever keeps what matters in it would obey them.
@@ -48,6 +50,9 @@ pub enum KeptFileError {
         /// What makes it the owner's alone, for `chmod`.
         fix: &'static str,
     },
+    /// It is another user's, or another user could put something else in its place.
+    #[error("it is not believed: {0}")]
+    NotOwned(#[from] NotOwned),
     /// The file is longer than it may be.
     #[error("it has more than {max} bytes")]
     TooLong {
@@ -114,6 +119,8 @@ impl KeptFile {
         &self,
         change: impl FnOnce(Option<&str>) -> Result<(Option<String>, T), E>,
     ) -> Result<Result<T, E>, KeptFileError> {
+        // Before anything is created.
+        self.check_owner()?;
         let _lock = self.lock()?;
         let before = self.open()?;
         let text = before.as_ref().map(|(text, _)| text.as_str());
@@ -125,6 +132,11 @@ impl KeptFile {
             self.replace(after.as_bytes(), before.as_ref().map(|(_, metadata)| metadata))?;
         }
         Ok(Ok(answer))
+    }
+
+    /// Where people share a group, a file of another one of them is meant.
+    fn check_owner(&self) -> Result<(), KeptFileError> {
+        if self.refused_mode == 0o002 { Ok(()) } else { Ok(check_owned(&self.path)?) }
     }
 
     fn open(&self) -> Result<Option<(String, Metadata)>, KeptFileError> {
@@ -145,6 +157,7 @@ impl KeptFile {
         if !metadata.is_file() {
             return Err(KeptFileError::NoFile);
         }
+        self.check_owner()?;
         if metadata.permissions().mode() & self.refused_mode != 0 {
             let fix = match self.refused_mode {
                 0o002 => "o-w",

@@ -9,12 +9,14 @@ use std::path::Path;
 
 use thiserror::Error;
 
+use crate::owned_path::{NotOwned, check_owned};
+
 /// Whom a file may be written by to be believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
     /// By root and nobody else, and so its folder: whoever can write that can put another file there.
     Root,
-    /// By its owner alone.
+    /// By its owner alone, who is this user or root, and so each folder and link on the way to it.
     Owner,
     /// By anybody at all: it is not believed.
     Anybody,
@@ -39,6 +41,9 @@ pub enum TrustedFileError {
     /// It can be written by others than its owner.
     #[error("others can write it")]
     OpenToOthers,
+    /// It is another user's, or another user could put something else in its place.
+    #[error("it is not believed: {0}")]
+    NotOwned(#[from] NotOwned),
 }
 
 /// Reads a file of text, and one byte more than `max_bytes` of a longer one, so that whoever parses it sees that it is too long.
@@ -57,6 +62,9 @@ pub fn read_trusted(path: &Path, writers: Writers, max_bytes: usize) -> Result<S
         return Err(TrustedFileError::Exchanged);
     }
     written_by(&opened, writers)?;
+    if writers == Writers::Owner {
+        check_owned(path)?;
+    }
     if let (Writers::Root, Some(folder)) = (writers, path.parent()) {
         written_by(&fs::metadata(folder)?, writers)?;
     }

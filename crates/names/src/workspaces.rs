@@ -76,7 +76,7 @@ pub fn default_workspace<N: AsRef<str>>(below_home: &[N]) -> Option<usize> {
         let fitting = path.split('/').zip(below_home).filter(|(part, name)| fits(&fold(name.as_ref()), part));
         (fitting.count() == length).then_some(length)
     };
-    DEFAULT_WORKSPACES.iter().flat_map(|row| row.paths).find_map(|path| leads_to(&path))
+    DEFAULT_WORKSPACES.iter().flat_map(|row| row.paths).find_map(leads_to)
 }
 
 #[cfg(test)]

@@ -238,3 +238,27 @@ fn the_documented_query_runs_as_it_stands() {
         std::iter::once("sandbox_started").chain(pairs.into_iter().cycle()).take(10).collect();
     assert_eq!(found, expected);
 }
+
+#[cfg(feature = "sqlite")]
+#[test]
+fn a_journal_that_is_kept_holds_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.db");
+    let journal = folder.path().join("audit.db-wal");
+    let write = |keeps: bool| {
+        let trail = AuditTrail::open(&path, AuditOptions::default()).unwrap();
+        if keeps {
+            trail.keep_journal();
+        }
+        let _recorded = trail.record(AuditEvent::new(EventKind::CommandAllowed)).unwrap();
+    };
+    write(true);
+    assert!(std::fs::metadata(&journal).is_ok_and(|found| found.len() > 0));
+    write(true);
+    let records = AuditTrail::open_to_read(&path).unwrap().query(&AuditQuery::default()).unwrap();
+    assert_eq!(records.len(), 2);
+    write(false);
+    assert!(!journal.exists(), "the next one that closes it moves all of it");
+    let records = AuditTrail::open_to_read(&path).unwrap().query(&AuditQuery::default()).unwrap();
+    assert_eq!(records.len(), 3);
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use stockade_files::KeptFile;
+use stockade_files::check_owned;
 use stockade_guard::audit::AuditTrail;
 
 use super::Harness;
@@ -27,7 +28,10 @@ fn file(harness: &Harness) -> Option<PathBuf> {
 
 /// Takes note that the hook was called. That it cannot be noted changes no decision.
 pub(crate) fn note(harness: &Harness, origin: &Origin) {
-    let Some(path) = file(harness).filter(|_| origin.session != REPLAY) else { return };
+    let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned(path).is_ok())
+    else {
+        return;
+    };
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).ok();
     }

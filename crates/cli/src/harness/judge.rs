@@ -55,6 +55,8 @@ impl<'a> Agent<'a> {
         let config = Config::load(&sources).map_err(|error| error.to_string())?;
         let settings = config.agent(name).map_err(|unknown| format!("{unknown}; {}", unknown.fix()))?;
         let trail = trail::open(&config).map_err(|error| error.to_string())?;
+        // Each call of a tool is a process of its own.
+        trail.keep_journal();
         let options = GuardOptions {
             agent: name.to_owned(),
             workspace: origin.workspace.clone(),

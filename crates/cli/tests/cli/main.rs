@@ -54,6 +54,9 @@ mod mcp;
 #[cfg(test)]
 #[path = "../it/mcp_properties.rs"]
 mod mcp_properties;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod owners;
 #[cfg(test)]
 #[path = "../it/properties.rs"]
 mod properties;

@@ -150,16 +150,18 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
 }
 
 /// What mends a file that cannot be read or is not believed.
-const fn fix(error: &TrustedFileError) -> &'static str {
-    match error {
+fn fix(error: &TrustedFileError) -> String {
+    let fix = match error {
+        TrustedFileError::NotOwned(not_owned) => return not_owned.fix(),
         TrustedFileError::NotOfRoot => {
             "it wins over all others: run `chown root` and `chmod go-w` on both, after reading it"
         }
         TrustedFileError::OpenToOthers => "run `chmod go-w` on it, after reading it",
         TrustedFileError::NoFile => "put a file there, or nothing",
         TrustedFileError::Exchanged => "try again",
-        _ => "mend it, or move it away",
-    }
+        _ => "repair it, or move it away",
+    };
+    fix.to_owned()
 }
 
 /// Reads the text of a file.

@@ -1,0 +1,196 @@
+//! Whose a path is: what a program obeys or keeps belongs to its user, whatever variables say where that is.
+//!
+//! As sshd(8) has it with `StrictModes`, and git with `safe.directory`: with the `HOME` of another user, as sudo(8) may leave it, this
+//! program would obey that user's settings and write where that user's links lead.
+
+#![expect(clippy::disallowed_methods, reason = "asks the system whose a path is")]
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use thiserror::Error;
+
+/// As many links as the kernel follows.
+const MAX_LINKS: usize = 40;
+
+/// Why a path is not the user's own.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NotOwned {
+    /// A part of it belongs to another user.
+    #[error("{} belongs to user {owner}, and this is user {user}", path.display())]
+    OfAnother {
+        /// The part.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// Who asks.
+        user: u32,
+    },
+    /// A part of it can be written by other users, who could put something else there.
+    #[error("{} can be written by other users", path.display())]
+    OpenToOthers {
+        /// The part.
+        path: PathBuf,
+    },
+    /// It cannot be asked whose it is.
+    #[error("{}: {reason}", path.display())]
+    Unknown {
+        /// The part.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+}
+
+impl NotOwned {
+    /// What to do about it.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            Self::OfAnother { user: 0, .. } => {
+                "run it with the home of root (`sudo -H`, or HOME=/root), or as the user whose home this is"
+                    .to_owned()
+            }
+            Self::OfAnother { .. } => {
+                "set HOME, XDG_CONFIG_HOME and XDG_STATE_HOME to folders of your own".to_owned()
+            }
+            Self::OpenToOthers { path } => {
+                format!("run `chmod go-w {}`, after looking at what lies there", path.display())
+            }
+            Self::Unknown { .. } => "name a path that can be reached".to_owned(),
+        }
+    }
+}
+
+/// Checks that a path, as far as it exists, belongs to this user or to root, and that no other user could put something else there: not
+/// by a folder on the way, and not by a link, whose own owner counts and then what it leads to.
+///
+/// # Errors
+/// The first part that is not so.
+pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
+    let user = rustix::process::geteuid().as_raw();
+    let group = rustix::process::getegid().as_raw();
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let mut due = parts(&whole);
+    let mut at = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = due.pop_front() {
+        if part == ".." {
+            at.pop();
+            continue;
+        }
+        at.push(&part);
+        let found = match fs::symlink_metadata(&at) {
+            Ok(found) => found,
+            // What is not there yet is made by whoever asks.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(NotOwned::Unknown { path: at, reason: error.to_string() }),
+        };
+        check_part(&at, &found, user, group)?;
+        if found.is_symlink() {
+            links += 1;
+            let to = fs::read_link(&at).ok().filter(|_| links <= MAX_LINKS);
+            let Some(to) = to else {
+                return Err(NotOwned::Unknown { path: at, reason: "too many links".to_owned() });
+            };
+            at = if to.is_absolute() {
+                PathBuf::from("/")
+            } else {
+                at.parent().map(Path::to_path_buf).unwrap_or_default()
+            };
+            parts(&to).into_iter().rev().for_each(|part| due.push_front(part));
+        }
+    }
+    Ok(())
+}
+
+fn parts(path: &Path) -> VecDeque<OsString> {
+    let parts = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        _ => None,
+    });
+    parts.collect()
+}
+
+fn check_part(path: &Path, found: &Metadata, user: u32, group: u32) -> Result<(), NotOwned> {
+    /// In such a folder, nobody moves or removes what is another's.
+    const STICKY: u32 = 0o1000;
+    let owner = found.uid();
+    if owner != user && owner != 0 {
+        return Err(NotOwned::OfAnother { path: path.to_path_buf(), owner, user });
+    }
+    let mode = found.mode();
+    // Distributions give each user a group of one.
+    let by_group = mode & 0o020 != 0 && found.gid() != group && found.gid() != 0;
+    let is_open = mode & 0o002 != 0 || by_group;
+    let is_safe = found.is_symlink() || found.is_dir() && mode & STICKY != 0;
+    if is_open && !is_safe { Err(NotOwned::OpenToOthers { path: path.to_path_buf() }) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    fn mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn no_part_of_the_way_is_open_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path();
+        fs::create_dir_all(home.join(".config/stockade")).unwrap();
+        let file = home.join(".config/stockade/config.toml");
+        assert_eq!(check_owned(&file), Ok(()), "what is not there yet");
+        fs::write(&file, "").unwrap();
+        mode(&file, 0o600);
+        assert_eq!(check_owned(&file), Ok(()));
+        symlink(&file, home.join("own-link")).unwrap();
+        assert_eq!(check_owned(&home.join("own-link")), Ok(()), "a link of one's own");
+        for (part, open) in
+            [(".config/stockade/config.toml", 0o602), (".config/stockade", 0o777), (".config", 0o707)]
+        {
+            let path = home.join(part);
+            let before = fs::metadata(&path).unwrap().permissions();
+            mode(&path, open);
+            let told = NotOwned::OpenToOthers { path: fs::canonicalize(&path).unwrap() };
+            assert_eq!(check_owned(&file), Err(told.clone()), "{part}");
+            assert_eq!(check_owned(&home.join("own-link")), Err(told), "{part}, by a link");
+            fs::set_permissions(&path, before).unwrap();
+        }
+        symlink("loop", home.join("loop")).unwrap();
+        assert!(matches!(check_owned(&home.join("loop")), Err(NotOwned::Unknown { .. })));
+    }
+
+    /// Only root can give something away.
+    #[test]
+    fn what_is_of_another_user_is_not_ones_own() {
+        if !rustix::process::geteuid().is_root() {
+            println!("skipped: only root can make files of another user");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let of_another = folder.path().join("home");
+        fs::create_dir_all(of_another.join(".config")).unwrap();
+        fs::write(of_another.join(".config/x"), "").unwrap();
+        let link = folder.path().join("link");
+        symlink("/etc/made", &link).unwrap();
+        let give = |path: &Path| std::os::unix::fs::lchown(path, Some(65534), Some(65534)).unwrap();
+        give(&of_another);
+        give(&link);
+        for path in [of_another.join(".config/x"), of_another.join("new"), link] {
+            assert!(
+                matches!(check_owned(&path), Err(NotOwned::OfAnother { owner: 65534, user: 0, .. })),
+                "{}",
+                path.display()
+            );
+        }
+    }
+}
