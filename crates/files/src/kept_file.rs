@@ -119,8 +119,8 @@ impl KeptFile {
         &self,
         change: impl FnOnce(Option<&str>) -> Result<(Option<String>, T), E>,
     ) -> Result<Result<T, E>, KeptFileError> {
-        // Before anything is created.
-        self.check_owner()?;
+        // Before anything is created beside it.
+        self.check_owner(self.path.parent().unwrap_or(Path::new(".")))?;
         let _lock = self.lock()?;
         let before = self.open()?;
         let text = before.as_ref().map(|(text, _)| text.as_str());
@@ -135,8 +135,8 @@ impl KeptFile {
     }
 
     /// Where people share a group, a file of another one of them is meant.
-    fn check_owner(&self) -> Result<(), KeptFileError> {
-        if self.refused_mode == 0o002 { Ok(()) } else { Ok(check_owned(&self.path)?) }
+    fn check_owner(&self, path: &Path) -> Result<(), KeptFileError> {
+        if self.refused_mode == 0o002 { Ok(()) } else { Ok(check_owned(path)?) }
     }
 
     fn open(&self) -> Result<Option<(String, Metadata)>, KeptFileError> {
@@ -157,7 +157,6 @@ impl KeptFile {
         if !metadata.is_file() {
             return Err(KeptFileError::NoFile);
         }
-        self.check_owner()?;
         if metadata.permissions().mode() & self.refused_mode != 0 {
             let fix = match self.refused_mode {
                 0o002 => "o-w",
@@ -166,6 +165,7 @@ impl KeptFile {
             };
             return Err(KeptFileError::OpenToOthers { fix });
         }
+        self.check_owner(&self.path)?;
         let mut text = String::new();
         let read = file.take(self.max_bytes.saturating_add(1)).read_to_string(&mut text)?;
         if u64::try_from(read).unwrap_or(u64::MAX) > self.max_bytes {
