@@ -142,6 +142,7 @@ fn names_that_are_protected_say_so() {
 
 fn spec(live: &Live) -> stockade_exec_sandbox::SandboxSpec {
     let mut spec = stockade_exec_sandbox::SandboxSpec::new(live.workspace(), ["true"]);
+    spec.home = stockade_exec_sandbox::HomeView::Private;
     spec.explain = Explain::Asked;
     spec
 }

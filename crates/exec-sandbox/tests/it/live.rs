@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use stockade_exec_sandbox::{
-    End, Outcome, ResourceUsage, RunError, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
+    End, HomeView, Outcome, ResourceUsage, RunError, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
 };
 use tempfile::TempDir;
 
@@ -73,6 +73,8 @@ impl Live {
         change: impl FnOnce(&mut SandboxSpec),
     ) -> Result<Outcome, RunError> {
         let mut spec = SandboxSpec::new(self.workspace(), command);
+        // The programs of the machine, whatever version managers the home of this user has.
+        spec.home = HomeView::Private;
         change(&mut spec);
         let mut facts = probe(&spec);
         facts.kernel.mediation &= self.names == NamesAre::Decided;
