@@ -13,6 +13,7 @@ mod command_rules;
 mod commands;
 mod evaluation;
 mod exclusions;
+#[cfg(target_os = "linux")]
 mod executions;
 mod exit;
 mod failure;
