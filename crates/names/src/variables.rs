@@ -176,6 +176,7 @@ const PLACES: &[&str] = &[
     "XDG_*",
     "MPLBACKEND",
     "MPLCONFIGDIR",
+    "CARGO_HOME",
     "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK",
     "DISPLAY",
@@ -183,14 +184,14 @@ const PLACES: &[&str] = &[
 ];
 
 /// Variables that say where a toolchain lies, as its installer or version manager sets them. A command that does not get them loses
-/// its compiler; their values are paths and no secrets.
+/// its compiler; their values are paths and no secrets. `CARGO_HOME` is none of them: tokens lie there,
+/// and cargo writes to it.
 pub const TOOLCHAIN_VARIABLES: &[&str] = &[
     "ANDROID_HOME",
     "ANDROID_SDK_ROOT",
     "ASDF_DATA_DIR",
     "ASDF_DIR",
     "BUN_INSTALL",
-    "CARGO_HOME",
     "CONDA_PREFIX",
     "DENO_INSTALL",
     "DOTNET_ROOT",
