@@ -64,11 +64,7 @@ fn the_first_process_tells_nothing() {
 fn only_listed_variables_are_there() {
     let Some(live) = Live::new() else { return };
     let said = live.script("env");
-    // What cargo tells tests; where its own programs lie is handed on.
-    assert!(
-        said.contains("PATH=") && !said.contains("CARGO_MANIFEST") && !said.contains("RUST_BACKTRACE"),
-        "{said}"
-    );
+    assert!(said.contains("PATH=") && !said.contains("CARGO"), "{said}");
 }
 
 #[test]
