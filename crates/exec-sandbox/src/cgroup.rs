@@ -329,7 +329,7 @@ mod tests {
         assert_eq!((made, groups.bound_memory()), (vec!["cpu"], false));
     }
 
-    /// Where nobody asked to stand back, the group counts and weighs as much as any other.
+    /// At an ordinary priority the group counts and weighs as much as any other.
     #[test]
     fn an_ordinary_priority_has_an_ordinary_weight() {
         let mounted = version_2("cpu memory pids\n");

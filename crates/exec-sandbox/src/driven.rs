@@ -176,7 +176,7 @@ pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     let words = std::iter::once(program.path.clone().into_os_string());
     let mut spec = SandboxSpec::new(&request.workspace, words);
     spec.home = HomeView::Tools;
-    // What it prints goes to whoever talks with it, and is kept nowhere.
+    // Its output goes to its client and is not kept.
     spec.limits.output = Limit::Unlimited;
     spec.environment.pass.extend(cli.pass.iter().map(Into::into));
     program.show(&mut spec);

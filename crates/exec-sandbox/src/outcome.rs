@@ -102,7 +102,7 @@ pub struct Changed {
     pub path: PathBuf,
     /// What it is, in a few words: `agent instructions`.
     pub label: String,
-    /// Whether it does harm as it is: a link, by which whoever writes to it changes the home, or what other programs obey.
+    /// Whether it does harm as it is: a link by which a write changes the home, or what other programs obey.
     pub is_harmful: bool,
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) ->
     Err(gap.map_or(refusal.clone(), |gap| Refusal { rule: SandboxRule::CannotEnforce(gap.why), ..refusal }))
 }
 
-/// What holds as a whole or not at all for whoever names it: the rest could be any name.
+/// Enforced as a whole or not at all when it is required by name: the rest could be any name.
 const WHOLE: [Property; 1] = [Property::ProtectedNames];
 
 /// Returns why what was named holds in part only, if it does.

@@ -113,7 +113,7 @@ pub(crate) fn bound(roots: &[Root], found: &mut Found) {
     in_order(&mut found.protected);
 }
 
-/// What stands for a folder that covers what lies too deep in it.
+/// The entry for a folder that is covered because of what lies too deep in it.
 fn cover(roots: &[Root], path: PathBuf, mode: ProtectionMode) -> Option<ProtectedEntry> {
     let root = roots.iter().find(|root| path.starts_with(&root.name))?;
     let whole = root.path.join(path.strip_prefix(&root.name).ok()?);

@@ -87,7 +87,7 @@ pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
         at.push(&part);
         let found = match fs::symlink_metadata(&at) {
             Ok(found) => found,
-            // What is not there yet is made by whoever asks.
+            // What is missing is created by the caller.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(NotOwned::Unknown { path: at, reason: error.to_string() }),
         };
@@ -119,7 +119,7 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 }
 
 fn check_part(path: &Path, found: &Metadata, user: u32, group: u32) -> Result<(), NotOwned> {
-    /// In such a folder, nobody moves or removes what is another's.
+    /// In a sticky folder, only the owner moves or removes an entry.
     const STICKY: u32 = 0o1000;
     let owner = found.uid();
     if owner != user && owner != 0 {

@@ -184,7 +184,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// Variables that say where a toolchain lies, as its installer or version manager sets them. A command that does not get them loses
-/// its compiler; their values are paths and no secrets. `CARGO_HOME` is none of them: tokens lie there,
+/// its compiler; their values are paths and no secrets. `CARGO_HOME` is left out: it holds tokens,
 /// and cargo writes to it.
 pub const TOOLCHAIN_VARIABLES: &[&str] = &[
     "ANDROID_HOME",

@@ -37,7 +37,7 @@ pub struct Actions<'t> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableUse {
-    /// Their names. `${!…}` stands for one that a variable names (`${!x}`), and `${…}` for any, where there are too many.
+    /// Their names. `${!…}` is one that a variable names (`${!x}`), and `${…}` for any, where there are too many.
     pub names: Vec<String>,
     /// The programs that are given them, by their place in [`Actions::runs`].
     pub runs: Range<usize>,

@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
-/// What stands for a variable whose name only another one tells: `${!x}`. No variable is called so.
+/// The name of a variable that another variable names: `${!x}`. No variable is called so.
 const BY_REFERENCE: &str = "${!…}";
 
-/// What stands for any variable at all, where there were more than are noted.
+/// The name of any variable, where there were more than are noted.
 const ANY: &str = "${…}";
 
 /// More variables than anyone names in a command, or copies into one variable.

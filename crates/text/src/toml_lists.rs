@@ -94,7 +94,7 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
 /// ```
 ///
 /// # Errors
-/// When the document or the value is none, or a table stands where the value would be.
+/// When the document or the value is not TOML, or a table stands where the value would be.
 pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;
@@ -114,7 +114,7 @@ pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, T
 /// Adds a value, which is written as TOML, at the end of the list that `path` leads to, unless it is there.
 ///
 /// # Errors
-/// When the document or the value is none, or something else than a list of values stands there.
+/// When the document or the value is not TOML, or something else than a list of values stands there.
 pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;

@@ -209,7 +209,7 @@ fn assigned(text: &str, assignment: &Assignment<'_>, found: &mut Vec<Range<usize
     }
 }
 
-/// Finds what is secret in a value that is a command itself: as a whole it is none.
+/// Finds what is secret in a value that is a command itself: as a whole it is not a secret.
 fn run_later(text: &str, assignment: &Assignment<'_>, depth: usize, found: &mut InCommand) {
     let value = known(&assignment.value);
     let words = [assignment.name.as_ref(), value];

@@ -8,7 +8,7 @@ const LEAST: usize = 16;
 /// What stands before the bodies.
 const HEADS: &[(&str, &str)] = &[("-----BEGIN ", "-----"), ("PuTTY-User-Key-File-", "Private-Lines:")];
 
-/// Finds the bodies of private keys. A body ends with what is no base64: what stands behind it in a command is none of it.
+/// Finds the bodies of private keys. A body ends with the last base64 character: what follows in a command is not part of it.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     for (head, end) in HEADS {
         let mut at = 0;

@@ -48,6 +48,19 @@ fn steps_count_for_commands_of_one_terminal_and_of_each_execution() {
 }
 
 #[test]
+fn steps_count_for_commands_of_a_server_outside_of_a_session() {
+    let home = Home::new();
+    home.configure("[agents.bot]\nmaxSteps = 2\n");
+    let request = |id: u32| json!({"jsonrpc": "2.0", "id": id, "method": "exec", "params": {"agent": "bot", "command": "true"}});
+    let requests: String = (1..=3).map(|id| format!("{}\n", request(id))).collect();
+    let answers = home.run(STOCKADE, &["serve"], requests.as_bytes()).stdout;
+    let answers = String::from_utf8_lossy(&answers);
+    // They run beside each other, so any of them may be the third.
+    let refused = answers.lines().filter(|answer| answer.contains("maxSteps")).count();
+    assert_eq!((refused, answers.lines().count()), (1, 3), "{answers}");
+}
+
+#[test]
 fn a_default_ends_no_session() {
     let home = Home::new();
     home.configure("[agents.claude.budget]\nmaxTokens = 100000\n");

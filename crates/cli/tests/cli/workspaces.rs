@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "lays out a home")]
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::json;
@@ -24,6 +25,13 @@ const PLACES: &[(&str, &str)] = &[
     ("gemini", ".gemini/antigravity/scratch/app"),
 ];
 
+/// Makes the workspace in a home.
+fn workspace_in(home: &Home, below: &str) -> PathBuf {
+    let workspace = fs::canonicalize(home.path()).unwrap().join(below);
+    fs::create_dir_all(workspace.join("memory")).unwrap();
+    workspace
+}
+
 fn said(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
@@ -32,8 +40,7 @@ fn said(output: &Output) -> String {
 fn commands_run_and_files_are_written_in_the_default_workspace_of_each_agent() {
     for (agent, below) in PLACES {
         let home = Home::new();
-        let workspace = fs::canonicalize(home.path()).unwrap().join(below);
-        fs::create_dir_all(workspace.join("memory")).unwrap();
+        let workspace = workspace_in(&home, below);
         let at = workspace.to_str().unwrap();
         let exec = ["exec", "--quiet", "--workspace", at, "--", "sh", "-c", "echo made > a.txt; cat a.txt"];
         let ran = home.run(STOCKADE, &exec, b"");
@@ -47,8 +54,7 @@ fn commands_run_and_files_are_written_in_the_default_workspace_of_each_agent() {
 fn file_tools_of_a_harness_work_in_its_default_workspace() {
     for (_, below) in PLACES {
         let home = Home::new();
-        let workspace = fs::canonicalize(home.path()).unwrap().join(below);
-        fs::create_dir_all(workspace.join("memory")).unwrap();
+        let workspace = workspace_in(&home, below);
         fs::write(workspace.join("memory/a.md"), "x").unwrap();
         for (tool, input) in [
             ("write", json!({"path": workspace.join("memory/b.md"), "content": "x"})),

@@ -12,7 +12,7 @@ pub enum HeaderFate {
     Rewritten,
     /// It is left out, and the answer names it in [`WITHHELD`].
     Withheld,
-    /// The request or the answer is refused, unless the header says what is the same without it.
+    /// The request or the answer is refused, unless the header only repeats what holds without it.
     Judged,
 }
 
@@ -49,7 +49,7 @@ pub struct HeaderRow {
     pub why: &'static str,
 }
 
-/// The header of an answer that says what was left out of it.
+/// The response header that names what was left out.
 pub const WITHHELD: &str = "x-stockade-withheld";
 
 use HeaderAt::{AnyHost, SecretHost};
@@ -69,7 +69,7 @@ const fn row(
 /// The headers that do not pass as they came. Whatever is not listed passes unchanged.
 #[rustfmt::skip]
 pub const HEADER_TABLE: &[HeaderRow] = &[
-    row("connection", Request, AnyHost, OfConnection, "says what holds for the client's connection; a request to a proxy can name further headers in it"),
+    row("connection", Request, AnyHost, OfConnection, "properties of the client's connection; a request to a proxy can name further headers in it"),
     row("keep-alive", Request, AnyHost, OfConnection, "says how long the client's connection stays"),
     row("proxy-connection", Request, AnyHost, OfConnection, "as `Connection`, to a proxy"),
     row("proxy-authorization", Request, AnyHost, OfConnection, "is for a proxy, and no host may see it"),
@@ -81,14 +81,14 @@ pub const HEADER_TABLE: &[HeaderRow] = &[
     row("transfer-encoding", Request, AnyHost, Rewritten, "`chunked` ends at each connection; any other is refused (`bad-request`)"),
     row("content-length", Request, AnyHost, Rewritten, "counts the body that is sent, with the secret in it"),
     row("host", Request, AnyHost, Rewritten, "names the host that the request was allowed for; another name is refused (`other-host`)"),
-    row("connection", Answer, AnyHost, OfConnection, "says what holds for the host's connection"),
+    row("connection", Answer, AnyHost, OfConnection, "properties of the host's connection"),
     row("keep-alive", Answer, AnyHost, OfConnection, "says how long the host's connection stays"),
     row("proxy-connection", Answer, AnyHost, OfConnection, "as `Connection`, of a proxy"),
     row("proxy-authorization", Answer, AnyHost, OfConnection, "is for a proxy"),
     row("proxy-authenticate", Answer, AnyHost, OfConnection, "asks for a login at a proxy, and the host is not one"),
     row("http2-settings", Answer, AnyHost, OfConnection, "belongs to `Upgrade: h2c`, which was left out"),
     row("expect", Answer, AnyHost, OfConnection, "means nothing in an answer"),
-    row("upgrade", Answer, AnyHost, OfConnection, "`websocket` passes in a 101; an offer of another protocol is one that nobody has to take"),
+    row("upgrade", Answer, AnyHost, OfConnection, "`websocket` passes in a 101; an offer of another protocol is optional and left out"),
     row("transfer-encoding", Answer, AnyHost, Rewritten, "`chunked` ends at each connection; any other is refused (`unreadable-answer`)"),
     row("content-length", Answer, AnyHost, Rewritten, "left out where a decoded body has another length"),
     row("accept-encoding", Request, SecretHost, Rewritten, "`identity`: no client has to be answered in a coding"),

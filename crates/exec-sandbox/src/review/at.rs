@@ -157,7 +157,7 @@ impl Tree {
     }
 }
 
-/// Whether an error says that there is no such folder: a link in its place is none.
+/// Whether an error means that the folder is missing; a link in its place is not a folder.
 pub(super) fn is_gone(error: &io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR, Errno::LOOP]
         .iter()

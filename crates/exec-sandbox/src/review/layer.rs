@@ -373,7 +373,7 @@ impl ReviewLayer {
         })
     }
 
-    /// Returns where a link leads that a change puts there; nothing where it is none.
+    /// Returns the target of a link that a change puts there; `None` for anything else.
     #[must_use]
     pub fn leads_to(&self, change: &FileChange) -> Option<Vec<u8>> {
         change.after.filter(|look| look.kind == FileType::Symlink)?;

@@ -219,7 +219,7 @@ print(wrong)
     }
 }
 
-/// How many locks there are on a file, for whoever sees all of them.
+/// How many locks there are on a file, as seen from outside of the sandbox.
 fn locks_on(file: &Path) -> usize {
     let number = fs::metadata(file).unwrap().ino();
     read(Path::new("/proc/locks")).lines().filter(|line| line.contains(&format!(":{number} "))).count()

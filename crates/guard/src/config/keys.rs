@@ -72,7 +72,8 @@ pub(crate) const KEYS: &[ConfigKey] = {
             "How long that call may take before it counts as failed."),
         key("agents.<id>.maxSteps", Count { least: 1, most: 1_000_000 }, "150", Lower,
             "Tool calls in one execution, as `--execution` or the host names it. Where none is named it counts only if it is set: at a hook for \
-             each session of the harness, and for `stockade run` and `stockade exec --agent` for each terminal session or job."),
+             each session of the harness, and for `stockade run`, `stockade exec --agent`, and `exec` of \
+             `stockade serve` outside of a session, for each terminal session or job."),
         key("agents.<id>.skills.dialect", Word(&["agentskills", "claude", "openclaw", "comis", "lenient"]),
             "\"agentskills\"", Never, "What is expected of the head of a skill."),
         key("agents.<id>.skills.strict", Flag, "false", OnlyTrue,

@@ -22,7 +22,7 @@ fn wrong(shell: Shell, rows: &[&str], holds: impl Fn(Effect) -> bool) -> Vec<Str
         .collect()
 }
 
-/// Every builtin and every form of a shell that sets a variable. `NAME` stands for the variable.
+/// Every builtin and every form of a shell that sets a variable. `NAME` is replaced by the variable.
 const SETTERS: &[(&[Shell], &[&str])] = &[
     (
         &[Shell::Bash, Shell::Zsh, Shell::Sh],
@@ -348,7 +348,7 @@ fn values_that_are_not_known_are_never_evaluated_unconfined() {
     }
 }
 
-/// Ways to let a program see a variable. `NAME` stands for the variable.
+/// Ways to let a program see a variable. `NAME` is replaced by the variable.
 const EXPORTED: &[&str] = &[
     "NAME=./x git status",
     "env NAME=./x git status",

@@ -81,7 +81,7 @@ const KINDS: &[&str] = &[
 fn every_kind_of_attack_blocks_behind_every_sentence() {
     let blocks = |text: &str| Scanner::builtin().scan(text).worst() == Some(Severity::Critical);
     let texts = KINDS.iter().flat_map(|attack| {
-        // An order to a model is none in a comment of a program.
+        // In a comment of a program, an order to a model does not count.
         let places = PLACES.iter().filter(move |place| blocks(&put(place, attack, "")));
         places.flat_map(move |place| SENTENCES.iter().map(move |sentence| put(place, attack, sentence)))
     });

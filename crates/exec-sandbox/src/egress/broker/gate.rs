@@ -269,7 +269,7 @@ fn complete<T>(incoming: &mut Incoming<'_>, read: fn(&[u8]) -> Socks<T>) -> io::
 /// Serves a client to its end, as soon as its broker has room for it. Until then it waits.
 fn serve(broker: &BrokerHandle, client: &TcpStream, speaks: Speaks, said: Vec<u8>, place: WaitingClient) {
     let shared = &broker.0;
-    // It has said whose it is, and is in the way of nobody else who has yet to say so.
+    // It is authenticated, and does not occupy a place of clients that are not.
     drop(place);
     let queued = shared.place_in_queue();
     let room = queued.as_ref().and_then(|_| shared.room_until(Instant::now() + FOR_ROOM));

@@ -255,7 +255,7 @@ impl Needles {
     }
 }
 
-/// Returns what each state stands for in which a form has begun, the shallow ones first: a state inherits from the longest proper
+/// Returns the form that each state has begun, the shallow ones first: a state inherits from the longest proper
 /// suffix of what it matched.
 fn depths(automaton: &NFA, start: StateID, forms: &[Form]) -> HashMap<StateID, Depth> {
     let next = |state, byte: u8| automaton.next_state(Anchored::No, state, byte);

@@ -212,7 +212,7 @@ impl Names {
         }
     }
 
-    /// After how long something has to be put in place that is being written, or given back that nobody has any more.
+    /// After how long something has to be put in place that is being written, or released because its process is gone.
     pub(super) fn pause(&self) -> Option<Duration> {
         match self.pending.is_any() {
             true => Some(PAUSE),

@@ -17,7 +17,7 @@ struct Listed {
     options: OptionTable,
 }
 
-/// A builtin: its options end at the first word that is none.
+/// A builtin: its options end at the first operand.
 const fn builtin(programs: &'static [&'static str], options: &'static str) -> Listed {
     Listed { programs, order: OptionOrder::Strict, options: OptionTable::new(options) }
 }

@@ -11,6 +11,7 @@ use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};
 
 use super::{Ended, Exec, streams};
+use crate::executions;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::guarded::{self, exhausted, refused, undecided};
@@ -41,7 +42,8 @@ pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, F
         let guard = guarded::guard(server, &agent, &folder, &ToolCatalog::default())?;
         let mut session = guarded::session(server, &guard)?;
         session.use_answers(answers::of(server, None)?);
-        let execution = Some(exec.execution.clone()).filter(|name| !name.is_empty());
+        let named = Some(exec.execution.clone()).filter(|name| !name.is_empty());
+        let execution = named.or_else(|| executions::unnamed(session.guard()));
         return Ok(Some(OfAgent { session, execution }));
     };
     let Some(own) = named.of_agent() else {

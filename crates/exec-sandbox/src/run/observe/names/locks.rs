@@ -35,7 +35,7 @@ const TO_WRITE: i16 = 1;
 const START: usize = 8;
 const PROCESS: usize = 24;
 
-/// What `fcntl` is asked for: a lock of the process, or of whoever has the file open.
+/// Requests of `fcntl`: a lock of the process, or of the open file description.
 const SET: u32 = 6;
 const SET_AND_WAIT: u32 = 7;
 const SET_OF_FILE: u32 = 37;
@@ -150,12 +150,12 @@ impl Locks {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, no process counts as one whose descriptors nobody else can exchange.
+    /// From now on, the descriptors of every process count as shared.
     pub(super) fn are_shared(&self) {
         self.are_shared.store(true, Ordering::SeqCst);
     }
 
-    /// Whether nobody can exchange the descriptors of a process while its call is judged.
+    /// Whether no other thread or process can exchange the descriptors of a process while its call is judged.
     fn is_alone(&self, caller: Caller<'_>) -> bool {
         !self.are_shared.load(Ordering::SeqCst) && caller.status("Threads").as_deref() == Some("1")
     }
@@ -164,7 +164,7 @@ impl Locks {
         self.are_any.load(Ordering::SeqCst)
     }
 
-    /// What stands for a process and a file, and what is to be taken by it.
+    /// The stand-in for a process and a file, and the lock to take with it.
     fn stand_in(
         &self,
         caller: Caller<'_>,
@@ -204,7 +204,7 @@ impl Locks {
         }
     }
 
-    /// Gives back what belongs to nobody any more.
+    /// Releases locks whose process is gone.
     pub(super) fn settle(&self) {
         if !self.are_any() {
             return;

@@ -146,7 +146,7 @@ pub(super) fn make(
 pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Named, flags: AtFlags) -> Done {
     let place = to.place(caller, Errno::EXIST)?;
     let source = source(names, caller, from, flags)?;
-    // What has another name may be a link itself. It is opened, so that nobody exchanges it after it was judged.
+    // What has another name may be a link itself. It is opened, so that it cannot be exchanged after it was judged.
     let source = match source {
         Source::Named(from) if from.kind() == Some(FileType::Symlink) => {
             Source::Open(openat(&from.folder, &from.name, NAME_ALONE, Mode::empty())?)
@@ -170,7 +170,7 @@ pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Na
     Ok(Reply::Done)
 }
 
-/// What a link says that is open; nothing where it is none.
+/// The target of an open link; `None` for anything else.
 fn text_of_a_link(open: &OwnedFd) -> Result<Option<PathBuf>, Errno> {
     if FileType::from_raw_mode(fstat(open)?.st_mode) != FileType::Symlink {
         return Ok(None);

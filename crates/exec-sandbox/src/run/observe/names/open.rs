@@ -20,7 +20,7 @@ use super::{Done, Names, Reply, Waits, pending};
 /// How many links are followed.
 const LINKS: usize = 40;
 
-/// The device that stands for the terminal of whoever opens it.
+/// The device that is the controlling terminal of its opener.
 const OWN_TERMINAL: (u32, u32) = (5, 0);
 
 /// The kernel's files about a process that the process itself may write.
@@ -182,7 +182,7 @@ fn of_itself(caller: Caller<'_>, file: &Path, how: How) -> Done {
     finish(caller.opened(name, how.here().difference(OFlags::CREATE | OFlags::EXCL))?, how)
 }
 
-/// What follows where the device is opened that stands for the terminal of whoever opens it; nothing where it is another.
+/// The reply to opening the controlling terminal; `None` for another device.
 ///
 /// Every other terminal is opened here as well, and so becomes that of no session: that takes `TIOCSCTTY`, which is no path that
 /// could lead elsewhere by the time the kernel looks at it.
