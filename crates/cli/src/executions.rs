@@ -1,7 +1,7 @@
 //! In which execution steps are counted where the host names none: the session of a harness, or that of a terminal or job.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks the kernel when the session began, and which boot this is"
+    reason = "reads the session, its start time and the boot ID from /proc"
 )]
 
 use std::fs;
@@ -25,21 +25,27 @@ pub(crate) fn of_harness(harness: &str, session: &str) -> String {
     if session.is_empty() { of_terminal() } else { format!("{harness}-{session}") }
 }
 
-/// The session that this process belongs to, as setsid(2) makes them: what runs in one terminal, or as one job. Its number alone would
-/// come again, so the time of its beginning and the boot stand beside it.
+/// Names the terminal session or job of this process, as setsid(2) makes them. A session's number is used again after a while, so
+/// the time at which its leader started and the boot belong to the name.
 fn of_terminal() -> String {
-    let session = rustix::process::getsid(None).map_or(0, |session| session.as_raw_nonzero().get());
+    let session = field("self", SESSION).unwrap_or_else(|| std::os::unix::process::parent_id().to_string());
+    // The kernel answers 0 where the leader lives outside of this PID namespace. All such processes share the first process here.
+    let leader = if session == "0" { "1" } else { &session };
+    let started = field(leader, START_TIME).unwrap_or_default();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let boot = boot.get(..8).unwrap_or("0");
-    let began = began(session).unwrap_or_default();
-    format!("terminal-{boot}-{session}-{began}")
+    format!("terminal-{boot}-{session}-{started}")
 }
 
-/// When a process began, as proc_pid_stat(5) has it: the 22nd field, and the 20th behind the name, which may hold anything.
-fn began(process: i32) -> Option<String> {
+/// Positions in proc_pid_stat(5) behind the program's name, which may contain any byte.
+const SESSION: usize = 3;
+const START_TIME: usize = 19;
+
+/// Reads one field of a process's `stat` file. Not `getsid`: `rustix` expects a number above 0 from it.
+fn field(process: &str, position: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(19).map(str::to_owned)
+    fields.split_ascii_whitespace().nth(position).map(str::to_owned)
 }
 
 #[cfg(test)]

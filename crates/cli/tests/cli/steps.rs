@@ -47,6 +47,27 @@ fn steps_count_for_commands_of_one_terminal_and_of_each_execution() {
     assert_eq!(runs(&home, &named, 3), [true, true, false]);
 }
 
+/// Containers and CI jobs often have a session leader outside of their PID namespace: the session's number is 0 there.
+#[test]
+fn steps_count_where_the_session_leader_is_in_another_namespace() {
+    let home = Home::new();
+    home.configure("[agents.bot]\nmaxSteps = 2\n");
+    let script =
+        format!("for n in 1 2 3; do {STOCKADE} exec --quiet --agent bot -- true || echo refused; done");
+    let namespace = ["--pid", "--fork", "--mount-proc", "sh", "-c", &script];
+    let output = home.run("unshare", &namespace, b"");
+    let why = String::from_utf8_lossy(&output.stderr);
+    if why.contains("unshare failed") {
+        return println!("skipped: a session leader in another namespace: {why}");
+    }
+    assert!(!why.contains("bug in stockade"), "{why}");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).lines().filter(|line| *line == "refused").count(),
+        1,
+        "{why}"
+    );
+}
+
 #[test]
 fn steps_count_for_commands_of_a_server_outside_of_a_session() {
     let home = Home::new();
