@@ -19,7 +19,7 @@ const GROUP: &str = "package";
 const NOT_PACKED: &[&str] = &["xtask"];
 
 /// The crates that are built from their packed sources.
-const BUILT: &[&str] = &["eval", "files", "limits", "names", "sanitize", "shell", "text"];
+const BUILT: &[&str] = &["eval", "files", "limits", "names", "output", "sanitize", "shell", "text"];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {

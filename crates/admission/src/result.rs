@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use stockade_limits::source::{Hidden, SourceProfile, Strategy, extract};
+use stockade_output::{Hidden, SourceProfile, Strategy, extract};
 use stockade_sanitize::{SanitizeOptions, sanitize, strip_invisible};
 use stockade_scanner::{Scanner, Severity};
 
@@ -105,7 +105,7 @@ pub fn admit_result(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade_limits::source::{ProfileOverride, resolve_source};
+    use stockade_output::{ProfileOverride, resolve_source};
 
     fn admitted(tool: &str, text: &str, wish: ProfileOverride) -> ToolResult {
         admit_result(tool, text.as_bytes(), &resolve_source(tool, &wish), None, Scanner::builtin())

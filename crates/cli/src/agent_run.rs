@@ -6,7 +6,7 @@ use std::path::Path;
 
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{SandboxMode, Stream, Streams};
-use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session, ToolResult};

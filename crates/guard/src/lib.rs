@@ -100,5 +100,6 @@ pub use stockade_exec_sandbox::driven;
 pub use stockade_exec_sandbox::egress;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
+pub use stockade_output as output;
 pub use stockade_policy::{self as policy, commands::AgentCommands};
 pub use stockade_sanitize as sanitize;

@@ -16,16 +16,12 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_limits::script::{LimitScript, run_script};
-use stockade_limits::source::{
-    ProfileOverride, SourceProfiles, TailLimits, Truncation, format_size, resolve_source, tail_of,
-};
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("bud66", "at the cap nothing is left: another call would overshoot it"),
     ("bud67", "at the cap nothing is left: another call would overshoot it"),
     ("bud71", "what is not a number is refused instead of passing every cap"),
-    ("src-p29", "characters are counted in whole numbers: a fraction is cut off"),
 ];
 
 /// Runs the rows of a file.
@@ -37,12 +33,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let vectors = Path::new(&folder).join("vectors");
-    let files: [(&str, Run); 4] = [
-        ("comis-budget", scripts),
-        ("comis-circuit", scripts),
-        ("comis-source-profiles", source_profiles),
-        ("comis-truncate", truncations),
-    ];
+    let files: [(&str, Run); 2] = [("comis-budget", scripts), ("comis-circuit", scripts)];
     let mut all_passed = true;
     for (name, run) in files {
         let mut score = Score::default();
@@ -148,113 +139,4 @@ fn agrees(expected: &Value, got: &Value) -> bool {
         },
         _ => expected == got,
     }
-}
-
-fn source_profiles(file: &Value, score: &mut Score) {
-    for (name, expected) in file["defaults"].as_object().into_iter().flatten() {
-        score.check(name, resolve(name, &Value::Null).and_then(|got| same(&camel(expected), &got)));
-    }
-    for case in file["cases"].as_array().into_iter().flatten() {
-        let id = case["id"].as_str().unwrap_or("?");
-        let tool = case["tool"].as_str().unwrap_or_default();
-        let got = resolve(tool, &case["overrides"]);
-        score.check(id, got.and_then(|got| same(&camel(&case["expect"]), &got)));
-    }
-    for case in file["resolve_all"].as_array().into_iter().flatten() {
-        score.check("resolve_all", resolve_all(case));
-    }
-    // An override that is explicitly nothing changes nothing, and one that is not a number cannot be read.
-    score.check(
-        "maxChars null",
-        resolve("web_fetch", &serde_json::json!({"max_chars": null}))
-            .and_then(|got| same(&50_000.into(), &got["maxChars"])),
-    );
-    let not_a_number = resolve("web_fetch", &serde_json::json!({"max_chars": "NaN"}));
-    score.check("maxChars NaN", if not_a_number.is_err() { Ok(()) } else { Err("accepted".to_owned()) });
-}
-
-fn resolve(tool: &str, overrides: &Value) -> Result<Value, String> {
-    let profile = resolve_source(tool, &read_override(overrides)?);
-    serde_json::to_value(profile).map_err(|error| error.to_string())
-}
-
-fn read_override(overrides: &Value) -> Result<ProfileOverride, String> {
-    if overrides.is_null() {
-        return Ok(ProfileOverride::default());
-    }
-    serde_json::from_value(camel(overrides)).map_err(|error| error.to_string())
-}
-
-fn resolve_all(case: &Value) -> Result<(), String> {
-    let mut overrides = Vec::new();
-    for (tool, wish) in case["overrides"].as_object().into_iter().flatten() {
-        overrides.push((tool.clone(), read_override(wish)?));
-    }
-    let got =
-        serde_json::to_value(SourceProfiles::new(overrides).all()).map_err(|error| error.to_string())?;
-    let expected = case["expect"].as_object().into_iter().flatten();
-    let expected: Value = expected.map(|(tool, profile)| (tool.clone(), camel(profile))).collect();
-    same(&expected, &got)
-}
-
-/// Writes the keys of an object as this crate does.
-fn camel(object: &Value) -> Value {
-    let rename = |key: &str| {
-        let mut words = key.split('_');
-        let first = words.next().unwrap_or_default().to_owned();
-        words.fold(first, |name, word| {
-            let mut letters = word.chars();
-            let initial = letters.next().map(|letter| letter.to_ascii_uppercase());
-            name + &initial.into_iter().chain(letters).collect::<String>()
-        })
-    };
-    object.as_object().into_iter().flatten().map(|(key, value)| (rename(key), value.clone())).collect()
-}
-
-fn same(expected: &Value, got: &Value) -> Result<(), String> {
-    if agrees(expected, got) { Ok(()) } else { Err(format!("expected {expected}, got {got}")) }
-}
-
-fn truncations(rows: &Value, score: &mut Score) {
-    for row in rows.as_array().into_iter().flatten() {
-        let note = row["note"].as_str().unwrap_or("?");
-        let outcome = match row["fn"].as_str() {
-            Some("truncateTail") => truncate_tail(row),
-            Some("formatSize") => {
-                let size = row["args"][0].as_u64().unwrap_or_default();
-                same(&row["result"], &format_size(size).into())
-            }
-            Some("truncateLine") => {
-                let limit = row["args"][1].as_u64().unwrap_or(500);
-                let line = row["args"][0].as_str().unwrap_or_default();
-                same(&row["result"], &stockade_limits::source::truncate_line(line, limit as usize).into())
-            }
-            other => Err(format!("no function {other:?} here")),
-        };
-        score.check(note, outcome);
-    }
-}
-
-fn truncate_tail(row: &Value) -> Result<(), String> {
-    let text = row["args"][0].as_str().unwrap_or_default();
-    let mut limits = TailLimits { max_lines: 2_000, max_bytes: 51_200, ..TailLimits::default() };
-    if let Some(lines) = row["args"][1]["maxLines"].as_u64() {
-        limits.max_lines = lines as usize;
-    }
-    if let Some(bytes) = row["args"][1]["maxBytes"].as_u64() {
-        limits.max_bytes = bytes as usize;
-    }
-    let tail = tail_of(text, &limits);
-    let by = match tail.truncation {
-        Truncation::None => Value::Null,
-        Truncation::Lines => "lines".into(),
-        _ => "bytes".into(),
-    };
-    let got = serde_json::json!({
-        "content": tail.text, "truncated": tail.truncation != Truncation::None, "truncatedBy": by,
-        "totalLines": tail.total_lines, "totalBytes": tail.total_bytes, "outputLines": tail.lines,
-        "outputBytes": tail.text.len(), "lastLinePartial": tail.first_line_is_cut,
-        "maxLines": limits.max_lines, "maxBytes": limits.max_bytes,
-    });
-    same(&row["result"], &got)
 }

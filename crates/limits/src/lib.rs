@@ -4,7 +4,6 @@
 //!   run side by side cannot overshoot together.
 //! - [`breaker`]: a circuit breaker: stops calling a service that keeps failing, and tries again with exactly one call.
 //! - [`steps`], [`retry`], [`turns`]: how often a tool is used, a mistake repeated, an answer continued.
-//! - [`source`]: how much of a tool's result reaches the model, and which part.
 //! - [`store`]: budgets and breakers that several processes or machines share.
 //! - [`costs`]: who spent what.
 //!
@@ -34,8 +33,8 @@
 //! );
 //! ```
 //!
-//! Features: `extract` decodes and shortens what tools bring back (HTML, JSON, text); `serde` reads settings and writes states
-//! and reports; `script` replays events written in JSON. Without features the crate has no dependencies.
+//! Features: `serde` reads settings and writes states and reports; `script` replays events written in JSON. Without features
+//! the crate has no dependencies.
 #![forbid(unsafe_code)]
 
 mod amount;
@@ -50,7 +49,6 @@ pub mod retry;
 pub mod script;
 #[cfg(feature = "script")]
 pub mod simulate;
-pub mod source;
 pub mod steps;
 pub mod store;
 pub mod turns;

@@ -10,7 +10,7 @@ const GROUND_FLOOR: &[(&str, &[&str])] =
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
 const LAYERS: &[&str] =
-    &["scanner", "sanitize", "policy", "limits", "eval", "exec-sandbox", "audit", "skill"];
+    &["scanner", "sanitize", "policy", "limits", "output", "eval", "exec-sandbox", "audit", "skill"];
 
 const PREFIX: &str = "stockade-";
 

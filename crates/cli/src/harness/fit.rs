@@ -1,7 +1,7 @@
 //! A result that keeps its shape and is no longer than its profile lets: the longest of its texts are cut, as little as need be.
 
 use serde_json::Value;
-use stockade_guard::limits::source::{ProfileOverride, SourceProfile, extract};
+use stockade_guard::output::{ProfileOverride, SourceProfile, extract};
 
 use super::shape::texts;
 
@@ -55,7 +55,7 @@ fn shortened(value: &Value, each: usize, limits: &SourceProfile) -> Value {
 mod tests {
     use super::*;
     use serde_json::json;
-    use stockade_guard::limits::source::resolve_source;
+    use stockade_guard::output::resolve_source;
 
     #[test]
     fn what_is_shorter_leaves_its_rest_to_others() {

@@ -1,7 +1,7 @@
 //! What a tool has brought back, before the model sees it: its profile, the sanitizer and the scanner.
 
 use serde_json::{Value, json};
-use stockade_guard::limits::source::{ProfileOverride, SourceProfile, resolve_source};
+use stockade_guard::output::{ProfileOverride, SourceProfile, resolve_source};
 use stockade_guard::scanner::{Scanner, Severity};
 use stockade_guard::{ToolResult, admit_result};
 

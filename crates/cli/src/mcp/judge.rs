@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use stockade_guard::admit_result;
 use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
-use stockade_guard::limits::source::{ProfileOverride, resolve_source};
+use stockade_guard::output::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;
 
 use super::bytes::{SeenBytes, look_at};

@@ -14,9 +14,9 @@ use stockade_exec_sandbox::{
 };
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
-use stockade_limits::source::ProfileOverride;
 use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
+use stockade_output::ProfileOverride;
 use stockade_policy::paths::{AbsolutePaths, Jail, Preset};
 use stockade_policy::{
     Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,

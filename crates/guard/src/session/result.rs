@@ -1,7 +1,7 @@
 //! What a tool brought back: the last step before a model sees it.
 
 use stockade_admission::{ToolResult, admit_result};
-use stockade_limits::source::{Hidden, ProfileOverride, SourceProfile, SourceProfiles};
+use stockade_output::{Hidden, ProfileOverride, SourceProfile, SourceProfiles};
 use stockade_scanner::Scanner;
 
 use super::{GuardError, Session};

@@ -4,7 +4,6 @@ use stockade_limits::breaker::{Breaker, BreakerPermit};
 use stockade_limits::budget::{Budget, Reservation};
 use stockade_limits::costs::CostLedger;
 use stockade_limits::retry::Retries;
-use stockade_limits::source::SourceProfiles;
 use stockade_limits::steps::Steps;
 use stockade_limits::turns::TurnBudget;
 
@@ -20,7 +19,4 @@ fn every_limit_can_be_shared_and_shown() {
     is_send_sync_debug::<Retries>();
     is_send_sync_debug::<TurnBudget>();
     is_send_sync_debug::<CostLedger>();
-    is_send_sync_debug::<SourceProfiles>();
-    #[cfg(feature = "extract")]
-    is_send_sync_debug::<stockade_limits::source::Extractor>();
 }

@@ -4,8 +4,6 @@
 #[path = "../../../../fuzz/replay.rs"]
 mod replay;
 
-#[cfg(feature = "extract")]
-use crate::extraction;
 use crate::properties;
 #[cfg(feature = "script")]
 use crate::scripts;
@@ -14,10 +12,6 @@ use replay::{Property, replay};
 const TARGETS: &[(&str, Property)] = &[
     ("budget", properties::budget),
     ("breaker", properties::breaker),
-    #[cfg(feature = "extract")]
-    ("extraction", extraction::extraction),
-    #[cfg(feature = "extract")]
-    ("hidden_text", extraction::hidden_text),
     #[cfg(feature = "script")]
     ("limit_script", scripts::limit_script),
     #[cfg(feature = "script")]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stockade_guard::Session;
-use stockade_guard::limits::source::{ProfileOverride, extract, resolve_source};
+use stockade_guard::output::{ProfileOverride, extract, resolve_source};
 use stockade_guard::scanner::Scanner;
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};

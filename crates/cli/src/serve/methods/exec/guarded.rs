@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
-use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};

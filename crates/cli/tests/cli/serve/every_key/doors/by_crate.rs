@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::exec::{Input, Stream, Streams};
-use stockade_guard::limits::source::ProfileOverride;
+use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::commands::answers::CommandAnswer;
 use stockade_guard::policy::shell::{Shell, quote_argv};
 use stockade_guard::policy::{Access, ToolCatalog};

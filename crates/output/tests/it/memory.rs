@@ -1,6 +1,6 @@
 //! A source of any size uses memory bounded by its profile.
 
-use stockade_limits::source::{Extractor, Hidden, ProfileOverride, Strategy, resolve_source};
+use stockade_output::{Extractor, Hidden, ProfileOverride, Strategy, resolve_source};
 
 /// Feeds a source of `megabytes` in pieces and returns the peak of what was allocated.
 fn peak(strategy: Strategy, hidden: Hidden, megabytes: usize, piece: &str) -> u64 {

@@ -3,7 +3,7 @@
 use super::elements::VOID;
 use super::open::Marks;
 use super::walk::{Tag, Visitor, walk};
-use crate::source::profiles::Hidden;
+use crate::profiles::Hidden;
 
 /// Returns the markup of a page without hidden elements, scripts, styles and comments.
 ///

@@ -2,7 +2,7 @@
 
 mod json;
 
-use super::cut;
+use crate::cut;
 use json::{Answer, Lexer};
 
 /// The deepest nesting that ordinary parsers accept. What is deeper is not treated as JSON.

@@ -1,6 +1,6 @@
 //! What must hold of extraction for any bytes. Fuzz targets and ordinary tests both run these.
 
-use stockade_limits::source::{Extractor, Hidden, ProfileOverride, Strategy, extract, resolve_source};
+use stockade_output::{Extractor, Hidden, ProfileOverride, Strategy, extract, resolve_source};
 
 /// A result in any form: bounded, never split within a character, the same in whatever pieces it comes; JSON parses, a tail
 /// is an end, a head is a beginning.

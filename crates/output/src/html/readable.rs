@@ -3,7 +3,7 @@
 use super::blocks::{Block, Blocks, Style};
 use super::open::Marks;
 use super::walk::walk;
-use crate::source::profiles::Hidden;
+use crate::profiles::Hidden;
 
 /// Less than this, and less than a quarter of the page, is not its main content but a part that was misjudged.
 const FEWEST_CHARS: u64 = 140;

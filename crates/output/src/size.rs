@@ -3,7 +3,7 @@
 /// Returns a number of bytes in the largest unit that is not a fraction, with one digit after the point.
 ///
 /// ```
-/// assert_eq!(stockade_limits::source::format_size(1_536), "1.5KB");
+/// assert_eq!(stockade_output::format_size(1_536), "1.5KB");
 /// ```
 #[must_use]
 pub fn format_size(bytes: u64) -> String {

@@ -1,6 +1,6 @@
 //! Shortening: the last lines of a text that fit, and the beginning of a long line.
 
-use super::cut;
+use crate::cut;
 
 /// How much of the end of a text is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Default for TailLimits {
 /// Returns the last whole lines of a text that fit, or the end of its last line when that alone is too long.
 ///
 /// ```
-/// use stockade_limits::source::{TailLimits, tail_of};
+/// use stockade_output::{TailLimits, tail_of};
 ///
 /// let limits = TailLimits { max_bytes: 12, ..TailLimits::default() };
 /// assert_eq!(tail_of("first line\nsecond\nthird\n", &limits).text, "third\n");

@@ -7,7 +7,7 @@ use super::css::Stylesheet;
 use super::elements::{BOILERPLATE, BOILERPLATE_ROLES, BOILERPLATE_WORDS, MAIN, NOT_CONTENT, is_in};
 use super::hidden::{attribute, is_hidden};
 use super::open::{Marks, OpenElements};
-use crate::source::profiles::Hidden;
+use crate::profiles::Hidden;
 
 /// A start tag with its attributes.
 pub(super) type Tag = html5gum::StartTag<()>;

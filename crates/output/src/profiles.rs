@@ -90,7 +90,7 @@ pub struct ProfileOverride {
 /// An override of `mcp_default` or `web_fetch` also holds for the tools that fall back to it.
 ///
 /// ```
-/// use stockade_limits::source::{ProfileOverride, SourceProfiles};
+/// use stockade_output::{ProfileOverride, SourceProfiles};
 ///
 /// let wish = ProfileOverride { max_chars: Some(u64::MAX), ..ProfileOverride::default() };
 /// let profiles = SourceProfiles::new([("bash".to_owned(), wish)]);
