@@ -1,6 +1,6 @@
 //! `cargo xtask bench [CRATE] [-- ARGS]`: the benches, in release mode and one after the other.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;

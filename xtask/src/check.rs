@@ -1,189 +1,137 @@
-//! Checks: things that pass, fail or are skipped. Every command is a list of them; `ci` is the list of all.
+//! `cargo xtask check [CRATE…]`: the inner loop: format, tidy, then clippy and the tests of what changed and of what depends on it.
+//!
+//! Without arguments, git tells what changed: since the branch left its upstream (or `main`), committed or not. Documentation
+//! tests, feature sets, other targets and fuzzing are left to `cargo xtask ci`.
 
-use crate::program::{Echo, Program};
-use crate::tally::Tally;
+use std::collections::BTreeSet;
 
-/// One thing to check.
-pub(crate) struct Check {
-    /// The command that it belongs to: `lint`, `fuzz` …
-    pub(crate) group: &'static str,
-    /// What it checks, for the table.
-    pub(crate) name: String,
-    /// Whether it may run beside its neighbours.
-    pub(crate) company: Company,
-    job: Job,
-}
+use crate::checks::Check;
+use crate::program::Program;
+use crate::runner::run_live;
+use crate::stop::Stop;
+use crate::workspace::{Crate, Workspace};
+use crate::{lint, tidy};
 
-/// What a check does.
-enum Job {
-    /// Runs programs. With [`Echo::Live`] a person has seen everything that they print.
-    Programs(Vec<Program>),
-    /// Whatever else.
-    Function(Box<dyn Fn(Echo) -> Verdict + Send + Sync>),
-}
+const GROUP: &str = "check";
 
-/// Whether checks run one after the other or side by side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Company {
-    /// Alone: it uses every core, or shares a folder with others.
-    Alone,
-    /// Beside others of its kind, one a core.
-    SideBySide,
-}
+/// Files at the root that every crate is built from.
+const SHARED: &[&str] = &["Cargo.toml", "Cargo.lock", ".cargo/config.toml", "clippy.toml"];
 
-/// How a check ended.
-#[derive(Debug, Clone)]
-pub(crate) enum Verdict {
-    /// Nothing is wrong.
-    Passed { tests: Tally, note: String },
-    /// Something is wrong; the output says what.
-    Failed { tests: Tally, output: String },
-    /// It did not run.
-    Skipped { reason: String, cause: Cause },
-}
-
-/// Who decided that a check is skipped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// This machine cannot run it.
-    Machine,
-    /// A person asked to leave it out. In continuous integration that is a failure.
-    Choice,
-}
-
-impl Check {
-    /// A check that is a function.
-    pub(crate) fn new(
-        group: &'static str,
-        name: impl Into<String>,
-        job: impl Fn(Echo) -> Verdict + Send + Sync + 'static,
-    ) -> Self {
-        Self { group, name: name.into(), company: Company::Alone, job: Job::Function(Box::new(job)) }
-    }
-
-    /// A check that is a program: it passes when the program succeeds. Tests that it runs are counted.
-    pub(crate) fn program(group: &'static str, name: impl Into<String>, program: Program) -> Self {
-        Self::programs(group, name, [program])
-    }
-
-    /// A check that is several programs. All of them run, and all must succeed.
-    pub(crate) fn programs(
-        group: &'static str,
-        name: impl Into<String>,
-        programs: impl IntoIterator<Item = Program>,
-    ) -> Self {
-        let job = Job::Programs(programs.into_iter().collect());
-        Self { group, name: name.into(), company: Company::Alone, job }
-    }
-
-    /// Runs it.
-    pub(crate) fn run(&self, echo: Echo) -> Verdict {
-        match &self.job {
-            Job::Programs(programs) => {
-                let verdicts = programs.iter().map(|program| verdict_of(program, echo));
-                verdicts.fold(Verdict::passed(), Verdict::and)
-            }
-            Job::Function(function) => function(echo),
-        }
-    }
-
-    /// Whether its output was on the screen before its verdict is.
-    pub(crate) fn is_seen(&self, echo: Echo) -> bool {
-        echo == Echo::Live && matches!(self.job, Job::Programs(_))
-    }
-
-    /// The same check, allowed to run beside others.
-    pub(crate) fn side_by_side(self) -> Self {
-        Self { company: Company::SideBySide, ..self }
-    }
-
-    /// The same check, left out because a person asked for it.
-    pub(crate) fn left_out(self, reason: String) -> Self {
-        let job = move |_| Verdict::Skipped { reason: reason.clone(), cause: Cause::Choice };
-        Self { job: Job::Function(Box::new(job)), ..self }
-    }
-}
-
-impl Verdict {
-    /// Nothing is wrong, and there is nothing to say.
-    pub(crate) fn passed() -> Self {
-        Self::Passed { tests: Tally::default(), note: String::new() }
-    }
-
-    /// Something is wrong.
-    pub(crate) fn failed(output: impl Into<String>) -> Self {
-        Self::Failed { tests: Tally::default(), output: output.into() }
-    }
-
-    /// The verdict on two things together: what failed counts more than what was skipped, and that more than what passed.
-    fn and(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Passed { tests: a, .. }, Self::Passed { tests: b, note }) => {
-                Self::Passed { tests: a.and(&b), note }
-            }
-            (Self::Failed { tests: a, output: first }, Self::Failed { tests: b, output: second }) => {
-                Self::Failed { tests: a.and(&b), output: format!("{first}\n{second}") }
-            }
-            (Self::Failed { tests: a, output }, Self::Passed { tests: b, .. })
-            | (Self::Passed { tests: a, .. }, Self::Failed { tests: b, output }) => {
-                Self::Failed { tests: a.and(&b), output }
-            }
-            (failed @ Self::Failed { .. }, Self::Skipped { .. }) | (Self::Skipped { .. }, failed) => failed,
-            (_, skipped @ Self::Skipped { .. }) => skipped,
-        }
-    }
-
-    /// This machine cannot run the check.
-    pub(crate) fn cannot(reason: impl Into<String>) -> Self {
-        Self::Skipped { reason: reason.into(), cause: Cause::Machine }
-    }
-}
-
-/// Runs a program and judges it by its exit code.
-pub(crate) fn verdict_of(program: &Program, echo: Echo) -> Verdict {
-    let output = match program.run(echo) {
-        Ok(output) => output,
-        Err(error) => return Verdict::failed(format!("cannot run `{program}`: {error}")),
+/// Runs the command.
+pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
+    let changed = match arguments {
+        [] => changed_crates(workspace, &changed_files(workspace)?),
+        names => names.iter().map(|name| workspace.find(name)).collect::<Result<_, _>>()?,
     };
-    let tests = Tally::of_output(&output.text);
-    if output.success && tests.failed == 0 {
-        Verdict::Passed { tests, note: String::new() }
-    } else {
-        Verdict::Failed { tests, output: format!("$ {program}\n{}", output.text) }
+    let chosen = workspace.with_dependants(&changed);
+    println!("{}\n", summary(&changed, &chosen));
+    run_live(&checks(workspace, &chosen))
+}
+
+fn checks(workspace: &Workspace, chosen: &[&Crate]) -> Vec<Check> {
+    let mut checks = vec![lint::format(workspace), tidy::sources(workspace)];
+    if chosen.is_empty() {
+        return checks;
     }
+    let cargo = |command| {
+        let packages = chosen.iter().map(|one| format!("--package={}", one.package));
+        workspace.cargo().args([command, "--all-features"]).args(packages)
+    };
+    let clippy = cargo("clippy").args(["--all-targets", "--keep-going", "--", "-D", "warnings"]);
+    checks.push(Check::program(GROUP, "clippy", clippy));
+    checks.push(Check::program(GROUP, "tests", cargo("test").args(["--tests", "--no-fail-fast"])));
+    checks
+}
+
+fn summary(changed: &[&Crate], chosen: &[&Crate]) -> String {
+    let names = |crates: &[&Crate]| crates.iter().map(|one| one.short()).collect::<Vec<_>>().join(", ");
+    if changed.is_empty() {
+        return "no crate changed: only the format and `tidy` are checked; `cargo xtask check CRATE` names one".to_owned();
+    }
+    let reached: Vec<&Crate> = chosen
+        .iter()
+        .copied()
+        .filter(|one| !changed.iter().any(|first| first.package == one.package))
+        .collect();
+    match reached.as_slice() {
+        [] => format!("changed: {}", names(changed)),
+        reached => format!("changed: {}\ndepends on it: {}", names(changed), names(reached)),
+    }
+}
+
+/// Returns the crates that files belong to; all of them where a file is shared by all.
+fn changed_crates<'w>(workspace: &'w Workspace, files: &BTreeSet<String>) -> Vec<&'w Crate> {
+    if files.iter().any(|file| SHARED.contains(&file.as_str())) {
+        return workspace.crates.iter().collect();
+    }
+    let has_changed = |one: &&Crate| files.iter().any(|file| is_inside(file, &one.folder));
+    workspace.crates.iter().filter(has_changed).collect()
+}
+
+fn is_inside(file: &str, folder: &str) -> bool {
+    file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Returns the files that differ from where this branch began, and those that git does not know yet.
+fn changed_files(workspace: &Workspace) -> Result<BTreeSet<String>, Stop> {
+    let git = |words: &[&str]| Program::new("git").args(words).folder(&workspace.root).read();
+    let base = ["@{upstream}", "main"].iter().find_map(|other| git(&["merge-base", "HEAD", other]).ok());
+    let base = base.as_deref().map_or("HEAD", str::trim);
+    let read = |words: &[&str]| {
+        git(words).map_err(|error| {
+            Stop::failed(format!("cannot ask git what changed: {error}\nhelp: cargo xtask check CRATE"))
+        })
+    };
+    let differing = read(&["diff", "--name-only", base])?;
+    let unknown = read(&["ls-files", "--others", "--exclude-standard"])?;
+    Ok(differing.lines().chain(unknown.lines()).map(str::to_owned).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn shell(script: &str) -> Program {
-        Program::new("sh").args(["-c", script])
+    fn workspace() -> Workspace {
+        Workspace::of(&[("text", &[]), ("shell", &["text"]), ("policy", &["shell"]), ("eval", &[])])
+    }
+
+    fn files(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn short_names(crates: &[&Crate]) -> Vec<String> {
+        crates.iter().map(|one| one.short().to_owned()).collect()
     }
 
     #[test]
-    fn programs_are_judged_by_exit_code_and_by_their_tests() {
-        let verdict = |script: &str| verdict_of(&shell(script), Echo::Kept);
-        assert!(matches!(verdict("exit 0"), Verdict::Passed { .. }));
-        assert!(matches!(verdict("exit 1"), Verdict::Failed { .. }));
-        let lying = verdict("echo 'test result: FAILED. 0 passed; 2 failed; 0 ignored'; exit 0");
-        assert!(matches!(lying, Verdict::Failed { tests: Tally { failed: 2, .. }, .. }));
+    fn changed_files_choose_their_crates_and_all_dependants() {
+        for (changed, own, all) in [
+            (&["crates/text/src/a.rs"] as &[_], &["text"] as &[_], &["policy", "shell", "text"] as &[_]),
+            (&["crates/policy/README.md"], &["policy"], &["policy"]),
+            (&["crates/textual/x.rs", "README.md"], &[], &[]),
+            (&["Cargo.lock"], &["eval", "policy", "shell", "text"], &["eval", "policy", "shell", "text"]),
+        ] {
+            let workspace = workspace();
+            let found = changed_crates(&workspace, &files(changed));
+            assert_eq!(short_names(&found), own, "{changed:?}");
+            assert_eq!(short_names(&workspace.with_dependants(&found)), all, "{changed:?}");
+        }
     }
 
     #[test]
-    fn every_program_of_a_check_runs_and_must_succeed() {
-        let two = |first, second| match Check::programs("test", "x", [shell(first), shell(second)])
-            .run(Echo::Kept)
-        {
-            Verdict::Passed { tests, .. } => ("passed", tests.passed, tests.failed),
-            Verdict::Failed { tests, .. } => ("failed", tests.passed, tests.failed),
-            Verdict::Skipped { .. } => ("skipped", 0, 0),
-        };
-        let passing = "echo 'test result: ok. 3 passed; 0 failed; 0 ignored'";
-        let failing = "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101";
-        assert_eq!(two(passing, passing), ("passed", 6, 0));
-        assert_eq!(two(failing, passing), ("failed", 4, 2));
-        assert_eq!(two("exit 1", passing), ("failed", 3, 0));
-        assert_eq!(two(failing, failing), ("failed", 2, 4));
+    fn the_summary_names_what_is_checked_and_why() {
+        let workspace = workspace();
+        let changed = vec![workspace.find("shell").unwrap()];
+        let chosen = workspace.with_dependants(&changed);
+        assert_eq!(summary(&changed, &chosen), "changed: shell\ndepends on it: policy");
+        assert_eq!(summary(&chosen, &chosen), "changed: policy, shell");
+        assert!(summary(&[], &[]).contains("no crate changed"));
+    }
+
+    #[test]
+    fn no_crate_means_no_cargo() {
+        let workspace = workspace();
+        assert_eq!(checks(&workspace, &[]).len(), 2);
+        assert_eq!(checks(&workspace, &[workspace.find("text").unwrap()]).len(), 4);
     }
 }

@@ -4,7 +4,7 @@
 //! checks after it. Where the environment says `CI=true`, missing tools are installed if that is possible, and leaving
 //! out a check that this machine could run is a failure.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::nearest::nearest;
 use crate::program::Echo;
 use crate::runner;
@@ -71,7 +71,7 @@ fn without(checks: Vec<Check>, arguments: &[String]) -> Result<Vec<Check>, Stop>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::check::Verdict;
+    use crate::checks::Verdict;
 
     fn closing_line(arguments: &[&str]) -> Result<String, String> {
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();

@@ -3,7 +3,7 @@
 //! Twice: as a user sees it, where a link to something private is an error, and with private items, where links
 //! in the comments of the inside are checked too.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;

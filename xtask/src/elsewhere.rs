@@ -4,7 +4,7 @@
 //! way: it is given [`NO_COMPILER`] for a compiler, and since nothing is linked, nobody misses what that did not make. So
 //! the Rust is checked with every feature, the command line included, and the C is not.
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::Echo;
 use crate::runner::run_live;
 use crate::setup;

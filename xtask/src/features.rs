@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};

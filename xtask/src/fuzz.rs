@@ -11,7 +11,7 @@ mod session;
 
 use std::path::Path;
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::nearest::nearest;
 use crate::program::Program;
 use crate::runner::run_live;

@@ -4,7 +4,7 @@
 //! should be, and writes it instead where the environment variable `STOCKADE_BLESS` is 1. So the code that makes a
 //! table sees the inside of its crate, and every run of the tests notices a stale file.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::tidy::tree::Tree;

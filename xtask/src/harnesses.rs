@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask driven [CLI…]`: the same programs, driven by `stockade drive`. What it finds goes into the table of `crates/cli/DRIVE.md`.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::Stop;

@@ -1,6 +1,6 @@
 //! `cargo xtask lint`: the format, and clippy with all features. With fewer, `features` lints each crate alone.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;
@@ -15,14 +15,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let format = workspace.cargo().args(["fmt", "--all", "--check"]);
     let targets =
         workspace.cargo().args(["fmt", "--all", "--check", "--manifest-path", crate::fuzz::MANIFEST]);
     let clippy =
         workspace.cargo().args(["clippy", "--workspace", "--all-targets", "--all-features", "--keep-going"]);
     vec![
-        Check::program(GROUP, "format", format),
+        format(workspace),
         Check::program(GROUP, "format of fuzz targets", targets),
         Check::program(GROUP, "clippy, all features", clippy.args(["--", "-D", "warnings"])),
     ]
+}
+
+/// Returns the check of the format of every crate.
+pub(crate) fn format(workspace: &Workspace) -> Check {
+    Check::program(GROUP, "format", workspace.cargo().args(["fmt", "--all", "--check"]))
 }

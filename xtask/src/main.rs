@@ -11,6 +11,7 @@
 mod battery;
 mod bench;
 mod check;
+mod checks;
 mod ci;
 mod conformance;
 mod corpus;
@@ -57,6 +58,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[--without GROUP]",
         summary: "run every check; the same command runs in continuous integration",
         run: ci::run,
+    },
+    Command {
+        name: "check",
+        arguments: "[CRATE…]",
+        summary: "check the format, clippy and the tests of what changed and what depends on it",
+        run: check::run,
     },
     Command {
         name: "setup",
@@ -166,6 +173,7 @@ const COMMANDS: &[Command] = &[
 const EXAMPLES: &str = "\
 Examples:
   cargo xtask ci                     everything, ending in a table of what ran
+  cargo xtask check                  the inner loop: what changed, and what depends on it
   cargo xtask test scanner           the tests of one crate
   cargo xtask fuzz scanner 60        every fuzz target of a crate, a minute each
   cargo xtask generate scanner       after a change to the rules

@@ -11,7 +11,7 @@ mod jail;
 
 use std::path::PathBuf;
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};

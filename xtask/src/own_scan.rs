@@ -3,7 +3,7 @@
 //! What is left out and what was looked at stands in `xtask/own-scan`, each with its reason. A row about a file holds for the file as it
 //! was looked at: the scan tells where it is another since, and its SHA-256.
 
-use crate::check::{Check, Verdict, verdict_of};
+use crate::checks::{Check, Verdict, verdict_of};
 use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};

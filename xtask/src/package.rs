@@ -8,7 +8,7 @@
 //! tests and benches, held by `cargo xtask tidy`), and are not built a second time: that would compile SQLite, TLS and
 //! every layer once more to learn nothing about them.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::{Crate, Workspace};

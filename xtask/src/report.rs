@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::check::{Cause, Verdict};
+use crate::checks::{Cause, Verdict};
 use crate::stop::Stop;
 use crate::table::Table;
 use crate::tally::Tally;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use crate::check::{Check, Company, Verdict};
+use crate::checks::{Check, Company, Verdict};
 use crate::program::Echo;
 use crate::report::{Report, Row};
 use crate::stop::Stop;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::{Echo, Program};
 use crate::stop::{Stop, no_more};
 use crate::table::Table;

@@ -1,7 +1,7 @@
 //! `cargo xtask test [CRATE [NAME…]]`: the tests and doc tests with all features, the everyday command; of a crate perhaps only
 //! the tests whose names hold one of these words.
 
-use crate::check::Check;
+use crate::checks::Check;
 use crate::runner::run_live;
 use crate::stop::Stop;
 use crate::workspace::Workspace;

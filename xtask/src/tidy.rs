@@ -30,7 +30,7 @@ mod text;
 pub(crate) mod tree;
 mod unsafety;
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
@@ -78,18 +78,21 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let root = workspace.root.clone();
-    let files = Check::new(GROUP, "sources as text", move |_| match Tree::load(&root) {
-        Ok(tree) => judge(&tree),
-        Err(stop) => Verdict::failed(stop.message()),
-    });
-
     let cargo = workspace.cargo();
     let deny_file = workspace.root.join("deny.toml");
     let licences = Check::new(GROUP, "licences and lock file", move |_| {
         licences::check(&cargo, &std::fs::read_to_string(&deny_file).unwrap_or_default())
     });
-    vec![files, licences, cargo_deny(workspace)]
+    vec![sources(workspace), licences, cargo_deny(workspace)]
+}
+
+/// Returns the check of the sources as text, which takes seconds.
+pub(crate) fn sources(workspace: &Workspace) -> Check {
+    let root = workspace.root.clone();
+    Check::new(GROUP, "sources as text", move |_| match Tree::load(&root) {
+        Ok(tree) => judge(&tree),
+        Err(stop) => Verdict::failed(stop.message()),
+    })
 }
 
 fn judge(tree: &Tree) -> Verdict {
@@ -112,7 +115,7 @@ fn cargo_deny(workspace: &Workspace) -> Check {
     let installed = Program::cargo().args(["deny", "--version"]);
     Check::new(GROUP, "cargo deny", move |echo| {
         if installed.succeeds() {
-            return crate::check::verdict_of(&deny, echo);
+            return crate::checks::verdict_of(&deny, echo);
         }
         Verdict::cannot("cargo-deny is not installed; licences and origins were checked all the same")
     })

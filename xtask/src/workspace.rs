@@ -30,6 +30,8 @@ pub(crate) struct Crate {
     pub(crate) features: BTreeMap<String, Vec<String>>,
     /// Its build targets, as (kind, name): `("bench", "scan")`.
     pub(crate) targets: Vec<(String, String)>,
+    /// The packages that it names in its manifest, for builds and tests too.
+    pub(crate) dependencies: BTreeSet<String>,
 }
 
 /// A choice of features to build with.
@@ -86,6 +88,22 @@ impl Workspace {
         }
     }
 
+    /// Returns crates and all that depend on them, directly or through others.
+    pub(crate) fn with_dependants(&self, crates: &[&Crate]) -> Vec<&Crate> {
+        let mut reached: BTreeSet<&str> = crates.iter().map(|one| one.package.as_str()).collect();
+        loop {
+            let names_one =
+                |one: &&Crate| one.dependencies.iter().any(|name| reached.contains(name.as_str()));
+            let next: BTreeSet<&str> =
+                self.crates.iter().filter(names_one).map(|one| one.package.as_str()).collect();
+            if next.is_subset(&reached) {
+                break;
+            }
+            reached.extend(next);
+        }
+        self.crates.iter().filter(|one| reached.contains(one.package.as_str())).collect()
+    }
+
     /// Cargo, started at the root.
     pub(crate) fn cargo(&self) -> Program {
         Program::cargo().folder(&self.root)
@@ -127,6 +145,12 @@ impl Crate {
                 .items()
                 .iter()
                 .map(|target| (kind_of(target), target.at("name").text().to_owned()))
+                .collect(),
+            dependencies: package
+                .at("dependencies")
+                .items()
+                .iter()
+                .map(|dependency| dependency.at("name").text().to_owned())
                 .collect(),
         }
     }
@@ -188,6 +212,23 @@ fn root() -> PathBuf {
 }
 
 #[cfg(test)]
+impl Workspace {
+    /// A workspace of crates by their short names and those of their dependencies.
+    pub(crate) fn of(crates: &[(&str, &[&str])]) -> Self {
+        let package = |name: &&str| format!("stockade-{name}");
+        let one = |(name, dependencies): &(&str, &[&str])| Crate {
+            package: package(name),
+            folder: format!("crates/{name}"),
+            dependencies: dependencies.iter().map(package).collect(),
+            ..Crate::default()
+        };
+        let mut crates: Vec<Crate> = crates.iter().map(one).collect();
+        crates.sort_by(|a, b| a.folder.cmp(&b.folder));
+        Self { root: PathBuf::new(), target: PathBuf::new(), crates }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -237,7 +278,7 @@ mod tests {
         let metadata = r#"{"target_directory": "/t", "packages": [
             {"name": "xtask", "manifest_path": "/r/xtask/Cargo.toml", "features": {}, "targets": []},
             {"name": "stockade-cli", "manifest_path": "/r/crates/cli/Cargo.toml", "features": {"x": ["dep:y"]},
-             "targets": [{"kind": ["bin"], "name": "stockade"}, {"kind": ["bench"], "name": "cold"}]}]}"#;
+             "dependencies": [{"name": "stockade-guard"}], "targets": [{"kind": ["bin"], "name": "stockade"}, {"kind": ["bench"], "name": "cold"}]}]}"#;
         let workspace = Workspace::from_metadata("/r".into(), metadata).unwrap();
         assert_eq!(workspace.target, PathBuf::from("/t"));
         let cli = workspace.find("cli").unwrap();
@@ -245,6 +286,7 @@ mod tests {
         assert_eq!(cli.targets_of("bench").collect::<Vec<_>>(), ["cold"]);
         assert_eq!(cli.features.get("x").unwrap(), &["dep:y"]);
         assert_eq!(workspace.find("stockade-cli").unwrap().folder, "crates/cli");
+        assert!(cli.dependencies.contains("stockade-guard"));
         let stop = workspace.find("clii").unwrap_err();
         assert_eq!(stop.message(), "there is no crate `clii`; did you mean `cli`?");
     }

@@ -20,7 +20,7 @@ mod sandbox;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::stop::{Stop, no_more};
 use crate::table::Table;
 use crate::workspace::Workspace;

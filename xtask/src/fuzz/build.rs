@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::check::{Check, Verdict, verdict_of};
+use crate::checks::{Check, Verdict, verdict_of};
 use crate::program::Program;
 use crate::workspace::Workspace;
 

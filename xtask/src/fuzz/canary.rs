@@ -3,7 +3,7 @@
 //! The flags in `build.rs` are passed on to LLVM. Should a later compiler ignore one, fuzzing would go on, blind and
 //! green; the canary would then live, and `ci` fail.
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::{Echo, Program};
 use crate::workspace::Workspace;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::check::{Check, Verdict};
+use crate::checks::{Check, Verdict};
 use crate::program::{Echo, Program};
 use crate::tally::Tally;
 use crate::workspace::Workspace;

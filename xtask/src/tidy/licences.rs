@@ -1,6 +1,6 @@
 //! The licences of everything that is compiled in. `deny.toml` says which are allowed, for `cargo deny` too.
 
-use crate::check::Verdict;
+use crate::checks::Verdict;
 use crate::json::Json;
 use crate::program::Program;
 
