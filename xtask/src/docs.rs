@@ -1,9 +1,10 @@
 //! `cargo xtask docs`: the documentation, with warnings as errors.
 //!
-//! Twice: as a user sees it, where a link to something private is an error, and with private items, where links
-//! in the comments of the inside are checked too.
+//! `ci` builds it with private items, where links in the comments of the inside are checked too. `nightly` and this command also
+//! build it as a user sees it, where a link to something private is an error.
 
 use crate::checks::Check;
+use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::Workspace;
@@ -13,19 +14,27 @@ const GROUP: &str = "docs";
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
     no_more(arguments, "docs")?;
-    run_live(&checks(workspace))?;
+    // The public pages come last, so that they are the ones left to read.
+    run_live(&[with_private_items(workspace), as_published(workspace)])?;
     println!("open {}", workspace.target.join("doc/stockade_scanner/index.html").display());
     Ok(())
 }
 
-/// Returns the checks of this command. The public pages come last, so that they are the ones left to read.
+/// Returns the checks of continuous integration.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let doc = || {
-        let doc = workspace.cargo().args(["doc", "--workspace", "--no-deps", "--all-features"]);
-        doc.env("RUSTDOCFLAGS", "-D warnings")
-    };
-    vec![
-        Check::program(GROUP, "with private items", doc().arg("--document-private-items")),
-        Check::program(GROUP, "as published", doc()),
-    ]
+    vec![with_private_items(workspace)]
+}
+
+/// Returns the check of the pages that users read.
+pub(crate) fn as_published(workspace: &Workspace) -> Check {
+    Check::program(GROUP, "as published", doc(workspace))
+}
+
+fn with_private_items(workspace: &Workspace) -> Check {
+    Check::program(GROUP, "with private items", doc(workspace).arg("--document-private-items"))
+}
+
+fn doc(workspace: &Workspace) -> Program {
+    let doc = workspace.cargo().args(["doc", "--workspace", "--no-deps", "--all-features"]);
+    doc.env("RUSTDOCFLAGS", "-D warnings")
 }

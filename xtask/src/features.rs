@@ -1,11 +1,12 @@
-//! `cargo xtask features [CRATE]`: each crate with each set of features alone.
+//! `cargo xtask features [CRATE]`: each crate alone with each set of features.
 //!
 //! Built together, crates turn on each other's features, and development dependencies turn on more: a `use` that
-//! lacks its feature compiles here and fails at a user's. So every crate is linted on its own, with the default
-//! features, with none, with each single one and with all.
+//! lacks its feature compiles here and fails at a user's. So the library and programs of every crate are compiled on their own, with
+//! the default features, with none and with each single one; a warning fails. `ci` lints all features together once;
+//! `cargo xtask nightly` lints every set, with the tests.
 //!
 //! `cargo xtask test` runs the tests with all features. A smaller set runs less of the same code, so its tests would
-//! say nothing new, unless some of them are there only when a feature is absent: then they run with the default features, too.
+//! find nothing new, unless some of them exist only without a feature: then they run with the default features, too.
 
 use std::fs;
 use std::path::Path;
@@ -29,27 +30,44 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&chosen.into_iter().flat_map(|one| checks_of(workspace, one)).collect::<Vec<_>>())
 }
 
-/// Returns the checks of this command, for every crate. They may run beside the tests that come before them. Beside each other
-/// they gain nothing, since cargo locks the folder that it builds in.
+/// Returns the checks of continuous integration, for every crate. They may run beside the tests that come before them. Beside
+/// each other they gain nothing, since cargo locks the folder that it builds in.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let all = workspace.crates.iter().flat_map(|one| checks_of(workspace, one));
     all.map(Check::side_by_side).collect()
 }
 
-fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
-    let sets = one.feature_sets();
-    let tested = sets.iter().filter(|set| set.name == "default" && !set.is_full);
-    let tested = tested.filter(|_| has_code_for_absence(&workspace.root.join(&one.folder).join("tests")));
-    let tests = tested.map(|set| {
-        Check::program(GROUP, format!("{}, {}, tests", one.short(), set.name), test(workspace, one, set))
-    });
-    let lints = sets.iter().map(|set| {
-        Check::program(GROUP, format!("{}, {}", one.short(), set.name), lint(workspace, one, set))
-    });
-    lints.chain(tests).collect()
+/// Returns the checks of `nightly`: clippy of the tests, too, with every set of features.
+pub(crate) fn lints(workspace: &Workspace) -> Vec<Check> {
+    let of = |one: &Crate| {
+        let sets = one.feature_sets();
+        let lint = |set: &FeatureSet| check(one, set, "clippy", lint(workspace, one, set));
+        sets.iter().map(lint).collect::<Vec<_>>()
+    };
+    workspace.crates.iter().flat_map(of).collect()
 }
 
-/// `--tests` stands for the library, the binaries and the integration tests.
+fn checks_of(workspace: &Workspace, one: &Crate) -> Vec<Check> {
+    let sets = one.feature_sets();
+    // All features were linted together; what they lack alone, a single one lacks too.
+    let alone = sets.iter().filter(|set| set.name != "all");
+    let compiled = alone.map(|set| check(one, set, "compiles", compile(workspace, one, set)));
+    let tested = sets.iter().filter(|set| set.name == "default" && !set.is_full);
+    let tested = tested.filter(|_| has_code_for_absence(&workspace.root.join(&one.folder).join("tests")));
+    let tested = tested.map(|set| check(one, set, "tests", test(workspace, one, set)));
+    compiled.chain(tested).collect()
+}
+
+fn check(one: &Crate, set: &FeatureSet, what: &str, program: Program) -> Check {
+    Check::program(GROUP, format!("{}, {}, {what}", one.short(), set.name), program)
+}
+
+fn compile(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
+    let check = workspace.cargo().args(["check", "--package", &one.package, "--lib", "--bins"]);
+    check.args(&set.flags).warnings_fail()
+}
+
+/// `--tests` selects the library, the programs and the integration tests.
 fn lint(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
     let clippy = workspace.cargo().args(["clippy", "--package", &one.package, "--tests"]);
     clippy.args(&set.flags).args(["--", "-D", "warnings"])

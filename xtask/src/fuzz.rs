@@ -27,12 +27,18 @@ pub(crate) const MANIFEST: &str = "fuzz/Cargo.toml";
 
 const USAGE: &str = "fuzz [CRATE [TARGET] [SECONDS]], or fuzz CRATE TARGET --replay FILE";
 
-/// How many inputs `ci` tries with each target, so that it tries the same ones whatever else the machine does: some five
-/// seconds' worth.
-const CI_RUNS: u64 = 50_000;
+/// How many inputs `nightly` tries with each target, ten times over, and `ci` a fifth of it. A number and not a time, so that the same
+/// inputs are tried whatever else the machine does: some five seconds' worth.
+const RUNS: u64 = 50_000;
+
+/// `ci` tries one input of so many. The ordinary tests replay every seed.
+const CI_SHARE: u64 = 5;
+
+/// How much longer a night is.
+const NIGHTLY_TIMES: u64 = 10;
 
 /// The targets whose inputs take longer, or next to nothing.
-const CI_RUNS_OF: &[(&str, u64)] = &[
+const RUNS_OF: &[(&str, u64)] = &[
     ("finds_all_of_a_users_rule", 150),
     ("finds_all", 2_000),
     ("restrictions_only_restrict", 2_500),
@@ -96,21 +102,31 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&checks)
 }
 
-/// Returns the checks of continuous integration: that the fuzzer works at all, then every target of every crate.
-/// Everything is built first, since a build takes every core, and then one target a core is fuzzed.
+/// Returns the checks of continuous integration.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    sessions(workspace, |runs| runs / CI_SHARE)
+}
+
+/// Returns the checks of `nightly`.
+pub(crate) fn long_checks(workspace: &Workspace) -> Vec<Check> {
+    sessions(workspace, |runs| runs * NIGHTLY_TIMES)
+}
+
+/// That the fuzzer works at all, then every target of every crate. Everything is built first, since a build takes every core,
+/// and then one target a core is fuzzed.
+fn sessions(workspace: &Workspace, extent: impl Fn(u64) -> u64) -> Vec<Check> {
     let mut checks = vec![build::check(workspace, None), canary::check(workspace)];
     for folder in crate_folders(workspace) {
         for target in targets(workspace, &folder) {
-            let session = Session::new(workspace, &folder, &target, Extent::Runs(ci_runs(&target)));
+            let session = Session::new(workspace, &folder, &target, Extent::Runs(extent(runs_of(&target))));
             checks.push(session.check().side_by_side());
         }
     }
     checks
 }
 
-fn ci_runs(target: &str) -> u64 {
-    CI_RUNS_OF.iter().find(|(name, _)| *name == target).map_or(CI_RUNS, |&(_, runs)| runs)
+fn runs_of(target: &str) -> u64 {
+    RUNS_OF.iter().find(|(name, _)| *name == target).map_or(RUNS, |&(_, runs)| runs)
 }
 
 fn crate_folders(workspace: &Workspace) -> Vec<String> {
@@ -211,7 +227,7 @@ mod tests {
         let workspace = Workspace::load().unwrap();
         let folders = crate_folders(&workspace);
         let known: Vec<String> = folders.iter().flat_map(|folder| targets(&workspace, folder)).collect();
-        for (target, _) in CI_RUNS_OF {
+        for (target, _) in RUNS_OF {
             assert!(known.iter().any(|name| name == target), "{target}");
         }
     }

@@ -24,6 +24,7 @@ mod harnesses;
 mod json;
 mod lint;
 mod nearest;
+mod nightly;
 mod oracle;
 mod own_scan;
 mod package;
@@ -55,7 +56,7 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "ci",
-        arguments: "[--without GROUP]",
+        arguments: "[--job JOB] [--without GROUP] [--install]",
         summary: "run every check; the same command runs in continuous integration",
         run: ci::run,
     },
@@ -67,8 +68,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "setup",
-        arguments: "[--check] [CRATE]",
-        summary: "install what the checks need and this machine lacks",
+        arguments: "[--check] [--optional]",
+        summary: "install the tools that the checks need and this machine lacks",
         run: setup::run,
     },
     Command {
@@ -119,6 +120,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[CRATE [TARGET] [SECONDS]]",
         summary: "fuzz a crate; without arguments, list the targets",
         run: fuzz::run,
+    },
+    Command {
+        name: "nightly",
+        arguments: "",
+        summary: "run the long checks: every feature set, packages, longer fuzzing and oracle",
+        run: nightly::run,
     },
     Command {
         name: "bench",

@@ -52,10 +52,19 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&checks)
 }
 
-/// Returns the checks of this command.
+/// Returns the checks of continuous integration.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    of_count(workspace, CI_COUNT)
+}
+
+/// Returns the checks of `nightly`.
+pub(crate) fn long_checks(workspace: &Workspace) -> Vec<Check> {
+    of_count(workspace, DEFAULT_COUNT)
+}
+
+fn of_count(workspace: &Workspace, count: usize) -> Vec<Check> {
     let mut checks = vec![build(workspace)];
-    checks.extend(SHELLS.iter().map(|shell| ask(workspace, shell, CI_COUNT, 1)));
+    checks.extend(SHELLS.iter().map(|shell| ask(workspace, shell, count, 1)));
     checks
 }
 

@@ -3,12 +3,13 @@
 //! Every crate is packed as `cargo publish` would pack it, together, so that crates find each other before any of them is
 //! in a registry. Cargo refuses what lacks a description, a version of a dependency or a file that the manifest names.
 //!
-//! From their packed sources are built those that stand on nothing of ours but each other, with what they turn on by default:
+//! `ci` stops there. This command and `nightly` also build from their packed sources those that stand on nothing of ours but each other, with what they turn on by default:
 //! a file that the crate includes and the package lacks shows there. The others are packed by the same rule (all of `src`, without
 //! tests and benches, held by `cargo xtask tidy`), and are not built a second time: that would compile SQLite, TLS and
 //! every layer once more to learn nothing about them.
 
 use crate::checks::Check;
+use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::{Stop, no_more};
 use crate::workspace::{Crate, Workspace};
@@ -24,20 +25,27 @@ const BUILT: &[&str] = &["eval", "files", "limits", "names", "output", "sanitize
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
     no_more(arguments, GROUP)?;
-    run_live(&checks(workspace))
+    let mut checks = checks(workspace);
+    checks.push(verified(workspace));
+    run_live(&checks)
 }
 
-/// Returns the checks of this command.
+/// Returns the checks of continuous integration.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    // What is not committed yet is packed as well: a check asks about the files that are there.
-    let package = || workspace.cargo().args(["package", "--allow-dirty", "--quiet"]);
-    let packed = package().args(["--workspace", "--no-verify"]);
+    let packed = package(workspace).args(["--workspace", "--no-verify"]);
     let packed = packed.args(NOT_PACKED.iter().map(|name| format!("--exclude={name}")));
-    let built = package().args(built(workspace).map(|one| format!("--package={}", one.package)));
-    vec![
-        Check::program(GROUP, "every crate can be packed", packed),
-        Check::program(GROUP, "crates that stand alone build from their package", built),
-    ]
+    vec![Check::program(GROUP, "every crate can be packed", packed)]
+}
+
+/// Returns the check that packed sources build.
+pub(crate) fn verified(workspace: &Workspace) -> Check {
+    let built = package(workspace).args(built(workspace).map(|one| format!("--package={}", one.package)));
+    Check::program(GROUP, "crates that stand alone build from their package", built)
+}
+
+/// What is not committed yet is packed as well: a check asks about the files that are there.
+fn package(workspace: &Workspace) -> Program {
+    workspace.cargo().args(["package", "--allow-dirty", "--quiet"])
 }
 
 fn built(workspace: &Workspace) -> impl Iterator<Item = &Crate> {

@@ -11,6 +11,9 @@ use crate::tally::Tally;
 /// How much of the output of a failed check the report repeats.
 const LINES: usize = 15;
 
+/// How many of the slowest checks are named.
+const SLOWEST: usize = 10;
+
 /// What came of a list of checks.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -66,6 +69,22 @@ impl Report {
                 );
             }
         }
+    }
+
+    /// Prints the checks that took longest, so that the next cut is measured and not guessed.
+    pub(crate) fn print_slowest(&self) {
+        let total: Duration = self.rows.iter().map(|row| row.time).sum();
+        println!("\nslowest checks, of {} in all (checks that run side by side count each):", seconds(total));
+        for row in self.slowest() {
+            println!("{:>9}  {}: {}", seconds(row.time), row.group, row.name);
+        }
+    }
+
+    fn slowest(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.rows.iter().collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.time));
+        rows.truncate(SLOWEST);
+        rows
     }
 
     /// Everything that did not run, with its reason.
@@ -192,6 +211,16 @@ mod tests {
         report.forbid_choices();
         assert!(report.result().is_err());
         assert_eq!(report.closing_line(), "0 passed, 1 failed, 1 skipped");
+    }
+
+    #[test]
+    fn the_slowest_checks_come_first() {
+        let mut report = report(&vec![Verdict::passed(); SLOWEST + 2]);
+        for (row, time) in report.rows.iter_mut().zip(0..) {
+            row.time = Duration::from_secs(time);
+        }
+        let times: Vec<u64> = report.slowest().iter().map(|row| row.time.as_secs()).collect();
+        assert_eq!(times, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     }
 
     #[test]

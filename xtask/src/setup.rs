@@ -1,5 +1,9 @@
-//! `cargo xtask setup [--check]`: what the checks need beside Rust, and how this machine gets it.
+//! `cargo xtask setup [--check] [--optional]`: the tools that the checks need beside Rust, and how this machine gets them.
+//!
+//! The heaviest tools are optional: without them `ci` skips the tests that need them, says so, and passes. With `CI=true` it
+//! installs all of them.
 
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use crate::checks::{Check, Verdict};
@@ -17,6 +21,16 @@ struct Tool {
     probe: &'static [&'static str],
     source: Source,
     needed_by: &'static str,
+    need: Need,
+}
+
+/// Whether `ci` installs a tool for a person who did not ask for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    /// Many checks need it.
+    Required,
+    /// It is hundreds of megabytes, and few tests need it.
+    Optional,
 }
 
 /// Where a tool comes from.
@@ -51,10 +65,10 @@ const TOOLS: &[Tool] = &[
         "test (attempts to get out of a sandbox)"),
     tool("bubblewrap", &["bwrap", "--version"], Source::Apt("bubblewrap"),
         "oracle (the jail of the shells), bench (what the sandbox is compared with)"),
-    tool("a daemon of Docker", &["dockerd", "--version"], Source::Apt("docker.io"),
+    optional("a daemon of Docker", &["dockerd", "--version"], Source::Apt("docker.io"),
         "test (packages in real containers)"),
-    tool("Podman", &["podman", "--version"], Source::Apt("podman"), "test (commands in containers)"),
-    tool("gVisor", &["runsc", "--version"], Source::Apt("runsc"), "test (containers with a kernel of their own)"),
+    optional("Podman", &["podman", "--version"], Source::Apt("podman"), "test (commands in containers)"),
+    optional("gVisor", &["runsc", "--version"], Source::Apt("runsc"), "test (containers with a kernel of their own)"),
     tool("zsh", &["zsh", "--version"], Source::Apt("zsh"), "oracle (it is one of the shells that are asked)"),
     tool("venv of Python", &["/usr/bin/python3", "-c", "import ensurepip"], Source::Apt("python3-venv"),
         "test (the client of E2B)"),
@@ -71,23 +85,23 @@ const TOOLS: &[Tool] = &[
     tool("E2B's SDK for JavaScript", &["test", "-d", "target/tools/node/node_modules/e2b"], Source::Node("e2b@2.51.0"),
         "test (the client of E2B)"),
     tool("mypy", &["target/tools/python/bin/mypy", "--version"], Source::Python("mypy==2.4.1"), "test (types of the package)"),
-    tool("TypeScript", &["test", "-e", "target/tools/node/node_modules/.bin/tsc"], Source::Node("typescript@7.0.2"),
+    optional("TypeScript", &["test", "-e", "target/tools/node/node_modules/.bin/tsc"], Source::Node("typescript@7.0.2"),
         "test (types of the package)"),
     tool("types of Node.js", &["test", "-d", "target/tools/node/node_modules/@types/node"], Source::Node("@types/node@20.19.43"),
         "test (types of the package)"),
     tool("curl", &["curl", "--version"], Source::Apt("curl"), "test (clients of the network)"),
     tool("wget", &["wget", "--version"], Source::Apt("wget"), "test (clients of the network)"),
     tool("a server of SSH", &["test", "-x", "/usr/sbin/sshd"], Source::Apt("openssh-server"), "test (clients of the network)"),
-    tool("Go", &["go", "version"], Source::Apt("golang-go"), "test (clients of the network)"),
-    tool("Java", &["javac", "-version"], Source::Apt("default-jdk-headless"), "test (clients of the network)"),
+    optional("Go", &["go", "version"], Source::Apt("golang-go"), "test (clients of the network)"),
+    optional("Java", &["javac", "-version"], Source::Apt("default-jdk-headless"), "test (clients of the network)"),
     tool("requests for Python", &[PYTHON, "-c", "import requests"], Source::Python("requests==2.34.2"),
         "test (clients of the network)"),
     tool("httpx for Python", &[PYTHON, "-c", "import httpx"], Source::Python("httpx==0.28.1"), "test (clients of the network)"),
     tool("aiohttp for Python", &[PYTHON, "-c", "import aiohttp"], Source::Python("aiohttp==3.14.5"),
         "test (clients of the network)"),
-    tool("the newest Node.js", &["target/tools/node/node_modules/node/bin/node", "--version"], Source::Node("node@26.10.0"),
+    optional("the newest Node.js", &["target/tools/node/node_modules/node/bin/node", "--version"], Source::Node("node@26.10.0"),
         "test (clients of the network)"),
-    tool("Chromium", &["chromium", "--version"], Source::Apt("chromium"), "test (pages for browsers, browsers in a sandbox)"),
+    optional("Chromium", &["chromium", "--version"], Source::Apt("chromium"), "test (pages for browsers, browsers in a sandbox)"),
     rust_for("Rust for Linux on ARM", "aarch64-unknown-linux-gnu"),
     rust_for("Rust for macOS", "aarch64-apple-darwin"),
 ];
@@ -98,7 +112,16 @@ const fn tool(
     source: Source,
     needed_by: &'static str,
 ) -> Tool {
-    Tool { name, probe, source, needed_by }
+    Tool { name, probe, source, needed_by, need: Need::Required }
+}
+
+const fn optional(
+    name: &'static str,
+    probe: &'static [&'static str],
+    source: Source,
+    needed_by: &'static str,
+) -> Tool {
+    Tool { name, probe, source, needed_by, need: Need::Optional }
 }
 
 /// The row of the standard library for another system, which no command asks for: see [`Tool::is_there`].
@@ -106,49 +129,92 @@ const fn rust_for(name: &'static str, target: &'static str) -> Tool {
     tool(name, &[], Source::Target(target), "elsewhere")
 }
 
+/// The command that installs what is optional.
+const INSTALL_OPTIONAL: &str = "cargo xtask setup --optional";
+
 /// Runs the command.
 pub(crate) fn run(_: &Workspace, arguments: &[String]) -> Result<(), Stop> {
-    let (only_look, rest) = match arguments.split_first() {
-        Some((first, rest)) if first == "--check" => (true, rest),
-        _ => (false, arguments),
-    };
-    no_more(rest, "setup [--check]")?;
+    let has = |flag: &str| arguments.iter().any(|word| word == flag);
+    let (only_look, with_optional) = (has("--check"), has("--optional"));
+    let unknown: Vec<String> =
+        arguments.iter().filter(|word| !FLAGS.contains(&word.as_str())).cloned().collect();
+    no_more(&unknown, "setup [--check] [--optional]")?;
     print!("{}", table());
     let missing = missing();
-    if missing.is_empty() {
-        println!("nothing is missing");
-        return Ok(());
+    let (required, optional): (Vec<_>, Vec<_>) =
+        missing.into_iter().partition(|tool| with_optional || tool.need == Need::Required);
+    if !optional.is_empty() {
+        println!("optional: {}; install: {INSTALL_OPTIONAL}", names(&optional));
     }
-    if only_look {
-        return Err(Stop::failed(advice(&missing)));
+    match required.as_slice() {
+        [] => {
+            println!("nothing that is required is missing");
+            Ok(())
+        }
+        missing if only_look => Err(Stop::failed(advice(missing))),
+        missing => install(missing, root_prefix()),
     }
-    install(&missing)
 }
 
-/// What `ci` does about a missing tool.
+const FLAGS: &[&str] = &["--check", "--optional"];
+
+/// What `ci` does about missing tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
-    /// Install it: the machine is there for nothing else.
+    /// Install all of them: the machine is there for nothing else.
+    InstallAll,
+    /// Install what is required, with `sudo` where that takes root's rights.
     Install,
-    /// Ask for it: the machine belongs to a person.
+    /// Install what is required as root, or after a question where that takes `sudo`.
     Ask,
 }
 
-/// Returns the checks of this command: one, which comes first, so that the others find what they need.
+/// Returns the checks of this command, which come first, so that the others find what they need.
 pub(crate) fn checks(what_to_do: Missing) -> Vec<Check> {
-    vec![Check::new(GROUP, "tools that the checks need", move |_| {
-        let missing = missing();
+    let is_wanted = move |tool: &&Tool| what_to_do == Missing::InstallAll || tool.need == Need::Required;
+    let required = Check::new(GROUP, "tools that the checks need", move |_| {
+        let missing: Vec<&Tool> = missing().into_iter().filter(is_wanted).collect();
         if missing.is_empty() {
             return Verdict::passed();
         }
-        match what_to_do {
-            Missing::Install => install(&missing).map_or_else(
-                |stop| Verdict::cannot(format!("could not install what is missing: {}", stop.message())),
-                |()| Verdict::passed(),
-            ),
-            Missing::Ask => Verdict::cannot(advice(&missing)),
+        install(&missing, prefix(what_to_do, &missing)).map_or_else(
+            |stop| Verdict::cannot(format!("could not install all that is missing: {}", stop.message())),
+            |()| Verdict::passed(),
+        )
+    });
+    let optional = Check::new(GROUP, "optional tools", |_| {
+        let missing: Vec<&Tool> = missing().into_iter().filter(|tool| tool.need == Need::Optional).collect();
+        match missing.as_slice() {
+            [] => Verdict::passed(),
+            missing => Verdict::cannot(format!(
+                "missing: {}; tests that need them are skipped; install them: {INSTALL_OPTIONAL}",
+                names(missing)
+            )),
         }
-    })]
+    });
+    vec![required, optional]
+}
+
+/// How to get root's rights for a list of tools, if that is possible and wanted.
+fn prefix(what_to_do: Missing, missing: &[&Tool]) -> Option<&'static str> {
+    let has_sudo = || Program::new("sudo").arg("--version").succeeds();
+    match root_prefix() {
+        Some(prefix) => Some(prefix),
+        None if what_to_do == Missing::Install && has_sudo() => Some("sudo "),
+        None if what_to_do == Missing::Ask && has_sudo() && is_confirmed(missing) => Some("sudo "),
+        None => None,
+    }
+}
+
+/// Asks the person at the terminal, once. Without a terminal the answer is no.
+fn is_confirmed(missing: &[&Tool]) -> bool {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return false;
+    }
+    print!("missing: {}. Install with sudo? [y/N] ", names(missing));
+    let mut answer = String::new();
+    let was_read = std::io::stdout().flush().and_then(|()| std::io::stdin().read_line(&mut answer));
+    was_read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// Returns why a group of checks cannot run on this machine, if it lacks a tool.
@@ -208,7 +274,11 @@ fn table() -> Table {
             Source::Python(package) => format!("PyPI package {package}"),
             Source::Node(package) => format!("npm package {package}"),
         };
-        let here = if tool.is_there() { "yes" } else { "MISSING" };
+        let here = match (tool.is_there(), tool.need) {
+            (true, _) => "yes",
+            (false, Need::Required) => "MISSING",
+            (false, Need::Optional) => "missing, optional",
+        };
         table.row([tool.name.to_owned(), source, tool.needed_by.to_owned(), here.to_owned()]);
     }
     table
@@ -256,15 +326,13 @@ fn commands(missing: &[&Tool], prefix: &str) -> Vec<(Vec<String>, String)> {
     lines.into_iter().map(|line| (line.split_whitespace().map(str::to_owned).collect(), line)).collect()
 }
 
-fn install(missing: &[&Tool]) -> Result<(), Stop> {
-    let needs_root = missing.iter().any(|tool| matches!(tool.source, Source::Apt(_)));
-    let prefix = if needs_root { root_prefix() } else { Some("") };
-    let Some(prefix) = prefix else {
-        return Err(Stop::failed(format!("this needs root's rights. {}", advice(missing))));
-    };
+/// Installs tools. Those of Debian are left out where no root's rights can be had, and so fail at the end.
+fn install(missing: &[&Tool], prefix: Option<&str>) -> Result<(), Stop> {
+    let can_be_installed = |tool: &&&Tool| prefix.is_some() || !matches!(tool.source, Source::Apt(_));
+    let chosen: Vec<&Tool> = missing.iter().filter(can_be_installed).copied().collect();
     // One by one: a package that cannot be had takes no other one with it.
     let mut begun = Vec::new();
-    for (words, shown) in missing.iter().flat_map(|tool| commands(&[tool], prefix)) {
+    for (words, shown) in chosen.iter().flat_map(|tool| commands(&[tool], prefix.unwrap_or_default())) {
         let Some((program, arguments)) = words.split_first().filter(|_| !begun.contains(&shown)) else {
             continue;
         };
@@ -323,6 +391,21 @@ mod tests {
             "missing: one, other; run: /usr/bin/python3 -m venv target/tools/python && \
              target/tools/python/bin/pip install --quiet --disable-pip-version-check one==1 other==2"
         );
+    }
+
+    #[test]
+    fn what_needs_root_is_left_out_without_it() {
+        let absent = tool("a server", &["false"], Source::Apt("server"), "test");
+        let stop = install(&[&absent], None).unwrap_err();
+        assert!(stop.message().starts_with("missing: a server; run: sudo apt-get"), "{}", stop.message());
+    }
+
+    #[test]
+    fn the_heaviest_tools_are_optional() {
+        let optional: Vec<&str> =
+            TOOLS.iter().filter(|tool| tool.need == Need::Optional).map(|tool| tool.name).collect();
+        assert_eq!(optional.len(), 8, "{optional:?}");
+        assert!(optional.contains(&"Chromium") && !optional.contains(&"bubblewrap"));
     }
 
     #[test]
