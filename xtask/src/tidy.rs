@@ -10,6 +10,7 @@ mod dependencies;
 mod fuzz_targets;
 mod generated;
 mod glossary;
+mod idioms;
 mod io;
 mod items;
 mod ledger;
@@ -26,9 +27,12 @@ mod paths;
 mod problem;
 mod required;
 mod riddles;
+mod roots;
+mod sizes;
 mod text;
 pub(crate) mod tree;
 mod unsafety;
+mod uses;
 
 use crate::checks::{Check, Verdict};
 use crate::program::Program;
@@ -63,7 +67,10 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("one name, one meaning", names::check),
     ("a glossary of few words", glossary::check),
     ("dependencies have a reason", dependencies::check),
-    ("circles of files", cycles::check),
+    ("cycles of files", cycles::check),
+    ("roots of libraries", roots::check),
+    ("words that hide who acts", idioms::check),
+    ("sizes of crates", sizes::check),
     ("documentation that explains", riddles::check),
 ];
 
