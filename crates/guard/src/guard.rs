@@ -3,6 +3,7 @@
 mod cache;
 mod decision;
 mod error;
+mod settings;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +20,13 @@ pub use cache::{GuardCache, GuardCacheError};
 pub use decision::{Decision, DecisionLayer, DecisionRule};
 pub(crate) use decision::{DecisionDraft, record};
 pub use error::GuardError;
+pub use settings::admit_options;
+pub(crate) use settings::answer_terms;
 
-use crate::config::{AgentConfig, AuditConfig, Config, LimitStoreConfig};
 use crate::egress::{HostList, NetPolicy, SecretBinding, SecretError};
 use crate::session::{Session, SessionOptions};
 use stockade_admission::PathGuard;
+use stockade_config::{AgentConfig, AuditConfig, Config, LimitStoreConfig};
 use stockade_scanner::{RuleChange, Scanner};
 
 /// What a guard is given besides its configuration.

@@ -22,8 +22,6 @@ struct Readme;
 mod bound_socket;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 mod broker;
-#[cfg(feature = "config")]
-pub mod config;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 mod denied_files;
 #[cfg(all(feature = "audit", feature = "config"))]
@@ -52,6 +50,7 @@ pub use evaluation::{EvaluatedFor, evaluation_event, path_evaluation_event};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,
+    admit_options,
 };
 #[cfg(feature = "sqlite")]
 pub use limit_store::SqliteStore;
@@ -92,6 +91,8 @@ pub use stockade_admission::{
 pub use stockade_admission::{ToolResult, admit_result};
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
+#[cfg(feature = "config")]
+pub use stockade_config as config;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
 #[cfg(all(feature = "config", target_os = "linux"))]

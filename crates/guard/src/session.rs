@@ -54,7 +54,9 @@ pub use run::{PendingRun, Ran, RunAnswer, WouldRun};
 pub use why::{RuleOrigin, Why, WhyPart};
 
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
-use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, record};
+use crate::guard::{
+    Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, admit_options, record,
+};
 use stockade_admission::{
     Admission, AdmitOptions, LoadedSkill, OnCritical, SkillSource, admit, decide_on_disk,
 };
@@ -214,7 +216,7 @@ impl Session {
         self.admit_within(
             source,
             scanner,
-            &AdmitOptions { on_critical: OnCritical::Flag, ..self.guard.config().skills.clone() },
+            &AdmitOptions { on_critical: OnCritical::Flag, ..admit_options(&self.guard.config().skills) },
         )
     }
 

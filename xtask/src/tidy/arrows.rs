@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → guard → admission → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → guard → {config, admission} → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -53,8 +53,10 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
     }
     match own {
         "cli" => Some(std::iter::once("guard").chain(ground()).collect()),
-        "guard" => Some(["admission"].into_iter().chain(LAYERS.iter().copied()).chain(ground()).collect()),
-        "admission" => Some(LAYERS.iter().copied().chain(ground()).collect()),
+        "guard" => {
+            Some(["admission", "config"].into_iter().chain(LAYERS.iter().copied()).chain(ground()).collect())
+        }
+        "admission" | "config" => Some(LAYERS.iter().copied().chain(ground()).collect()),
         "xtask" => Some(Vec::new()),
         layer if LAYERS.contains(&layer) => Some(ground().collect()),
         _ => None,
@@ -63,7 +65,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → guard → admission → layers → ground floor (shell, names, text, files), so that \
+        "`{own}` depends on `{name}`: arrows go cli → guard → {{config, admission}} → layers → ground floor (shell, names, text, files), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)
@@ -98,6 +100,7 @@ mod tests {
             ("crates/policy/Cargo.toml", "[dependencies]\nstockade-shell = \"1\"\nstockade-names = \"1\"\n"),
             ("crates/skill/Cargo.toml", "[dev-dependencies]\nstockade-text.workspace = true\n"),
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\nstockade-names = \"1\"\n"),
+            ("crates/config/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\nstockade-text = \"1\"\n"),
             ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
             ("xtask/Cargo.toml", "[dependencies]\n"),
         ];
@@ -119,6 +122,7 @@ mod tests {
                 "[dependencies]\nstockade-guard = { path = \"../../guard\" }\n",
             ),
             ("crates/skill/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
+            ("crates/config/Cargo.toml", "[dependencies]\nstockade-admission = \"1\"\n"),
             ("crates/audit/Cargo.toml", "[dependencies]\nstockade-guard = \"1\"\n"),
             ("crates/text/Cargo.toml", "[dependencies]\nstockade-names = \"1\"\n"),
             ("crates/names/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),

@@ -137,8 +137,8 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "configuration files",
-        path: "crates/guard/src/config.rs",
-        targets: &[("guard", "configuration")],
+        path: "crates/config/src/config.rs",
+        targets: &[("config", "configuration")],
     },
     Parser {
         reads: "documents of TOML, YAML and JSON with positions",

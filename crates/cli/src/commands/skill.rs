@@ -14,7 +14,7 @@ use serde::Serialize;
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{
     Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillLock, SkillReport, SkillSource, Source,
-    admit, read_text,
+    admit, admit_options, read_text,
 };
 
 use stockade_text::escape_path;
@@ -163,7 +163,7 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
     let rules = Rules::load(&args.rules)?;
     let options = match &args.agent {
         Some(agent) => {
-            let own = of_agent(&configuration(Some(agent))?, agent)?.skills;
+            let own = admit_options(&of_agent(&configuration(Some(agent))?, agent)?.skills);
             AdmitOptions { strict: own.strict || args.strict, ..own }
         }
         None => {

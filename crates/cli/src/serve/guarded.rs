@@ -49,7 +49,7 @@ impl Guarded {
         let guard = guard(server, &agent, &folder(workspace.as_deref())?, &catalog)?;
         let mut session = session(server, &guard)?;
         session.narrow(narrowing).map_err(|error| Fault::of(&error))?;
-        let configured = guard.config().answer_terms();
+        let configured = session.answer_terms();
         let answers =
             Arc::new(CommandAnswers::new(answers.shorter(configured), server.options.answers.clone()));
         let execution = new_execution()?;

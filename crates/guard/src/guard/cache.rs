@@ -10,7 +10,7 @@ use stockade_policy::ToolCatalog;
 use thiserror::Error;
 
 use super::{Guard, GuardError, GuardOptions};
-use crate::config::{Config, ConfigError, ConfigSources};
+use stockade_config::{Config, ConfigError, ConfigSources};
 
 /// The most guards that are kept. Clients name workspaces, and must not fill the memory with them.
 const MAX_GUARDS: usize = 64;

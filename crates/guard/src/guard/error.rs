@@ -8,10 +8,10 @@ use stockade_policy::{CommandRuleError, ToolPolicyError};
 use thiserror::Error;
 
 use crate::audit::AuditError;
-use crate::config::UnknownAgent;
 use crate::egress::{HostListError, SecretError};
 use stockade_admission::AdmitError;
 use stockade_admission::PathGuardError;
+use stockade_config::UnknownAgent;
 
 /// A guard could not be built or could not decide. Callers treat that as a no.
 #[derive(Debug, Error)]

@@ -7,7 +7,7 @@ use stockade_limits::store::{Change, LimitStore, StoreError};
 use super::SqliteStore;
 #[cfg(feature = "redis")]
 use super::{Forgetting, RedisOptions, RedisStore};
-use crate::config::LimitStoreConfig;
+use stockade_config::LimitStoreConfig;
 
 /// Opens the store that a configuration names: a Redis server, or else the file of this user.
 ///

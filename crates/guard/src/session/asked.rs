@@ -9,6 +9,7 @@ use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};
 use crate::audit::EventKind;
+use crate::guard::answer_terms;
 use crate::{AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
 impl Session {
@@ -76,6 +77,6 @@ impl Session {
     /// Returns how long answers hold by the configuration.
     #[must_use]
     pub fn answer_terms(&self) -> AnswerTerms {
-        self.guard.config().answer_terms()
+        answer_terms(self.guard.config())
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Session;
-use crate::config::ExecConfig;
 use crate::exec::{ReviewMode, SandboxMode};
+use stockade_config::ExecConfig;
 
 /// What the commands of a session may take, besides what the configuration allows.
 #[derive(Debug, Clone, Copy, Default)]

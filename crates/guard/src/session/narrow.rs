@@ -9,7 +9,7 @@ use stockade_admission::{AdmitOptions, OnCritical};
 
 use super::{GuardError, Session};
 use crate::audit::EventKind;
-use crate::guard::Guard;
+use crate::guard::{Guard, admit_options};
 
 /// What a caller holds a session to: nothing is allowed that either this or the configuration does not allow.
 #[derive(Debug, Clone, Default)]
@@ -69,7 +69,7 @@ impl Session {
 
     /// What of a wish is stricter than the configuration, and the configuration in all else.
     pub(super) fn narrowed_admission(&self, wish: &AdmitOptions) -> AdmitOptions {
-        let own = &self.guard.config().skills;
+        let own = admit_options(&self.guard.config().skills);
         let on_critical = match (own.on_critical, wish.on_critical) {
             (OnCritical::Flag, OnCritical::Flag) => OnCritical::Flag,
             _ => OnCritical::Block,
@@ -80,7 +80,7 @@ impl Session {
             on_critical,
             locks: [own.locks.as_slice(), &wish.locks].concat(),
             lock_files: [own.lock_files.as_slice(), &wish.lock_files].concat(),
-            ..own.clone()
+            ..own
         }
     }
 

@@ -3,8 +3,8 @@
 use stockade_policy::commands::router::{BlockReason, Fallback, Route, RouterConfig, route};
 use stockade_policy::{CommandDecision, Effect};
 
-use crate::config::{ExecConfig, Isolation, SandboxNeed};
 use crate::exec::{OnUnavailable, SandboxBackend};
+use stockade_config::{ExecConfig, Isolation, SandboxNeed};
 
 /// Where a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,7 +85,7 @@ fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::AgentConfig;
+    use stockade_config::AgentConfig;
     use stockade_policy::commands::AgentCommands;
 
     const NEVER: Isolation = Isolation::Direct;
@@ -133,7 +133,7 @@ mod tests {
     /// Who needs no sandbox where only those that need one get it.
     #[test]
     fn what_always_needs_a_sandbox_gets_one_whatever_a_rule_allows() {
-        let key = crate::config::Config::key("agents.x.skills.execSandbox.alwaysSandbox").unwrap();
+        let key = stockade_config::Config::key("agents.x.skills.execSandbox.alwaysSandbox").unwrap();
         let always: Vec<String> = serde_json::from_str(key.default).unwrap();
         // One table: what the router always puts into a sandbox is among them.
         let of_router = RouterConfig::<SandboxBackend>::default().always;

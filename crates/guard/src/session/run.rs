@@ -9,9 +9,9 @@ use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
 use crate::audit::EventKind;
-use crate::config::{ExecConfig, Isolation};
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
 use crate::runner::{PreparedRun, RunReport};
+use stockade_config::{ExecConfig, Isolation};
 
 /// What came of a command.
 #[derive(Debug)]

@@ -7,7 +7,6 @@ use stockade_policy::CommandDecision;
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind};
-use crate::config::ExecConfig;
 use crate::denied_files;
 use crate::egress::BrokerOptions;
 use crate::exec::{
@@ -15,6 +14,7 @@ use crate::exec::{
     SandboxSpec, Streams,
 };
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
+use stockade_config::ExecConfig;
 
 /// Whether commands are counted, and in which task.
 #[derive(Debug, Clone, Default)]

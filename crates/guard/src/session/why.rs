@@ -16,7 +16,7 @@ use stockade_policy::{
 
 use super::hosts::LIST;
 use super::{Decision, GuardError, Said, Session, words_of};
-use crate::config::{Config, ConfigLayer, ConfigOrigin};
+use stockade_config::{Config, ConfigLayer, ConfigOrigin};
 
 /// What is said of what comes with this program.
 const BUILT_IN: &str = "built-in";

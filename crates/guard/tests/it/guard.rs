@@ -493,3 +493,35 @@ mod live {
         assert!(count("sandbox_completed") >= ran && ran >= 10, "{kinds:?}");
     }
 }
+
+/// The secrets of a user, where the project of the workspace narrows the hosts: those that nothing reaches any more are left out, and
+/// the guard opens. A secret for a host that the user's own list lacks is an error.
+#[test]
+fn a_project_that_narrows_hosts_stops_no_guard() {
+    let secret = |host: &str| {
+        format!(
+            "security: {{permission: {{enableNodePermissions: true, allowedNetHosts: [a.example, b.example], secrets: ['T=cmd:op read x@{host}']}}}}\n"
+        )
+    };
+    let opened = |user: &str, project: &str| {
+        let site = Site::new();
+        let folder = site.folder.path();
+        let file = folder.join("user.yaml");
+        fs::write(&file, user).unwrap();
+        fs::create_dir(folder.join("work/.stockade")).unwrap();
+        fs::write(folder.join("work/.stockade/config.toml"), project).unwrap();
+        let sources = ConfigSources {
+            file: Some(file),
+            project: Some(folder.join("work")),
+            ..ConfigSources::default()
+        };
+        open_with(folder, &Config::load(&sources).unwrap(), &site.trail).map(|_| ())
+    };
+    for hosts in ["['a.example']", "['b.example']", "['a.example:80']", "[]"] {
+        let project = format!("[security.permission]\nallowedNetHosts = {hosts}\n");
+        opened(&secret("a.example"), &project).unwrap();
+    }
+    let error = opened(&secret("c.example"), "").unwrap_err();
+    assert!(error.to_string().contains("`c.example:443`, which commands do not reach"), "{error}");
+    assert!(std::error::Error::source(&error).is_none(), "its message would be shown twice");
+}

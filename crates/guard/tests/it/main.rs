@@ -6,9 +6,6 @@ mod answers;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod broker;
-#[cfg(feature = "config")]
-#[cfg(test)]
-mod config;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod examples;
@@ -24,16 +21,10 @@ mod limit_stores;
 #[cfg(test)]
 mod names;
 mod paths;
-#[cfg(feature = "config")]
-#[cfg(test)]
-mod properties;
 #[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod recorded;
 mod repositories;
-#[cfg(feature = "config")]
-#[cfg(test)]
-mod seeds;
 #[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod why;

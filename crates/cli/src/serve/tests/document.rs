@@ -31,7 +31,7 @@ answers is not read from.
 
 Commands that are run are put on record in the audit trail, and are not run without.
 
-`session.open` with `agent` opens a session under the configuration of that agent, as [CONFIG.md](../guard/CONFIG.md) has its keys: it
+`session.open` with `agent` opens a session under the configuration of that agent, as [CONFIG.md](../config/CONFIG.md) has its keys: it
 decides about tools, paths, commands, skills, calls, results and hosts of every request that names the `session`, and each decision is put on
 record. What a request says besides only narrows: rules, policies, limits and paths of its own are asked as well, and the stricter answer
 holds. A configuration that has changed counts from the next request on; one that cannot be used answers nothing. Budgets, breakers and

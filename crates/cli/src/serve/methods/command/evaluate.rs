@@ -218,8 +218,7 @@ fn answered(
         return Ok(by_rules);
     }
     let agent = guard.map_or("", |guard| guard.guard().agent());
-    let configured = |session: &Session| session.guard().config().answer_terms();
-    let terms = guard.map_or(AnswerTerms::MAX_TERMS, configured);
+    let terms = guard.map_or(AnswerTerms::MAX_TERMS, Session::answer_terms);
     let wanted =
         AskedCommand { agent, shell: asked.shell, place: asked.place, variables: told.variables.as_ref() };
     let Some(question) = CommandQuestion::of(decision, &wanted) else { return Ok(by_rules) };

@@ -2,9 +2,10 @@
 
 use serde_json::{Value as Json, json};
 
-use super::error::{ConfigNotice, Problem};
-use super::layer::ConfigLayer;
-use super::{Config, ConfigValue};
+use crate::config::{Config, ConfigValue};
+use crate::error::{ConfigNotice, Problem};
+use crate::keys::ConfigKey;
+use crate::layer::ConfigLayer;
 
 /// Keys that have no effect while another key has one of some values.
 struct Row {
@@ -116,8 +117,7 @@ impl Config {
 
 /// Whether a value is another than the default.
 fn says_something(value: &ConfigValue) -> bool {
-    let default =
-        super::ConfigKey::of(&value.path).and_then(|key| serde_json::from_str::<Json>(key.default).ok());
+    let default = ConfigKey::of(&value.path).and_then(|key| serde_json::from_str::<Json>(key.default).ok());
     value.value != default.unwrap_or(json!(null))
 }
 
@@ -125,8 +125,8 @@ fn says_something(value: &ConfigValue) -> bool {
 #[expect(clippy::disallowed_methods, reason = "lays out a project")]
 mod tests {
     use super::*;
-    use crate::config::ConfigSources;
-    use crate::config::keys::KEYS;
+    use crate::ConfigSources;
+    use crate::keys::KEYS;
 
     fn load(flags: &[(&str, &str)]) -> Result<Config, String> {
         let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();

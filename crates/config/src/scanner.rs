@@ -8,9 +8,10 @@ use serde_json::Value as Json;
 use stockade_scanner::{RuleChange, Scanner, Severity};
 use stockade_text::nearest;
 
-use super::error::{ConfigError, Problem};
-use super::layer::Leaf;
-use super::{Config, ConfigSources, failed};
+use crate::config::{Config, failed};
+use crate::error::{ConfigError, Problem};
+use crate::layer::Leaf;
+use crate::sources::ConfigSources;
 
 /// The built-in rules, and how bad a hit of each is.
 static SEVERITIES: LazyLock<BTreeMap<&'static str, Severity>> = LazyLock::new(|| {

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::FileVersions;
 
-use super::error::Problem;
-use super::layer::{
+use crate::error::Problem;
+use crate::layer::{
     ConfigLayer, Said, files_of_folder, read_environment, read_file, read_flags, read_folder,
 };
-use super::other_tools::backend_of_other_tools;
+use crate::other_tools::backend_of_other_tools;
 
 /// Where to look. The default looks nowhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use stockade_policy::commands::rules::CommandRuleFile;
 use stockade_policy::{CommandRule, Effect, Layer, RuleLayer};
 use stockade_text::{Node, TextPosition, Value};
 
-use super::error::{ConfigNotice, Problem};
-use super::layer::{ConfigLayer, ConfigOrigin, Leaf};
-use super::{ALL, agent_of};
+use crate::config::{ALL, agent_of};
+use crate::error::{ConfigNotice, Problem};
+use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
 
 /// A rule for commands, and where it stands.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::keys::{ConfigKey, KEYS};
+use crate::keys::{ConfigKey, KEYS};
 
 /// Returns a JSON Schema for configuration files, for editors that complete and check them.
 #[must_use]

@@ -21,9 +21,9 @@ use stockade_policy::paths::{AbsolutePaths, Jail, Preset};
 use stockade_policy::{
     Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
 };
+use stockade_skill::Dialect;
 
-use super::known::Known;
-use stockade_admission::{AdmitOptions, Dialect, OnCritical};
+use crate::known::Known;
 
 /// What holds for one agent.
 #[derive(Debug, Clone)]
@@ -35,8 +35,8 @@ pub struct AgentConfig {
     /// Whether a configuration sets how many steps an execution has. Where the host names no executions, such as a hook, the default
     /// would end every long session, so only a number that was set is counted.
     pub steps_are_set: bool,
-    /// How skills are let in.
-    pub skills: AdmitOptions,
+    /// How skills are admitted.
+    pub skills: SkillsConfig,
     /// The paths that its tools may touch.
     pub files: SandboxConfig,
     /// What the configuration itself forbids and denies of them, without the preset: it holds for commands in a sandbox too.
@@ -55,13 +55,29 @@ pub struct AgentConfig {
     pub exec: ExecConfig,
 }
 
-#[cfg(feature = "audit")]
-impl AgentConfig {
-    /// Returns how long answers to commands hold.
-    #[must_use]
-    pub const fn answer_terms(&self) -> stockade_admission::AnswerTerms {
-        stockade_admission::AnswerTerms { session: self.session_answers, always: self.kept_answers }
-    }
+/// How skills are admitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillsConfig {
+    /// The expected format of the head.
+    pub dialect: Dialect,
+    /// Whether a remark of the dialect is an error.
+    pub strict: bool,
+    /// The most characters of a skill that reach a prompt.
+    pub max_chars: usize,
+    /// The treatment of a skill with a critical finding.
+    pub critical_findings: CriticalFindings,
+    /// Lock files that a skill must match.
+    pub lock_files: Vec<PathBuf>,
+}
+
+/// The treatment of a skill with a critical finding.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CriticalFindings {
+    /// The skill is blocked.
+    #[default]
+    Block,
+    /// The skill is admitted and flagged.
+    Flag,
 }
 
 /// How commands are run.
@@ -384,16 +400,15 @@ impl WrittenAgent {
             kept_answers: Duration::from_secs(self.commands.kept_answer_days.saturating_mul(24 * 3600)),
             rules: Vec::new(),
             exec: self.skills.exec_sandbox.read(permission),
-            skills: AdmitOptions {
+            skills: SkillsConfig {
                 dialect: Dialect::from_name(&self.skills.dialect).unwrap_or_default(),
                 strict: self.skills.strict,
                 max_chars: self.skills.max_body_length,
-                on_critical: match self.skills.content_scanning.block_on_critical {
-                    true => OnCritical::Block,
-                    false => OnCritical::Flag,
+                critical_findings: match self.skills.content_scanning.block_on_critical {
+                    true => CriticalFindings::Block,
+                    false => CriticalFindings::Flag,
                 },
                 lock_files: self.skills.lock.into_iter().collect(),
-                ..AdmitOptions::default()
             },
         }
     }
@@ -503,6 +518,18 @@ impl ExecSandbox {
     }
 }
 
+impl Default for SkillsConfig {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::default(),
+            strict: false,
+            max_chars: 20_000,
+            critical_findings: CriticalFindings::default(),
+            lock_files: Vec::new(),
+        }
+    }
+}
+
 /// The strictest there is, for where no configuration could be found.
 impl Default for AgentConfig {
     fn default() -> Self {
@@ -510,7 +537,7 @@ impl Default for AgentConfig {
             tools: ToolPolicyConfig { profile: "minimal".to_owned(), allow: Vec::new(), deny: Vec::new() },
             limits: AgentLimits { max_steps: Some(1), ..AgentLimits::default() },
             steps_are_set: true,
-            skills: AdmitOptions::default(),
+            skills: SkillsConfig::default(),
             files: SandboxConfig::standard(),
             denied_files: SandboxConfig::default(),
             source_profiles: BTreeMap::new(),

@@ -5,9 +5,9 @@ use std::ffi::OsString;
 
 use stockade_policy::commands::router::{Fallback, Machine, RouterConfig};
 
-use super::error::Problem;
-use super::keys::ConfigKey;
-use super::layer::{ConfigLayer, Leaf, of_text};
+use crate::error::Problem;
+use crate::keys::ConfigKey;
+use crate::layer::{ConfigLayer, Leaf, of_text};
 
 /// Which backend the variables ask for: weaker than whatever any layer says.
 pub(super) fn backend_of_other_tools(
@@ -69,7 +69,7 @@ fn backend(name: &str) -> &str {
 #[expect(clippy::disallowed_methods, reason = "lays out a file of configuration")]
 mod tests {
     use super::*;
-    use crate::config::{Config, ConfigSources, ExecConfig, Isolation};
+    use crate::{Config, ConfigSources, ExecConfig, Isolation};
     use stockade_exec_sandbox::{OnUnavailable, SandboxBackend};
 
     fn read(flags: &[(&str, &str)], variables: &[(&str, &str)]) -> Result<ExecConfig, String> {

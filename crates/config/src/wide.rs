@@ -4,10 +4,10 @@
 
 use serde_json::Value as Json;
 
-use super::Config;
-use super::error::ConfigNotice;
-use super::layer::{ConfigLayer, Leaf};
-use crate::egress::{HostList, SecretBinding};
+use crate::config::Config;
+use crate::error::ConfigNotice;
+use crate::layer::{ConfigLayer, Leaf};
+use stockade_exec_sandbox::egress::{HostList, SecretBinding};
 
 const MUST: &str = "security.permission.enableNodePermissions";
 const HOSTS: &str = "security.permission.allowedNetHosts";

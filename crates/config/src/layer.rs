@@ -10,11 +10,11 @@ use stockade_files::{TrustedFileError, Writers, read_trusted};
 use stockade_policy::CommandRule;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
-use super::error::Problem;
-use super::keys::{ConfigKey, KEYS, is_open, stands_for};
-use super::kind::Kind;
-use super::other_tools::of_other_tools;
-use super::rules::{self, MAX_OF_PROJECT};
+use crate::error::Problem;
+use crate::keys::{ConfigKey, KEYS, is_open, stands_for};
+use crate::kind::Kind;
+use crate::other_tools::of_other_tools;
+use crate::rules::{self, MAX_OF_PROJECT};
 
 /// The most bytes of a file of configuration.
 const MAX_CONFIG_BYTES: usize = 256 << 10;

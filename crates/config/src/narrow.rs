@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value as Json;
 use stockade_policy::Profile as ToolProfile;
 
-use super::kind::Kind;
+use crate::kind::Kind;
 
 /// How a key narrows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,7 +119,7 @@ fn is_below(path: &Json, folder: &Json) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::keys::KEYS;
+    use crate::keys::KEYS;
     use serde_json::json;
 
     #[test]

@@ -1,43 +1,4 @@
-//! What a guard is configured with, and where each of it comes from.
-//!
-//! ```text
-//! built in ← /etc/stockade ← user ← project ← STOCKADE_* ← options      managed wins over all
-//! ```
-//!
-//! A layer replaces what the layers before it say, with three exceptions. The file of a project can only narrow, since it
-//! comes with a repository that somebody else wrote: each key says how (`CONFIG.md`). What stands in
-//! `/etc/stockade/managed.*` holds whatever anybody else says, as long as nobody but root can write it. And the rules for
-//! commands of all layers hold together: those in `/etc/stockade` decide before the user's.
-//!
-//! Unknown keys and wrong values are refused with their place. A file that cannot be used is an error and never ignored.
-//!
-//! ```
-//! use stockade_guard::config::{Config, ConfigSources};
-//!
-//! let folder = tempfile::tempdir()?;
-//! std::fs::create_dir(folder.path().join(".stockade"))?;
-//! std::fs::write(folder.path().join(".stockade/config.toml"), "[agents.bot.budget]\nmaxTokens = 1000\n")?;
-//! let config = Config::load(&ConfigSources { project: Some(folder.path().into()), ..ConfigSources::default() })?;
-//!
-//! let value = config.get("agents.bot.budget.maxTokens").ok_or("no such key")?;
-//! assert_eq!((value.value.to_string().as_str(), value.origin.layer.name()), ("1000", "project"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
-
-mod agent;
-mod error;
-mod idle;
-mod keys;
-mod kind;
-mod known;
-mod layer;
-mod narrow;
-mod other_tools;
-mod rules;
-mod scanner;
-mod schema;
-mod sources;
-mod wide;
+//! A configuration: every layer merged, each value with its origin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,39 +7,32 @@ use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
 
-pub use agent::{AgentConfig, AuditConfig, ExecConfig, Isolation, LimitStoreConfig, SandboxNeed};
-pub use error::{ConfigError, ConfigNotice, ConfigProblem};
-pub use keys::ConfigKey;
-pub use known::{KNOWN_AGENTS, UnknownAgent};
-pub use layer::{ConfigLayer, ConfigOrigin};
-pub use rules::ConfigRule;
-pub use schema::config_schema;
-pub use sources::ConfigSources;
-// What the settings of `ExecConfig` are, also where nothing is compiled that runs commands.
-pub use stockade_exec_sandbox::{HomeView, OnUnavailable, SandboxBackend};
-
-use error::Problem;
-use keys::KEYS;
-use kind::Kind;
-use known::Known;
-use layer::Leaf;
-use rules::Rules;
+use crate::agent::{AgentConfig, AuditConfig, LimitStoreConfig, Written};
+use crate::error::{ConfigError, ConfigNotice, Problem};
+use crate::keys::{self, ConfigKey, KEYS};
+use crate::kind::Kind;
+use crate::known::{Known, UnknownAgent};
+use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
+use crate::rules::{ConfigRule, Rules};
+use crate::scanner;
+use crate::sources::ConfigSources;
+use crate::wide::Wide;
 
 /// The name that stands for every agent.
-const ALL: &str = "*";
+pub(crate) const ALL: &str = "*";
 
 /// A configuration, read from all of its layers.
 #[derive(Debug, Clone)]
 pub struct Config {
     figment: Figment,
-    agents: BTreeMap<String, AgentConfig>,
+    pub(crate) agents: BTreeMap<String, AgentConfig>,
     known: Known,
     rules: Rules,
     limit_store: LimitStoreConfig,
     audit: AuditConfig,
     /// Rules of the scanner of which anything is said.
-    changed_rules: Vec<String>,
-    notices: Vec<ConfigNotice>,
+    pub(crate) changed_rules: Vec<String>,
+    pub(crate) notices: Vec<ConfigNotice>,
     /// What each layer that changed anything left of a list, the weakest first.
     lists: Vec<Leaf>,
 }
@@ -119,7 +73,7 @@ impl Config {
         }
 
         let mut notices: Vec<ConfigNotice> = rules.notices().collect();
-        let by_others = wide::Wide::of(&layers);
+        let by_others = Wide::of(&layers);
         let mut figment = Figment::new();
         for leaf in defaults(&agents) {
             figment = figment.merge(leaf);
@@ -153,7 +107,7 @@ impl Config {
         rules: Rules,
         notices: Vec<ConfigNotice>,
     ) -> Result<Self, figment::Error> {
-        let written: agent::Written = figment.extract()?;
+        let written: Written = figment.extract()?;
         let known = written.known(known);
         let changed_rules = written.changed_rules();
         let (agents, limit_store, audit) = written.read();
@@ -332,7 +286,7 @@ impl Config {
 
 const BUILT_IN: ConfigOrigin = ConfigOrigin { layer: ConfigLayer::Default, place: None };
 
-fn failed(problems: Vec<Problem>) -> ConfigError {
+pub(crate) fn failed(problems: Vec<Problem>) -> ConfigError {
     ConfigError { problems: problems.into_iter().map(Into::into).collect() }
 }
 
@@ -349,7 +303,7 @@ fn without_password(address: Json) -> Json {
 }
 
 /// The agent that a path names.
-fn agent_of(path: &str) -> Option<String> {
+pub(crate) fn agent_of(path: &str) -> Option<String> {
     Some(path.strip_prefix("agents.")?.split('.').next()?.to_owned())
 }
 

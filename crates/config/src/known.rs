@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use thiserror::Error;
 
-use super::layer::{ConfigLayer, Said};
-use super::{ALL, agent_of};
+use crate::config::{ALL, agent_of};
+use crate::layer::{ConfigLayer, Said};
 
 /// Agents that programs name by themselves, and nobody mistypes: that of whoever names none, and those of harnesses, which are called
 /// as the harness is.

@@ -5,8 +5,8 @@
 
 use stockade_exec_sandbox::{HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxMode};
 
-use super::kind::Kind;
-use super::narrow::Narrows;
+use crate::kind::Kind;
+use crate::narrow::Narrows;
 
 /// A key of a configuration, with all that holds for it.
 #[derive(Debug)]

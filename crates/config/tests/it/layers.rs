@@ -6,11 +6,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::json;
-use stockade_guard::config::{
-    Config, ConfigError, ConfigLayer, ConfigSources, HomeView, Isolation, OnUnavailable, SandboxBackend,
-    config_schema,
+use stockade_config::{
+    Config, ConfigError, ConfigLayer, ConfigNotice, ConfigSources, HomeView, Isolation, OnUnavailable,
+    SandboxBackend, config_schema,
 };
-use stockade_guard::policy::{Answer, Layer};
+use stockade_policy::{Answer, Layer};
 
 struct Site {
     folder: tempfile::TempDir,
@@ -457,13 +457,8 @@ fn every_key_is_in_the_schema() {
     assert_eq!(config.values().len() + of_one, Config::keys().len());
 }
 
-#[cfg(feature = "audit")]
 #[test]
 fn a_project_does_not_switch_secrets_on() {
-    use stockade_guard::config::ConfigNotice;
-    use stockade_guard::policy::ToolCatalog;
-    use stockade_guard::{Guard, GuardOptions};
-
     let user = |must: bool| {
         format!(
             "security: {{permission: {{enableNodePermissions: {must}, allowedNetHosts: [a.example], secrets: ['T=cmd:op read x@a.example']}}}}\n"
@@ -499,27 +494,8 @@ fn a_project_does_not_switch_secrets_on() {
         let names_it =
             |one: &&ConfigNotice| one.message.contains("`T`") && one.place.contains("work/.stockade");
         assert!(told.iter().all(names_it), "{told:?}");
-        let options = GuardOptions {
-            agent: "bot".to_owned(),
-            workspace: site.folder.path().to_owned(),
-            catalog: ToolCatalog::default(),
-            rules: Vec::new(),
-        };
-        assert!(Guard::open(&config, options).is_ok(), "{narrowed}");
     }
-    // A host that nobody names is a slip all the same, and is said once.
-    let files = [("home/config.yaml", &*user(true).replace("x@a.example", "x@c.example"))];
-    let site = Site::new(&files);
-    let options = GuardOptions {
-        agent: "bot".to_owned(),
-        workspace: site.folder.path().to_owned(),
-        catalog: ToolCatalog::default(),
-        rules: Vec::new(),
-    };
-    let error = Guard::open(&site.load().unwrap(), options).unwrap_err();
-    assert!(error.to_string().contains("`c.example:443`, which commands do not reach"), "{error}");
-    assert!(std::error::Error::source(&error).is_none(), "what it says would be said again");
-    // Whoever says so after the project says it all the same.
+    // A layer after the project switches them on all the same.
     let files = [("home/config.yaml", &*user(false)), ("work/.stockade/config.toml", project)];
     let mut site = Site::new(&files);
     site.sources.flags = vec![("security.permission.enableNodePermissions".to_owned(), "true".to_owned())];

@@ -1,0 +1,35 @@
+//! Settings of the configuration as options of admission, which does not know the configuration.
+
+use stockade_admission::{AdmitOptions, AnswerTerms, OnCritical};
+use stockade_config::{AgentConfig, CriticalFindings, SkillsConfig};
+
+/// Returns the options that admit skills by the configuration of an agent.
+#[must_use]
+pub fn admit_options(skills: &SkillsConfig) -> AdmitOptions {
+    AdmitOptions {
+        dialect: skills.dialect,
+        strict: skills.strict,
+        max_chars: skills.max_chars,
+        on_critical: match skills.critical_findings {
+            CriticalFindings::Block => OnCritical::Block,
+            CriticalFindings::Flag => OnCritical::Flag,
+        },
+        lock_files: skills.lock_files.clone(),
+        ..AdmitOptions::default()
+    }
+}
+
+/// Returns how long the configuration keeps answers to commands.
+pub(crate) fn answer_terms(agent: &AgentConfig) -> AnswerTerms {
+    AnswerTerms { session: agent.session_answers, always: agent.kept_answers }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_configuration_skills_are_admitted_by_the_defaults() {
+        assert_eq!(admit_options(&SkillsConfig::default()), AdmitOptions::default());
+    }
+}
