@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::arguments::Arguments;
+use self::arguments::{Arguments, Needs};
 
 /// A script for one kind of limit, as the interface for other languages takes it.
 #[derive(Clone, Debug, Deserialize)]
@@ -87,10 +87,6 @@ trait Machine {
     /// Answers an event; an `op` outside [`Machine::ops`] never comes.
     fn step(&mut self, op: &str, args: &Arguments<'_>, now: Duration) -> Result<Value, Needs>;
 }
-
-/// What an event lacks.
-#[derive(Debug)]
-struct Needs(&'static str);
 
 type Start = fn(&Value) -> Result<Box<dyn Machine>, ScriptError>;
 

@@ -128,10 +128,14 @@ impl Tree {
     }
 }
 
+/// How unit tests begin.
+const TESTS: &[&str] = &["#[cfg(test)]", "#[cfg(all(test"];
+
 impl File {
     /// The code above the unit tests, which stand at the bottom of a file.
     pub(crate) fn code_before_tests(&self) -> &str {
-        self.code.split_once("#[cfg(test)]").map_or(self.code.as_str(), |(before, _)| before)
+        let ends = TESTS.iter().filter_map(|attribute| self.code.find(attribute));
+        ends.min().and_then(|end| self.code.get(..end)).unwrap_or(&self.code)
     }
 }
 

@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::Needs;
 use crate::amount::{AmountError, MicroUsd, Usage, count_from_f64};
+
+/// What an event lacks.
+#[derive(Debug)]
+pub(super) struct Needs(pub(super) &'static str);
 
 pub(super) struct Arguments<'a> {
     values: &'a [Value],

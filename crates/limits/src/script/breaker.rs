@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Arguments, Machine, Needs, ScriptError, settings};
+use super::arguments::{Arguments, Needs};
+use super::{Machine, ScriptError, settings};
 use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, CallOutcome};
 
 const OPS: &[&str] = &["isOpen", "recordSuccess", "recordFailure", "getState", "reset"];

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Arguments, Machine, Needs, ScriptError, settings};
+use super::arguments::{Arguments, Needs};
+use super::{Machine, ScriptError, settings};
 use crate::amount::{AmountError, estimate_tokens};
 use crate::budget::{Budget, BudgetRefusal, Reservation, Reserved};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::arguments::{count, number};
-use super::{Arguments, Machine, Needs, ScriptError};
+use super::arguments::{Arguments, Needs, count, number};
+use super::{Machine, ScriptError};
 use crate::amount::{MicroUsd, Usage};
 use crate::costs::{CostLedger, CostRecord, CostTotal};
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Arguments, Machine, Needs, ScriptError, settings};
+use super::arguments::{Arguments, Needs};
+use super::{Machine, ScriptError, settings};
 use crate::budget::calls_left;
 use crate::steps::Steps;
 use crate::turns::TurnBudget;

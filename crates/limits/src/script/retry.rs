@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Arguments, Machine, Needs, ScriptError, settings};
+use super::arguments::{Arguments, Needs};
+use super::{Machine, ScriptError, settings};
 use crate::retry::{ErrorClass, Fingerprint, Retries, RetryRefusal};
 
 const OPS: &[&str] = &["beforeToolCall", "recordResult", "getBlockedTools", "reset"];

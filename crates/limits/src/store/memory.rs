@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::{AgentState, Change, LimitStore, StoreError};
+use super::contract::{AgentState, Change, LimitStore, StoreError};
 
 /// Keeps the states of agents in memory, for threads that share them.
 ///

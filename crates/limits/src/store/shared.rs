@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt;
 use std::time::Duration;
 
-use super::{AgentState, LimitStore, StoreError};
+use super::contract::{AgentState, LimitStore, StoreError};
 use crate::amount::Usage;
 use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerSettings, CallOutcome};
 use crate::budget::{Budget, BudgetLimits, BudgetRefusal, Reservation, Reserved, Settled};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{AgentLimits, AgentState};
+use super::contract::AgentState;
+use super::shared::AgentLimits;
 use crate::amount::{Cap, MicroUsd};
 use crate::breaker::{Breaker, BreakerAdmission, BreakerPhase, BreakerSettings};
 use crate::budget::{Balance, Budget};
