@@ -13,7 +13,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind};
+use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, field};
 
 const ROUNDS: usize = 41;
 const REPEATS: u32 = 20;
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (start, began) = (processor_time(), Instant::now());
             for _ in 0..REPEATS {
                 let event =
-                    AuditEvent::new(EventKind::CommandAllowed).with("command", "cargo test --workspace");
+                    AuditEvent::new(EventKind::CommandAllowed).with(field::COMMAND, "cargo test --workspace");
                 drop(trail.record(event)?);
             }
             times.push((processor_time().saturating_sub(start) / REPEATS, began.elapsed() / REPEATS));

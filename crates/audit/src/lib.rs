@@ -10,17 +10,20 @@
 //! - The start of a run is on the disk before the run begins, and has exactly one end. A run whose writer crashed or was
 //!   killed gets its end when the trail is opened next; what another process still runs does not.
 //! - An action that cannot be put on record is refused, unless [`Unrecorded::Warn`] was chosen.
-//! - A [`Redactor`] takes secrets out before anything is written, and every event is bounded in size.
+//! - A [`Redactor`] takes secrets out before anything is written, and every event is bounded in size. Only free text is redacted: each
+//!   column and detail has a kind by its type ([`TypedDetail`]), and numbers and words of closed vocabularies ([`ClosedWord`]) are recorded
+//!   unchanged. So is an id ([`AuditId`]), unless it has the form of a well-known token: then it is redacted although its place says that
+//!   it is an id.
 //!
 //! It decides nothing: what is allowed is the caller's business. It does I/O: it writes files that their owner alone
 //! may read, waits for other writers, and reads the clock.
 //!
 //! ```
-//! use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind};
+//! use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, field};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let trail = AuditTrail::open(&folder.path().join("audit.jsonl"), AuditOptions::default())?;
-//! let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with("command", "make test"))?;
+//! let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, "make test"))?;
 //! run.end(AuditEvent { exit_code: Some(0), ..AuditEvent::new(EventKind::SandboxCompleted) })?;
 //! assert!(trail.verify(None)?.intact());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,8 +45,10 @@ mod bytes;
 mod checkpoint;
 #[cfg(feature = "sqlite")]
 pub mod database;
+mod detail;
 mod error;
 mod event;
+pub mod field;
 mod json_lines;
 mod kind;
 mod look_back;
@@ -80,8 +85,12 @@ mod writers;
 
 pub use anchor::Anchor;
 pub use checkpoint::Checkpoint;
+pub use detail::{
+    AuditId, AuditIds, AuditNumber, ClosedWord, ClosedWords, Detail, FreeText, FreeTexts, TypedDetail,
+};
 pub use error::{AuditError, Disagreement, Displaced};
-pub use event::{AuditEvent, Detail};
+pub use event::{AuditEvent, EventDetails};
+pub use field::AuditField;
 pub use kind::{EventKind, EventPhase, EventSeverity};
 pub use marks::Reference;
 pub use name::new_name;

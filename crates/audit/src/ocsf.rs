@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::event::Detail;
+use crate::detail::Detail;
 use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;

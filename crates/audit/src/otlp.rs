@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::event::Detail;
+use crate::detail::Detail;
 use crate::kind::EventSeverity;
 use crate::ocsf::severity;
 use crate::record::AuditRecord;

@@ -1,6 +1,6 @@
 //! Questions to the trail.
 
-use crate::event::Detail;
+use crate::detail::Detail;
 use crate::kind::{EventKind, EventSeverity};
 use crate::record::AuditRecord;
 use crate::timestamp::Timestamp;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::event::{AuditEvent, Detail};
+use crate::detail::Detail;
+use crate::event::SafeEvent;
+use crate::field;
 use crate::kind::{EventKind, EventPhase, EventSeverity};
 use crate::timestamp::Timestamp;
 
@@ -14,9 +16,6 @@ pub(crate) const BEGINNING: &str = "00000000000000000000000000000000000000000000
 
 /// A clock that is behind the last record by more than this was set back.
 const STEP_BACK: u64 = 1_000_000;
-
-/// The detail that says that it was, and by how much.
-pub(crate) const CLOCK_WENT_BACK: &str = "clockWentBackMs";
 
 /// An event on record. Written as JSON, its fields are in this order, which the digest is made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +83,7 @@ pub struct Head {
 /// An event that has no place in the trail yet.
 #[derive(Debug, Clone)]
 pub(crate) struct Draft {
-    pub(crate) event: AuditEvent,
+    pub(crate) event: SafeEvent,
     pub(crate) run: Option<String>,
     pub(crate) writer: String,
 }
@@ -111,9 +110,10 @@ impl Head {
         let last = Timestamp::from_micros(self.micros);
         let mut data = event.details;
         let is_set_back = now.micros().saturating_add(STEP_BACK) < last.micros();
-        data.remove(CLOCK_WENT_BACK);
+        data.remove(field::CLOCK_WENT_BACK_MS.name());
         if is_set_back {
-            data.insert(CLOCK_WENT_BACK.to_owned(), ((last.micros() - now.micros()) / 1000).into());
+            let millis = i64::try_from((last.micros() - now.micros()) / 1000).unwrap_or(i64::MAX);
+            data.insert(field::CLOCK_WENT_BACK_MS.name().to_owned(), Detail::Number(millis));
         }
         // A clock that once was wrong must not spoil the times of all that comes: a great step is taken as it is, and told.
         let at = if now > last || is_set_back { now } else { last.next() };
@@ -190,9 +190,12 @@ impl AuditRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::AuditEvent;
+    use crate::redact::Redactor;
 
     fn record(head: &Head, now: u64) -> AuditRecord {
-        let event = AuditEvent::new(EventKind::ToolAllowed).with("tool", "read");
+        let event = AuditEvent::new(EventKind::ToolAllowed).with(field::TOOL, "read");
+        let event = event.made_safe(&Redactor::default());
         head.follow(Draft { event, run: None, writer: "w".into() }, Timestamp::from_micros(now))
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::AuditError;
 use crate::event::AuditEvent;
+use crate::field;
 use crate::kind::{EventKind, EventSeverity};
 use crate::opening::{BESIDE, WRITERS, beside, resolved};
 use crate::record::Head;
@@ -44,12 +45,13 @@ impl AuditTrail {
             register.as_ref().map(Register::forget).transpose().map_err(unusable)?;
         }
         let event =
-            AuditEvent::new(EventKind::TrailBegun).with("setAside", to.to_string_lossy().into_owned());
-        let event = event.with("records", rotated.before.id).with("last", rotated.before.hash.clone());
+            AuditEvent::new(EventKind::TrailBegun).with(field::SET_ASIDE, to.to_string_lossy().into_owned());
+        let event =
+            event.with(field::RECORDS, rotated.before.id).with(field::LAST, rotated.before.hash.clone());
         let event = match &rotated.wrong {
             None => event,
             Some(wrong) => {
-                AuditEvent { severity: Some(EventSeverity::High), ..event }.with("wrong", wrong.clone())
+                AuditEvent { severity: Some(EventSeverity::High), ..event }.with(field::WRONG, wrong.as_str())
             }
         };
         match Self::open(path, options)?.record(event)? {

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use crate::anchor::Anchor;
 use crate::error::{AuditError, Disagreement};
 use crate::event::AuditEvent;
+use crate::field;
 use crate::kind::{EventKind, EventPhase};
 use crate::look_back::look_back;
 use crate::marks::Reference;
@@ -83,11 +84,11 @@ pub enum Recorded {
 /// may other processes.
 ///
 /// ```
-/// use stockade_audit::{AuditEvent, AuditOptions, AuditQuery, AuditTrail, EventKind};
+/// use stockade_audit::{AuditEvent, AuditOptions, AuditQuery, AuditTrail, EventKind, field};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let trail = AuditTrail::open(&folder.path().join("audit.jsonl"), AuditOptions::default())?;
-/// let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with("command", "make test"))?;
+/// let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, "make test"))?;
 /// run.end(AuditEvent { exit_code: Some(0), ..AuditEvent::new(EventKind::SandboxCompleted) })?;
 ///
 /// assert_eq!(trail.query(&AuditQuery::default())?.len(), 2);
@@ -466,7 +467,8 @@ impl AuditedRun {
 impl Drop for AuditedRun {
     fn drop(&mut self) {
         if let Some(name) = self.name.take().filter(|_| !self.ended) {
-            let event = AuditEvent::new(EventKind::SandboxError).with("error", "nobody said how it ended");
+            let event =
+                AuditEvent::new(EventKind::SandboxError).with(field::ERROR, "nobody said how it ended");
             // If this fails, the run stays open, and the next to open the trail ends it.
             self.trail.append(event, Some(name)).ok();
         }

@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 
 use crate::bytes::from_hex;
 use crate::checkpoint::Checkpoint;
+use crate::field;
 use crate::kind::EventPhase;
 use crate::marks::{Mark, Marks, Reference};
 use crate::merkle::Frontier;
-use crate::record::{AuditRecord, CLOCK_WENT_BACK, Head};
+use crate::record::{AuditRecord, Head};
 use crate::register::Known;
 use crate::store::{Entry, Store};
 
@@ -264,7 +265,7 @@ impl<'b> Check<'b> {
         match record.head() {
             Some(head) if head.micros > self.head.micros => {}
             // Whoever set the clock right is on record with it.
-            Some(_) if record.data.contains_key(CLOCK_WENT_BACK) => {}
+            Some(_) if record.data.contains_key(field::CLOCK_WENT_BACK_MS.name()) => {}
             _ => self.fault(id, FaultKind::OutOfTime),
         }
     }

@@ -6,7 +6,7 @@ pub(crate) mod unified;
 
 use std::path::{Component, Path, PathBuf};
 
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::exec::{
     ChangeSelection, FileChange, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
 };
@@ -149,7 +149,7 @@ fn below(workspace: &Path, path: &Path) -> Result<PathBuf, ReviewError> {
 /// What is put on record of a decision.
 fn event(layer: &ReviewLayer, decision: Decision, paths: &[PathBuf]) -> AuditEvent {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let event = AuditEvent::new(EventKind::ChangesDecided).with("changes", layer.id());
-    let event = event.with("decision", decision.name()).with("command", layer.command());
-    event.with("workspace", layer.workspace().to_string_lossy().into_owned()).with("paths", paths)
+    let event = AuditEvent::new(EventKind::ChangesDecided).with(field::CHANGES, layer.id());
+    let event = event.with(field::DECISION, decision.name()).with(field::COMMAND, layer.command());
+    event.with(field::WORKSPACE, layer.workspace().to_string_lossy().into_owned()).with(field::PATHS, paths)
 }

@@ -72,6 +72,11 @@ impl Property {
         PROPERTIES.iter().find(|row| row.0 == self).map_or("property", |row| row.1)
     }
 
+    /// Returns a description for a person, as it is displayed.
+    pub fn description(self) -> &'static str {
+        PROPERTIES.iter().find(|row| row.0 == self).map_or("a property", |row| row.3)
+    }
+
     /// Returns what is required unless somebody says otherwise.
     pub fn required_by_default() -> BTreeSet<Self> {
         PROPERTIES.iter().filter(|row| row.2).map(|row| row.0).collect()
@@ -80,8 +85,7 @@ impl Property {
 
 impl fmt::Display for Property {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let row = PROPERTIES.iter().find(|row| row.0 == *self);
-        f.write_str(row.map_or("a property", |row| row.3))
+        f.write_str(self.description())
     }
 }
 

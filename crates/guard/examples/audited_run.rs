@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, Recorded};
+use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, Recorded, field};
 use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{CommandContext, CommandPolicy, Effect};
 
@@ -25,18 +25,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let policy = CommandPolicy::builtin();
     let decision = policy.decide(&command, &ReadOptions::default(), &CommandContext::default());
-    let rule = decision.parts.iter().max_by_key(|part| part.effect).map(|part| part.cause.id().to_owned());
+    let rule = decision.parts.iter().max_by_key(|part| part.effect).map(|part| part.cause.id().into());
     let may_run = decision.effect <= Effect::Sandbox;
     let kind = if may_run { EventKind::CommandAllowed } else { EventKind::CommandDenied };
-    let event = AuditEvent { decision: Some(decision.effect.to_string()), rule, ..AuditEvent::new(kind) };
-    told(trail.record(event.with("command", command.as_str()))?);
+    let event = AuditEvent { decision: Some(decision.effect.name().into()), rule, ..AuditEvent::new(kind) };
+    told(trail.record(event.with(field::COMMAND, command.as_str()))?);
     if !may_run {
         println!("refused: {command}");
         return Ok(());
     }
 
     // On record before it begins: if the machine stops now, the next to open the trail sees what was under way.
-    let run = trail.start(AuditEvent::new(EventKind::SandboxStarted).with("command", command.as_str()))?;
+    let run =
+        trail.start(AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, command.as_str()))?;
     let began = Instant::now();
     let status = Command::new("sh").args(["-c", &command]).status()?;
     let kind = if status.success() { EventKind::SandboxCompleted } else { EventKind::SandboxError };

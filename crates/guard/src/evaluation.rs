@@ -5,7 +5,7 @@ use std::path::Path;
 use stockade_policy::commands::Suggestion;
 use stockade_policy::{CommandDecision, Effect};
 
-use crate::audit::{AuditEvent, EventKind};
+use crate::audit::{AuditEvent, EventKind, field};
 
 /// The most rules and suggestions that a record names.
 const MAX_NAMED: usize = 16;
@@ -17,7 +17,7 @@ const SESSION_CHARS: usize = 8;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EvaluatedFor<'a> {
     /// The way in which it was asked for: `check command`, `command.evaluate` …
-    pub door: &'a str,
+    pub door: &'static str,
     /// The agent, if one was named.
     pub agent: Option<&'a str>,
     /// The session, if there is one.
@@ -48,12 +48,10 @@ pub fn evaluation_event(
             rules.push(rule.to_owned());
         }
     }
-    let event = AuditEvent {
-        rule: decisive.map(|part| part.cause.id().to_owned()),
-        ..event(kind, effect.name(), asked)
-    };
-    let event = event.with("command", decision.text).with("rules", rules);
-    let event = event.with("reason", decisive.map(|part| part.cause.to_string()).unwrap_or_default());
+    let event =
+        AuditEvent { rule: decisive.map(|part| part.cause.id().into()), ..event(kind, effect.name(), asked) };
+    let event = event.with(field::COMMAND, decision.text).with(field::RULES, rules);
+    let event = event.with(field::REASON, decisive.map(|part| part.cause.to_string()).unwrap_or_default());
     match suggestions {
         [] => event,
         some => {
@@ -61,7 +59,7 @@ pub fn evaluation_event(
             let words = |one: &Suggestion| {
                 format!("{}, if exactly `{}` is allowed", one.then, one.span.of(decision.text))
             };
-            event.with("suggestions", some.iter().take(MAX_NAMED).map(words).collect::<Vec<_>>())
+            event.with(field::SUGGESTIONS, some.iter().take(MAX_NAMED).map(words).collect::<Vec<_>>())
         }
     }
 }
@@ -71,7 +69,7 @@ pub fn evaluation_event(
 pub fn path_evaluation_event(
     operation: &str,
     resource: &str,
-    decision: &str,
+    decision: &'static str,
     reason: &str,
     asked: &EvaluatedFor<'_>,
 ) -> AuditEvent {
@@ -83,25 +81,22 @@ pub fn path_evaluation_event(
         (_, true) => EventKind::CommandDenied,
         (_, false) => EventKind::PathDenied,
     };
-    let subject = if is_command { "command" } else { "path" };
-    let event = event(kind, decision, asked).with("operation", operation);
-    event.with(subject, resource).with("reason", reason)
+    let subject = if is_command { field::COMMAND } else { field::PATH };
+    let event = event(kind, decision, asked).with(field::OPERATION, operation);
+    event.with(subject, resource).with(field::REASON, reason)
 }
 
-fn event(kind: EventKind, decision: &str, asked: &EvaluatedFor<'_>) -> AuditEvent {
+fn event(kind: EventKind, decision: &'static str, asked: &EvaluatedFor<'_>) -> AuditEvent {
     let agent = asked.agent.filter(|agent| !agent.is_empty());
-    let event = AuditEvent {
-        agent: agent.map(str::to_owned),
-        decision: Some(decision.to_owned()),
-        ..AuditEvent::new(kind)
-    };
-    let event = event.with("door", asked.door);
+    let event =
+        AuditEvent { agent: agent.map(Into::into), decision: Some(decision.into()), ..AuditEvent::new(kind) };
+    let event = event.with(field::DOOR, asked.door);
     let event = match asked.cwd {
-        Some(cwd) => event.with("cwd", stockade_text::escape_path(cwd)),
+        Some(cwd) => event.with(field::CWD, stockade_text::escape_path(cwd)),
         None => event,
     };
     match asked.session {
-        Some(session) => event.with("session", session.chars().take(SESSION_CHARS).collect::<String>()),
+        Some(session) => event.with(field::SESSION, session.chars().take(SESSION_CHARS).collect::<String>()),
         None => event,
     }
 }

@@ -22,7 +22,7 @@ pub use egress::Egress;
 pub(crate) use egress::{EgressProxy, decision};
 pub(crate) use secrets::{OUT_OF_SIGHT, lend, unseen};
 
-use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded};
+use crate::audit::{AuditError, AuditEvent, AuditId, AuditTrail, EventKind, Recorded, field};
 use crate::broker::JoinedBroker;
 use crate::egress::{Observed, SecretError, Secrets};
 use crate::exec::{
@@ -195,8 +195,9 @@ impl PreparedRun {
         let start = |trail: &AuditTrail| trail.start(started);
         let audited = record.trail.as_ref().map(start).transpose().map_err(NotRun::Unrecorded)?;
         if let Some(run) = audited.as_ref().and_then(|audited| audited.name()) {
-            proxy.iter().for_each(|proxy| proxy.started_by(run, owner.skill.as_deref()));
-            joined.iter().for_each(|joined| joined.started_by(run, owner.skill.as_deref()));
+            let skill = owner.skill.as_ref().map(AuditId::as_str);
+            proxy.iter().for_each(|proxy| proxy.started_by(run, skill));
+            joined.iter().for_each(|joined| joined.started_by(run, skill));
         }
 
         let ran = planned.map_err(RunError::from).and_then(|plan| match &pool {
@@ -219,9 +220,9 @@ impl PreparedRun {
         let ended = match &ran {
             Ok((plan, outcome)) => {
                 let ended = record::ended(owner, plan, outcome, &hosts_refused);
-                broker_lost.iter().fold(ended, |ended, lost| ended.with("brokerLost", lost.as_str()))
+                broker_lost.iter().fold(ended, |ended, lost| ended.with(field::BROKER_LOST, lost.as_str()))
             }
-            Err(error) => owner.with("error", error.to_string()),
+            Err(error) => owner.with(field::ERROR, error.to_string()),
         };
         let unrecorded = audited.and_then(|audited| match audited.end(ended) {
             Ok(Recorded::Kept(_)) => None,

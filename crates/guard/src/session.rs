@@ -53,7 +53,7 @@ pub use route::RunPlace;
 pub use run::{PendingRun, Ran, RunAnswer, WouldRun};
 pub use why::{RuleOrigin, Why, WhyPart};
 
-use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
+use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use crate::guard::{
     Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, admit_options, record,
 };
@@ -240,14 +240,14 @@ impl Session {
         let findings: Vec<String> = report.findings.iter().map(|finding| finding.rule_id.clone()).collect();
         let problems: Vec<String> = report.problems.iter().map(|problem| problem.rule.to_owned()).collect();
         let event = AuditEvent {
-            skill: Some(report.name.clone()),
-            decision: Some(admission.name().to_owned()),
+            skill: Some(report.name.as_str().into()),
+            decision: Some(admission.name().into()),
             ..self.event(kind)
         };
-        let event = event.with("findings", findings).with("problems", problems);
+        let event = event.with(field::FINDINGS, findings).with(field::PROBLEMS, problems);
         self.record(match report.rules_off.is_empty() {
             true => event,
-            false => event.with("rulesOff", report.rules_off.clone()),
+            false => event.with(field::RULES_OFF, report.rules_off.clone()),
         })?;
         Ok(admission)
     }
@@ -388,8 +388,8 @@ impl Session {
     /// As [`Session::path`].
     pub fn answer_path(&self, pending: PendingPath, reply: Reply) -> Result<PathAnswer, GuardError> {
         let path = pending.path().to_owned();
-        let event = self.event(EventKind::ApprovalAnswered).with("path", path.display().to_string());
-        self.record(event.with("answer", reply_name(&reply)))?;
+        let event = self.event(EventKind::ApprovalAnswered).with(field::PATH, path.display().to_string());
+        self.record(event.with(field::ANSWER, reply_name(&reply)))?;
         let authorization = self.with_paths(|paths| paths.answer(pending, reply))?;
         self.path_answer(&path, authorization)
     }
@@ -530,8 +530,8 @@ impl Session {
 
     /// Says whose event it is, and for which skill.
     fn of_agent(&self, event: AuditEvent) -> AuditEvent {
-        let skill = self.active_skill().map(str::to_owned);
-        AuditEvent { agent: Some(self.guard.agent().to_owned()), skill, ..event }
+        let skill = self.active_skill().map(Into::into);
+        AuditEvent { agent: Some(self.guard.agent().into()), skill, ..event }
     }
 
     fn record(&self, event: AuditEvent) -> Result<(), AuditError> {

@@ -2,12 +2,14 @@
 
 use super::*;
 use crate::event::AuditEvent;
+use crate::field;
 use crate::kind::EventKind;
 use proptest::prelude::*;
 use std::fs;
 
 fn draft(kind: EventKind, run: Option<&str>) -> Draft {
-    let event = AuditEvent::new(kind).with("command", "make test");
+    let event =
+        AuditEvent::new(kind).with(field::COMMAND, "make test").made_safe(&crate::Redactor::default());
     Draft { event, run: run.map(str::to_owned), writer: "w".to_owned() }
 }
 

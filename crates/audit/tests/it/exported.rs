@@ -8,11 +8,16 @@ use std::time::Duration;
 
 use serde_json::Value;
 use stockade_audit::{
-    AuditEvent, AuditOptions, AuditRecord, AuditTrail, EventKind, EventPhase, to_ocsf, to_otlp,
+    AuditEvent, AuditField, AuditNumber, AuditOptions, AuditRecord, AuditTrail, EventKind, EventPhase,
+    FreeTexts, field, to_ocsf, to_otlp,
 };
 
 /// What the framework says of its classes and objects, see `tests/ocsf/README.md`.
 const DEFINITIONS: &str = include_str!("../ocsf/definitions.json");
+
+const COUNT: AuditField<AuditNumber> = AuditField::new("count");
+const FLAG: AuditField<bool> = AuditField::new("flag");
+const LIST: AuditField<FreeTexts> = AuditField::new("list");
 
 /// A record of every kind, bare and with all that a record can have.
 fn records() -> Vec<AuditRecord> {
@@ -29,8 +34,11 @@ fn records() -> Vec<AuditRecord> {
             duration: Some(Duration::from_millis(5)),
             ..AuditEvent::new(kind)
         };
-        let event = event.with("subject", subject).with("command", "make test").with("reason", "because");
-        event.with("count", -1_i64).with("flag", true).with("list", vec!["a".to_owned(), "b".to_owned()])
+        let event = event
+            .with(field::SUBJECT, subject)
+            .with(field::COMMAND, "make test")
+            .with(field::REASON, "because");
+        event.with(COUNT, -1_i64).with(FLAG, true).with(LIST, vec!["a", "b"])
     };
     for kind in EventKind::all() {
         for event in [AuditEvent::new(kind), full(kind, "x.example:443"), full(kind, "/a/b/")] {

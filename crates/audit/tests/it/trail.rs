@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use stockade_audit::{
-    AuditError, AuditEvent, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind, EventSeverity, Recorded,
-    Redactor, to_ocsf,
+    AuditError, AuditEvent, AuditField, AuditNumber, AuditOptions, AuditQuery, AuditTrail, Detail, EventKind,
+    EventSeverity, Recorded, Redactor, field, to_ocsf,
 };
 use tempfile::TempDir;
 
@@ -40,8 +40,10 @@ fn open(path: &Path) -> AuditTrail {
     AuditTrail::open(path, AuditOptions::default()).unwrap()
 }
 
+const NUMBER: AuditField<AuditNumber> = AuditField::new("number");
+
 fn denied(command: &str) -> AuditEvent {
-    AuditEvent::new(EventKind::CommandDenied).with("command", command)
+    AuditEvent::new(EventKind::CommandDenied).with(field::COMMAND, command)
 }
 
 fn keep(trail: &AuditTrail, event: AuditEvent) {
@@ -104,9 +106,8 @@ fn questions_are_answered_alike_by_both_kinds() {
         let trail = open(&path);
         for number in 0..30 {
             let kind = if number % 3 == 0 { EventKind::PathDenied } else { EventKind::PathAllowed };
-            let agent = Some(if number % 2 == 0 { "even" } else { "odd" }.to_owned());
-            let event =
-                AuditEvent::new(kind).with("number", number as i64).with("id", format!("name-{number}"));
+            let agent = Some(if number % 2 == 0 { "even" } else { "odd" }.into());
+            let event = AuditEvent::new(kind).with(NUMBER, number).with(field::ID, format!("name-{number}"));
             keep(&trail, AuditEvent { agent, ..event });
         }
         let numbers = |query: &AuditQuery| -> Vec<i64> {
@@ -126,10 +127,10 @@ fn questions_are_answered_alike_by_both_kinds() {
         assert_eq!(numbers(&AuditQuery { limit: 0, ..ask() }), [29]);
         assert_eq!(numbers(&AuditQuery { name: Some("name-2".into()), ..ask() }), [2]);
         assert_eq!(numbers(&AuditQuery { name: Some("name-".into()), ..ask() }), [0; 0]);
-        keep(&trail, AuditEvent::new(EventKind::ApprovalAnswered).with("id", "name-2").with("number", 30));
+        keep(&trail, AuditEvent::new(EventKind::ApprovalAnswered).with(field::ID, "name-2").with(NUMBER, 30));
         let refused = |number: i64| {
-            let decision = Some("deny".to_owned());
-            AuditEvent { decision, ..AuditEvent::new(EventKind::LimitReached) }.with("number", number)
+            let decision = Some("deny".into());
+            AuditEvent { decision, ..AuditEvent::new(EventKind::LimitReached) }.with(NUMBER, number)
         };
         keep(&trail, refused(31));
         let decisions = || AuditQuery { decisions: true, ..ask() };

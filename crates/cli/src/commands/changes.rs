@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use stockade_guard::audit::{AuditEvent, Recorded};
+use stockade_guard::audit::{AuditEvent, Recorded, field};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{
     ChangeState, FileChange, LayerState, MAX_LAYER_AGE, MAX_LAYERS, ResumedLayer, ReviewError, ReviewLayer,
@@ -270,7 +270,7 @@ fn record(event: AuditEvent) -> Result<(), Failure> {
         |error| Failure::incomplete(format_args!("it is not on record, and was not done: {error}"));
     let trail = trail::open(&configuration()?).map_err(unrecorded)?;
     let by = rustix::process::getuid().as_raw();
-    match trail.record(event.with("by", u64::from(by))).map_err(unrecorded)? {
+    match trail.record(event.with(field::BY, u64::from(by))).map_err(unrecorded)? {
         // Where it is lost, the configuration says to go on all the same.
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
     }

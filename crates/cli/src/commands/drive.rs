@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::driven::{ApiBase, DriveError, DriveRequest, Driven, KeepState, drive};
 use stockade_guard::egress::{BrokerOptions, HostList, SecretBinding};
 use stockade_guard::exec::{
@@ -222,7 +222,8 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
     if !args.quiet {
         shown.lines().for_each(report::say);
     }
-    let started = AuditEvent::new(EventKind::SandboxStarted).with("command", text).with("driven", name);
+    let started =
+        AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, text).with(field::DRIVEN, name);
     match prepared.run(started, streams()) {
         Ok(report) => Ok(ended(args, &report)),
         Err(NotRun::Sandbox { error: RunError::Refused(refusal), unrecorded }) => {

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind};
+use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode,
     RunError, SandboxBackend, SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
@@ -458,7 +458,7 @@ fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
 
 /// What is put on record before the command begins.
 pub(crate) fn started(args: &ExecArgs) -> AuditEvent {
-    AuditEvent::new(EventKind::SandboxStarted).with("command", text(&args.command))
+    AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, text(&args.command))
 }
 
 /// A command has a terminal of its own if that was asked for. If not, it sees pipes, whatever the streams of this program are:

@@ -6,7 +6,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
+use stockade_guard::audit::{AuditEvent, EventKind, Recorded, field};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::shell::{ReadOptions, Shell};
@@ -185,9 +185,10 @@ impl<'a> Agent<'a> {
             let said = kept_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
                 .map_err(|failure| failure.to_string())?;
             if let Some(said) = &said {
-                let event = AuditEvent::new(EventKind::ApprovalAnswered).with("id", decision.id.as_str());
-                let event = AuditEvent { agent: Some(self.name.to_owned()), ..event };
-                let event = event.with("answer", said.answer.name());
+                let event =
+                    AuditEvent::new(EventKind::ApprovalAnswered).with(field::ID, decision.id.as_str());
+                let event = AuditEvent { agent: Some(self.name.into()), ..event };
+                let event = event.with(field::ANSWER, said.answer.name());
                 // Where the trail may lose a record, its owner chose that.
                 let (Recorded::Kept(_) | Recorded::Lost(_)) =
                     self.session.trail().record(event).map_err(|error| error.to_string())?;

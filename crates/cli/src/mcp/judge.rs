@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use stockade_guard::admit_result;
-use stockade_guard::audit::{AuditEvent, EventKind, Recorded};
+use stockade_guard::audit::{AuditEvent, EventKind, Recorded, field};
 use stockade_guard::output::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;
 
@@ -179,9 +179,10 @@ impl Judge for Judging<'_> {
         let SeenBytes { looked, rules } = look_at(&name, bytes, &scanner);
         if looked != Looked::Fine {
             self.allowance.spend()?;
-            let event = AuditEvent::new(EventKind::ScanFound).with("tool", name).with("findings", rules);
-            let event = AuditEvent { agent: Some(self.judged.agent.clone()), ..event };
-            let event = event.with("bytes", u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+            let event =
+                AuditEvent::new(EventKind::ScanFound).with(field::TOOL, name).with(field::FINDINGS, rules);
+            let event = AuditEvent { agent: Some(self.judged.agent.as_str().into()), ..event };
+            let event = event.with(field::BYTES, u64::try_from(bytes.len()).unwrap_or(u64::MAX));
             let trail = self.agent()?.session.trail();
             // Where the trail may lose a record, its owner chose that.
             let (Recorded::Kept(_) | Recorded::Lost(_)) =

@@ -8,7 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::process::Command;
 
 use serde_json::Value;
-use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, EventPhase, EventSeverity};
+use stockade_guard::audit::{
+    AuditEvent, AuditOptions, AuditTrail, EventKind, EventPhase, EventSeverity, field,
+};
 
 use crate::support::stockade;
 
@@ -313,19 +315,18 @@ fn a_page_of_records_shows_hostile_text_as_text_and_what_holds_of_the_trail() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("<b>.jsonl");
     let trail = AuditTrail::open(&file, AuditOptions::default()).unwrap();
-    let hostile = || Some(MARKUP.to_owned());
+    let hostile = || Some(MARKUP.into());
     for kind in EventKind::all().filter(|kind| kind.phase() == EventPhase::Point) {
         let event = AuditEvent {
-            decision: Some(if kind.severity() == EventSeverity::Info { "allow" } else { "deny" }.to_owned()),
+            decision: Some(if kind.severity() == EventSeverity::Info { "allow" } else { "deny" }.into()),
             rule: hostile(),
             agent: hostile(),
             skill: hostile(),
             backend: hostile(),
             ..AuditEvent::new(kind)
         };
-        let details = ["subject", "reason", "toAllow", "id"];
-        let _kept =
-            trail.record(details.into_iter().fold(event, |event, name| event.with(name, MARKUP))).unwrap();
+        let event = event.with(field::SUBJECT, MARKUP).with(field::REASON, MARKUP);
+        let _kept = trail.record(event.with(field::TO_ALLOW, MARKUP).with(field::ID, MARKUP)).unwrap();
     }
     let begun = AuditEvent { backend: hostile(), ..AuditEvent::new(EventKind::SandboxStarted) };
     let ended = AuditEvent { backend: hostile(), ..AuditEvent::new(EventKind::SandboxCompleted) };

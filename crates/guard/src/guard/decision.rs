@@ -7,7 +7,7 @@ use stockade_policy::Effect;
 use stockade_text::shown_within;
 
 use super::GuardError;
-use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, new_name};
+use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, Recorded, field, new_name};
 
 /// About how many characters of its subject a decision shows to a person.
 const MAX_SHOWN: usize = 2000;
@@ -210,13 +210,13 @@ impl Decision {
     /// Returns the event that puts the decision on record.
     pub(crate) fn event(&self) -> AuditEvent {
         let event = AuditEvent {
-            decision: Some(self.effect.to_string()),
-            rule: Some(self.rule.name().to_owned()),
+            decision: Some(self.effect.name().into()),
+            rule: Some(self.rule.name().into()),
             ..AuditEvent::new(event_kind(self.layer, self.effect))
         };
-        let event = event.with("id", self.id.as_str()).with("subject", self.subject.as_str());
-        let event = event.with("reason", self.reason.as_str());
-        self.fix.iter().fold(event, |event, fix| event.with("toAllow", fix.as_str()))
+        let event = event.with(field::ID, self.id.as_str()).with(field::SUBJECT, self.subject.as_str());
+        let event = event.with(field::REASON, self.reason.as_str());
+        self.fix.iter().fold(event, |event, fix| event.with(field::TO_ALLOW, fix.as_str()))
     }
 }
 

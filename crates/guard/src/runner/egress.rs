@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use stockade_policy::Effect;
 
 use super::RunRecord;
+use crate::audit::field;
 use crate::egress::{
     Broker, BrokerHandle, BrokerOptions, Brokered, HostList, Observed, SecretBinding, Secrets,
 };
@@ -115,10 +116,10 @@ pub(crate) fn decision(
     let decision = draft.named()?;
     let Some(trail) = &owner.trail else { return Ok(decision) };
     let mut event = decision.event();
-    event.agent.clone_from(&owner.agent);
-    event.skill = by.and_then(|by| by.skill.clone());
-    let event = by.into_iter().fold(event, |event, by| event.with("startedBy", by.run.as_str()));
-    record(trail, event.with("reason", reason(brokered)))?;
+    event.agent = owner.agent.as_deref().map(Into::into);
+    event.skill = by.and_then(|by| by.skill.as_deref()).map(Into::into);
+    let event = by.into_iter().fold(event, |event, by| event.with(field::STARTED_BY, by.run.as_str()));
+    record(trail, event.with(field::REASON, reason(brokered)))?;
     Ok(decision)
 }
 

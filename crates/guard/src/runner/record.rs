@@ -2,7 +2,9 @@
 
 use stockade_exec_sandbox::Property;
 
-use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, EventSeverity};
+use crate::audit::{
+    AuditError, AuditEvent, AuditTrail, ClosedWord, ClosedWords, EventKind, EventSeverity, field,
+};
 use crate::exec::{Denial, End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
 use crate::guard::Decision;
 
@@ -30,10 +32,10 @@ pub(super) fn ended(
 ) -> AuditEvent {
     let code = outcome.end.exit_code();
     let enforcement = &outcome.enforcement;
-    let enforced: Vec<String> =
-        enforcement.enforced.iter().map(|(property, means)| format!("{property}: {means}")).collect();
-    let gaps: Vec<String> =
-        enforcement.gaps.iter().map(|gap| format!("{}: {}", gap.property, gap.why)).collect();
+    let pair = |property: Property, means| ClosedWord::pair(property.description(), means);
+    let enforced: ClosedWords =
+        enforcement.enforced.iter().map(|(property, means)| pair(*property, means)).collect();
+    let gaps: ClosedWords = enforcement.gaps.iter().map(|gap| pair(gap.property, gap.why)).collect();
     let event = AuditEvent {
         kind: if outcome.end == End::Exited(0) {
             EventKind::SandboxCompleted
@@ -46,18 +48,18 @@ pub(super) fn ended(
     };
     let is_bounded = enforcement.holds(Property::Memory) || enforcement.holds(Property::TotalMemory);
     let memory = plan.limits.memory.bound().filter(|_| is_bounded);
-    let event = held(event, plan, enforcement, memory).with("end", outcome.end.name());
+    let event = held(event, plan, enforcement, memory).with(field::END, outcome.end.name());
     let event = match cause(outcome) {
-        Some(cause) => event.with("cause", cause),
+        Some(cause) => event.with(field::CAUSE, cause),
         None => event,
     };
-    let event = event.with("enforced", enforced).with("gaps", gaps);
+    let event = event.with(field::ENFORCED, enforced).with(field::GAPS, gaps);
     let event = left(event, outcome);
     match hosts_refused {
         [] => event,
         refused => {
             let hosts: Vec<String> = refused.iter().map(|decision| decision.subject.clone()).collect();
-            event.with("hosts_refused", hosts)
+            event.with(field::HOSTS_REFUSED, hosts)
         }
     }
 }
@@ -77,11 +79,11 @@ fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
         .map(|found| path(&found.path))
         .collect();
     let rows = [
-        ("quarantined", paths(LeftBy::ThisCommand)),
-        ("quarantined_of_earlier", paths(LeftBy::EarlierCommand)),
-        ("not_moved", unmoved),
-        ("changed", outcome.changed.iter().map(|changed| path(&changed.path)).collect()),
-        ("exposed", outcome.exposed.iter().map(|exposed| path(&exposed.path)).collect()),
+        (field::QUARANTINED, paths(LeftBy::ThisCommand)),
+        (field::QUARANTINED_OF_EARLIER, paths(LeftBy::EarlierCommand)),
+        (field::NOT_MOVED, unmoved),
+        (field::CHANGED, outcome.changed.iter().map(|changed| path(&changed.path)).collect()),
+        (field::EXPOSED, outcome.exposed.iter().map(|exposed| path(&exposed.path)).collect()),
     ];
     let rows = rows.into_iter().filter(|(_, paths)| !paths.is_empty());
     let event = rows.fold(event, |event, (name, paths)| event.with(name, paths));
@@ -92,7 +94,7 @@ fn left(event: AuditEvent, outcome: &Outcome) -> AuditEvent {
 }
 
 /// Why a command did not end by itself with success: the bound that it ran into, or who ended it.
-fn cause(outcome: &Outcome) -> Option<String> {
+fn cause(outcome: &Outcome) -> Option<ClosedWord> {
     let refused = |wanted: &Denial| outcome.denials.contains(wanted);
     let cause = match outcome.end {
         End::Exited(0) => return None,
@@ -103,23 +105,25 @@ fn cause(outcome: &Outcome) -> Option<String> {
         End::Cancelled => "cancelled",
         End::NotFound => "no such program",
         End::NotExecutable => "no program",
-        End::Signalled(signal) if !refused(&Denial::Memory) => return Some(format!("signal {signal}")),
+        End::Signalled(signal) if !refused(&Denial::Memory) => {
+            return Some(ClosedWord::counted("signal", signal));
+        }
         _ if refused(&Denial::Memory) => "memory",
         _ if refused(&Denial::Processes) => "processes",
         _ if refused(&Denial::FileSize) => "file size",
         _ if refused(&Denial::Scratch) => "temporary files",
-        End::Exited(code) => return Some(format!("exit code {code}")),
+        End::Exited(code) => return Some(ClosedWord::counted("exit code", code)),
         _ => "not known",
     };
-    Some(cause.to_owned())
+    Some(cause.into())
 }
 
 /// Adds what holds a command: a bound or a wall that is only wished for is none.
 fn held(event: AuditEvent, plan: &Plan, enforcement: &Enforcement, memory: Option<u64>) -> AuditEvent {
     let memory = memory.and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1);
-    let event = AuditEvent { backend: Some(plan.provider.name().to_owned()), ..event };
-    let event = event.with("memory", memory).with("network", network(plan, enforcement));
-    loud(event.with("files", files(plan, enforcement)), plan)
+    let event = AuditEvent { backend: Some(plan.provider.name().into()), ..event };
+    let event = event.with(field::MEMORY, memory).with(field::NETWORK, network(plan, enforcement));
+    loud(event.with(field::FILES, files(plan, enforcement)), plan)
 }
 
 /// What may be changed of the files of this machine.

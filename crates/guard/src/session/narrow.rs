@@ -8,7 +8,7 @@ use stockade_policy::{SandboxConfig, ToolCatalog, ToolPolicy, ToolPolicyConfig, 
 use stockade_admission::{AdmitOptions, OnCritical};
 
 use super::{GuardError, Session};
-use crate::audit::EventKind;
+use crate::audit::{EventKind, field};
 use crate::guard::{Guard, admit_options};
 
 /// What a caller holds a session to: nothing is allowed that either this or the configuration does not allow.
@@ -96,7 +96,7 @@ impl Session {
             tools.iter().take(MAX_NAMED).map(|tool| (*tool).to_owned()).collect()
         };
         let kind = if left.is_empty() { EventKind::ToolDenied } else { EventKind::ToolAllowed };
-        let event = self.event(kind).with("allowed", named(&left)).with("filtered", named(&gone));
+        let event = self.event(kind).with(field::ALLOWED, named(&left)).with(field::FILTERED, named(&gone));
         self.record(event)?;
         Ok((left, gone))
     }

@@ -5,7 +5,7 @@ use stockade_output::{Hidden, ProfileOverride, SourceProfile, SourceProfiles};
 use stockade_scanner::Scanner;
 
 use super::{GuardError, Session};
-use crate::audit::EventKind;
+use crate::audit::{EventKind, field};
 
 impl Session {
     /// Returns the profile for the results of a tool: that of the configuration, and what a caller is stricter in.
@@ -41,8 +41,8 @@ impl Session {
         let result = admit_result(tool, bytes, &self.source_profile(tool, wish), content_type, &scanner);
         let kind = if result.findings.is_empty() { EventKind::ScanClean } else { EventKind::ScanFound };
         let findings: Vec<String> = result.findings.iter().map(|one| one.rule_id.clone()).collect();
-        let event = self.event(kind).with("tool", tool).with("findings", findings);
-        let event = event.with("bytes", result.original_bytes).with("truncated", result.truncated);
+        let event = self.event(kind).with(field::TOOL, tool).with(field::FINDINGS, findings);
+        let event = event.with(field::BYTES, result.original_bytes).with(field::TRUNCATED, result.truncated);
         self.record(event)?;
         Ok(result)
     }

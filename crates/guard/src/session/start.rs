@@ -6,7 +6,7 @@ use stockade_policy::CommandDecision;
 
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};
-use crate::audit::{AuditEvent, EventKind};
+use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
 use crate::egress::BrokerOptions;
 use crate::exec::{
@@ -108,14 +108,14 @@ impl Session {
             return Ok(RunAnswer::Refused(refused));
         }
         let started = AuditEvent {
-            decision: Some(decision.effect.to_string()),
-            rule: Some(decision.rule.name().to_owned()),
+            decision: Some(decision.effect.name().into()),
+            rule: Some(decision.rule.name().into()),
             ..self.event(EventKind::SandboxStarted)
         };
-        let started = started.with("id", decision.id.as_str()).with("command", text);
+        let started = started.with(field::ID, decision.id.as_str()).with(field::COMMAND, text);
         let started = match &self.guard.config().exec.withheld_secrets {
             withheld if withheld.is_empty() => started,
-            withheld => started.with("secretsWithheld", withheld.clone()),
+            withheld => started.with(field::SECRETS_WITHHELD, withheld.clone()),
         };
         match prepared.run(started, streams) {
             Ok(report) => Ok(RunAnswer::Ran(Box::new(Ran { decision, report }))),

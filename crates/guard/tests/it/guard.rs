@@ -350,7 +350,11 @@ mod live {
         for (record, event) in records.iter().zip(["sandbox_completed", "sandbox_started"]) {
             assert_eq!((record.event.as_str(), record.severity.as_str()), (event, "warn"));
             assert_eq!(record.backend.as_deref(), Some("nothing"));
-            assert_eq!(record.data.get("network"), Some(&"open".into()), "{record:?}");
+            assert_eq!(
+                record.data.get("network"),
+                Some(&stockade_guard::audit::Detail::Text("open".into())),
+                "{record:?}"
+            );
         }
     }
 

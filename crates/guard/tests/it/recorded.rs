@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use stockade_guard::audit::{
-    AuditEvent, AuditOptions, AuditQuery, AuditRecord, AuditTrail, Detail, EventKind,
+    AuditEvent, AuditOptions, AuditQuery, AuditRecord, AuditTrail, Detail, EventKind, field,
 };
 use stockade_guard::exec::{
     Cancellation, Limit, Network, RunControl, SandboxBackend, SandboxMode, SandboxSpec, Stream, Streams,
@@ -40,7 +40,7 @@ fn records(script: &str, cancelled: bool, change: impl Fn(&mut SandboxSpec)) -> 
     let started = AuditEvent { skill: Some("builder".into()), ..AuditEvent::new(EventKind::SandboxStarted) };
     let streams = Streams { stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };
     let prepared = PreparedRun::new(spec, None, record).unwrap().controlled(control);
-    if let Err(NotRun::Sandbox { error, .. }) = prepared.run(started.with("command", script), streams) {
+    if let Err(NotRun::Sandbox { error, .. }) = prepared.run(started.with(field::COMMAND, script), streams) {
         println!("skipped: no such sandbox on this machine: {error}");
         return None;
     }

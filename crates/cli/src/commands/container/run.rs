@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::container::{ContainerOptions, PackageReport, PackageRun};
 use stockade_guard::exec::{Engine, Input, Plan, RunError, Signals, Stream, Streams};
 use stockade_guard::policy::CommandPolicy;
@@ -151,13 +151,13 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
     // What is held, which may be more than the manifest says: an engine takes no less than some.
     let memory = spec.limits.memory.bound().map_or(0, |bytes| bytes >> 20);
     let started = AuditEvent {
-        skill: Some(report.package.manifest.name().to_owned()),
+        skill: Some(report.package.manifest.name().into()),
         ..AuditEvent::new(EventKind::SandboxStarted)
     }
-    .with("command", text)
-    .with("manifest", report.package.hash.to_string())
-    .with("memoryMb", i64::try_from(memory).unwrap_or_default())
-    .with("allowSpawn", report.package.manifest.sandbox().allow_spawn);
+    .with(field::COMMAND, text)
+    .with(field::MANIFEST, report.package.hash.to_string())
+    .with(field::MEMORY_MB, i64::try_from(memory).unwrap_or_default())
+    .with(field::ALLOW_SPAWN, report.package.manifest.sandbox().allow_spawn);
     match prepared.run(started, streams(args)) {
         Ok(ran) => {
             report::unrecorded(ran.unrecorded.as_ref());

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use clap::ValueEnum;
 use serde_json::json;
 use stockade_guard::SqliteStore;
-use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded};
+use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded, field};
 use stockade_guard::limits::store::{AgentState, LimitReset, LimitStore as _, StoreError};
 use stockade_text::escape;
 
@@ -82,8 +82,8 @@ pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
 fn record(trail: &AuditTrail, agent: &str, only: Option<Part>) -> Result<(), Failure> {
     let part = only.map_or("all", Part::name);
     let by = rustix::process::getuid().as_raw();
-    let event = AuditEvent { agent: Some(agent.to_owned()), ..AuditEvent::new(EventKind::LimitsReset) };
-    let kept = trail.record(event.with("part", part).with("by", u64::from(by)));
+    let event = AuditEvent { agent: Some(agent.into()), ..AuditEvent::new(EventKind::LimitsReset) };
+    let kept = trail.record(event.with(field::PART, part).with(field::BY, u64::from(by)));
     match kept.map_err(|error| unrecorded(&error))? {
         // Where it is lost, the configuration says to go on all the same.
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),

@@ -205,7 +205,7 @@ impl Seen {
         let (trail, agent) = match &self.session {
             Some(session) => {
                 let guard = session.guard();
-                (Some(guarded::trail(server, guard)?), Some(guard.agent().to_owned()))
+                (Some(guarded::trail(server, guard)?), Some(guard.agent().into()))
             }
             None => (server.trail.get(None)?, None),
         };

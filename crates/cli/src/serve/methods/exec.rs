@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::exec::{
     Cancellation, End, Input, Limit, RunControl, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams,
 };
@@ -302,7 +302,7 @@ impl Exec {
         let _input = self.stdin_base64.as_deref().map(|base64| feed(&mut spec, base64)).transpose()?;
         let record = RunRecord { trail: server.trail.get(None)?, agent: None };
         let prepared = PreparedRun::new(spec, None, record).map_err(|error| Fault::internal(&error))?;
-        let started = AuditEvent::new(EventKind::SandboxStarted).with("command", shown);
+        let started = AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, shown);
         let prepared = prepared.pooled(Some(Arc::clone(&server.sandboxes))).controlled(control);
         let report = prepared.run(started, streams).map_err(|error| not_run(&error))?;
         match &report.unrecorded {

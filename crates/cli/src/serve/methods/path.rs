@@ -8,6 +8,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stockade_guard::audit::field;
 use stockade_guard::policy::access::{ChainChange, Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
     Access, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
@@ -201,7 +202,7 @@ fn record(server: &Server, session: Option<&str>, wishes: &[Wish], results: &[De
         let asked = EvaluatedFor { door: Authorize::METHOD, agent, session, cwd: None };
         evaluated(server, || {
             path_evaluation_event(&wish.kind, &wish.resource, result.decision, &result.reason, &asked)
-                .with("tool", wish.tool())
+                .with(field::TOOL, wish.tool())
         })?;
     }
     Ok(())

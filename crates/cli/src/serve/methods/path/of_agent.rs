@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::policy::access::Operation;
 use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{Access, Caller, Effect};
@@ -32,8 +32,9 @@ pub(super) fn decided(
     let added = session.with_paths(|paths| add_policies(paths, policies, wishes));
     let changes = added.map_err(|error| undecided(&error))??;
     for change in &changes {
-        let event = AuditEvent { agent: Some(own.to_owned()), ..AuditEvent::new(EventKind::PolicyChanged) };
-        let event = event.with("tool", change.tool.as_str()).with("policies", change.policies.clone());
+        let event = AuditEvent { agent: Some(own.into()), ..AuditEvent::new(EventKind::PolicyChanged) };
+        let event =
+            event.with(field::TOOL, change.tool.as_str()).with(field::POLICIES, change.policies.clone());
         session.trail().record(event).map(drop).map_err(|error| Fault::internal(&error))?;
     }
     if let Some(named) = named {
@@ -109,7 +110,7 @@ fn commanded(
     let event = path_evaluation_event(&wish.kind, &wish.resource, decided.decision, &decided.reason, &asked);
     session
         .trail()
-        .record(event.with("tool", wish.tool()))
+        .record(event.with(field::TOOL, wish.tool()))
         .map(drop)
         .map_err(|error| Fault::internal(&error))?;
     Ok(decided)

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::audit::{AuditEvent, EventKind};
+use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, ImportedRules};
 use stockade_guard::policy::{CommandRule, Layer};
 
@@ -199,7 +199,7 @@ impl Parameters for ImportRules {
 /// Changes the rules as it was tried: on record first, and told to who listens then.
 fn changed(
     server: &Server,
-    how: &str,
+    how: &'static str,
     change: &RuleChange,
     tried: &RulesChanged,
 ) -> Result<RulesChanged, Fault> {
@@ -208,8 +208,8 @@ fn changed(
         return server.rules.change(change, true);
     }
     if let Some(trail) = server.trail.get(None)? {
-        let event = AuditEvent::new(EventKind::PolicyChanged).with("change", how);
-        let event = event.with("rules", ids.clone()).with("place", server.rules.place());
+        let event = AuditEvent::new(EventKind::PolicyChanged).with(field::CHANGE, how);
+        let event = event.with(field::RULES, ids.clone()).with(field::PLACE, server.rules.place());
         trail.record(event).map(drop).map_err(|error| Fault::internal(&error))?;
     }
     let done = server.rules.change(change, true)?;
