@@ -73,6 +73,8 @@ mod repositories;
 mod result;
 mod scan_files;
 #[cfg(feature = "skills")]
+pub mod scan_report;
+#[cfg(feature = "skills")]
 mod skill;
 
 #[cfg(feature = "skills")]

@@ -13,8 +13,8 @@ use stockade_guard::{FileOptions, FileScan, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;
-use crate::report::set_aside::{SetAsideKind, SetAsideRow};
 use crate::suppressions::sha256;
+use stockade_guard::scan_report::{SetAsideKind, SetAsideRow};
 
 /// The most bytes of a file of what is known.
 const MAX_BYTES: usize = 64 << 20;
@@ -111,7 +111,7 @@ pub(crate) fn write(path: &PathBuf, mut findings: Vec<KnownFinding>) -> Result<(
     let mut text = String::from("{\"version\":1,\"findings\":[");
     for (at, finding) in findings.iter().enumerate() {
         text.push_str(if at == 0 { "\n" } else { ",\n" });
-        text.push_str(&crate::render::json::to_json(finding));
+        text.push_str(&stockade_text::to_printable_json(finding));
     }
     text.push_str("\n]}\n");
     std::fs::write(path, text).map_err(|error| Failure::usage(format_args!("{}: {error}", escape_path(path))))

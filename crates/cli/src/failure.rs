@@ -7,8 +7,8 @@ use std::io::{self, Write as _};
 
 use stockade_text::escape;
 
-pub(crate) use crate::causes::with_causes;
 use crate::exit::Exit;
+pub(crate) use stockade_text::with_causes;
 
 /// A command could not be carried out: what, why, and how to mend it.
 #[derive(Debug)]

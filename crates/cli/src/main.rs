@@ -6,7 +6,6 @@ mod agent_run;
 mod args;
 mod baseline;
 mod bug;
-mod causes;
 #[cfg(target_os = "linux")]
 mod changes;
 mod command_rules;

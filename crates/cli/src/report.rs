@@ -4,12 +4,7 @@
 pub(crate) mod agent_limits;
 pub(crate) mod answer;
 pub(crate) mod checked_package;
-pub(crate) mod counted;
 pub(crate) mod fail_on;
-pub(crate) mod fields;
 pub(crate) mod record_facts;
 pub(crate) mod record_tally;
-pub(crate) mod scan_groups;
-pub(crate) mod scan_tally;
-pub(crate) mod set_aside;
 pub(crate) mod timeline;

@@ -20,7 +20,6 @@ mod fault;
 #[cfg(target_os = "linux")]
 mod graphs;
 mod guarded;
-pub(crate) mod lines;
 mod listeners;
 mod locks;
 mod methods;
@@ -43,8 +42,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::causes::with_causes;
 use crate::kept_rules::KeptRules;
+use stockade_text::with_causes;
 
 pub(crate) use bounds::MAX_REQUEST;
 pub(crate) use connection::converse;

@@ -15,7 +15,7 @@ use stockade_guard::{FileOptions, FileScan, Source, read_text};
 use stockade_text::{Format, Node, SchemaError, TableReader, escape, escape_path, parse};
 
 use crate::failure::Failure;
-use crate::report::set_aside::{SetAsideKind, SetAsideRow};
+use stockade_guard::scan_report::{SetAsideKind, SetAsideRow};
 
 /// The most bytes of a list.
 const MAX_BYTES: usize = 1 << 20;

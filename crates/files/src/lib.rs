@@ -22,6 +22,8 @@
 //! [`find_git`] says which repository git would find in a folder and what it says of itself, without starting git: settings
 //! ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
 //!
+//! [`BoundedLines`] cuts an untrusted stream into lines of a bounded length.
+//!
 //! With the feature `unpack`, [`unpack()`] hands on what is packed in archives (zip, gzip, tar) and documents (PDF, and those that are
 //! zips: of Word, Excel, `LibreOffice`), within bounds, and says what it could not read.
 //!
@@ -50,6 +52,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bounded_lines;
 mod file_versions;
 mod find;
 mod folder;
@@ -75,6 +78,7 @@ mod trusted_file;
 mod unpack;
 mod walk;
 
+pub use bounded_lines::{BoundedLine, BoundedLines};
 pub use file_versions::FileVersions;
 pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};

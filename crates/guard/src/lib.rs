@@ -80,7 +80,7 @@ pub use stockade_admission::{
     LockedSkill, NotLocked, OnCritical, ProblemLevel, PromptRefused, Reading, SkillDrift, SkillFinding,
     SkillFolders, SkillLock, SkillLockError, SkillManifest, SkillPermissions, SkillProblem, SkillReport,
     SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_scanner, check_tools, file_surfaces,
-    find_skills, read_manifest,
+    find_skills, read_manifest, scan_report,
 };
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use stockade_admission::{

@@ -58,6 +58,9 @@ pub struct PreparedRun {
     control: RunControl,
 }
 
+/// The most refusals that are shown.
+const MAX_SHOWN: usize = 20;
+
 /// How a command ran.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -238,6 +241,21 @@ impl PreparedRun {
 }
 
 impl RunReport {
+    /// The refusals to show: each once, since a program that is refused tries again.
+    #[must_use]
+    pub fn distinct_refusals(&self) -> Vec<&Decision> {
+        let mut shown: Vec<&Decision> = Vec::new();
+        for one in &self.hosts_refused {
+            let is_same = |other: &&Decision| {
+                (&other.subject, &other.rule, &other.reason) == (&one.subject, &one.rule, &one.reason)
+            };
+            if shown.len() < MAX_SHOWN && !shown.iter().any(is_same) {
+                shown.push(one);
+            }
+        }
+        shown
+    }
+
     /// Whether the command ran like any other program, with all rights of whoever started it.
     #[must_use]
     pub fn is_unsandboxed(&self) -> bool {

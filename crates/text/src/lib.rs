@@ -2,6 +2,7 @@
 //!
 //! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
 //! - [`Shown`], [`shown_within`]: text from strangers in a question, where nothing may be hidden.
+//! - `to_printable_json`: JSON that is safe on a terminal; [`with_causes`]: an error and its causes as one sentence.
 //! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
 //! - [`poses_as_latin`]: words in which letters of other scripts stand for Latin ones.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
@@ -33,6 +34,7 @@
 //! Escaping, showing and look-alikes are always there.
 #![forbid(unsafe_code)]
 
+mod causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 mod document;
 mod escape;
@@ -45,12 +47,15 @@ mod look_alikes;
 mod nearest;
 #[cfg(feature = "positions")]
 mod position;
+#[cfg(feature = "json")]
+mod printable_json;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 mod schema;
 mod shown;
 #[cfg(feature = "edit")]
 mod toml_lists;
 
+pub use causes::with_causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
 pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
@@ -63,6 +68,8 @@ pub use look_alikes::poses_as_latin;
 pub use nearest::{MAX_NAME_CHARS, nearest};
 #[cfg(feature = "positions")]
 pub use position::{PositionCursor, TextPosition};
+#[cfg(feature = "json")]
+pub use printable_json::to_printable_json;
 #[cfg(all(feature = "nearest", any(feature = "json", feature = "toml", feature = "yaml")))]
 pub use schema::{SchemaError, SchemaProblem, TableReader, choice, item_text};
 pub use shown::{Shown, shown_within};

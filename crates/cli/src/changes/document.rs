@@ -7,7 +7,7 @@ use serde::Serialize;
 use stockade_guard::exec::{Content, FileChange, Merged, ReviewLayer, Reviewed};
 
 use super::{Decided, Decision};
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// What a command changed, as a whole: where, by which command, and how far it has come.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -147,7 +147,7 @@ impl Done {
 }
 
 fn line(document: &impl Serialize) -> String {
-    format!("{}\n", to_json(document))
+    format!("{}\n", to_printable_json(document))
 }
 
 pub(crate) fn list(layers: &[ReviewLayer]) -> String {

@@ -22,8 +22,8 @@ use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::audit_text;
-use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
+use stockade_text::to_printable_json;
 use when::parse_when;
 
 const EXAMPLES: &str = "\
@@ -221,7 +221,7 @@ fn unreadable(error: &AuditError) -> Failure {
 fn query(trail: &AuditTrail, filter: &Filter, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
     let records = trail.query(&filter.query()).map_err(|error| unreadable(&error))?;
     let printed = match format {
-        Format::Json => format!("{}\n", to_json(&Events { events: &records })),
+        Format::Json => format!("{}\n", to_printable_json(&Events { events: &records })),
         Format::Text if records.is_empty() => "no record fits\n".to_owned(),
         Format::Text => lines(&records, color),
     };
@@ -263,7 +263,7 @@ fn tail(
         records.reverse();
         let printed = match format {
             Format::Text => lines(&records, color),
-            Format::Json => records.iter().map(|record| format!("{}\n", to_json(record))).collect(),
+            Format::Json => records.iter().map(|record| format!("{}\n", to_printable_json(record))).collect(),
         };
         if output.write(&printed).is_break() || output.flush().is_break() || !follow {
             return output.finish(Exit::Clean);
@@ -290,7 +290,7 @@ fn verify(
     let verified = verified.map_err(|error| unreadable(&error))?;
     let printed = match format {
         Format::Text => audit_text::verified(&verified, styles(color)),
-        Format::Json => format!("{}\n", to_json(&Answer::of(&verified))),
+        Format::Json => format!("{}\n", to_printable_json(&Answer::of(&verified))),
     };
     finish(&printed, if verified.intact() { Exit::Clean } else { Exit::Found })
 }
@@ -340,18 +340,18 @@ fn export(trail: &AuditTrail, form: Form) -> Result<Exit, Failure> {
     let mut waiting = Vec::new();
     let exported = trail.each(|record| {
         output.write(&match form {
-            Form::Jsonl => format!("{}\n", to_json(&record)),
-            Form::Ocsf => format!("{}\n", to_json(&to_ocsf(&record, &host))),
+            Form::Jsonl => format!("{}\n", to_printable_json(&record)),
+            Form::Ocsf => format!("{}\n", to_printable_json(&to_ocsf(&record, &host))),
             Form::Otlp => {
                 waiting.push(record);
                 let request =
                     (waiting.len() == AT_ONCE).then(|| to_otlp(&std::mem::take(&mut waiting), &host));
-                request.map(|request| format!("{}\n", to_json(&request))).unwrap_or_default()
+                request.map(|request| format!("{}\n", to_printable_json(&request))).unwrap_or_default()
             }
         })
     });
     if !waiting.is_empty() {
-        let _: ControlFlow<()> = output.write(&format!("{}\n", to_json(&to_otlp(&waiting, &host))));
+        let _: ControlFlow<()> = output.write(&format!("{}\n", to_printable_json(&to_otlp(&waiting, &host))));
     }
     // What was exported before the damage is worth having.
     let exit = output.finish(Exit::Clean)?;

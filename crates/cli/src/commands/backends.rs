@@ -17,8 +17,8 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     let is_served = rows.iter().any(|row| row.works && !row.by_name_only);
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
-        Format::Json => format!("{}\n", to_json(&Report { backends: &rows, removed })),
+        Format::Json => format!("{}\n", to_printable_json(&Report { backends: &rows, removed })),
         Format::Text => text(&rows, removed, styles(color)),
     });
     output.finish(if is_served { Exit::Clean } else { Exit::Found })

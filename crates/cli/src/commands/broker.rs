@@ -27,8 +27,8 @@ use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
 use crate::trail;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -206,7 +206,7 @@ fn unanswered(error: &BrokerAskError) -> Failure {
 fn status(socket: &Path, format: Format) -> Result<Exit, Failure> {
     let status = broker_status(socket).map_err(|error| unanswered(&error))?;
     let text = match format {
-        Format::Json => format!("{}\n", to_json(&status)),
+        Format::Json => format!("{}\n", to_printable_json(&status)),
         Format::Text => shown(&status),
     };
     let mut output = Output::new();
@@ -261,7 +261,10 @@ fn token(socket: &Path, lifetime: Duration, as_variables: bool, format: Format) 
         (Format::Json, _) => {
             let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
             let trust = trust.as_ref().map(|trust| trust.to_string_lossy());
-            format!("{}\n", to_json(&Token { token, socket: socket.to_string_lossy(), variables, trust }))
+            format!(
+                "{}\n",
+                to_printable_json(&Token { token, socket: socket.to_string_lossy(), variables, trust })
+            )
         }
         (Format::Text, false) => format!("{token}\n"),
         (Format::Text, true) => {

@@ -11,9 +11,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::check_text;
-use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
 use crate::report::answer::{Answer, Decision};
+use stockade_text::to_printable_json;
 
 mod net;
 mod path;
@@ -85,5 +85,5 @@ fn json(answers: &[Answer]) -> String {
     struct List<'a> {
         results: &'a [Answer],
     }
-    format!("{}\n", to_json(&List { results: answers }))
+    format!("{}\n", to_printable_json(&List { results: answers }))
 }

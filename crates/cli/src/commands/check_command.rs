@@ -19,9 +19,9 @@ use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::kept_answers;
 use crate::render::command_text;
-use crate::render::json::to_json;
 use crate::render::style::Styles;
 use crate::trail;
+use stockade_text::to_printable_json;
 
 /// Say what a shell command would run, and what may become of each part
 #[derive(Debug, clap::Args)]
@@ -125,7 +125,7 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
                 answered: said.as_ref().map(|said| said.answer.name()),
                 ..Checked::of(&decision, &places, &suggestions)
             };
-            format!("{}\n", to_json(&checked))
+            format!("{}\n", to_printable_json(&checked))
         }
     };
     let fails = effect >= args.fail_on.effect();

@@ -17,8 +17,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::config_text;
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &ConfigArgs, color: ColorChoice) -> Result<Exit, Failure
             let value = config.get(key).ok_or_else(|| unknown(key))?;
             let printed = match args.format {
                 Format::Text => config_text::plain(&value.value),
-                Format::Json => to_json(&row(&value)),
+                Format::Json => to_printable_json(&row(&value)),
             };
             (format!("{printed}\n"), Exit::Clean)
         }
@@ -153,7 +153,7 @@ fn show(args: &ConfigArgs, origin: bool, styles: Styles) -> Result<String, Failu
         Format::Json => {
             let rows: Vec<_> = values.iter().map(row).collect();
             let notices: Vec<String> = config.notices().iter().map(ToString::to_string).collect();
-            format!("{}\n", to_json(&serde_json::json!({ "values": rows, "notices": notices })))
+            format!("{}\n", to_printable_json(&serde_json::json!({ "values": rows, "notices": notices })))
         }
     })
 }
@@ -169,7 +169,7 @@ fn explain(args: &ConfigArgs, path: &str, styles: Styles) -> Result<String, Fail
                 "key": key.path, "holds": key.holds(), "default": key.default, "description": key.doc,
                 "project": key.project(), "current": row(&value),
             });
-            format!("{}\n", to_json(&json))
+            format!("{}\n", to_printable_json(&json))
         }
     })
 }
@@ -182,14 +182,14 @@ fn validate(args: &ConfigArgs, file: Option<&PathBuf>, styles: Styles) -> (Strin
     match (Config::load(&sources), args.format) {
         (Ok(config), Format::Text) => (config_text::valid(config.notices(), styles), Exit::Clean),
         (Ok(_), Format::Json) => {
-            (format!("{}\n", to_json(&serde_json::json!({ "valid": true }))), Exit::Clean)
+            (format!("{}\n", to_printable_json(&serde_json::json!({ "valid": true }))), Exit::Clean)
         }
         (Err(error), Format::Text) => (config_text::problems(&error, styles), Exit::Found),
         (Err(error), Format::Json) => {
             let problem = |problem: &stockade_guard::config::ConfigProblem| serde_json::json!({ "place": problem.place, "message": problem.message, "remediation": problem.fix });
             let problems: Vec<_> = error.problems.iter().map(problem).collect();
             let json = serde_json::json!({ "valid": false, "problems": problems });
-            (format!("{}\n", to_json(&json)), Exit::Found)
+            (format!("{}\n", to_printable_json(&json)), Exit::Found)
         }
     }
 }

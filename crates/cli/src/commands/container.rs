@@ -19,10 +19,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::container_text;
-use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
 use crate::report::checked_package::CheckedPackage;
 use crate::rule_files::Rules;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -142,7 +142,7 @@ fn check(
     let shown = escape_path(path);
     let text = match format {
         Format::Text => container_text::report(&shown, &checked, styles(color)),
-        Format::Json => format!("{}\n", to_json(&checked.row(&shown))),
+        Format::Json => format!("{}\n", to_printable_json(&checked.row(&shown))),
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&text);

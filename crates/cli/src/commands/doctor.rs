@@ -14,8 +14,8 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &DoctorArgs, color: ColorChoice) -> Result<Exit, Failure
     let worst = findings.iter().map(|finding| finding.status).max().unwrap_or(Health::Ok);
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
-        Format::Json => format!("{}\n", to_json(&Report { status: worst, checks: &findings })),
+        Format::Json => format!("{}\n", to_printable_json(&Report { status: worst, checks: &findings })),
         Format::Text => text(&findings, styles(color)),
     });
     output.finish(if worst == Health::Fail { Exit::Found } else { Exit::Clean })

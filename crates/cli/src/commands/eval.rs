@@ -16,7 +16,7 @@ use crate::evaluation::{Ask, Question, answer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,11 +159,11 @@ fn printed(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> String {
     match (args.format, outcome) {
         (Format::Json, outcome) => {
             let value = outcome.as_ref().ok().or(args.condition.then_some(&Data::Bool(false)));
-            format!("{}\n", to_json(&Answer { value, error: outcome.as_ref().err() }))
+            format!("{}\n", to_printable_json(&Answer { value, error: outcome.as_ref().err() }))
         }
         (Format::Text, Ok(Data::Undefined)) => "undefined\n".to_owned(),
         (Format::Text, Ok(Data::Text(text))) => format!("{}\n", escape_lines(text)),
-        (Format::Text, Ok(value)) => format!("{}\n", to_json(value)),
+        (Format::Text, Ok(value)) => format!("{}\n", to_printable_json(value)),
         (Format::Text, Err(_)) if args.condition => "false\n".to_owned(),
         (Format::Text, Err(_)) => String::new(),
     }

@@ -20,7 +20,7 @@ use crate::harness::registration::{self, Change, Refused, Scope, SettingsFolders
 use crate::harness::state::{self, State};
 use crate::harness::{HARNESSES, Harness, Registered, rewrite};
 use crate::output::Output;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -160,7 +160,7 @@ pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let text: String = match args.format {
         Format::Json => {
             let rows: Vec<Row<'_>> = states.iter().map(|(harness, state)| Row::of(harness, state)).collect();
-            format!("{}\n", to_json(&serde_json::json!({ "harnesses": rows })))
+            format!("{}\n", to_printable_json(&serde_json::json!({ "harnesses": rows })))
         }
         Format::Text if states.is_empty() => "no settings of a harness that is known here\n".to_owned(),
         Format::Text => states.iter().map(|(harness, state)| told(harness, state)).collect(),

@@ -20,8 +20,8 @@ use crate::command_rules::{layer_of, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -131,7 +131,7 @@ fn test(file: &Path, format: Format) -> Result<(String, Exit), Failure> {
     let examples = file.rules().iter().map(|rule| rule.matches.len() + rule.not_matches.len()).sum();
     let tested = Tested { rules: file.rules().len(), examples, tests: file.tests().len() };
     let printed = match format {
-        Format::Json => format!("{}\n", to_json(&tested)),
+        Format::Json => format!("{}\n", to_printable_json(&tested)),
         Format::Text => format!(
             "{}: {}, {} and {}, all as they should be\n",
             escape_path(&path),
@@ -167,7 +167,7 @@ fn lint(file: &Path, format: Format, styles: Styles) -> Result<(String, Exit), F
         Format::Json => {
             let results =
                 lints.iter().map(|lint| Found { rule: &lint.rule, message: &lint.message }).collect();
-            format!("{}\n", to_json(&List { results }))
+            format!("{}\n", to_printable_json(&List { results }))
         }
         Format::Text if lints.is_empty() => format!("{}: nothing to say\n", escape_path(&path)),
         Format::Text => lints.iter().map(line).collect(),

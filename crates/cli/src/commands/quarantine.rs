@@ -17,7 +17,7 @@ use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -175,7 +175,7 @@ fn each(
         .collect();
     let exit = if done.iter().any(|one| one.error.is_some()) { Exit::Found } else { Exit::Clean };
     let printed = match format {
-        Format::Json => format!("{}\n", to_json(&done)),
+        Format::Json => format!("{}\n", to_printable_json(&done)),
         Format::Text => done.iter().fold(String::new(), |mut out, one| {
             match (&one.error, &one.path) {
                 (Some(error), _) => writeln!(out, "{}: {}", escape(&one.id), escape(error)),
@@ -204,7 +204,7 @@ fn shown(path: &Path) -> String {
 
 fn list(entries: &[QuarantineEntry], format: Format) -> String {
     match format {
-        Format::Json => format!("{}\n", to_json(&entries.iter().map(listed).collect::<Vec<_>>())),
+        Format::Json => format!("{}\n", to_printable_json(&entries.iter().map(listed).collect::<Vec<_>>())),
         Format::Text if entries.is_empty() => "nothing is in quarantine\n".to_owned(),
         Format::Text => entries.iter().map(described).collect(),
     }

@@ -11,10 +11,10 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::rule_text;
 use crate::render::style::ColorChoice;
 use crate::rule_files::Rules;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
             let rule = find(rules.scanner().rules(), id)?;
             match args.format {
                 Format::Text => rule_text::show(rule, rules.scanner(), styles(color)),
-                Format::Json => format!("{}\n", to_json(rule)),
+                Format::Json => format!("{}\n", to_printable_json(rule)),
             }
         }
         Some(RulesCommand::New { id }) => begun(id)?,
@@ -145,7 +145,7 @@ fn list_json(rules: &[RuleBuf]) -> String {
     struct List<'r> {
         rules: &'r [RuleBuf],
     }
-    format!("{}\n", to_json(&List { rules }))
+    format!("{}\n", to_printable_json(&List { rules }))
 }
 
 #[cfg(test)]

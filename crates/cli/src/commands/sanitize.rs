@@ -16,8 +16,8 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
 use crate::render::sanitize_text::{self, Verdict};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -84,7 +84,7 @@ pub(crate) fn run(args: &SanitizeArgs) -> Result<Exit, Failure> {
 /// Returns what goes to standard output.
 fn printed(args: &SanitizeArgs, cleaned: &Sanitized<'_>) -> String {
     match args.format {
-        Format::Json => format!("{}\n", to_json(cleaned)),
+        Format::Json => format!("{}\n", to_printable_json(cleaned)),
         Format::Text if args.check => String::new(),
         Format::Text => cleaned.body.to_string(),
     }

@@ -20,11 +20,12 @@ use crate::failure::Failure;
 use crate::output::styles;
 use crate::render::style::ColorChoice;
 use crate::report::fail_on::FailOn;
-use crate::report::scan_tally::{ScanTally, Unseen};
-use crate::report::set_aside::SetAside;
+use crate::report::fail_on::{self, Unseen};
 use crate::rule_files::Rules;
 use crate::suppressions::Suppressions;
 use page::{Page, Printer};
+use stockade_guard::scan_report::ScanTally;
+use stockade_guard::scan_report::SetAside;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,7 +155,7 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
     }
     let (output, tally) = page.end();
     let unseen = if args.strict { Unseen::Fails } else { Unseen::Told };
-    output.finish(tally.exit(args.fail_on, unseen))
+    output.finish(fail_on::exit(&tally, args.fail_on, unseen))
 }
 
 fn scan<'s>(

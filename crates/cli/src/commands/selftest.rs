@@ -25,8 +25,8 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -166,7 +166,7 @@ pub(crate) fn run(args: &SelftestArgs, color: ColorChoice) -> Result<Exit, Failu
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
         Format::Json => {
-            format!("{}\n", to_json(&Report { all_stopped, results: &results, skipped: &skipped }))
+            format!("{}\n", to_printable_json(&Report { all_stopped, results: &results, skipped: &skipped }))
         }
         Format::Text => text(&results, &skipped, styles(color)),
     });

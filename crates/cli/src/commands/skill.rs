@@ -24,10 +24,10 @@ use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::skill_text;
 use crate::render::style::{ColorChoice, Styles};
 use crate::rule_files::Rules;
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -258,7 +258,7 @@ impl Door<'_> {
 }
 
 fn row(path: &str, admission: &Admission, prompt: Option<&str>) -> String {
-    to_json(&Row { path, verdict: admission.name(), report: admission.report(), prompt })
+    to_printable_json(&Row { path, verdict: admission.name(), report: admission.report(), prompt })
 }
 
 impl DialectName {

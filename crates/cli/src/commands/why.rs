@@ -26,9 +26,9 @@ use crate::failure::{Failure, with_causes};
 use crate::output::Output;
 #[cfg(target_os = "linux")]
 use crate::output::styles;
-use crate::render::json::to_json;
 use crate::render::style::ColorChoice;
 use crate::report::record_facts::{about, detail};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -137,7 +137,7 @@ fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoi
         decisions: &answers,
     };
     let printed = match args.format {
-        Format::Json => format!("{}\n", to_json(&asking)),
+        Format::Json => format!("{}\n", to_printable_json(&asking)),
         Format::Text => shown::text(&asking, styles(color)),
     };
     let all = answers.iter().all(|answer| answer.decision <= Effect::Sandbox);
@@ -156,7 +156,7 @@ fn decided(_: &WhyArgs, _: &str, kind: Kind, _: &[Kind], _: ColorChoice) -> Resu
 fn on_record(args: &WhyArgs, id: Option<&str>) -> Result<Exit, Failure> {
     let record = find(&audit::open(args.file.clone())?, id)?;
     let printed = match (args.format, &record, id) {
-        (Format::Json, record, _) => format!("{}\n", to_json(&Found { decision: record.as_ref() })),
+        (Format::Json, record, _) => format!("{}\n", to_printable_json(&Found { decision: record.as_ref() })),
         (Format::Text, Some(record), _) => told(record),
         (Format::Text, None, Some(id)) => format!("no decision on record is called {}\n", escape(id)),
         (Format::Text, None, None) => "nothing on record was refused\n".to_owned(),

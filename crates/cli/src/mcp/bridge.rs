@@ -30,11 +30,11 @@ use super::edit::{get, set, text_of};
 use super::message::{Id, Kind, MAX_MESSAGE, Message, read};
 use super::spelling::shown;
 use super::written::written;
-use crate::serve::lines::{Line, Lines};
 use events::{Event, Events};
 pub(crate) use http::Header;
 use http::{Http, SHORT};
 use mirror::Mirrors;
+use stockade_files::{BoundedLine, BoundedLines};
 
 /// The most requests that wait for the server at once: each has a thread and a connection.
 const MAX_WAITING: usize = 128;
@@ -108,12 +108,12 @@ pub(crate) fn run<W: Write + Send + 'static>(
         mirrors: Mutex::default(),
         listens: AtomicBool::new(false),
     });
-    let mut lines = Lines::new(from, MAX_MESSAGE);
+    let mut lines = BoundedLines::new(from, MAX_MESSAGE);
     loop {
-        match lines.next() {
-            Ok(Line::Whole(line)) => hear(&bridge, line),
-            Ok(Line::TooLong) => note("a message was too long"),
-            Ok(Line::End) => break,
+        match lines.next_line() {
+            Ok(BoundedLine::Whole(line)) => hear(&bridge, line),
+            Ok(BoundedLine::TooLong) => note("a message was too long"),
+            Ok(BoundedLine::End) => break,
             Err(error) => return Err(format!("cannot read: {error}")),
         }
     }

@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::message::MAX_MESSAGE;
-use crate::serve::lines::{Line, Lines};
 use crate::serve::{Server, converse};
 use speech::{Reply, Speech};
+use stockade_files::{BoundedLine, BoundedLines};
 
 /// Answers a client until it has nothing more to ask and all of it is answered.
 pub(crate) fn serve(
@@ -38,10 +38,10 @@ pub(crate) fn serve(
             theirs.shutdown(Shutdown::Both).ok();
             worked
         })?;
-        let answers = Lines::new(ours.try_clone()?, usize::MAX >> 1);
+        let answers = BoundedLines::new(ours.try_clone()?, usize::MAX >> 1);
         let (speech, to) = (&speech, &to);
         let writes = thread::Builder::new().spawn_scoped(scope, move || answer(answers, speech, to))?;
-        let asked = ask(Lines::new(from, MAX_MESSAGE), speech, to, &ours);
+        let asked = ask(BoundedLines::new(from, MAX_MESSAGE), speech, to, &ours);
         ours.shutdown(Shutdown::Write).ok();
         let ended = || io::Error::other("a thread has a bug, which standard error names");
         writes.join().map_err(|_| ended())??;
@@ -51,17 +51,17 @@ pub(crate) fn serve(
 }
 
 fn ask<W: Write>(
-    mut lines: Lines<impl Read>,
+    mut lines: BoundedLines<impl Read>,
     speech: &Mutex<Speech>,
     to: &Mutex<W>,
     mut server: &UnixStream,
 ) -> io::Result<()> {
     loop {
-        let reply = match lines.next()? {
-            Line::End => return Ok(()),
-            Line::Whole(line) if line.trim_ascii().is_empty() => continue,
-            Line::Whole(line) => speech.lock().unwrap_or_else(PoisonError::into_inner).asked(line),
-            Line::TooLong => Reply::Client(Speech::too_long()),
+        let reply = match lines.next_line()? {
+            BoundedLine::End => return Ok(()),
+            BoundedLine::Whole(line) if line.trim_ascii().is_empty() => continue,
+            BoundedLine::Whole(line) => speech.lock().unwrap_or_else(PoisonError::into_inner).asked(line),
+            BoundedLine::TooLong => Reply::Client(Speech::too_long()),
         };
         match reply {
             Reply::Nothing => {}
@@ -71,8 +71,12 @@ fn ask<W: Write>(
     }
 }
 
-fn answer<W: Write>(mut lines: Lines<impl Read>, speech: &Mutex<Speech>, to: &Mutex<W>) -> io::Result<()> {
-    while let Line::Whole(line) = lines.next()? {
+fn answer<W: Write>(
+    mut lines: BoundedLines<impl Read>,
+    speech: &Mutex<Speech>,
+    to: &Mutex<W>,
+) -> io::Result<()> {
+    while let BoundedLine::Whole(line) = lines.next_line()? {
         let answer = speech.lock().unwrap_or_else(PoisonError::into_inner).answered(line);
         if let Some(answer) = answer {
             write(to, &answer)?;

@@ -31,9 +31,9 @@ use stockade_text::escape;
 use super::conversation::{Conversation, Judge, Out, Terms};
 use super::judge::Judged;
 use super::message::MAX_MESSAGE;
-use crate::serve::lines::{Line, Lines};
 use ending::Ending;
 use outbox::Outbox;
+use stockade_files::{BoundedLine, BoundedLines};
 
 /// How long a server may take to end when its client has left.
 const GRACE: Duration = Duration::from_secs(5);
@@ -156,13 +156,13 @@ fn reader(
     end: fn() -> Option<Event>,
 ) -> io::Result<thread::JoinHandle<()>> {
     thread::Builder::new().name("stockade-read".to_owned()).spawn(move || {
-        let mut lines = Lines::new(from, MAX_MESSAGE);
+        let mut lines = BoundedLines::new(from, MAX_MESSAGE);
         loop {
-            let event = match lines.next() {
-                Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
-                Ok(Line::Whole(line)) => whole(line.to_vec()),
-                Ok(Line::TooLong) => too_long(),
-                Ok(Line::End) | Err(_) => break,
+            let event = match lines.next_line() {
+                Ok(BoundedLine::Whole(line)) if line.trim_ascii().is_empty() => continue,
+                Ok(BoundedLine::Whole(line)) => whole(line.to_vec()),
+                Ok(BoundedLine::TooLong) => too_long(),
+                Ok(BoundedLine::End) | Err(_) => break,
             };
             if to.send(event).is_err() {
                 return;

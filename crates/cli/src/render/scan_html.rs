@@ -8,8 +8,8 @@ use stockade_text::escape_path;
 use super::html::bars::{Bar, Bars};
 use super::html::{self, END, Number, Tone, numbers, section, text};
 use super::snippet::Snippet;
-use crate::report::scan_tally::{Gaps, ScanTally, Surfaces};
-use crate::report::set_aside::SetAside;
+use stockade_guard::scan_report::SetAside;
+use stockade_guard::scan_report::{Gaps, ScanTally, Surfaces};
 
 /// Paths that are listed by name in each list. Programs find all of them in the JSON.
 const LISTED: usize = 50;

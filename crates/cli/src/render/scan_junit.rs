@@ -5,7 +5,7 @@ use stockade_guard::{Coverage, FileScan};
 use stockade_text::{escape, escape_path};
 
 use crate::report::fail_on::FailOn;
-use crate::report::scan_tally::ScanTally;
+use stockade_guard::scan_report::ScanTally;
 
 /// How the document begins. The tests follow.
 pub(crate) const HEAD: &str =

@@ -6,16 +6,16 @@ use stockade_guard::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
 
-use super::json::to_json;
-use super::scan_json::{Row, Tail};
-use crate::report::fields::path_text;
-use crate::report::scan_tally::ScanTally;
-use crate::report::set_aside::SetAsideRow;
+use stockade_guard::scan_report::ScanTally;
+use stockade_guard::scan_report::SetAsideRow;
+use stockade_guard::scan_report::path_text;
+use stockade_guard::scan_report::{FindingRow, ScanSummary};
+use stockade_text::to_printable_json;
 
 /// Returns the findings of one file as lines of JSON.
 pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
-    let row = |finding| to_json(&Row { path: &path, path_is_lossy, finding }) + "\n";
+    let row = |finding| to_printable_json(&FindingRow { path: &path, path_is_lossy, finding }) + "\n";
     scan.report.findings.iter().map(row).collect()
 }
 
@@ -23,9 +23,9 @@ pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
 pub(crate) fn jsonl_summary(tally: &ScanTally) -> String {
     #[derive(Serialize)]
     struct Summary<'t> {
-        summary: Tail<'t>,
+        summary: ScanSummary<'t>,
     }
-    to_json(&Summary { summary: Tail::of(tally) }) + "\n"
+    to_printable_json(&Summary { summary: ScanSummary::of(tally) }) + "\n"
 }
 
 /// Returns the findings of one file as commands that a workflow shows beside the lines of a change.

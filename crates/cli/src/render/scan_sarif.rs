@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use stockade_guard::FileScan;
 use stockade_guard::scanner::{Finding, RuleBuf, RuleChange, Scanner, Severity};
 
-use super::json::to_json;
-use crate::report::scan_tally::{GapRow, Gaps, ScanTally};
+use stockade_guard::scan_report::{GapRow, Gaps, ScanTally};
+use stockade_text::to_printable_json;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
@@ -19,7 +19,7 @@ pub(crate) fn head(scanner: &Scanner) -> String {
     format!(
         "{{\"$schema\":\"{SCHEMA}\",\"version\":\"2.1.0\",\"runs\":[{{\"tool\":{{\"driver\":{}}},\
          \"columnKind\":\"unicodeCodePoints\",\"results\":[",
-        to_json(&driver)
+        to_printable_json(&driver)
     )
 }
 
@@ -44,7 +44,7 @@ const fn level(severity: Severity) -> &'static str {
 pub(crate) fn file(scan: &FileScan<'_>, scanner: &Scanner) -> String {
     let uri = uri(scan.path);
     let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner));
-    rows.map(|row| format!(",\n{}", to_json(&row))).collect()
+    rows.map(|row| format!(",\n{}", to_printable_json(&row))).collect()
 }
 
 fn result(uri: &str, finding: &Finding<'_>, scanner: &Scanner) -> Value {
@@ -96,7 +96,7 @@ pub(crate) fn tail(tally: &ScanTally, scanner: &Scanner) -> String {
     if let (false, Some(fields)) = (changed.is_empty(), invocation.as_object_mut()) {
         fields.insert("ruleConfigurationOverrides".to_owned(), changed.into());
     }
-    format!("\n],\"invocations\":[{}]}}]}}\n", to_json(&invocation))
+    format!("\n],\"invocations\":[{}]}}]}}\n", to_printable_json(&invocation))
 }
 
 /// What the configuration says of a rule.

@@ -9,8 +9,8 @@ use stockade_text::{escape, escape_path};
 
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::report::scan_tally::{Gaps, ScanTally, Surfaces};
-use crate::report::set_aside::SetAside;
+use stockade_guard::scan_report::SetAside;
+use stockade_guard::scan_report::{Gaps, ScanTally, Surfaces};
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;

@@ -1,7 +1,10 @@
-//! Which findings make a scan fail.
+//! Which findings make a scan fail, and with which exit code it ends.
 
 use clap::ValueEnum;
+use stockade_guard::scan_report::ScanTally;
 use stockade_guard::scanner::Severity;
+
+use crate::exit::Exit;
 
 /// Which findings make a scan fail: attempts to attack, suspicious text too, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -19,5 +22,74 @@ impl FailOn {
             Self::Warn => severity >= Severity::Warn,
             Self::Never => false,
         }
+    }
+}
+
+/// What becomes of a scan in which nobody looked into something that is no text, or that was excluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unseen {
+    /// The answer tells of it, and the exit code does not.
+    Told,
+    /// The exit code says that the scan is incomplete.
+    Fails,
+}
+
+/// Returns the exit code. Findings come first, since they hold whatever else could not be read.
+pub(crate) fn exit(tally: &ScanTally, fail_on: FailOn, unseen: Unseen) -> Exit {
+    match tally.worst() {
+        Some(worst) if fail_on.covers(worst) => Exit::Found,
+        _ if !tally.complete() => Exit::Incomplete,
+        _ if unseen == Unseen::Fails && tally.opaque + tally.excluded.total > 0 => Exit::Incomplete,
+        _ => Exit::Clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exit_codes() {
+        use Exit::{Clean, Found, Incomplete};
+        use FailOn::{Critical, Never, Warn};
+        let cases = [
+            // critical, warn, gaps  fail on    code
+            (0, 0, 0, Critical, Clean),
+            (0, 0, 1, Critical, Incomplete),
+            (0, 1, 0, Critical, Clean),
+            (0, 1, 0, Warn, Found),
+            (0, 1, 1, Critical, Incomplete),
+            (0, 1, 1, Warn, Found),
+            (1, 0, 1, Critical, Found),
+            (1, 1, 0, Never, Clean),
+            (1, 1, 1, Never, Incomplete),
+        ];
+        for (critical, warn, gaps, fail_on, code) in cases {
+            let mut tally = ScanTally { critical, warn, ..ScanTally::default() };
+            tally.incomplete.total = gaps;
+            assert_eq!(exit(&tally, fail_on, Unseen::Told), code, "{critical} {warn} {gaps} {fail_on:?}");
+        }
+    }
+
+    #[test]
+    fn a_cut_list_of_findings_is_not_clean() {
+        let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
+        assert_eq!(exit(&tally, FailOn::Critical, Unseen::Told), Exit::Incomplete);
+        assert!(!tally.clean());
+    }
+
+    #[test]
+    fn what_is_excluded_is_not_clean_and_no_failure() {
+        let mut tally = ScanTally::default();
+        tally.excluded.total = 1;
+        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!(exit(&tally, FailOn::Warn, Unseen::Fails), Exit::Incomplete);
+    }
+
+    #[test]
+    fn what_nobody_looked_into_is_not_clean() {
+        let tally = ScanTally { opaque: 1, ..ScanTally::default() };
+        assert_eq!((tally.clean(), exit(&tally, FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
+        assert_eq!(exit(&tally, FailOn::Never, Unseen::Fails), Exit::Incomplete);
     }
 }

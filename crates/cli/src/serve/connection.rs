@@ -7,13 +7,13 @@ use std::thread;
 
 use super::Server;
 use super::fault::{self, Fault};
-use super::lines::{Line, Lines};
 use super::methods::{AskedBy, Lane, Method};
 use super::requests::{self, Message, Refused, Request};
 use super::traffic::Traffic;
 use super::under_way::Cancellation;
 use super::wire::response;
 use crate::bug;
+use stockade_files::{BoundedLine, BoundedLines};
 
 /// A longer request goes to the workers, however quick its method is.
 const SMALL: usize = 16 << 10;
@@ -35,7 +35,7 @@ pub(crate) fn converse(
         let writer = thread::Builder::new()
             .name("stockade-write".to_owned())
             .spawn_scoped(scope, || write(&traffic, to))?;
-        let read = read(server, &traffic, Lines::new(from, server.options.max_request));
+        let read = read(server, &traffic, BoundedLines::new(from, server.options.max_request));
         traffic.drain(is_heard);
         server.left(traffic.client());
         let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer ended early")));
@@ -55,12 +55,12 @@ fn write(traffic: &Traffic, mut to: impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: Lines<impl Read>) -> io::Result<()> {
+fn read(server: &Arc<Server>, traffic: &Arc<Traffic>, mut lines: BoundedLines<impl Read>) -> io::Result<()> {
     while traffic.may_read() {
-        match lines.next()? {
-            Line::End => break,
-            Line::Whole(line) => take(server, traffic, line),
-            Line::TooLong => {
+        match lines.next_line()? {
+            BoundedLine::End => break,
+            BoundedLine::Whole(line) => take(server, traffic, line),
+            BoundedLine::TooLong => {
                 let most = server.options.max_request;
                 let fault = Fault::new(
                     fault::REQUEST,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::fault::Fault;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// A result, written as JSON.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub(super) struct Json(String);
 
 impl Json {
     pub(super) fn of(value: &impl Serialize) -> Self {
-        Self(to_json(value))
+        Self(to_printable_json(value))
     }
 
     /// Takes a document that is JSON already. Line ends in it only stand between its parts.
@@ -23,21 +23,20 @@ impl Json {
 
 /// Returns a notification to the client.
 pub(super) fn notification(method: &str, parameters: &impl Serialize) -> String {
-    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{}}}", to_json(parameters))
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{}}}", to_printable_json(parameters))
 }
 
 /// Returns the answer to a request. What has no id because nothing could be read gets `null`.
 pub(super) fn response(id: Option<&RawValue>, answer: &Result<Json, Fault>) -> String {
     // A string goes through our own writer, so that nothing a terminal obeys comes back; a number stays as it is.
     let id = match id.map(RawValue::get) {
-        Some(text) if text.starts_with('"') => {
-            serde_json::from_str::<String>(text).map_or_else(|_| "null".to_owned(), |id| to_json(&id))
-        }
+        Some(text) if text.starts_with('"') => serde_json::from_str::<String>(text)
+            .map_or_else(|_| "null".to_owned(), |id| to_printable_json(&id)),
         Some(text) => text.to_owned(),
         None => "null".to_owned(),
     };
     match answer {
         Ok(Json(result)) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}"),
-        Err(fault) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", to_json(fault)),
+        Err(fault) => format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{}}}", to_printable_json(fault)),
     }
 }

@@ -1,17 +1,15 @@
 //! What is true of every line that a client sends, however hostile. The fuzz target calls these functions, and so do ordinary
 //! tests: with the seeds, and with random bytes. The files are compiled once more here, since a program has no library.
 
-#[path = "../../src/causes.rs"]
-mod causes;
 #[expect(dead_code, reason = "reading requests needs few of the faults")]
 #[path = "../../src/serve/fault.rs"]
 mod fault;
 #[path = "../../src/serve/requests.rs"]
 mod requests;
 
-use causes::with_causes;
 use requests::{MAX_BATCH, MAX_ID, Message, Refused, Request};
 use serde_json::value::RawValue;
+use stockade_text::with_causes;
 
 /// An answer has room for its id, a batch is bounded, and what was read of a line stands in it, whatever is around it.
 pub(crate) fn requests(line: &[u8]) {

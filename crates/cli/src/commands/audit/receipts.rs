@@ -11,7 +11,7 @@ use super::{finish, unreadable};
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// The longest receipt that is read: a record is bounded, and so is a proof.
 const MAX_RECEIPT_BYTES: u64 = 1 << 20;
@@ -19,7 +19,7 @@ const MAX_RECEIPT_BYTES: u64 = 1 << 20;
 pub(super) fn print(trail: &AuditTrail, id: u64) -> Result<Exit, Failure> {
     let receipt = trail.receipt(id).map_err(|error| unreadable(&error))?;
     let receipt = receipt.map_err(|why| Failure::found(format_args!("no receipt of record {id}: {why}")))?;
-    finish(&format!("{}\n", to_json(&receipt)), Exit::Clean)
+    finish(&format!("{}\n", to_printable_json(&receipt)), Exit::Clean)
 }
 
 /// What a receipt shows, for programs.
@@ -54,7 +54,7 @@ pub(super) fn check(path: &Path, key: &str, format: Format) -> Result<Exit, Fail
     let receipt = Receipt::read(&text).map_err(|error| named(&error))?;
     let checked = receipt.check(key);
     let printed = match (format, &checked) {
-        (Format::Json, _) => format!("{}\n", to_json(&shown(&receipt, &checked))),
+        (Format::Json, _) => format!("{}\n", to_printable_json(&shown(&receipt, &checked))),
         (Format::Text, Ok(checkpoint)) => proven(&receipt.record, checkpoint),
         (Format::Text, Err(why)) => format!("not proven: {why}\n"),
     };

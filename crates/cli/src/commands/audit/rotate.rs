@@ -13,8 +13,8 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::audit_text;
-use crate::render::json::to_json;
 use crate::trail;
+use stockade_text::to_printable_json;
 
 /// What became of the trail, for programs.
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ pub(super) fn rotate(path: &Path, to: Option<&Path>, format: Format) -> Result<E
     let printed = match format {
         Format::Json => {
             let file = to.to_string_lossy().into_owned();
-            format!("{}\n", to_json(&SetAside { file, last, wrong: rotated.wrong }))
+            format!("{}\n", to_printable_json(&SetAside { file, last, wrong: rotated.wrong }))
         }
         Format::Text => {
             let wrong =

@@ -19,8 +19,8 @@ use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -102,7 +102,7 @@ pub(super) fn run(args: &TestArgs, color: ColorChoice) -> Result<Exit, Failure> 
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match args.format {
         Format::Json => {
-            format!("{}\n", to_json(&Report { backend: args.backend.name(), ok, checks: &checks }))
+            format!("{}\n", to_printable_json(&Report { backend: args.backend.name(), ok, checks: &checks }))
         }
         Format::Text => text(&checks, styles(color)),
     });

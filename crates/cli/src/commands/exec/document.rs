@@ -9,7 +9,7 @@ use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
 use super::hidden_programs;
 use crate::changes::document::Review;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -215,7 +215,7 @@ pub(in crate::commands) fn ran(
     result: Option<&ToolResult>,
     agent: Option<&str>,
 ) -> String {
-    let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
+    let RunReport { plan, outcome, hosts_observed, broker_lost, .. } = report;
     let Enforcement { enforced, gaps, .. } = &outcome.enforcement;
     let moved = outcome.quarantine.iter().map(|found| Moved {
         path: found.path.to_string_lossy(),
@@ -227,7 +227,7 @@ pub(in crate::commands) fn ran(
         outcome.changed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
     let exposed =
         outcome.exposed.iter().map(|one| Altered { path: one.path.to_string_lossy(), what: &one.label });
-    to_json(&Ran {
+    to_printable_json(&Ran {
         end: outcome.end.name(),
         exit_code: outcome.exit_code(),
         command_exit_code: outcome.end.exit_code(),
@@ -250,7 +250,7 @@ pub(in crate::commands) fn ran(
         denials: outcome.denials.iter().map(Denied::new).collect(),
         hidden_programs: unseen(plan, outcome, agent),
         broker_lost: broker_lost.as_deref(),
-        hosts_refused: super::hosts::shown(hosts_refused).into_iter().map(Unreached::new).collect(),
+        hosts_refused: report.distinct_refusals().into_iter().map(Unreached::new).collect(),
         hosts_observed: hosts_observed.as_ref().map(Needed::new),
         quarantine: moved.collect(),
         quarantine_dropped: outcome
@@ -273,12 +273,12 @@ pub(in crate::commands) fn not_let(
     decision: Option<&Decision>,
     exit_code: u8,
 ) -> String {
-    to_json(&NotRun { end: "refused", exit_code, why: why.to_owned(), help, decision })
+    to_printable_json(&NotRun { end: "refused", exit_code, why: why.to_owned(), help, decision })
 }
 
 /// A sandbox that could not be made.
 pub(in crate::commands) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
-    to_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None, decision: None })
+    to_printable_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None, decision: None })
 }
 
 fn text(bytes: &[u8]) -> Text {

@@ -1,30 +1,13 @@
 //! The hosts that a command may talk to, as they were typed.
 
+use stockade_guard::Egress;
 use stockade_guard::egress::{BrokerOptions, HostList, Observed, SecretBinding};
 use stockade_guard::policy::shell::quote_argv;
-use stockade_guard::{Decision, Egress};
 
 use super::{ExecArgs, Reach};
 
 /// What the list of hosts is called in the fix of a refusal.
 const LIST: &str = "what it may reach with --allow-host";
-
-/// The most refusals that are shown.
-const MAX_SHOWN: usize = 20;
-
-/// Returns the refusals to show: each once, since a program that is refused tries again.
-pub(crate) fn shown(refused: &[Decision]) -> Vec<&Decision> {
-    let mut shown: Vec<&Decision> = Vec::new();
-    for one in refused {
-        let is_same = |other: &&Decision| {
-            (&other.subject, &other.rule, &other.reason) == (&one.subject, &one.rule, &one.reason)
-        };
-        if shown.len() < MAX_SHOWN && !shown.iter().any(is_same) {
-            shown.push(one);
-        }
-    }
-    shown
-}
 
 /// Returns what lets the command out to the hosts that were named, or to all so that it is seen which it needs; nothing, if neither
 /// was asked for.

@@ -27,7 +27,7 @@ const MANY: u64 = 50_000;
 
 /// What a person would wonder about, and what was enforced.
 pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
-    let RunReport { plan, outcome, hosts_refused, hosts_observed, broker_lost, .. } = report;
+    let RunReport { plan, outcome, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome, agent);
     if let Some(written) = outcome.usage.written.filter(|written| *written >= MUCH) {
@@ -38,7 +38,7 @@ pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
         say(&format!("there are {files} files and folders more on the disks of the command than before"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
-    for refused in super::hosts::shown(hosts_refused) {
+    for refused in report.distinct_refusals() {
         let fix = refused.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
         let (subject, reason, rule) = (&refused.subject, &refused.reason, &refused.rule);
         say(&format!("the command does not reach {subject}: {reason} ({rule}){fix}"));

@@ -16,8 +16,8 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
-use crate::render::json::to_json;
 use crate::trail;
+use stockade_text::to_printable_json;
 
 /// The longest answer that is read.
 const MAX_ANSWER: u64 = 64;
@@ -134,7 +134,7 @@ fn asked(question: &str) -> Result<bool, Failure> {
 
 fn told(agents: &[String], format: Format) -> String {
     match format {
-        Format::Json => format!("{}\n", to_json(&json!({ "reset": agents }))),
+        Format::Json => format!("{}\n", to_printable_json(&json!({ "reset": agents }))),
         Format::Text if agents.is_empty() => "nothing was used by any agent\n".to_owned(),
         Format::Text => agents.iter().map(|agent| format!("reset {}\n", escape(agent))).collect(),
     }

@@ -14,7 +14,7 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -118,8 +118,8 @@ impl Replayed {
             results: &'r [Value],
         }
         match self {
-            Self::Trace(steps) => format!("{}\n", to_json(&Steps { steps })),
-            Self::Script { results, .. } => format!("{}\n", to_json(&Results { results })),
+            Self::Trace(steps) => format!("{}\n", to_printable_json(&Steps { steps })),
+            Self::Script { results, .. } => format!("{}\n", to_printable_json(&Results { results })),
         }
     }
 }

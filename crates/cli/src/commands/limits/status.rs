@@ -16,10 +16,10 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
-use crate::render::json::to_json;
 use crate::render::limits_text;
 use crate::render::style::ColorChoice;
 use crate::report::agent_limits::AgentAccount;
+use stockade_text::to_printable_json;
 
 /// Show what each agent used and may still use, and whether its service works
 ///
@@ -46,7 +46,7 @@ pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Resu
         Format::Text => limits_text::agents(&agents, now, styles(color)),
         Format::Json => {
             let agents: Vec<Row<'_>> = agents.iter().map(|agent| Row::of(agent, now)).collect();
-            format!("{}\n", to_json(&List { agents }))
+            format!("{}\n", to_printable_json(&List { agents }))
         }
     });
     output.finish(exit(&agents))

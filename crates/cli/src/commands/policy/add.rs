@@ -15,7 +15,7 @@ use crate::commands::check_command::HowArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kept_rules::{KeptRules, RuleChange, RulesChanged};
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// Add a rule that is said in words, or one that is suggested
 #[derive(Debug, clap::Args)]
@@ -115,7 +115,7 @@ pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Fail
     };
     let printed = match format {
         Format::Text => text(&done, &kept, args.target.dry_run),
-        Format::Json => format!("{}\n", to_json(&Added::of(&done, &kept, args.target.dry_run))),
+        Format::Json => format!("{}\n", to_printable_json(&Added::of(&done, &kept, args.target.dry_run))),
     };
     Ok((printed, Exit::Clean))
 }

@@ -12,8 +12,8 @@ use crate::commands::check_command::{Checked, HowArgs, command, exit};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::command_text;
-use crate::render::json::to_json;
 use crate::render::style::Styles;
+use stockade_text::to_printable_json;
 
 /// Decide on a command, and say which rules were considered and why one of them decided
 #[derive(Debug, clap::Args)]
@@ -80,7 +80,7 @@ pub(super) fn run(args: &ExplainArgs, format: Format, styles: Styles) -> Result<
             let rules = |part| considered(part).iter().map(ExplainedRule::of).collect();
             let considered = decision.parts.iter().map(rules).collect();
             let checked = Checked::of(&decision, &sources.places, &suggestions);
-            format!("{}\n", to_json(&Explained { checked, considered }))
+            format!("{}\n", to_printable_json(&Explained { checked, considered }))
         }
     };
     Ok((printed, exit(&decision)))

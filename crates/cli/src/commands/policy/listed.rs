@@ -14,8 +14,8 @@ use crate::command_rules::{self, RuleSources};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kept_rules::KeptRules;
-use crate::render::json::to_json;
 use crate::render::style::Styles;
+use stockade_text::to_printable_json;
 
 /// List the rules that hold, and where each stands
 #[derive(Debug, clap::Args)]
@@ -92,7 +92,7 @@ pub(super) fn run(args: &ListArgs, format: Format, styles: Styles) -> Result<(St
     let mut rules = listed(&args.from)?;
     rules.retain(|rule| args.all || rule.layer != Layer::BuiltIn.name());
     let printed = match format {
-        Format::Json => format!("{}\n", to_json(&List { rules: &rules })),
+        Format::Json => format!("{}\n", to_printable_json(&List { rules: &rules })),
         Format::Text if rules.is_empty() => {
             "no rules but the built-in ones, which --all shows; 'stockade policy add' adds one\n".to_owned()
         }

@@ -11,7 +11,7 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kept_rules::{KeptRules, RuleChange};
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// Remove rules by their names
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(super) fn run(args: &RemoveArgs, format: Format) -> Result<(String, Exit), F
     let printed = match format {
         Format::Json => {
             let place = kept.path().display().to_string();
-            format!("{}\n", to_json(&Removed { place, dry_run: args.target.dry_run, removed: ids }))
+            format!("{}\n", to_printable_json(&Removed { place, dry_run: args.target.dry_run, removed: ids }))
         }
         Format::Text => {
             let verb = if args.target.dry_run { "would remove" } else { "removed" };

@@ -16,7 +16,7 @@ use crate::command_rules::{layer_of, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::kept_rules::{KeptRules, RuleChange, RulesChanged};
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 /// Add the rules of another file: a file of rules, or the settings of Claude Code
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ pub(super) fn import(args: &ImportArgs, format: Format) -> Result<(String, Exit)
     let imported = Imported::of(&done, &from, &kept, args.target.dry_run);
     let exit = if imported.left_out.is_empty() { Exit::Clean } else { Exit::Found };
     let printed = match format {
-        Format::Json => format!("{}\n", to_json(&imported)),
+        Format::Json => format!("{}\n", to_printable_json(&imported)),
         Format::Text => imported.text(&kept),
     };
     Ok((printed, exit))
@@ -160,5 +160,5 @@ pub(super) fn export(args: &ExportArgs, format: Format) -> Result<(String, Exit)
     // The same document as JSON, so that nothing can be in one and not in the other.
     let node = stockade_text::parse(&toml, stockade_text::Format::Toml, toml.len())
         .map_err(|error| Failure::incomplete(format_args!("cannot export the rules: {error}")))?;
-    Ok((format!("{}\n", to_json(&node.value.to_json())), Exit::Clean))
+    Ok((format!("{}\n", to_printable_json(&node.value.to_json())), Exit::Clean))
 }

@@ -9,10 +9,11 @@ use super::ScanFormat;
 use super::progress::Progress;
 use crate::output::Output;
 use crate::render::style::Styles;
-use crate::render::{scan_html, scan_json, scan_junit, scan_lines, scan_sarif, scan_text};
+use crate::render::{scan_html, scan_junit, scan_lines, scan_sarif, scan_text};
 use crate::report::fail_on::FailOn;
-use crate::report::scan_tally::ScanTally;
-use crate::report::set_aside::{SetAside, SetAsideRow};
+use stockade_guard::scan_report::ScanTally;
+use stockade_guard::scan_report::{JSON_HEAD, findings_json, summary_json};
+use stockade_guard::scan_report::{SetAside, SetAsideRow};
 
 /// How each file is printed.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +42,7 @@ impl Printer<'_> {
         match self.format {
             None => String::new(),
             Some(ScanFormat::Text) => scan_text::file(scan, self.styles),
-            Some(ScanFormat::Json) => scan_json::file(scan),
+            Some(ScanFormat::Json) => findings_json(scan),
             Some(ScanFormat::Jsonl) => scan_lines::jsonl(scan),
             Some(ScanFormat::Sarif) => scan_sarif::file(scan, self.scanner),
             Some(ScanFormat::Junit) => scan_junit::file(scan, self.fail_on),
@@ -53,7 +54,7 @@ impl Printer<'_> {
     /// Returns what comes before all files.
     fn head(self) -> String {
         match self.format {
-            Some(ScanFormat::Json) => scan_json::HEAD.to_owned(),
+            Some(ScanFormat::Json) => JSON_HEAD.to_owned(),
             Some(ScanFormat::Sarif) => scan_sarif::head(self.scanner),
             Some(ScanFormat::Junit) => scan_junit::HEAD.to_owned(),
             Some(ScanFormat::Html) => scan_html::head(),
@@ -65,7 +66,7 @@ impl Printer<'_> {
     fn end(self, tally: &ScanTally) -> String {
         match self.format {
             Some(ScanFormat::Text) => scan_text::summary(tally, self.styles),
-            Some(ScanFormat::Json) => scan_json::tail(tally),
+            Some(ScanFormat::Json) => summary_json(tally),
             Some(ScanFormat::Jsonl) => scan_lines::jsonl_summary(tally),
             Some(ScanFormat::Sarif) => scan_sarif::tail(tally, self.scanner),
             Some(ScanFormat::Junit) => scan_junit::tail(tally),

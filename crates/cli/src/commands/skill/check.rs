@@ -12,8 +12,8 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::render::json::to_json;
 use crate::render::skill_text::{self, Tally};
+use stockade_text::to_printable_json;
 
 /// What could not be read, for programs.
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ impl Check<'_> {
         let styles = self.door.styles;
         self.show(
             || skill_text::unread_line(path, error, styles),
-            || to_json(&Unread { path, verdict: "unread", error }),
+            || to_printable_json(&Unread { path, verdict: "unread", error }),
         )
     }
 

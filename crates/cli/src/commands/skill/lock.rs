@@ -12,7 +12,7 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
-use crate::render::json::to_json;
+use stockade_text::to_printable_json;
 
 pub(super) const MORE: &str = "\
 Exit codes:
@@ -69,7 +69,7 @@ pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exi
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&match door.format {
         Format::Text => rows.iter().map(line).collect(),
-        Format::Json => format!("{}\n", to_json(&Rows { skills: rows })),
+        Format::Json => format!("{}\n", to_printable_json(&Rows { skills: rows })),
     });
     output.finish(exit)
 }

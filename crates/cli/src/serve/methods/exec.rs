@@ -27,7 +27,6 @@ use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
 use crate::changes::document::Review;
-use crate::commands::exec::hosts;
 use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
@@ -375,7 +374,7 @@ fn not_run(error: &NotRun) -> Fault {
 
 impl Ended {
     fn of(report: &RunReport) -> Self {
-        let RunReport { plan, outcome, hosts_refused, broker_lost, .. } = report;
+        let RunReport { plan, outcome, broker_lost, .. } = report;
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let moved = |found: &stockade_guard::exec::Quarantined| Moved {
             path: found.path.to_string_lossy().into_owned(),
@@ -407,7 +406,7 @@ impl Ended {
                 disk_files: outcome.usage.files,
             },
             broker_lost: broker_lost.clone(),
-            hosts_refused: hosts::shown(hosts_refused).into_iter().cloned().collect(),
+            hosts_refused: report.distinct_refusals().into_iter().cloned().collect(),
             quarantine: outcome.quarantine.iter().map(moved).collect(),
             quarantine_dropped: outcome
                 .quarantine_dropped

@@ -10,12 +10,12 @@ use stockade_guard::scanner::{Deobfuscate, RuleFile, RuleFormat, ScanOptions, Sc
 use stockade_guard::{Coverage, FileOptions, Source, check_scanner, scan_bytes, scan_files, syntax_of};
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
-use crate::render::scan_json;
-use crate::report::scan_tally::ScanTally;
-use crate::report::set_aside::{SetAside, SetAsideRow};
 use crate::serve::Server;
 use crate::serve::bounds::{MAX_SCANNED, at_most};
 use crate::serve::fault::Fault;
+use stockade_guard::scan_report::ScanTally;
+use stockade_guard::scan_report::{JSON_HEAD, findings_json, summary_json};
+use stockade_guard::scan_report::{SetAside, SetAsideRow};
 
 /// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
 const MAX_FINDINGS: usize = 8 << 20;
@@ -282,7 +282,7 @@ impl Parameters for ScanBundle {
             &sources,
             &scanner,
             &FileOptions::default(),
-            |file| (scan_json::file(&file), ScanTally::of(&file).with_surfaces(&file, &sources)),
+            |file| (findings_json(&file), ScanTally::of(&file).with_surfaces(&file, &sources)),
             |(printed, numbers)| {
                 tally.add(numbers);
                 if findings.len() + printed.len() > MAX_FINDINGS {
@@ -294,6 +294,6 @@ impl Parameters for ScanBundle {
             },
         );
         let findings = findings.strip_prefix(',').unwrap_or(&findings);
-        Ok(Json::document(&format!("{}{findings}{}", scan_json::HEAD, scan_json::tail(&tally))))
+        Ok(Json::document(&format!("{}{findings}{}", JSON_HEAD, summary_json(&tally))))
     }
 }

@@ -1,4 +1,4 @@
-//! Cuts the input into lines. A line that is too long is passed over, and never held whole.
+//! Cuts an input into lines. A line that is too long is passed over, and never held whole.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -10,7 +10,7 @@ const KEPT: usize = 1 << 20;
 
 /// The lines of an input.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct BoundedLines<R> {
     from: BufReader<R>,
     line: Vec<u8>,
     max: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Lines<R> {
 
 /// What the next line is, if there is one.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'l> {
+pub enum BoundedLine<'l> {
     /// A line without its end.
     Whole(&'l [u8]),
     /// There was one, and it was too long.
@@ -27,26 +27,30 @@ pub(crate) enum Line<'l> {
     End,
 }
 
-impl<R: Read> Lines<R> {
-    pub(crate) fn new(from: R, max: usize) -> Self {
+impl<R: Read> BoundedLines<R> {
+    /// Reads from an input; a line of more than `max` bytes is too long.
+    pub fn new(from: R, max: usize) -> Self {
         Self { from: BufReader::with_capacity(CHUNK, from), line: Vec::new(), max }
     }
 
     /// Returns the next line; the last one needs no line end.
-    pub(crate) fn next(&mut self) -> io::Result<Line<'_>> {
+    ///
+    /// # Errors
+    /// When the input cannot be read.
+    pub fn next_line(&mut self) -> io::Result<BoundedLine<'_>> {
         self.line.clear();
         self.line.shrink_to(KEPT);
         let most = (self.max as u64).saturating_add(1);
         if self.from.by_ref().take(most).read_until(b'\n', &mut self.line)? == 0 {
-            return Ok(Line::End);
+            return Ok(BoundedLine::End);
         }
         match self.line.strip_suffix(b"\n") {
-            Some(line) => Ok(Line::Whole(line.strip_suffix(b"\r").unwrap_or(line))),
+            Some(line) => Ok(BoundedLine::Whole(line.strip_suffix(b"\r").unwrap_or(line))),
             None if self.line.len() > self.max => {
                 self.from.skip_until(b'\n')?;
-                Ok(Line::TooLong)
+                Ok(BoundedLine::TooLong)
             }
-            None => Ok(Line::Whole(&self.line)),
+            None => Ok(BoundedLine::Whole(&self.line)),
         }
     }
 }
@@ -58,27 +62,27 @@ mod tests {
     #[test]
     fn lines_are_cut_and_long_ones_passed_over() {
         let text: &[u8] = b"one\r\n\n12345\n123456\ntwo\nlonger than that\nrest";
-        let mut lines = Lines::new(text, 5);
+        let mut lines = BoundedLines::new(text, 5);
         for expected in [
-            Line::Whole(b"one".as_slice()),
-            Line::Whole(b""),
-            Line::Whole(b"12345"),
-            Line::TooLong,
-            Line::Whole(b"two"),
-            Line::TooLong,
-            Line::Whole(b"rest"),
-            Line::End,
-            Line::End,
+            BoundedLine::Whole(b"one".as_slice()),
+            BoundedLine::Whole(b""),
+            BoundedLine::Whole(b"12345"),
+            BoundedLine::TooLong,
+            BoundedLine::Whole(b"two"),
+            BoundedLine::TooLong,
+            BoundedLine::Whole(b"rest"),
+            BoundedLine::End,
+            BoundedLine::End,
         ] {
-            assert_eq!(lines.next().unwrap(), expected);
+            assert_eq!(lines.next_line().unwrap(), expected);
         }
     }
 
     /// However long a line is, no more of it is held than allowed.
     #[test]
     fn a_long_line_is_not_held() {
-        let mut lines = Lines::new(io::repeat(b'x').take(50 << 20), 1000);
-        assert_eq!(lines.next().unwrap(), Line::TooLong);
+        let mut lines = BoundedLines::new(io::repeat(b'x').take(50 << 20), 1000);
+        assert_eq!(lines.next_line().unwrap(), BoundedLine::TooLong);
         assert!(lines.line.capacity() < 10_000, "{}", lines.line.capacity());
     }
 }

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::scanner::Severity;
-use stockade_guard::{Coverage, FileScan, FileSurface, Gap, Source, SurfaceKind, file_surfaces};
+use stockade_files::{Coverage, Gap, Source};
+use stockade_scanner::Severity;
+use stockade_skill::SurfaceKind;
 use stockade_text::{escape, escape_path};
 
-use super::fail_on::FailOn;
 use super::fields::{is_false, path_text};
-use super::scan_groups::ScanGroups;
+use super::groups::ScanGroups;
 use super::set_aside::SetAside;
-use crate::exit::Exit;
+use crate::{FileScan, FileSurface, file_surfaces};
 
 /// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
 const MAX_ROWS: usize = 1000;
@@ -19,90 +19,95 @@ const MAX_ROWS: usize = 1000;
 /// The most characters of what something says that runs.
 const MAX_SURFACE_TEXT: usize = 200;
 
-/// What becomes of a scan in which nobody looked into something that is no text, or that was excluded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unseen {
-    /// The answer tells of it, and the exit code does not.
-    Told,
-    /// The exit code says that the scan is incomplete.
-    Fails,
-}
-
 /// Numbers of a whole scan, or of one file before it is added.
 #[derive(Debug, Default)]
-pub(crate) struct ScanTally {
+pub struct ScanTally {
     /// Files that were scanned, even if only in part.
-    pub(crate) files: usize,
-    pub(crate) bytes: usize,
-    pub(crate) critical: usize,
-    pub(crate) warn: usize,
+    pub files: usize,
+    /// How long their texts are.
+    pub bytes: usize,
+    /// Critical findings.
+    pub critical: usize,
+    /// Warnings.
+    pub warn: usize,
     /// Whether some file has more findings than a report holds.
-    pub(crate) truncated: bool,
-    pub(crate) incomplete: Gaps,
+    pub truncated: bool,
+    /// What could not be scanned, or not all of it.
+    pub incomplete: Gaps,
     /// What was left out because the command line said so.
-    pub(crate) excluded: Gaps,
+    pub excluded: Gaps,
     /// What is no text, looked into or not.
-    pub(crate) listed: Gaps,
+    pub listed: Gaps,
     /// How many of those nobody looked into: archives, programs, and data that nothing is known of.
-    pub(crate) opaque: usize,
+    pub opaque: usize,
     /// Findings that do not count, since somebody said so.
-    pub(crate) set_aside: SetAside,
+    pub set_aside: SetAside,
     /// What runs or instructs, whatever the scanner says about it.
-    pub(crate) surfaces: Surfaces,
+    pub surfaces: Surfaces,
     /// Where the findings are, and by which rule: what a page draws.
-    pub(crate) groups: ScanGroups,
+    pub groups: ScanGroups,
 }
 
 /// A bounded list of what runs or instructs. Scripts have a list of their own: many of them push nothing else out.
 #[derive(Debug, Default)]
-pub(crate) struct Surfaces {
-    pub(crate) rows: Vec<SurfaceRow>,
-    pub(crate) total: usize,
-    pub(crate) scripts: Vec<SurfaceRow>,
-    pub(crate) total_scripts: usize,
+pub struct Surfaces {
+    /// The first of all but the scripts.
+    pub rows: Vec<SurfaceRow>,
+    /// How many of these there are.
+    pub total: usize,
+    /// The first scripts.
+    pub scripts: Vec<SurfaceRow>,
+    /// How many scripts there are.
+    pub total_scripts: usize,
 }
 
 /// Something that runs or instructs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SurfaceRow {
-    pub(crate) kind: SurfaceKind,
+pub struct SurfaceRow {
+    /// What it is.
+    pub kind: SurfaceKind,
     path: String,
     #[serde(skip_serializing_if = "is_false")]
     path_is_lossy: bool,
-    pub(crate) line_number: usize,
-    pub(crate) text: String,
+    /// Its line, from 1.
+    pub line_number: usize,
+    /// The first characters of what it says.
+    pub text: String,
     /// The path for people.
     #[serde(skip)]
-    pub(crate) shown: String,
+    pub shown: String,
 }
 
 /// A bounded list of what was not scanned.
 #[derive(Debug, Default)]
-pub(crate) struct Gaps {
-    pub(crate) rows: Vec<GapRow>,
-    pub(crate) total: usize,
+pub struct Gaps {
+    /// The first of them.
+    pub rows: Vec<GapRow>,
+    /// How many there are, with those beyond the rows.
+    pub total: usize,
 }
 
 /// Something that was not scanned, and why.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct GapRow {
+pub struct GapRow {
     path: String,
     #[serde(skip_serializing_if = "is_false")]
     path_is_lossy: bool,
     kind: &'static str,
     #[serde(skip)]
     coverage: Coverage,
-    pub(crate) reason: String,
+    /// Why.
+    pub reason: String,
     /// The path for people.
     #[serde(skip)]
-    pub(crate) shown: String,
+    pub shown: String,
 }
 
 impl ScanTally {
     /// Returns the numbers of one file.
-    pub(crate) fn of(scan: &FileScan<'_>) -> Self {
+    pub fn of(scan: &FileScan<'_>) -> Self {
         let of =
             |severity| scan.report.findings.iter().filter(|finding| finding.severity == severity).count();
         let mut tally = Self {
@@ -130,7 +135,7 @@ impl ScanTally {
     }
 
     /// Adds what one file starts, or whom it instructs. It was reached through one of the sources.
-    pub(crate) fn with_surfaces(mut self, scan: &FileScan<'_>, sources: &[Source]) -> Self {
+    pub fn with_surfaces(mut self, scan: &FileScan<'_>, sources: &[Source]) -> Self {
         let of_source = |source: &Source| match source {
             Source::Path(path) => scan.path.strip_prefix(path).ok(),
             Source::Stdin { .. } => None,
@@ -155,7 +160,7 @@ impl ScanTally {
     }
 
     /// Adds the numbers of one file.
-    pub(crate) fn add(&mut self, file: Self) {
+    pub fn add(&mut self, file: Self) {
         self.files += file.files;
         self.bytes = self.bytes.saturating_add(file.bytes);
         self.critical += file.critical;
@@ -171,7 +176,7 @@ impl ScanTally {
     }
 
     /// Returns the worst severity of all.
-    pub(crate) const fn worst(&self) -> Option<Severity> {
+    pub const fn worst(&self) -> Option<Severity> {
         match (self.critical, self.warn) {
             (0, 0) => None,
             (0, _) => Some(Severity::Warn),
@@ -180,34 +185,24 @@ impl ScanTally {
     }
 
     /// Whether everything that was to be scanned was, as far as a scanner can.
-    pub(crate) const fn complete(&self) -> bool {
+    pub const fn complete(&self) -> bool {
         self.incomplete.total == 0 && !self.truncated
     }
 
     /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded or into what is opaque, so with that
     /// nothing is clean, nor with what was found and set aside, or while a rule is off.
-    pub(crate) const fn clean(&self) -> bool {
+    pub const fn clean(&self) -> bool {
         self.worst().is_none()
             && self.complete()
             && self.opaque == 0
             && self.excluded.total == 0
             && self.set_aside.is_nothing()
     }
-
-    /// Returns the exit code. Findings come first, since they hold whatever else could not be read.
-    pub(crate) fn exit(&self, fail_on: FailOn, unseen: Unseen) -> Exit {
-        match self.worst() {
-            Some(worst) if fail_on.covers(worst) => Exit::Found,
-            _ if !self.complete() => Exit::Incomplete,
-            _ if unseen == Unseen::Fails && self.opaque + self.excluded.total > 0 => Exit::Incomplete,
-            _ => Exit::Clean,
-        }
-    }
 }
 
 impl Gaps {
     /// Returns how many there are beyond the rows.
-    pub(crate) const fn unlisted(&self) -> usize {
+    pub const fn unlisted(&self) -> usize {
         self.total - self.rows.len()
     }
 
@@ -236,14 +231,14 @@ impl Surfaces {
     }
 
     /// Returns how many there are beyond the rows.
-    pub(crate) const fn unlisted(&self) -> usize {
+    pub const fn unlisted(&self) -> usize {
         self.total - self.rows.len() + self.total_scripts - self.scripts.len()
     }
 }
 
 impl GapRow {
     /// Whether something may be there that nobody looked at.
-    pub(crate) fn is_unseen(&self) -> bool {
+    pub fn is_unseen(&self) -> bool {
         self.coverage > Coverage::Listed
     }
 
@@ -262,8 +257,7 @@ impl GapRow {
 
 #[cfg(test)]
 mod tests {
-    use super::{Coverage, FailOn, GapRow, Gaps, MAX_ROWS, ScanTally, Unseen};
-    use crate::exit::Exit;
+    use super::{Coverage, GapRow, Gaps, MAX_ROWS};
 
     fn gap() -> GapRow {
         GapRow {
@@ -274,51 +268,6 @@ mod tests {
             reason: String::new(),
             shown: String::new(),
         }
-    }
-
-    #[test]
-    fn exit_codes() {
-        use Exit::{Clean, Found, Incomplete};
-        use FailOn::{Critical, Never, Warn};
-        let cases = [
-            // critical, warn, gaps  fail on    exit
-            (0, 0, 0, Critical, Clean),
-            (0, 0, 1, Critical, Incomplete),
-            (0, 1, 0, Critical, Clean),
-            (0, 1, 0, Warn, Found),
-            (0, 1, 1, Critical, Incomplete),
-            (0, 1, 1, Warn, Found),
-            (1, 0, 1, Critical, Found),
-            (1, 1, 0, Never, Clean),
-            (1, 1, 1, Never, Incomplete),
-        ];
-        for (critical, warn, gaps, fail_on, exit) in cases {
-            let mut tally = ScanTally { critical, warn, ..ScanTally::default() };
-            (0..gaps).for_each(|_| tally.incomplete.push(gap()));
-            assert_eq!(tally.exit(fail_on, Unseen::Told), exit, "{critical} {warn} {gaps} {fail_on:?}");
-        }
-    }
-
-    #[test]
-    fn a_cut_list_of_findings_is_not_clean() {
-        let tally = ScanTally { warn: 1, truncated: true, ..ScanTally::default() };
-        assert_eq!(tally.exit(FailOn::Critical, Unseen::Told), Exit::Incomplete);
-        assert!(!tally.clean());
-    }
-
-    #[test]
-    fn what_is_excluded_is_not_clean_and_no_failure() {
-        let mut tally = ScanTally::default();
-        tally.excluded.push(gap());
-        assert_eq!((tally.clean(), tally.exit(FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
-        assert_eq!(tally.exit(FailOn::Warn, Unseen::Fails), Exit::Incomplete);
-    }
-
-    #[test]
-    fn what_nobody_looked_into_is_not_clean() {
-        let tally = ScanTally { opaque: 1, ..ScanTally::default() };
-        assert_eq!((tally.clean(), tally.exit(FailOn::Warn, Unseen::Told)), (false, Exit::Clean));
-        assert_eq!(tally.exit(FailOn::Never, Unseen::Fails), Exit::Incomplete);
     }
 
     #[test]

@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
-use stockade_text::is_printable;
+use crate::escape::is_printable;
 
 /// Returns `value` as JSON on one line. Characters that a terminal obeys or does not show are written `\u001b`, which
 /// is the same text to whoever reads the JSON.
-pub(crate) fn to_json(value: &impl Serialize) -> String {
+pub fn to_printable_json(value: &impl Serialize) -> String {
     let mut json = Vec::new();
     // What is written here has text keys and goes to memory, which leaves nothing that could fail.
     value.serialize(&mut Serializer::with_formatter(&mut json, Plain)).ok();
@@ -36,19 +36,19 @@ impl Formatter for Plain {
 
 #[cfg(test)]
 mod tests {
-    use super::to_json;
+    use super::to_printable_json;
     use proptest::prelude::*;
 
     #[test]
     fn strange_characters_are_written_out() {
-        let json = to_json(&"é \u{1b}[2J \u{9b}1m \u{7f} \u{202e} \u{e0041}\n\"");
+        let json = to_printable_json(&"é \u{1b}[2J \u{9b}1m \u{7f} \u{202e} \u{e0041}\n\"");
         assert_eq!(json, r#""é \u001b[2J \u009b1m \u007f \u202e \udb40\udc41\n\"""#);
     }
 
     proptest! {
         #[test]
         fn the_text_stays_the_same(text: String) {
-            prop_assert_eq!(serde_json::from_str::<String>(&to_json(&text)).unwrap(), text);
+            prop_assert_eq!(serde_json::from_str::<String>(&to_printable_json(&text)).unwrap(), text);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Counts by name, of which strangers make up as many as they like.
+//! Counts by name. Untrusted text may hold any number of names.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ const MAX_NAME: usize = 200;
 
 /// How often each of `N` things happened, by a name.
 #[derive(Debug)]
-pub(crate) struct Counted<const N: usize> {
-    pub(crate) by_name: BTreeMap<String, [u64; N]>,
+pub struct Counted<const N: usize> {
+    /// How often, by name.
+    pub by_name: BTreeMap<String, [u64; N]>,
     /// What belongs to names that came when no more were kept.
-    pub(crate) unnamed: u64,
+    pub unnamed: u64,
 }
 
 impl<const N: usize> Default for Counted<N> {
@@ -22,7 +23,7 @@ impl<const N: usize> Default for Counted<N> {
 
 impl<const N: usize> Counted<N> {
     /// Counts what happened to a name.
-    pub(crate) fn add(&mut self, name: &str, counts: [u64; N]) {
+    pub fn add(&mut self, name: &str, counts: [u64; N]) {
         let name: String = name.chars().take(MAX_NAME).collect();
         if !self.by_name.contains_key(&name) && self.by_name.len() >= MAX_NAMES {
             self.unnamed = counts.iter().fold(self.unnamed, |sum, count| sum.saturating_add(*count));
@@ -33,7 +34,7 @@ impl<const N: usize> Counted<N> {
     }
 
     /// Adds what was counted elsewhere.
-    pub(crate) fn append(&mut self, other: &Self) {
+    pub fn append(&mut self, other: &Self) {
         other.by_name.iter().for_each(|(name, counts)| self.add(name, *counts));
         self.unnamed = self.unnamed.saturating_add(other.unnamed);
     }

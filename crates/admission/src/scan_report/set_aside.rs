@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use stockade_guard::scanner::{Finding, RuleChange, Severity};
+use stockade_scanner::{Finding, RuleChange, Severity};
 use stockade_text::{escape, escape_path};
 
 use super::fields::path_text;
@@ -13,19 +13,21 @@ const MAX_ROWS: usize = 1000;
 
 /// A bounded list of findings that were set aside, and of what was told beside.
 #[derive(Debug, Default)]
-pub(crate) struct SetAside {
-    pub(crate) rows: Vec<SetAsideRow>,
-    pub(crate) total: usize,
+pub struct SetAside {
+    /// The first of them.
+    pub rows: Vec<SetAsideRow>,
+    /// How many there are, with those beyond the rows.
+    pub total: usize,
     /// How many findings do not count.
-    pub(crate) findings: usize,
+    pub findings: usize,
     /// How many rules are off.
-    pub(crate) rules_off: usize,
+    pub rules_off: usize,
 }
 
 /// Why a finding does not count, or why it does although a list says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum SetAsideKind {
+pub enum SetAsideKind {
     /// A row of a list says so.
     Suppressed,
     /// The baseline has it.
@@ -41,8 +43,9 @@ pub(crate) enum SetAsideKind {
 /// A finding that was set aside, or what was told of a list: which, where, and why.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SetAsideRow {
-    pub(crate) kind: SetAsideKind,
+pub struct SetAsideRow {
+    /// Why it does not count, or why it does.
+    pub kind: SetAsideKind,
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     line_number: Option<usize>,
@@ -53,14 +56,15 @@ pub(crate) struct SetAsideRow {
     reason: String,
     /// The path for people.
     #[serde(skip)]
-    pub(crate) shown_path: String,
+    pub shown_path: String,
     /// What is to be said beside the path.
     #[serde(skip)]
-    pub(crate) told: String,
+    pub told: String,
 }
 
 impl SetAsideRow {
-    pub(crate) fn of(path: &Path, finding: &Finding<'_>, kind: SetAsideKind, reason: String) -> Self {
+    /// The row of one finding.
+    pub fn of(path: &Path, finding: &Finding<'_>, kind: SetAsideKind, reason: String) -> Self {
         let name = match kind {
             SetAsideKind::Suppressed => "suppressed",
             SetAsideKind::Known => "known",
@@ -84,7 +88,7 @@ impl SetAsideRow {
     }
 
     /// A rule that is off. The path is where that stands.
-    pub(crate) fn of_rule(change: &RuleChange) -> Self {
+    pub fn of_rule(change: &RuleChange) -> Self {
         let reason = "off by the configuration: nothing is looked for by it".to_owned();
         Self {
             kind: SetAsideKind::Off,
@@ -98,7 +102,8 @@ impl SetAsideRow {
         }
     }
 
-    pub(crate) fn of_file(path: &Path, kind: SetAsideKind, reason: String) -> Self {
+    /// The row of a whole file, such as a list that is not followed.
+    pub fn of_file(path: &Path, kind: SetAsideKind, reason: String) -> Self {
         let (shown_path, told) = (escape_path(path), escape(&reason).into_owned());
         let path = path_text(path).0.into_owned();
         Self { kind, path, line_number: None, rule_id: None, severity: None, reason, shown_path, told }
@@ -106,13 +111,15 @@ impl SetAsideRow {
 }
 
 impl SetAside {
-    pub(crate) fn of(rows: Vec<SetAsideRow>) -> Self {
+    /// The list of these rows.
+    pub fn of(rows: Vec<SetAsideRow>) -> Self {
         let mut all = Self::default();
         rows.into_iter().for_each(|row| all.push(row));
         all
     }
 
-    pub(crate) fn push(&mut self, row: SetAsideRow) {
+    /// Adds a row, and counts it where the list is full.
+    pub fn push(&mut self, row: SetAsideRow) {
         self.total += 1;
         self.findings += usize::from(matches!(row.kind, SetAsideKind::Suppressed | SetAsideKind::Known));
         self.rules_off += usize::from(row.kind == SetAsideKind::Off);
@@ -122,7 +129,7 @@ impl SetAside {
     }
 
     /// Says how many findings do not count and how many rules are off, if any.
-    pub(crate) fn sum(&self) -> Option<String> {
+    pub fn sum(&self) -> Option<String> {
         let count = |number, what: &str, end: &str| match number {
             0 => None,
             1 => Some(format!("1 {what}{end}")),
@@ -134,11 +141,12 @@ impl SetAside {
     }
 
     /// Whether nothing was set aside.
-    pub(crate) const fn is_nothing(&self) -> bool {
+    pub const fn is_nothing(&self) -> bool {
         self.findings == 0 && self.rules_off == 0
     }
 
-    pub(crate) fn append(&mut self, other: Self) {
+    /// Adds the rows of another list.
+    pub fn append(&mut self, other: Self) {
         let unlisted = other.total - other.rows.len();
         let findings = self.findings + other.findings;
         other.rows.into_iter().for_each(|row| self.push(row));

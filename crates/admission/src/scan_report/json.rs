@@ -1,32 +1,35 @@
 //! The answer of `scan` for programs: one document, written as the files come, so that its size does not matter.
 
 use serde::Serialize;
-use stockade_guard::FileScan;
-use stockade_guard::scanner::{Finding, Severity};
+use stockade_scanner::{Finding, Severity};
 
-use super::json::to_json;
-use crate::report::fields::{is_false, path_text};
-use crate::report::scan_tally::{GapRow, Gaps, ScanTally, SurfaceRow};
-use crate::report::set_aside::{SetAside, SetAsideRow};
+use super::fields::{is_false, path_text};
+use super::set_aside::{SetAside, SetAsideRow};
+use super::tally::{GapRow, Gaps, ScanTally, SurfaceRow};
+use crate::FileScan;
+use stockade_text::to_printable_json;
 
 /// How the document begins. The findings of each file follow.
-pub(crate) const HEAD: &str = "{\"findings\":[";
+pub const JSON_HEAD: &str = "{\"findings\":[";
 
 /// A finding and the file that it is in.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Row<'a> {
-    pub(crate) path: &'a str,
+pub struct FindingRow<'a> {
+    /// The path as text.
+    pub path: &'a str,
     #[serde(skip_serializing_if = "is_false")]
-    pub(crate) path_is_lossy: bool,
+    /// Whether the path lost bytes that are not UTF-8.
+    pub path_is_lossy: bool,
     #[serde(flatten)]
-    pub(crate) finding: &'a Finding<'a>,
+    /// The finding.
+    pub finding: &'a Finding<'a>,
 }
 
 /// What follows the findings.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Tail<'a> {
+pub struct ScanSummary<'a> {
     incomplete: &'a [GapRow],
     not_scanned: &'a [GapRow],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,31 +50,32 @@ pub(crate) struct Tail<'a> {
 }
 
 /// What was left out because the command line said so.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct Excluded<'a> {
     count: usize,
     paths: &'a [GapRow],
 }
 
 /// What was set aside, and what was told of lists that say so.
-#[derive(Serialize)]
+#[derive(Debug, Serialize)]
 struct SetAsideList<'a> {
     findings: usize,
     rows: &'a [SetAsideRow],
 }
 
 /// Returns the findings of one file, each on a line and with a comma before it.
-pub(crate) fn file(scan: &FileScan<'_>) -> String {
+pub fn findings_json(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
     scan.report.findings.iter().fold(String::new(), |mut out, finding| {
         out.push_str(",\n");
-        out.push_str(&to_json(&Row { path: &path, path_is_lossy, finding }));
+        out.push_str(&to_printable_json(&FindingRow { path: &path, path_is_lossy, finding }));
         out
     })
 }
 
-impl<'a> Tail<'a> {
-    pub(crate) fn of(tally: &'a ScanTally) -> Self {
+impl<'a> ScanSummary<'a> {
+    /// The numbers and lists of a tally.
+    pub fn of(tally: &'a ScanTally) -> Self {
         let Gaps { rows: paths, total: count } = &tally.excluded;
         let SetAside { rows, total, findings, .. } = &tally.set_aside;
         Self {
@@ -94,8 +98,8 @@ impl<'a> Tail<'a> {
 }
 
 /// Returns the end of the document.
-pub(crate) fn tail(tally: &ScanTally) -> String {
-    let tail = to_json(&Tail::of(tally));
+pub fn summary_json(tally: &ScanTally) -> String {
+    let tail = to_printable_json(&ScanSummary::of(tally));
     format!("\n],{}\n", tail.strip_prefix('{').unwrap_or_default())
 }
 

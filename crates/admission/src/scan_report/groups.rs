@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use stockade_guard::FileScan;
-use stockade_guard::scanner::Severity;
+use stockade_scanner::Severity;
 use stockade_text::escape_path;
 
 use super::counted::Counted;
+use crate::FileScan;
 
 /// The most folders of skills that are known by name.
 const MAX_SKILLS: usize = 20_000;
 
 /// Critical findings and warnings, by where they are.
 #[derive(Debug, Default)]
-pub(crate) struct ScanGroups {
-    pub(crate) rules: Counted<2>,
+pub struct ScanGroups {
+    /// By rule.
+    pub rules: Counted<2>,
     folders: Counted<2>,
     /// The folders that hold a skill.
     skills: BTreeSet<String>,
@@ -23,7 +24,7 @@ pub(crate) struct ScanGroups {
 
 impl ScanGroups {
     /// Returns the groups of one file.
-    pub(crate) fn of(scan: &FileScan<'_>) -> Self {
+    pub fn of(scan: &FileScan<'_>) -> Self {
         let mut groups = Self::default();
         let is_skill = scan.path.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         // Most files need no name.
@@ -46,7 +47,7 @@ impl ScanGroups {
     }
 
     /// Adds those of another file.
-    pub(crate) fn append(&mut self, file: Self) {
+    pub fn append(&mut self, file: Self) {
         self.rules.append(&file.rules);
         self.folders.append(&file.folders);
         let room = MAX_SKILLS.saturating_sub(self.skills.len());
@@ -54,7 +55,7 @@ impl ScanGroups {
     }
 
     /// Returns the findings by skill: by the nearest folder around them that holds one, or by their own folder.
-    pub(crate) fn by_skill(&self) -> (BTreeMap<&str, [u64; 2]>, u64) {
+    pub fn by_skill(&self) -> (BTreeMap<&str, [u64; 2]>, u64) {
         let mut skills = BTreeMap::new();
         for (folder, counts) in &self.folders.by_name {
             let sums: &mut [u64; 2] = skills.entry(self.skill_of(folder)).or_default();

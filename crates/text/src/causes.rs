@@ -1,7 +1,7 @@
 //! Errors with what caused them.
 
 /// An error and its causes, as one sentence. Some errors say their cause themselves, and some causes only add a number.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);
     let (mut text, mut last) = (error.to_string(), error.to_string());
     for cause in causes {
