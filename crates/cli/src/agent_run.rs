@@ -13,7 +13,7 @@ use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session, ToolResult};
 use stockade_text::escape;
 
 use crate::failure::{Failure, with_causes};
-use crate::{executions, guarded, trail};
+use stockade_state::{agents, executions, trail};
 
 /// The tool that a command is, for the list of tools of an agent or a skill.
 const TOOL: &str = "exec";
@@ -42,8 +42,8 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     }
     let trail = trail::open(&config)
         .map_err(|error| Failure::incomplete(with_causes(&error)).with_help(trail::ELSEWHERE))?;
-    let guard = guarded::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
-    Ok(guarded::session(&guard, trail))
+    let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
+    Ok(agents::session(&guard, trail))
 }
 
 /// Holds the commands of a session to a mode, if one was typed. The configuration can be narrowed like this and not widened.

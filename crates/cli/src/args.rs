@@ -9,7 +9,6 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ErrorKind};
 use clap::{Parser, ValueEnum};
-use stockade_guard::config::Config;
 
 pub(crate) use command::Command;
 
@@ -134,23 +133,6 @@ fn runs_a_command(typed: &[OsString]) -> bool {
         .is_some_and(|word| ["exec", "run", "drive"].iter().any(|name| word == name))
 }
 
-/// Reads the name of an agent.
-pub(crate) fn agent(text: &str) -> Result<String, String> {
-    match Config::key(&format!("agents.{text}.maxSteps")) {
-        Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
-        _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
-    }
-}
-
-/// Reads the name of a task.
-#[cfg(target_os = "linux")]
-pub(crate) fn execution(text: &str) -> Result<String, String> {
-    match (1..=128).contains(&text.len()) {
-        true => Ok(text.to_owned()),
-        false => Err("a task is named by 1 to 128 bytes".to_owned()),
-    }
-}
-
 /// How to print: for people, or one document for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -180,7 +162,7 @@ impl Form {
 
 #[cfg(test)]
 mod tests {
-    use super::{Args, agent, runs_a_command, words};
+    use super::{Args, runs_a_command, words};
     use clap::CommandFactory as _;
     use std::ffi::OsString;
 
@@ -209,21 +191,6 @@ mod tests {
             ("stockade --nope", false),
         ] {
             assert_eq!(runs_a_command(&typed(line)), runs, "{line}");
-        }
-    }
-
-    #[test]
-    fn agents_have_plain_names() {
-        for (name, is_one) in [
-            ("bot", true),
-            ("a-b_7", true),
-            ("*", false),
-            ("<id>", false),
-            ("a b", false),
-            ("a.b", false),
-            ("", false),
-        ] {
-            assert_eq!(agent(name).is_ok(), is_one, "{name}");
         }
     }
 

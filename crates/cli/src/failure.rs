@@ -5,6 +5,8 @@ use std::fmt;
 
 use std::io::{self, Write as _};
 
+use stockade_state::saved_rules::SavedRulesError;
+use stockade_state::{StateError, StateErrorKind};
 use stockade_text::escape;
 
 use crate::exit::Exit;
@@ -59,6 +61,22 @@ impl Failure {
         // Nobody is left to tell when even this fails.
         io::stderr().write_all(text.as_bytes()).ok();
         exit
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        let failure = match error.kind() {
+            StateErrorKind::Input => Self::usage(&error),
+            _ => Self::incomplete(&error),
+        };
+        Self { help: error.help().map(str::to_owned), ..failure }
+    }
+}
+
+impl From<SavedRulesError> for Failure {
+    fn from(error: SavedRulesError) -> Self {
+        StateError::from(error).into()
     }
 }
 

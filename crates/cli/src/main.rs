@@ -6,26 +6,12 @@ mod agent_run;
 mod args;
 mod baseline;
 mod bug;
-#[cfg(target_os = "linux")]
-mod changes;
-mod command_rules;
 mod commands;
-mod evaluation;
 mod exclusions;
-#[cfg(target_os = "linux")]
-mod executions;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
-mod graph_runs;
-#[cfg(target_os = "linux")]
-mod guarded;
-#[cfg(target_os = "linux")]
 mod harness;
-#[cfg(target_os = "linux")]
-mod judged;
-mod kept_answers;
-mod kept_rules;
 #[cfg(target_os = "linux")]
 mod mcp;
 mod output;
@@ -34,7 +20,6 @@ mod report;
 mod rule_files;
 mod serve;
 mod suppressions;
-mod trail;
 
 use std::process::ExitCode;
 

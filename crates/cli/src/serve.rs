@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use crate::kept_rules::KeptRules;
+use stockade_state::saved_rules::SavedRules;
 use stockade_text::with_causes;
 
 pub(crate) use bounds::MAX_REQUEST;
@@ -83,7 +83,7 @@ pub(crate) struct ServeOptions {
     /// Where answers are kept that are to hold in later sessions too.
     pub(crate) answers: Option<AnswerStore>,
     /// Where the rules are kept that decide before those of requests.
-    pub(crate) rules: Option<KeptRules>,
+    pub(crate) rules: Option<SavedRules>,
     /// Whether requests may make these rules milder.
     pub(crate) may_widen: bool,
     /// Whether requests may ask for commands without a sandbox.
@@ -232,6 +232,6 @@ impl Recording {
         let audit = config.audit();
         Ok(audit
             .evaluations
-            .then(|| Self { audit: audit.clone(), unrecorded: crate::trail::unrecorded(&config) }))
+            .then(|| Self { audit: audit.clone(), unrecorded: stockade_state::trail::unrecorded(&config) }))
     }
 }

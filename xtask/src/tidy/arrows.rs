@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → guard → {config, admission} → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → state → guard → {config, admission} → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -52,7 +52,8 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
         return Some(below.to_vec());
     }
     match own {
-        "cli" => Some(std::iter::once("guard").chain(ground()).collect()),
+        "cli" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
+        "state" => Some(std::iter::once("guard").chain(ground()).collect()),
         "guard" => {
             Some(["admission", "config"].into_iter().chain(LAYERS.iter().copied()).chain(ground()).collect())
         }
@@ -65,7 +66,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → guard → {{config, admission}} → layers → ground floor (shell, names, text, files), so that \
+        "`{own}` depends on `{name}`: arrows go cli → state → guard → {{config, admission}} → layers → ground floor (shell, names, text, files), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

@@ -3,7 +3,6 @@
 
 mod receipts;
 mod rotate;
-pub(crate) mod when;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -23,8 +22,8 @@ use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::audit_text;
 use crate::render::style::ColorChoice;
+use stockade_state::when::parse_when;
 use stockade_text::to_printable_json;
-use when::parse_when;
 
 const EXAMPLES: &str = "\
 Examples:

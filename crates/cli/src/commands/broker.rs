@@ -27,7 +27,7 @@ use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::trail;
+use stockade_state::trail;
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\

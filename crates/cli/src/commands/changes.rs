@@ -19,11 +19,11 @@ use stockade_guard::exec::{
 };
 
 use crate::args::{Form, Format, HELP};
-use crate::changes::{self, Decided, Decision, Reviews, document, unified};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::trail;
+use stockade_state::changes::{self, ChangeDecision, DecidedChanges, MAX_DIFFED_FILE, Reviews};
+use stockade_state::trail;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -123,9 +123,9 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<Exit, Failure> {
         What::List { form } => (list(&reviews.layers()?, form.format()), Exit::Clean),
         What::Show { which, form } => (shown(&reviews, which, form.format())?, Exit::Clean),
         What::Diff { which, form } => (diff(&reviews, which, form.format())?, Exit::Clean),
-        What::Apply { which, form } => decided(&reviews, which, form.format(), Decision::Applied)?,
-        What::Undo { which, form } => decided(&reviews, which, form.format(), Decision::Undone)?,
-        What::Discard { which, form } => decided(&reviews, which, form.format(), Decision::Discarded)?,
+        What::Apply { which, form } => decided(&reviews, which, form.format(), ChangeDecision::Applied)?,
+        What::Undo { which, form } => decided(&reviews, which, form.format(), ChangeDecision::Undone)?,
+        What::Discard { which, form } => decided(&reviews, which, form.format(), ChangeDecision::Discarded)?,
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
@@ -157,7 +157,7 @@ impl From<ReviewError> for Failure {
 
 fn list(layers: &[ReviewLayer], format: Format) -> String {
     match format {
-        Format::Json => document::list(layers),
+        Format::Json => changes::list_json(layers),
         Format::Text if layers.is_empty() => "no command changed anything in a view\n".to_owned(),
         Format::Text => layers.iter().map(text::layer).collect(),
     }
@@ -216,7 +216,7 @@ fn meant(reviews: &Reviews, which: &Which) -> Result<(ReviewLayer, Vec<FileChang
 fn shown(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Failure> {
     let (layer, changes) = meant(reviews, which)?;
     Ok(match format {
-        Format::Json => document::show(&layer, &changes),
+        Format::Json => changes::show_json(&layer, &changes),
         Format::Text => {
             let rows = changes.iter().map(|change| text::change(change, layer.leads_to(change)));
             text::layer(&layer) + &rows.collect::<String>()
@@ -228,11 +228,11 @@ fn diff(reviews: &Reviews, which: &Which, format: Format) -> Result<String, Fail
     let (layer, changes) = meant(reviews, which)?;
     let mut diffs = Vec::new();
     for change in &changes {
-        let (before, after) = layer.contents(change, unified::MAX_FILE)?;
-        diffs.push(unified::diff(change, &before, &after));
+        let (before, after) = layer.contents(change, MAX_DIFFED_FILE)?;
+        diffs.push(changes::diff(change, &before, &after));
     }
     Ok(match format {
-        Format::Json => document::diff(&layer, &changes, &diffs),
+        Format::Json => changes::diff_json(&layer, &changes, &diffs),
         Format::Text => diffs.concat(),
     })
 }
@@ -241,20 +241,20 @@ fn decided(
     reviews: &Reviews,
     which: &Which,
     format: Format,
-    decision: Decision,
+    decision: ChangeDecision,
 ) -> Result<(String, Exit), Failure> {
     let layer = match decision {
-        Decision::Undone if which.id.is_none() => undoable(reviews)?,
+        ChangeDecision::Undone if which.id.is_none() => undoable(reviews)?,
         _ => layer(reviews, which, OPEN)?,
     };
     let decided = reviews.decide(&layer, decision, &which.paths, record)?;
     let printed = match format {
-        Format::Json => document::decided(&layer, decision, &decided),
+        Format::Json => changes::decided_json(&layer, decision, &decided),
         Format::Text => text::decided(&layer, decision, &decided),
     };
     let is_all = match decided {
-        Decided::Merged(merged) => merged.conflicts.is_empty() && merged.refused.is_empty(),
-        Decided::Discarded(_) => true,
+        DecidedChanges::Merged(merged) => merged.conflicts.is_empty() && merged.refused.is_empty(),
+        DecidedChanges::Discarded(_) => true,
     };
     Ok((printed, if is_all { Exit::Clean } else { Exit::Found }))
 }

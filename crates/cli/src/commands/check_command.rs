@@ -14,13 +14,13 @@ use stockade_guard::{
 };
 
 use crate::args::Format;
-use crate::command_rules::{self, RulePlaces, RuleSources};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
-use crate::kept_answers;
 use crate::render::command_text;
 use crate::render::style::Styles;
-use crate::trail;
+use stockade_state::command_rules::{self, RulePlaces, RuleSources};
+use stockade_state::saved_answers;
+use stockade_state::trail;
 use stockade_text::to_printable_json;
 
 /// Say what a shell command would run, and what may become of each part
@@ -42,7 +42,7 @@ pub(super) struct CommandArgs {
     rules: Vec<PathBuf>,
 
     /// Decide by the configuration of this agent as well: by its rules, and by its defaults where none matches
-    #[arg(long, value_name = "ID", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 }
 
@@ -142,7 +142,7 @@ fn said(
     let agent = args.agent.as_deref().unwrap_or_default();
     let asked = AskedCommand { agent, shell: args.how.read_options().shell, place, variables: None };
     let settings = command_rules::of_agent(config, args.agent.as_deref().unwrap_or("*"))?;
-    kept_answers::recalled(decision, &asked, settings.kept_answers)
+    Ok(saved_answers::recalled(decision, &asked, settings.kept_answers)?)
 }
 
 /// Puts the answer on record, where the configuration says so.

@@ -18,6 +18,7 @@ use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::config_text;
 use crate::render::style::{ColorChoice, Styles};
+use stockade_state::StateError;
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
@@ -218,12 +219,7 @@ fn load(args: &ConfigArgs) -> Result<Config, Failure> {
 
 /// Says the first of what is wrong; `config validate` says all of it.
 pub(crate) fn failure(error: &ConfigError) -> Failure {
-    match error.problems.as_slice() {
-        [] => Failure::usage(error),
-        [only] => Failure::usage(format_args!("{}: {}", only.place, only.message)).with_help(&only.fix),
-        [first, rest @ ..] => Failure::usage(format_args!("{}: {}", first.place, first.message))
-            .with_help(format!("{}; `stockade config validate` shows {} more", first.fix, rest.len())),
-    }
+    StateError::from(error).into()
 }
 
 fn known(path: &str) -> Result<&'static ConfigKey, Failure> {

@@ -27,7 +27,7 @@ use stockade_text::escape_lines;
 use super::exec::proxy_bounds::ProxyBounds;
 use super::exec::{self, report, units};
 use crate::args::HELP;
-use crate::{judged, trail};
+use stockade_state::{command_check, trail};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -196,7 +196,7 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
     shape(args, &mut driven)?;
     let text = text(&driven.spec.command);
     if !args.no_rules
-        && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &driven.spec)
+        && let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &driven.spec)
     {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         let why = format!("the rules for commands deny this: {why}");

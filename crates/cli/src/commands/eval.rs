@@ -12,10 +12,10 @@ use stockade_guard::{FileOptions, Source, read_text};
 use stockade_text::{escape, escape_lines, escape_path};
 
 use crate::args::{Format, HELP};
-use crate::evaluation::{Ask, Question, answer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use stockade_state::evaluation::{Evaluation, EvaluationKind, evaluate};
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
     }
     let source = if takes_stdin(&args.expr) { read(None)? } else { args.expr.clone() };
     let vars = args.vars.as_deref().map_or(Ok(Vec::new()), variables)?;
-    let outcome = answer(&Question {
+    let outcome = evaluate(&Evaluation {
         ask: args.ask(),
         source: &source,
         vars: &vars,
@@ -121,12 +121,12 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
 }
 
 impl EvalArgs {
-    fn ask(&self) -> Ask {
+    fn ask(&self) -> EvaluationKind {
         match (self.condition, self.template, self.asynchronous) {
-            (true, ..) => Ask::Condition,
-            (_, true, _) => Ask::Template,
-            (.., true) => Ask::Awaited,
-            _ => Ask::Value,
+            (true, ..) => EvaluationKind::Condition,
+            (_, true, _) => EvaluationKind::Template,
+            (.., true) => EvaluationKind::Awaited,
+            _ => EvaluationKind::Value,
         }
     }
 }
@@ -182,7 +182,7 @@ struct Answer<'a> {
 fn report(args: &EvalArgs, source: &str, error: &EvalError) -> String {
     let label = if args.condition { "it does not hold" } else { "error" };
     let mut text = format!("{label}: {}: {}\n", error.kind, escape(&error.message));
-    let place = error.span.filter(|_| args.ask() != Ask::Template);
+    let place = error.span.filter(|_| args.ask() != EvaluationKind::Template);
     if let Some(part) =
         place.and_then(|span| source.get(span.start..span.end)).filter(|part| !part.is_empty())
     {

@@ -33,8 +33,8 @@ use units::{duration, memory, size};
 pub(super) use wish::{existing, variables};
 
 use crate::args::{Format, HELP};
-use crate::judged;
-use crate::trail;
+use stockade_state::command_check;
+use stockade_state::trail;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,11 +77,11 @@ pub(crate) struct ExecArgs {
 
     /// Run it as a command of this agent: its configuration decides whether and where it runs and what it sees, and all of it
     /// is put on record
-    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = SHAPING)]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = SHAPING)]
     agent: Option<String>,
 
     /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
-    #[arg(long, value_name = "NAME", value_parser = crate::args::execution, requires = "agent")]
+    #[arg(long, value_name = "NAME", value_parser = stockade_state::executions::parse_name, requires = "agent")]
     execution: Option<String>,
 
     /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its
@@ -418,7 +418,7 @@ pub(crate) fn prepare(
     }
     let text = text(&args.command);
     if !args.no_rules
-        && let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec)
+        && let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &spec)
     {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         return Err(NotPrepared::Denied(format!("the rules for commands deny this: {why}")));

@@ -9,8 +9,8 @@ use crate::agent_run::undecided;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::graph_runs;
 use crate::output::Output;
+use stockade_state::graph_runs;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -45,7 +45,7 @@ pub(crate) struct HookArgs {
     harness: &'static Harness,
 
     /// The agent whose configuration holds [default: the name of the harness]
-    #[arg(long, value_name = "ID", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 
     /// What is told is that a tool is about to be used; everything else is refused

@@ -16,11 +16,11 @@ use stockade_guard::policy::commands::rules::{Lint, lint_rules};
 use stockade_text::{escape, escape_path};
 
 use crate::args::{Format, HELP};
-use crate::command_rules::{layer_of, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{Output, styles};
 use crate::render::style::{ColorChoice, Styles};
+use stockade_state::command_rules::{layer_of, read};
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\

@@ -13,13 +13,13 @@ use stockade_guard::audit::Timestamp;
 use stockade_text::escape_path;
 
 use super::audit;
-use super::audit::when::parse_when;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
 use crate::render::records_html;
 use crate::report::record_tally::RecordTally;
+use stockade_state::when::parse_when;
 
 const EXAMPLES: &str = "\
 Examples:

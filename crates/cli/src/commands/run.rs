@@ -14,9 +14,9 @@ use super::exec::{self, document, report};
 use crate::agent_run::{self, AgentRun, say, undecided};
 use crate::args::{Format, HELP};
 use crate::failure::Failure;
-use crate::graph_runs;
 use crate::render::skill_text;
 use crate::render::style::Styles;
+use stockade_state::graph_runs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ pub(crate) struct RunArgs {
     skill: PathBuf,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
     /// The folder that the command works in and may change
@@ -62,7 +62,7 @@ pub(crate) struct RunArgs {
     review: Option<ReviewMode>,
 
     /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
-    #[arg(long, value_name = "NAME", value_parser = crate::args::execution)]
+    #[arg(long, value_name = "NAME", value_parser = stockade_state::executions::parse_name)]
     execution: Option<String>,
 
     /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its

@@ -15,15 +15,15 @@ use stockade_guard::AnswerStore;
 use stockade_text::escape_path;
 
 use crate::args::HELP;
-use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::kept_rules::KeptRules;
 use crate::output::Output;
 use crate::serve::{
     Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, end_by_signal, listen,
     schema,
 };
+use stockade_state::command_rules::{configuration, of_agent};
+use stockade_state::saved_rules::SavedRules;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -67,7 +67,7 @@ pub(crate) struct ServeArgs {
     no_audit: bool,
 
     /// Run commands of this agent alone, each as its configuration decides
-    #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 
     /// A file of rules for commands in TOML that decide before those of requests; policy.add adds to it
@@ -117,11 +117,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         agent: args.agent.clone(),
         evaluations: if args.no_audit { Evaluations::Off } else { Evaluations::Configured },
         answers: AnswerStore::of_user(),
-        rules: args.rules.as_deref().map(KeptRules::of_file).transpose()?,
+        rules: args.rules.as_deref().map(SavedRules::of_file).transpose()?,
         may_widen: args.requests_may_widen,
         may_leave_sandbox: args.allow_danger_full_access,
         #[cfg(target_os = "linux")]
-        graphs: crate::graph_runs::base(),
+        graphs: stockade_state::graph_runs::base(),
     };
     let server = Arc::new(Server::new(options));
     // Rules that cannot be used are told before anybody asks.

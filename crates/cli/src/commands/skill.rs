@@ -20,13 +20,13 @@ use stockade_guard::{
 use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};
-use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::{Output, styles};
 use crate::render::skill_text;
 use crate::render::style::{ColorChoice, Styles};
 use crate::rule_files::Rules;
+use stockade_state::command_rules::{configuration, of_agent};
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
@@ -62,7 +62,7 @@ pub(crate) struct SkillArgs {
     command: SkillCommand,
 
     /// The agent whose configuration says how skills are let in; --strict only makes it stricter
-    #[arg(long, global = true, value_name = "ID", value_parser = crate::args::agent, conflicts_with = "dialect")]
+    #[arg(long, global = true, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with = "dialect")]
     agent: Option<String>,
 
     /// What is expected of the head of a skill

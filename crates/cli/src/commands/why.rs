@@ -73,7 +73,7 @@ pub(crate) struct WhyArgs {
     kind: Option<Kind>,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent, conflicts_with = "file")]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name, conflicts_with = "file")]
     agent: String,
 
     /// The workspace of the agent

@@ -22,7 +22,7 @@ use super::call::{Call, Origin};
 use super::rewrite::Contained;
 use super::tools::{Kind, feeds, known, own_tools};
 use super::{Harness, addresses, patch, paths};
-use crate::{executions, guarded, kept_answers, trail};
+use stockade_state::{agents, executions, saved_answers, trail};
 
 /// What tools call a command among their arguments, and the folder that it runs in.
 const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
@@ -64,7 +64,7 @@ impl<'a> Agent<'a> {
             rules: Vec::new(),
         };
         let guard = Guard::open(&config, options).map_err(|error| error.to_string())?;
-        let session = guarded::session(&guard, trail);
+        let session = agents::session(&guard, trail);
         Ok(Self { harness, name, guard, session })
     }
 
@@ -182,7 +182,7 @@ impl<'a> Agent<'a> {
             let decision =
                 self.session.decided_on(&decided, &options, &place).map_err(|error| error.to_string())?;
             let asked = AskedCommand { agent: self.name, shell: *shell, place: &place, variables: None };
-            let said = kept_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
+            let said = saved_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
                 .map_err(|failure| failure.to_string())?;
             if let Some(said) = &said {
                 let event =

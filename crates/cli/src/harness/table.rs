@@ -379,7 +379,8 @@ mod tests {
         let mut names: Vec<&str> = HARNESSES.iter().map(|harness| harness.name).collect();
         for name in &names {
             assert!(
-                crate::args::agent(name).is_ok() && name.chars().all(|c| c.is_ascii_lowercase()),
+                stockade_state::agents::parse_name(name).is_ok()
+                    && name.chars().all(|c| c.is_ascii_lowercase()),
                 "{name}"
             );
         }

@@ -11,7 +11,7 @@ use stockade_text::escape;
 
 use super::snippet::Snippet;
 use super::style::Styles;
-use crate::command_rules::{RulePlaces, word};
+use stockade_state::command_rules::RulePlaces;
 
 /// Parts that are shown. Programs find all of them in the JSON.
 const SHOWN: usize = 20;
@@ -199,5 +199,15 @@ const fn color(effect: Effect, styles: Styles) -> &'static str {
         Effect::Allow => styles.good,
         Effect::Sandbox | Effect::Ask => styles.warn,
         Effect::Deny => styles.critical,
+    }
+}
+
+/// The word for what becomes of a command.
+pub(crate) const fn word(effect: Effect) -> &'static str {
+    match effect {
+        Effect::Allow => "allowed",
+        Effect::Sandbox => "sandbox",
+        Effect::Ask => "ask",
+        Effect::Deny => "refused",
     }
 }

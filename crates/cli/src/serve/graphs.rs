@@ -13,7 +13,7 @@ use stockade_guard::{GraphRun, Session};
 
 use super::fault::{self, Fault};
 use super::locks::lock;
-use crate::graph_runs;
+use stockade_state::graph_runs;
 
 /// The most graph runs of one client.
 const MAX_OF_CLIENT: usize = 64;

@@ -43,7 +43,8 @@ pub(super) struct Wish {
 
 impl Guarded {
     pub(super) fn open(server: &Server, agent: &str, wish: Wish) -> Result<Self, Fault> {
-        let agent = crate::args::agent(agent).map_err(|why| Fault::parameters(format!("`agent`: {why}")))?;
+        let agent = stockade_state::agents::parse_name(agent)
+            .map_err(|why| Fault::parameters(format!("`agent`: {why}")))?;
         wish.is_bounded()?;
         let Wish { workspace, catalog, narrowing, answers } = wish;
         let guard = guard(server, &agent, &folder(workspace.as_deref())?, &catalog)?;

@@ -11,7 +11,7 @@ use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect
 use stockade_guard::{AgentCommands, RuleStore};
 
 use super::fault::{self, Fault};
-use crate::kept_rules::{KeptRules, KeptRulesError, RuleChange, RulesChanged, changed};
+use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules, SavedRulesError, changed};
 
 /// Whose rules these are: whoever started the server decides before those who ask it.
 const LAYER: Layer = Layer::Admin;
@@ -20,7 +20,7 @@ const LAYER: Layer = Layer::Admin;
 #[derive(Debug)]
 pub(super) struct OperatorRules {
     /// The file that they are kept in; without one they go with the server.
-    kept: Option<KeptRules>,
+    kept: Option<SavedRules>,
     /// Whether requests may add rules that allow, and take out those that do not.
     may_widen: bool,
     state: Mutex<State>,
@@ -47,9 +47,9 @@ pub(super) struct Loaded {
 }
 
 impl OperatorRules {
-    pub(super) fn new(kept: Option<KeptRules>, may_widen: bool) -> Self {
+    pub(super) fn new(kept: Option<SavedRules>, may_widen: bool) -> Self {
         // Whatever layer a file is named with, whoever starts the server decides before those who ask it.
-        let kept = kept.map(|kept| KeptRules::File { layer: LAYER, path: kept.path().to_path_buf() });
+        let kept = kept.map(|kept| SavedRules::File { layer: LAYER, path: kept.path().to_path_buf() });
         Self { kept, may_widen, state: Mutex::default() }
     }
 
@@ -76,7 +76,7 @@ impl OperatorRules {
     }
 
     /// Changes the rules, if a request may.
-    pub(super) fn change(&self, change: &RuleChange, writes: bool) -> Result<RulesChanged, Fault> {
+    pub(super) fn change(&self, change: &SavedRuleChange, writes: bool) -> Result<ChangedRules, Fault> {
         let now = self.now()?;
         self.may(change, &now.rules)?;
         match &self.kept {
@@ -105,20 +105,20 @@ impl OperatorRules {
     }
 
     /// Refuses what could make a decision milder.
-    pub(super) fn may(&self, change: &RuleChange, there: &[CommandRule]) -> Result<(), Fault> {
+    pub(super) fn may(&self, change: &SavedRuleChange, there: &[CommandRule]) -> Result<(), Fault> {
         let refused = |what: String| {
             let message = format!("{what}: start the server with `--requests-may-widen` to permit it");
             Err(Fault::new(fault::REFUSED, message))
         };
         match change {
-            RuleChange::Add(rules) => match rules.iter().find(|rule| !self.may_add(rule.effect)) {
+            SavedRuleChange::Add(rules) => match rules.iter().find(|rule| !self.may_add(rule.effect)) {
                 Some(rule) => refused(format!(
                     "a request may add rules that deny, and `{}` is one that says {}",
                     rule.id, rule.effect
                 )),
                 None => Ok(()),
             },
-            RuleChange::Remove(ids) => {
+            SavedRuleChange::Remove(ids) => {
                 let named = there.iter().filter(|rule| ids.contains(&rule.id));
                 match named.into_iter().find(|rule| !self.may_remove(rule.effect)) {
                     Some(rule) => refused(format!(
@@ -170,7 +170,7 @@ impl Loaded {
 }
 
 /// Rules that cannot be read decide nothing, and nothing is decided without them.
-pub(super) fn unusable(error: &KeptRulesError) -> Fault {
+pub(super) fn unusable(error: &SavedRulesError) -> Fault {
     Fault::internal(error)
 }
 
@@ -179,8 +179,8 @@ pub(super) fn unusable(error: &KeptRulesError) -> Fault {
 mod tests {
     use super::*;
 
-    fn add(rules: &OperatorRules, line: &str) -> Result<RulesChanged, Fault> {
-        rules.change(&RuleChange::Add(vec![CommandRule::from_words(line).unwrap()]), true)
+    fn add(rules: &OperatorRules, line: &str) -> Result<ChangedRules, Fault> {
+        rules.change(&SavedRuleChange::Add(vec![CommandRule::from_words(line).unwrap()]), true)
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(add(&rules, line).unwrap_err().code, fault::REFUSED, "{line}");
         }
         add(&rules, "deny x").unwrap();
-        let remove = RuleChange::Remove(vec!["deny-x".to_owned()]);
+        let remove = SavedRuleChange::Remove(vec!["deny-x".to_owned()]);
         assert_eq!(rules.change(&remove, true).unwrap_err().code, fault::REFUSED);
         assert_eq!(rules.now().unwrap().rules.len(), 1);
         let open = OperatorRules::new(None, true);
@@ -204,7 +204,7 @@ mod tests {
     fn rules_are_compiled_when_they_change_and_not_else() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules.toml");
-        let kept = KeptRules::File { layer: LAYER, path: path.clone() };
+        let kept = SavedRules::File { layer: LAYER, path: path.clone() };
         let rules = OperatorRules::new(Some(kept), false);
         let first = rules.now().unwrap();
         assert!(Arc::ptr_eq(&first, &rules.now().unwrap()));

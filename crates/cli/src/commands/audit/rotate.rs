@@ -13,7 +13,7 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::render::audit_text;
-use crate::trail;
+use stockade_state::trail;
 use stockade_text::to_printable_json;
 
 /// What became of the trail, for programs.

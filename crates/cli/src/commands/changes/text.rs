@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stockade_guard::exec::{ChangeState, FileChange, Merged, ResumedLayer, ReviewLayer};
 use stockade_text::{escape, escape_path};
 
-use crate::changes::{Decided, Decision};
+use stockade_state::changes::{ChangeDecision, DecidedChanges};
 
 /// A layer: what it is called and how far it has come; then which command changed how much, and where.
 pub(super) fn layer(layer: &ReviewLayer) -> String {
@@ -51,10 +51,10 @@ pub(super) fn change(change: &FileChange, leads_to: Option<Vec<u8>>) -> String {
 }
 
 /// What came of a decision.
-pub(super) fn decided(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> String {
+pub(super) fn decided(layer: &ReviewLayer, decision: ChangeDecision, decided: &DecidedChanges) -> String {
     match decided {
-        Decided::Merged(found) => merged(layer, decision.name(), found),
-        Decided::Discarded(count) => format!("discarded {} of {}\n", paths(*count), layer.id()),
+        DecidedChanges::Merged(found) => merged(layer, decision.name(), found),
+        DecidedChanges::Discarded(count) => format!("discarded {} of {}\n", paths(*count), layer.id()),
     }
 }
 

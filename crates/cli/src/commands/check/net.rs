@@ -7,9 +7,9 @@ use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::egress::NetPolicy;
 
 use super::{Answer, Decision};
-use crate::command_rules::of_agent;
 use crate::commands::config::{assignment, failure};
 use crate::failure::Failure;
+use stockade_state::command_rules::of_agent;
 
 /// The key of the list of hosts.
 const LIST: &str = "security.permission.allowedNetHosts";
@@ -29,7 +29,7 @@ pub(super) struct NetArgs {
     hosts: Vec<String>,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
     /// A value that goes before those of files and variables; may be repeated

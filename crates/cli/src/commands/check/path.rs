@@ -10,8 +10,8 @@ use stockade_guard::{PathGuard, Resolver};
 use stockade_text::escape_path;
 
 use super::{Answer, Decision};
-use crate::command_rules::{configuration, of_agent};
 use crate::failure::{Failure, with_causes};
+use stockade_state::command_rules::{configuration, of_agent};
 
 /// Say whether a tool may read or write paths
 #[derive(Debug, clap::Args)]
@@ -33,7 +33,7 @@ pub(super) struct PathArgs {
     cwd: PathBuf,
 
     /// The agent whose configuration holds, instead of a preset that is typed; what is denied besides only narrows
-    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = ["preset", "allow", "otherwise"])]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = ["preset", "allow", "otherwise"])]
     agent: Option<String>,
 
     /// The configuration to start from

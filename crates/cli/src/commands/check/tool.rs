@@ -7,8 +7,8 @@ use stockade_guard::policy::tools::{ArgumentLimit, Removal};
 use stockade_guard::policy::{ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::{Answer, Decision, skill};
-use crate::command_rules::{configuration, of_agent};
 use crate::failure::Failure;
+use stockade_state::command_rules::{configuration, of_agent};
 
 /// Say whether an agent may use tools
 #[derive(Debug, clap::Args)]
@@ -18,7 +18,7 @@ pub(super) struct ToolArgs {
     names: Vec<String>,
 
     /// The agent whose configuration holds, instead of a profile and lists that are typed
-    #[arg(long, value_name = "ID", value_parser = crate::args::agent, conflicts_with_all = ["profile", "allow", "deny"])]
+    #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = ["profile", "allow", "deny"])]
     agent: Option<String>,
 
     /// The baseline: minimal, coding, messaging, supervisor, full, cron-minimal, heartbeat-minimal

@@ -9,7 +9,7 @@ use stockade_text::{append_value, escape_path, set_value};
 
 use super::unknown;
 use crate::failure::Failure;
-use crate::kept_rules::{KeptRules, KeptRulesError, MAX_CONFIG_BYTES, config_with};
+use stockade_state::saved_rules::{MAX_CONFIG_BYTES, SavedRules, SavedRulesError, config_with};
 
 /// What becomes of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(super) enum Change {
 pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Failure> {
     let known: &ConfigKey = Config::key(key).ok_or_else(|| unknown(key))?;
     // Where rules are kept, all else of the user's is: the same file, by the same checks.
-    let kept = KeptRules::of_agent("*")?;
+    let kept = SavedRules::of_agent("*")?;
     let path = kept.path();
     if let Some(folder) = path.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -32,13 +32,13 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
     }
     let edit = |text: Option<&str>| {
         let text = edited(change, key, value, text.unwrap_or_default())
-            .map_err(|why| KeptRulesError::Said(format!("{}: {why}", escape_path(path))))?;
+            .map_err(|why| SavedRulesError::Said(format!("{}: {why}", escape_path(path))))?;
         config_with(path, &text)?;
-        Ok::<_, KeptRulesError>((Some(text), ()))
+        Ok::<_, SavedRulesError>((Some(text), ()))
     };
-    let changed = KeptFile::new(path, MAX_CONFIG_BYTES).change(edit).map_err(KeptRulesError::from);
+    let changed = KeptFile::new(path, MAX_CONFIG_BYTES).change(edit).map_err(SavedRulesError::from);
     changed.and_then(|done| done).map_err(|error| {
-        error.failure().with_help(format!("`stockade config explain {}` says what it holds", known.path))
+        Failure::from(error).with_help(format!("`stockade config explain {}` says what it holds", known.path))
     })?;
     let done = if change == Change::Set { "set" } else { "added to" };
     Ok(format!("{done} {key}, in {}\n", escape_path(path)))

@@ -25,7 +25,7 @@ use crate::args::Format;
 use crate::commands::exec::{self, document, report};
 use crate::report::checked_package::CheckedPackage;
 use crate::rule_files::Rules;
-use crate::{judged, trail};
+use stockade_state::{command_check, trail};
 
 /// The exit codes of this program where the package never began.
 const FAILED: u8 = 125;
@@ -139,7 +139,7 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
         PreparedRun::new(ready.spec, None, RunRecord { trail, agent: None }).map_err(Stopped::failed)?;
     let plan = prepared.plan().map_err(|refusal| Stopped::refused(&refusal, refusal.fix.clone()))?;
     let text = text(&plan);
-    if let Some(decision) = judged::denied(&CommandPolicy::builtin(), &text, &spec) {
+    if let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &spec) {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         let fix = "`stockade check command` says more; have the package start something else";
         return Err(Stopped::refused(format!("the rules for commands deny `{text}`: {why}"), fix));

@@ -10,7 +10,7 @@ use stockade_guard::exec::SandboxMode;
 use super::{ExecArgs, FAILED, REFUSED, document, ended, not_run, report, streams};
 use crate::agent_run::{self, AgentRun};
 use crate::failure::Failure;
-use crate::graph_runs;
+use stockade_state::graph_runs;
 
 /// Runs the command and ends as it ends.
 pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {

@@ -8,7 +8,7 @@ use stockade_guard::exec::{Denial, End, Enforcement, Outcome, Plan};
 use stockade_guard::{Decision, RunReport, ToolResult, network_held};
 
 use super::hidden_programs;
-use crate::changes::document::Review;
+use stockade_state::changes::ReviewOutcome;
 use stockade_text::to_printable_json;
 
 #[derive(Serialize)]
@@ -52,7 +52,7 @@ struct Ran<'a> {
     exposed: Vec<Altered<'a>>,
     /// What it changed, where it worked on a view of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    review: Option<Review>,
+    review: Option<ReviewOutcome>,
     /// What was decided about it, for a command of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a Decision>,
@@ -260,7 +260,7 @@ pub(in crate::commands) fn ran(
             .collect(),
         changed: altered.collect(),
         exposed: exposed.collect(),
-        review: outcome.review.as_ref().map(Review::of),
+        review: outcome.review.as_ref().map(ReviewOutcome::of),
         decision,
         result,
     })

@@ -16,7 +16,7 @@ use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::{Failure, with_causes};
 use crate::output::Output;
-use crate::trail;
+use stockade_state::trail;
 use stockade_text::to_printable_json;
 
 /// The longest answer that is read.

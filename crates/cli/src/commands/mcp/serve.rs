@@ -7,11 +7,11 @@ use std::sync::Arc;
 use stockade_guard::AnswerStore;
 
 use crate::args::HELP;
-use crate::command_rules::{configuration, of_agent};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::mcp::serve::serve;
 use crate::serve::{Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, end_by_signal};
+use stockade_state::command_rules::{configuration, of_agent};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,7 +35,7 @@ const COMMANDS: usize = 16;
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(super) struct ServeArgs {
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         rules: None,
         may_widen: false,
         may_leave_sandbox: false,
-        graphs: crate::graph_runs::base(),
+        graphs: stockade_state::graph_runs::base(),
     }));
     server.check().map_err(Failure::usage)?;
     end_by_signal(&server)

@@ -69,7 +69,7 @@ pub(crate) struct WrapArgs {
     secrets: Vec<String>,
 
     /// The agent whose configuration holds
-    #[arg(long, value_name = "ID", default_value = "default", value_parser = crate::args::agent)]
+    #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
     /// What the server may ask the client for; it gets nothing of it without; may be repeated

@@ -14,7 +14,7 @@ use crate::args::Format;
 use crate::commands::check_command::HowArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::kept_rules::{KeptRules, RuleChange, RulesChanged};
+use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
 /// Add a rule that is said in words, or one that is suggested
@@ -98,21 +98,17 @@ pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Fail
     }
     // What is added under a name that a person chose has that name or is not added.
     if let Some(id) = &args.id {
-        let free = kept.apply(&RuleChange::Add(rules.clone()), false).map_err(|error| error.failure())?;
+        let free = kept.apply(&SavedRuleChange::Add(rules.clone()), false)?;
         if free.changed.first().is_some_and(|rule| rule.id != *id) {
             return Err(Failure::usage(format_args!("there is a rule `{id}` already in {}", kept.place())));
         }
     }
     // All of it, or nothing: what is refused must not leave half of what was asked for.
-    let tried = kept.apply(&RuleChange::Add(rules.clone()), false).map_err(|error| error.failure())?;
+    let tried = kept.apply(&SavedRuleChange::Add(rules.clone()), false)?;
     if let Some((rule, problem)) = tried.refused.first() {
         return Err(refused(rule, problem, args));
     }
-    let done = if args.target.dry_run {
-        tried
-    } else {
-        kept.apply(&RuleChange::Add(rules), true).map_err(|error| error.failure())?
-    };
+    let done = if args.target.dry_run { tried } else { kept.apply(&SavedRuleChange::Add(rules), true)? };
     let printed = match format {
         Format::Text => text(&done, &kept, args.target.dry_run),
         Format::Json => format!("{}\n", to_printable_json(&Added::of(&done, &kept, args.target.dry_run))),
@@ -147,7 +143,7 @@ fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
 }
 
 /// What is suggested for a command, by the rules where it would be added.
-fn suggested(args: &AddArgs, kept: &KeptRules, command: &str) -> Result<Vec<CommandRule>, Failure> {
+fn suggested(args: &AddArgs, kept: &SavedRules, command: &str) -> Result<Vec<CommandRule>, Failure> {
     let policy = kept.policy()?;
     let options = args.how.read_options();
     let (decision, place) = decide_on_disk(args.how.place(), |place| policy.decide(command, &options, place));
@@ -195,7 +191,7 @@ fn refused(rule: &CommandRule, problem: &CommandRuleFileProblem, args: &AddArgs)
     ))
 }
 
-fn text(done: &RulesChanged, kept: &KeptRules, dry_run: bool) -> String {
+fn text(done: &ChangedRules, kept: &SavedRules, dry_run: bool) -> String {
     let mut out = String::new();
     let verb = if dry_run { "would add" } else { "added" };
     for rule in &done.changed {
@@ -218,7 +214,7 @@ fn text(done: &RulesChanged, kept: &KeptRules, dry_run: bool) -> String {
 }
 
 impl Added {
-    fn of(done: &RulesChanged, kept: &KeptRules, dry_run: bool) -> Self {
+    fn of(done: &ChangedRules, kept: &SavedRules, dry_run: bool) -> Self {
         let added = done.changed.iter().map(|rule| AddedRule::of(rule, &rule.id, false));
         let there = done.there.iter().map(|(rule, id)| AddedRule::of(rule, id, true));
         Self { place: kept.path().display().to_string(), dry_run, rules: added.chain(there).collect() }

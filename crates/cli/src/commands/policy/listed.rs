@@ -10,11 +10,11 @@ use stockade_text::escape;
 
 use super::target::agent_or_all;
 use crate::args::Format;
-use crate::command_rules::{self, RuleSources};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::kept_rules::KeptRules;
 use crate::render::style::Styles;
+use stockade_state::command_rules::{self, RuleSources};
+use stockade_state::saved_rules::SavedRules;
 use stockade_text::to_printable_json;
 
 /// List the rules that hold, and where each stands
@@ -42,23 +42,24 @@ pub(super) struct RulesFrom {
 
 impl RulesFrom {
     /// The rules of one place.
-    pub(super) fn kept(kept: &KeptRules) -> Self {
+    pub(super) fn kept(kept: &SavedRules) -> Self {
         match kept {
-            KeptRules::File { layer, path } => {
+            SavedRules::File { layer, path } => {
                 let mut named = std::ffi::OsString::from(format!("{layer}:"));
                 named.push(path);
                 Self { rules: vec![named.into()], agent: None }
             }
-            KeptRules::Agent { agent, .. } => Self { rules: Vec::new(), agent: Some(agent.clone()) },
+            SavedRules::Agent { agent, .. } => Self { rules: Vec::new(), agent: Some(agent.clone()) },
         }
     }
 
     /// Where nothing is said, what the configuration has for all agents.
     pub(super) fn sources(&self) -> Result<RuleSources, Failure> {
-        match &self.agent {
+        let sources = match &self.agent {
             None if !self.rules.is_empty() => command_rules::sources_of(&self.rules),
             agent => command_rules::sources_for(agent.as_deref().unwrap_or("*"), &self.rules),
-        }
+        };
+        Ok(sources?)
     }
 }
 

@@ -10,7 +10,7 @@ use super::target::TargetArgs;
 use crate::args::Format;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::kept_rules::{KeptRules, RuleChange};
+use stockade_state::saved_rules::{SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
 /// Remove rules by their names
@@ -35,13 +35,13 @@ struct Removed {
 /// Returns what to print, and how to end. A name that is not there is an error, and then nothing is removed.
 pub(super) fn run(args: &RemoveArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;
-    let change = RuleChange::Remove(args.ids.clone());
-    let tried = kept.apply(&change, false).map_err(|error| error.failure())?;
+    let change = SavedRuleChange::Remove(args.ids.clone());
+    let tried = kept.apply(&change, false)?;
     if let Some(id) = tried.unknown.first() {
         return Err(unknown(id, &kept));
     }
     if !args.target.dry_run {
-        kept.apply(&change, true).map_err(|error| error.failure())?;
+        kept.apply(&change, true)?;
     }
     let ids: Vec<String> = tried.changed.iter().map(|rule| rule.id.clone()).collect();
     let printed = match format {
@@ -61,7 +61,7 @@ pub(super) fn run(args: &RemoveArgs, format: Format) -> Result<(String, Exit), F
     Ok((printed, Exit::Clean))
 }
 
-fn unknown(id: &str, kept: &KeptRules) -> Failure {
+fn unknown(id: &str, kept: &SavedRules) -> Failure {
     let there = listed(&RulesFrom::kept(kept)).unwrap_or_default();
     let ids = || there.iter().map(|one| one.id.as_str());
     let meant = nearest(id, ids()).map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();

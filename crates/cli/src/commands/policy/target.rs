@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::failure::Failure;
-use crate::kept_rules::KeptRules;
+use stockade_state::saved_rules::SavedRules;
 
 /// Where the rules are kept.
 #[derive(Debug, clap::Args)]
@@ -22,10 +22,10 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    pub(super) fn kept(&self) -> Result<KeptRules, Failure> {
+    pub(super) fn kept(&self) -> Result<SavedRules, Failure> {
         match (&self.rules, &self.agent) {
-            (Some(file), _) => KeptRules::of_file(file),
-            (None, Some(agent)) => KeptRules::of_agent(agent),
+            (Some(file), _) => Ok(SavedRules::of_file(file)?),
+            (None, Some(agent)) => Ok(SavedRules::of_agent(agent)?),
             (None, None) => Err(Failure::usage("say where the rules are kept").with_help(
                 "--rules FILE names a file of rules, --agent ID an agent of the user's configuration",
             )),
@@ -44,5 +44,5 @@ impl TargetArgs {
 
 /// Reads the name of an agent, or the sign for all of them.
 pub(super) fn agent_or_all(text: &str) -> Result<String, String> {
-    if text == "*" { Ok(text.to_owned()) } else { crate::args::agent(text) }
+    if text == "*" { Ok(text.to_owned()) } else { stockade_state::agents::parse_name(text) }
 }

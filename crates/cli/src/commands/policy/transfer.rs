@@ -12,10 +12,10 @@ use stockade_text::{escape, escape_path};
 use super::listed::RulesFrom;
 use super::target::TargetArgs;
 use crate::args::Format;
-use crate::command_rules::{layer_of, read};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::kept_rules::{KeptRules, RuleChange, RulesChanged};
+use stockade_state::command_rules::{layer_of, read};
+use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
 /// Add the rules of another file: a file of rules, or the settings of Claude Code
@@ -67,9 +67,7 @@ struct Noted {
 pub(super) fn import(args: &ImportArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;
     let from = foreign(&args.file)?;
-    let done = kept
-        .apply(&RuleChange::Add(from.rules.clone()), !args.target.dry_run)
-        .map_err(|error| error.failure())?;
+    let done = kept.apply(&SavedRuleChange::Add(from.rules.clone()), !args.target.dry_run)?;
     let imported = Imported::of(&done, &from, &kept, args.target.dry_run);
     let exit = if imported.left_out.is_empty() { Exit::Clean } else { Exit::Found };
     let printed = match format {
@@ -98,7 +96,7 @@ fn foreign(file: &Path) -> Result<ImportedRules, Failure> {
 }
 
 impl Imported {
-    fn of(done: &RulesChanged, from: &ImportedRules, kept: &KeptRules, dry_run: bool) -> Self {
+    fn of(done: &ChangedRules, from: &ImportedRules, kept: &SavedRules, dry_run: bool) -> Self {
         let notes = |is_left_out| {
             let notes = from.notes.iter().filter(move |note| note.is_left_out == is_left_out);
             notes.map(|note| Noted { entry: note.entry.clone(), reason: note.reason.clone() })
@@ -117,7 +115,7 @@ impl Imported {
         }
     }
 
-    fn text(&self, kept: &KeptRules) -> String {
+    fn text(&self, kept: &SavedRules) -> String {
         let mut out = String::new();
         let verb = if self.dry_run { "would add" } else { "added" };
         for row in &self.added {

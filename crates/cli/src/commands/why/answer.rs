@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::asked::Kind;
 use crate::agent_run::undecided;
 use crate::failure::{Failure, with_causes};
-use crate::guarded;
+use stockade_state::agents;
 
 /// Under which name a file tool is asked for.
 const TOOLS: [(&str, &str, Access); 2] = [("read", "read", Access::Read), ("write", "write", Access::Write)];
@@ -58,13 +58,13 @@ impl Asked {
         let sources =
             ConfigSources { agents: vec![agent.to_owned()], ..ConfigSources::of_process(workspace) };
         let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
-        let guard = guarded::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
+        let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
         let folder = tempfile::tempdir().map_err(|error| {
             Failure::incomplete(format_args!("cannot make a folder to decide in: {error}"))
         })?;
         let trail = AuditTrail::open(&folder.path().join("why.jsonl"), AuditOptions::default())
             .map_err(|error| Failure::incomplete(with_causes(&error)))?;
-        Ok(Self { session: guarded::session(&guard, trail), config, _folder: folder })
+        Ok(Self { session: agents::session(&guard, trail), config, _folder: folder })
     }
 
     pub(super) fn workspace(&self) -> &Path {
@@ -148,7 +148,7 @@ impl Asked {
         }
         let policy = CommandPolicy::builtin();
         let spec = SandboxSpec::new(self.workspace(), ["true"]);
-        let denied = crate::judged::denied(&policy, word, &spec);
+        let denied = stockade_state::command_check::denied(&policy, word, &spec);
         let cause = denied.as_ref().and_then(|decision| decision.decisive().next()).map(|part| &part.cause);
         let exec = Answer {
             wanted: "exec",

@@ -8,7 +8,7 @@ use stockade_text::{Shown, escape};
 
 use super::Asking;
 use super::answer::Answer;
-use crate::command_rules::word;
+use crate::render::command_text::word;
 use crate::render::style::Styles;
 
 pub(super) fn text(asking: &Asking<'_>, styles: Styles) -> String {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, EventSeverity, Timestamp};
 
 use super::{AskedBy, Json, Lane, Parameters};
-use crate::commands::audit::when::parse_when;
 use crate::serve::fault::{self, Fault};
 use crate::serve::{Audit, Server};
+use stockade_state::when::parse_when;
 
 /// Return the newest records that fit, the newest first.
 #[derive(Debug, Deserialize, JsonSchema)]

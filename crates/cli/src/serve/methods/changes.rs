@@ -11,11 +11,11 @@ use stockade_guard::exec::ReviewError;
 
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters};
-use crate::changes::document::{Changed, Done, Layer, Shown};
-use crate::changes::unified::MAX_FILE;
-use crate::changes::{self, Decision, Reviews};
 use crate::serve::fault::{self, Fault};
 use crate::serve::{Server, guarded};
+use stockade_state::changes::{
+    self, ChangeDecision, ChangeSet, ChangesDecided, MAX_DIFFED_FILE, PathChange, Reviews, ShownChanges,
+};
 
 /// The most changes that one answer holds line by line.
 const MAX_DIFFS: usize = 1_000;
@@ -33,7 +33,7 @@ pub(super) struct List {
 /// The commands that changed something in a view, with how far each has come.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Layers {
-    changes: Vec<Layer>,
+    changes: Vec<ChangeSet>,
 }
 
 /// Show what a command changed, path by path; `lines` shows it line by line.
@@ -112,14 +112,14 @@ impl Parameters for List {
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
         let layers = seen.reviews.layers()?;
-        Ok(Json::of(&Layers { changes: layers.iter().map(Layer::of).collect() }))
+        Ok(Json::of(&Layers { changes: layers.iter().map(ChangeSet::of).collect() }))
     }
 }
 
 impl Parameters for Diff {
     const METHOD: &'static str = "changes.diff";
     const LANE: Lane = Lane::Work;
-    type Answer = Shown;
+    type Answer = ShownChanges;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
@@ -127,46 +127,46 @@ impl Parameters for Diff {
         let meant = changes::meant(&layer, &self.paths)?;
         let shown = meant.iter().enumerate().map(|(at, change)| {
             if !self.lines || at >= MAX_DIFFS {
-                return Ok(Changed::of(change));
+                return Ok(PathChange::of(change));
             }
-            let (before, after) = layer.contents(change, MAX_FILE)?;
-            Ok(Changed::with_diff(change, &before, &after))
+            let (before, after) = layer.contents(change, MAX_DIFFED_FILE)?;
+            Ok(PathChange::with_diff(change, &before, &after))
         });
         let changes = shown.collect::<Result<Vec<_>, Fault>>()?;
-        Ok(Json::of(&Shown { layer: Layer::of(&layer), changes }))
+        Ok(Json::of(&ShownChanges::of(&layer, changes)))
     }
 }
 
 impl Parameters for Apply {
     const METHOD: &'static str = "changes.apply";
     const LANE: Lane = Lane::Work;
-    type Answer = Done;
+    type Answer = ChangesDecided;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
-        seen.decide(server, &self.id, &self.paths, Decision::Applied)
+        seen.decide(server, &self.id, &self.paths, ChangeDecision::Applied)
     }
 }
 
 impl Parameters for Undo {
     const METHOD: &'static str = "changes.undo";
     const LANE: Lane = Lane::Work;
-    type Answer = Done;
+    type Answer = ChangesDecided;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
-        seen.decide(server, &self.id, &self.paths, Decision::Undone)
+        seen.decide(server, &self.id, &self.paths, ChangeDecision::Undone)
     }
 }
 
 impl Parameters for Discard {
     const METHOD: &'static str = "changes.discard";
     const LANE: Lane = Lane::Work;
-    type Answer = Done;
+    type Answer = ChangesDecided;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let seen = Seen::by(server, self.session.as_deref(), self.workspace.as_deref())?;
-        seen.decide(server, &self.id, &self.paths, Decision::Discarded)
+        seen.decide(server, &self.id, &self.paths, ChangeDecision::Discarded)
     }
 }
 
@@ -193,11 +193,11 @@ impl Seen {
         server: &Server,
         id: &str,
         paths: &[PathBuf],
-        decision: Decision,
+        decision: ChangeDecision,
     ) -> Result<Json, Fault> {
         let layer = self.reviews.layer(id)?;
         let decided = self.reviews.decide(&layer, decision, paths, |event| self.record(server, event))?;
-        Ok(Json::of(&Done::of(&layer, decision, &decided)))
+        Ok(Json::of(&ChangesDecided::of(&layer, decision, &decided)))
     }
 
     /// Puts on record what is decided, before it is done.

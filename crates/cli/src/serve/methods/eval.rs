@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use stockade_guard::eval::{self, Data, ErrorKind, EvalError};
 
 use super::{AskedBy, Json, Lane, Parameters};
-use crate::evaluation::{Ask, Question, answer};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
+use stockade_state::evaluation::{Evaluation, EvaluationKind, evaluate};
 
 /// How long an evaluation may take, where nobody says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -142,18 +142,18 @@ impl Parameters for Eval {
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let ask = match self.ask {
-            Function::Eval => Ask::Value,
-            Function::EvalAsync => Ask::Awaited,
-            Function::Condition => Ask::Condition,
-            Function::Interpolate => Ask::Template,
+            Function::Eval => EvaluationKind::Value,
+            Function::EvalAsync => EvaluationKind::Awaited,
+            Function::Condition => EvaluationKind::Condition,
+            Function::Interpolate => EvaluationKind::Template,
         };
-        let question = Question {
+        let question = Evaluation {
             now_ms: self.now_ms,
             seed: self.seed,
             ..self.limits.question(ask, &self.expr, &self.vars.0)
         };
-        let value = match answer(&question) {
-            Err(_) if ask == Ask::Condition => Data::Bool(false),
+        let value = match evaluate(&question) {
+            Err(_) if ask == EvaluationKind::Condition => Data::Bool(false),
             outcome => outcome.map_err(|error| Fault::evaluation(&error))?,
         };
         Ok(Json::of(&Evaluated { value }))
@@ -166,7 +166,7 @@ impl Parameters for EvalCondition {
     type Answer = Held;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let outcome = answer(&self.limits.question(Ask::Condition, &self.expr, &self.vars.0));
+        let outcome = evaluate(&self.limits.question(EvaluationKind::Condition, &self.expr, &self.vars.0));
         Ok(Json::of(&Held { value: outcome == Ok(Data::Bool(true)) }))
     }
 }
@@ -177,7 +177,7 @@ impl Parameters for EvalInterpolate {
     type Answer = Interpolated;
 
     fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        match answer(&self.limits.question(Ask::Template, &self.template, &self.vars.0)) {
+        match evaluate(&self.limits.question(EvaluationKind::Template, &self.template, &self.vars.0)) {
             Ok(Data::Text(text)) => Ok(Json::of(&Interpolated { text })),
             Ok(_) => Ok(Json::of(&Interpolated { text: String::new() })),
             Err(error) => Err(Fault::evaluation(&error)),
@@ -186,7 +186,12 @@ impl Parameters for EvalInterpolate {
 }
 
 impl EvalLimits {
-    fn question<'q>(&self, ask: Ask, source: &'q str, vars: &'q [(String, Data)]) -> Question<'q> {
+    fn question<'q>(
+        &self,
+        ask: EvaluationKind,
+        source: &'q str,
+        vars: &'q [(String, Data)],
+    ) -> Evaluation<'q> {
         let default = eval::EvalLimits::default();
         let limits = eval::EvalLimits {
             max_steps: self.max_steps.map_or(default.max_steps, |steps| steps.min(20_000_000)),
@@ -196,7 +201,7 @@ impl EvalLimits {
             ..default
         };
         let timeout = self.timeout_ms.map_or(DEFAULT_TIMEOUT, |ms| Duration::from_millis(ms.min(30_000)));
-        Question { ask, source, vars, limits, timeout, now_ms: None, seed: None }
+        Evaluation { ask, source, vars, limits, timeout, now_ms: None, seed: None }
     }
 }
 

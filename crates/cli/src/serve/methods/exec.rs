@@ -26,11 +26,11 @@ use super::sandbox::spec::{Spec, Unsaid};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
-use crate::changes::document::Review;
-use crate::judged;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::traffic::KeptOutput;
+use stockade_state::changes::ReviewOutcome;
+use stockade_state::command_check;
 
 /// How long a command may take that says nothing about it.
 const TIMEOUT: Duration = Duration::from_secs(120);
@@ -154,7 +154,7 @@ pub(super) struct Ended {
     exposed: Vec<Altered>,
     /// What it changed, where it worked on a view of the workspace: `changes.diff` shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    review: Option<Review>,
+    review: Option<ReviewOutcome>,
     /// What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
@@ -326,7 +326,7 @@ fn may_leave(server: &Server, spec: &SandboxSpec) -> Result<(), Fault> {
 /// Refuses what must not run anywhere.
 fn may_run(server: &Server, text: &str, spec: &SandboxSpec) -> Result<(), Fault> {
     let rules = server.rules.now()?;
-    let Some(decision) = judged::denied(rules.policy.all_rules(), text, spec) else { return Ok(()) };
+    let Some(decision) = command_check::denied(rules.policy.all_rules(), text, spec) else { return Ok(()) };
     let verdict = Evaluated::of(&decision);
     let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
     Err(Fault::new(fault::REFUSED, format!("the command is refused: {reason}"))
@@ -415,7 +415,7 @@ impl Ended {
                 .collect(),
             changed: outcome.changed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
             exposed: outcome.exposed.iter().map(|one| Altered::of(&one.path, &one.label)).collect(),
-            review: outcome.review.as_ref().map(Review::of),
+            review: outcome.review.as_ref().map(ReviewOutcome::of),
             decision: None,
             result: None,
         }

@@ -175,9 +175,9 @@ pub(super) fn of_agent(asked: Option<&str>, only: Option<&str>) -> Result<Option
             fault::REFUSED,
             format!("this server is for the agent `{only}` alone; it was started with `--agent {only}`"),
         )),
-        (Some(name), _) | (None, Some(name)) => {
-            crate::args::agent(name).map(Some).map_err(|why| Fault::parameters(format!("`agent`: {why}")))
-        }
+        (Some(name), _) | (None, Some(name)) => stockade_state::agents::parse_name(name)
+            .map(Some)
+            .map_err(|why| Fault::parameters(format!("`agent`: {why}"))),
         (None, None) => Ok(None),
     }
 }

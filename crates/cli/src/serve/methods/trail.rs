@@ -9,7 +9,7 @@ use stockade_guard::config::AuditConfig;
 
 use crate::serve::fault::Fault;
 use crate::serve::{Audit, Server};
-use crate::trail;
+use stockade_state::trail;
 
 /// The trails that are open, by the file that was asked for; that of this user has none.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer};
 
-use crate::command_rules::strictest;
 use crate::serve::fault::Fault;
 use crate::serve::operator_rules::Loaded;
+use stockade_state::command_rules::strictest;
 
 /// The keys of a rule in the words of other tools.
 const FOREIGN: &[&str] = &[

@@ -11,7 +11,6 @@ use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};
 
 use super::{Ended, Exec, streams};
-use crate::executions;
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::guarded::{self, exhausted, refused, undecided};
@@ -20,6 +19,7 @@ use crate::serve::methods::command::text;
 use crate::serve::methods::sandbox::spec::current_folder;
 use crate::serve::methods::session::of_agent;
 use crate::serve::sessions::is_short;
+use stockade_state::executions;
 
 /// The tool that skills and policies know commands by.
 const TOOL: &str = "exec";

@@ -10,9 +10,9 @@ use stockade_guard::policy::{CommandRule, Layer};
 use super::super::command::rule_objects;
 use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;
-use crate::kept_rules::{RuleChange, RulesChanged};
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use stockade_state::saved_rules::{ChangedRules, SavedRuleChange};
 
 /// Add rules to those of the server. A request may add rules that deny; others only where the server was started with
 /// `--requests-may-widen`.
@@ -128,7 +128,7 @@ impl Parameters for AddRules {
         if rules.is_empty() {
             return Err(Fault::parameters("give a `rule`, `rules` or `rulesToml`"));
         }
-        let change = RuleChange::Add(rules);
+        let change = SavedRuleChange::Add(rules);
         // All of it or nothing: half of what was asked for would be taken for the whole.
         let tried = server.rules.change(&change, false)?;
         if let Some((_, problem)) = tried.refused.first() {
@@ -146,7 +146,7 @@ impl Parameters for RemoveRules {
     type Answer = Removed;
 
     fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
-        let change = RuleChange::Remove(self.ids);
+        let change = SavedRuleChange::Remove(self.ids);
         let tried = server.rules.change(&change, false)?;
         if let Some(id) = tried.unknown.first() {
             let now = server.rules.now()?;
@@ -173,7 +173,7 @@ impl Parameters for ImportRules {
         };
         let (may, may_not): (Vec<_>, Vec<_>) =
             from.rules.drain(..).partition(|rule| server.rules.may_add(rule.effect));
-        let change = RuleChange::Add(may);
+        let change = SavedRuleChange::Add(may);
         let tried = server.rules.change(&change, false)?;
         let done = if self.dry_run { tried } else { changed(server, "import", &change, &tried)? };
         let named = |rule: &CommandRule| format!("{} {}", rule.effect, rule.pattern);
@@ -200,9 +200,9 @@ impl Parameters for ImportRules {
 fn changed(
     server: &Server,
     how: &'static str,
-    change: &RuleChange,
-    tried: &RulesChanged,
-) -> Result<RulesChanged, Fault> {
+    change: &SavedRuleChange,
+    tried: &ChangedRules,
+) -> Result<ChangedRules, Fault> {
     let ids: Vec<String> = tried.changed.iter().map(|rule| rule.id.clone()).collect();
     if ids.is_empty() {
         return server.rules.change(change, true);
@@ -217,7 +217,7 @@ fn changed(
     Ok(done)
 }
 
-fn rows(done: &RulesChanged) -> (Vec<RuleRow>, Vec<String>) {
+fn rows(done: &ChangedRules) -> (Vec<RuleRow>, Vec<String>) {
     let changed = done.changed.iter().map(|rule| RuleRow::of(Layer::Admin, rule));
     (changed.collect(), done.there.iter().map(|(_, id)| id.clone()).collect())
 }

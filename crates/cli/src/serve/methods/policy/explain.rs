@@ -11,10 +11,10 @@ use stockade_guard::policy::commands::{ConsideredRule, RuleOutcome};
 
 use super::super::command::{Evaluated, ShellName, text};
 use super::super::{AskedBy, Json, Lane, Parameters};
-use crate::command_rules::{RuleSources, load, sources_with};
 use crate::serve::Server;
 use crate::serve::fault::{self, Fault};
 use crate::serve::guarded::unknown_agent;
+use stockade_state::command_rules::{RuleSources, load, sources_with};
 
 /// Decide on a command by the rules of the server, or by those of an agent, and say which rules were considered, and what each
 /// would have made of it.
@@ -110,6 +110,7 @@ fn agent(name: &str, server: &Server) -> Result<String, Fault> {
         Some(only) if only != name => {
             Err(Fault::new(fault::REFUSED, format!("this server was started for the agent `{only}` alone")))
         }
-        _ => crate::args::agent(name).map_err(|why| Fault::parameters(format!("`agent`: {why}"))),
+        _ => stockade_state::agents::parse_name(name)
+            .map_err(|why| Fault::parameters(format!("`agent`: {why}"))),
     }
 }

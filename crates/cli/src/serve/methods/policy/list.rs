@@ -8,9 +8,9 @@ use stockade_guard::policy::{CommandPolicy, Layer};
 
 use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;
-use crate::command_rules::RulePlaces;
 use crate::serve::Server;
 use crate::serve::fault::Fault;
+use stockade_state::command_rules::RulePlaces;
 
 /// List the rules for commands that hold: those of the server, or those that the configuration has for an agent.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,14 +7,16 @@ use stockade_guard::{
     AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion,
 };
 
-use crate::failure::{Failure, with_causes};
+use stockade_text::with_causes;
+
+use crate::StateError;
 
 /// Returns what somebody has said to exactly this command, if that holds. `term` is how long such an answer may be kept.
-pub(crate) fn recalled(
+pub fn recalled(
     decision: &CommandDecision<'_, '_>,
     asked: &AskedCommand<'_>,
     term: Duration,
-) -> Result<Option<AnsweredCommand>, Failure> {
+) -> Result<Option<AnsweredCommand>, StateError> {
     let answers =
         CommandAnswers::new(AnswerTerms { session: Duration::ZERO, always: term }, AnswerStore::of_user());
     // Without answers, no file that the command names need be read.
@@ -22,5 +24,5 @@ pub(crate) fn recalled(
         return Ok(None);
     }
     let Some(question) = CommandQuestion::of(decision, asked) else { return Ok(None) };
-    answers.recall(&question).map_err(|error| Failure::incomplete(with_causes(&error)))
+    answers.recall(&question).map_err(|error| StateError::unavailable(with_causes(&error)))
 }

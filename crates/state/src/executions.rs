@@ -11,14 +11,25 @@ use stockade_guard::Guard;
 /// The most characters of a session's name that are kept.
 const MAX_NAME: usize = 100;
 
+/// Reads the name of an execution.
+///
+/// # Errors
+/// When it is empty or longer than 128 bytes.
+pub fn parse_name(text: &str) -> Result<String, String> {
+    match (1..=128).contains(&text.len()) {
+        true => Ok(text.to_owned()),
+        false => Err("a task is named by 1 to 128 bytes".to_owned()),
+    }
+}
+
 /// Returns the execution of a command that names none. The default number of steps is meant for executions that a host begins and
 /// ends, so that only a number that was set is counted here.
-pub(crate) fn unnamed(guard: &Guard) -> Option<String> {
+pub fn unnamed(guard: &Guard) -> Option<String> {
     guard.config().steps_are_set.then(of_terminal)
 }
 
 /// Returns the execution of a call at a hook.
-pub(crate) fn of_harness(harness: &str, session: &str) -> String {
+pub fn of_harness(harness: &str, session: &str) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let session: String = session.chars().filter(is_plain).take(MAX_NAME).collect();
     // A harness that names no session is one process, which began at a terminal or as a job.
@@ -58,6 +69,6 @@ mod tests {
         assert_eq!(of_harness("claude", "a-1"), "claude-a-1");
         assert_eq!(of_harness("claude", "\u{1b}[2J a"), "claude-2Ja");
         assert_eq!(of_harness("claude", ""), of_terminal());
-        assert!(crate::args::execution(&of_terminal()).is_ok());
+        assert!(parse_name(&of_terminal()).is_ok());
     }
 }

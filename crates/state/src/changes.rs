@@ -1,8 +1,14 @@
 //! What commands changed in their views of a workspace: which of it is meant, and what is decided on it. A person and a program decide
 //! by the same: what is meant is looked at first, then the decision is put on record, and only then is it carried out.
 
-pub(crate) mod document;
-pub(crate) mod unified;
+mod document;
+mod unified;
+
+pub use document::{
+    ChangeSet, ChangesDecided, PathChange, ReviewOutcome, ShownChanges, decided_json, diff_json, list_json,
+    show_json,
+};
+pub use unified::{MAX_DIFFED_FILE, diff};
 
 use std::path::{Component, Path, PathBuf};
 
@@ -13,7 +19,7 @@ use stockade_guard::exec::{
 
 /// What may be decided on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+pub enum ChangeDecision {
     /// It comes into the workspace.
     Applied,
     /// It is taken back that was applied.
@@ -22,9 +28,9 @@ pub(crate) enum Decision {
     Discarded,
 }
 
-impl Decision {
+impl ChangeDecision {
     /// Its stable name, for machines and on record.
-    pub(crate) const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Applied => "applied",
             Self::Undone => "undone",
@@ -35,7 +41,8 @@ impl Decision {
 
 /// What came of a decision.
 #[derive(Debug)]
-pub(crate) enum Decided {
+pub enum DecidedChanges {
+    /// These were applied or undone.
     Merged(Merged),
     /// How many changes were given up.
     Discarded(usize),
@@ -43,23 +50,23 @@ pub(crate) enum Decided {
 
 /// The changes of this user, or those of one workspace: the others are not there then.
 #[derive(Debug)]
-pub(crate) struct Reviews {
+pub struct Reviews {
     store: Option<ReviewStore>,
     workspace: Option<PathBuf>,
     /// What was left by somebody who was killed, and how going on with it went.
-    pub(crate) resumed: Vec<ResumedLayer>,
+    pub resumed: Vec<ResumedLayer>,
 }
 
 impl Reviews {
     /// Opens them, and goes on with what somebody was killed in. Where that stays half done, whoever asks for it next is told.
-    pub(crate) fn open(workspace: Option<&Path>) -> Result<Self, ReviewError> {
+    pub fn open(workspace: Option<&Path>) -> Result<Self, ReviewError> {
         let store = ReviewStore::of_user().map_err(ReviewError::Store)?;
         let resumed = store.as_ref().and_then(|store| store.resume().ok()).unwrap_or_default();
         Ok(Self { store, workspace: workspace.map(Path::to_path_buf), resumed })
     }
 
     /// Returns them by the commands that made them, the newest first.
-    pub(crate) fn layers(&self) -> Result<Vec<ReviewLayer>, ReviewError> {
+    pub fn layers(&self) -> Result<Vec<ReviewLayer>, ReviewError> {
         let Some(store) = &self.store else { return Ok(Vec::new()) };
         let mut layers = store.layers()?;
         layers.retain(|layer| self.is_shown(layer));
@@ -67,7 +74,7 @@ impl Reviews {
     }
 
     /// Returns what is called so, or begins so.
-    pub(crate) fn layer(&self, id: &str) -> Result<ReviewLayer, ReviewError> {
+    pub fn layer(&self, id: &str) -> Result<ReviewLayer, ReviewError> {
         let unknown = || ReviewError::Unknown(id.to_owned());
         let store = self.store.as_ref().ok_or_else(unknown)?;
         if self.workspace.is_none() {
@@ -86,13 +93,13 @@ impl Reviews {
     }
 
     /// Decides on changes: once it is clear which are meant, and once that is on record.
-    pub(crate) fn decide<E: From<ReviewError>>(
+    pub fn decide<E: From<ReviewError>>(
         &self,
         layer: &ReviewLayer,
-        decision: Decision,
+        decision: ChangeDecision,
         paths: &[PathBuf],
         record: impl FnOnce(AuditEvent) -> Result<(), E>,
-    ) -> Result<Decided, E> {
+    ) -> Result<DecidedChanges, E> {
         let store = self.store.as_ref().filter(|_| self.is_shown(layer));
         let store = store.ok_or_else(|| ReviewError::Unknown(layer.id().to_owned()))?;
         if !layer.is_over() {
@@ -104,15 +111,15 @@ impl Reviews {
         }
         record(event(layer, decision, paths))?;
         Ok(match decision {
-            Decision::Applied => Decided::Merged(store.apply(layer, &selection)?),
-            Decision::Undone => Decided::Merged(store.undo(layer, &selection)?),
-            Decision::Discarded => Decided::Discarded(store.discard(layer, &selection)?),
+            ChangeDecision::Applied => DecidedChanges::Merged(store.apply(layer, &selection)?),
+            ChangeDecision::Undone => DecidedChanges::Merged(store.undo(layer, &selection)?),
+            ChangeDecision::Discarded => DecidedChanges::Discarded(store.discard(layer, &selection)?),
         })
     }
 }
 
 /// The changes at these paths and below them; all, if there are none.
-pub(crate) fn meant(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<Vec<FileChange>, ReviewError> {
+pub fn meant(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<Vec<FileChange>, ReviewError> {
     all_meant(layer, &selection(layer, paths)?)
 }
 
@@ -147,7 +154,7 @@ fn below(workspace: &Path, path: &Path) -> Result<PathBuf, ReviewError> {
 }
 
 /// What is put on record of a decision.
-fn event(layer: &ReviewLayer, decision: Decision, paths: &[PathBuf]) -> AuditEvent {
+fn event(layer: &ReviewLayer, decision: ChangeDecision, paths: &[PathBuf]) -> AuditEvent {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let event = AuditEvent::new(EventKind::ChangesDecided).with(field::CHANGES, layer.id());
     let event = event.with(field::DECISION, decision.name()).with(field::COMMAND, layer.command());

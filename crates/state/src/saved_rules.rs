@@ -14,29 +14,41 @@ use stockade_guard::config::{Config, ConfigLayer, ConfigSources};
 use stockade_guard::policy::commands::rules::{CommandRuleFileProblem, CustomRules, free_id};
 use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Layer};
 use stockade_guard::{AgentCommands, RuleStore, RuleStoreError};
-use stockade_text::{Format, TomlEditError, Value, escape_path, parse, push_tables, remove_table};
+use stockade_text::{
+    Format, TomlEditError, Value, escape_path, parse, push_tables, remove_table, with_causes,
+};
 
+use crate::StateError;
 use crate::command_rules::{layer_of, sources_for};
-use crate::failure::{Failure, with_causes};
 
 /// The most bytes of a configuration, as its reader has it.
-pub(crate) const MAX_CONFIG_BYTES: u64 = 256 << 10;
+pub const MAX_CONFIG_BYTES: u64 = 256 << 10;
 
 /// How often a document is read to find out which of the new rules it cannot have. What is not found out by then is refused.
 const MAX_TRIES: usize = 64;
 
 /// Where rules are kept that can be changed.
 #[derive(Debug, Clone)]
-pub(crate) enum KeptRules {
+pub enum SavedRules {
     /// In a file of rules, which says nothing else.
-    File { layer: Layer, path: PathBuf },
+    File {
+        /// Whose rules they are.
+        layer: Layer,
+        /// The file.
+        path: PathBuf,
+    },
     /// In the user's configuration, for this agent.
-    Agent { agent: String, path: PathBuf },
+    Agent {
+        /// The agent.
+        agent: String,
+        /// The file of the configuration.
+        path: PathBuf,
+    },
 }
 
 /// What becomes of the rules.
 #[derive(Debug)]
-pub(crate) enum RuleChange {
+pub enum SavedRuleChange {
     /// These are added, each under a name that is free.
     Add(Vec<CommandRule>),
     /// Those of these names are taken out.
@@ -45,51 +57,56 @@ pub(crate) enum RuleChange {
 
 /// What came of a change.
 #[derive(Debug, Default)]
-pub(crate) struct RulesChanged {
+pub struct ChangedRules {
     /// The rules that were added or taken out, as they are named.
-    pub(crate) changed: Vec<CommandRule>,
+    pub changed: Vec<CommandRule>,
     /// Rules that say what one does that is there, and its name.
-    pub(crate) there: Vec<(CommandRule, String)>,
+    pub there: Vec<(CommandRule, String)>,
     /// Names of which there is no rule.
-    pub(crate) unknown: Vec<String>,
+    pub unknown: Vec<String>,
     /// Rules that cannot be used, and why.
-    pub(crate) refused: Vec<(CommandRule, CommandRuleFileProblem)>,
+    pub refused: Vec<(CommandRule, CommandRuleFileProblem)>,
 }
 
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum KeptRulesError {
+pub enum SavedRulesError {
+    /// The change is not possible, for the reason in this sentence.
     #[error("{0}")]
     Said(String),
+    /// The file of rules cannot be read or written.
     #[error(transparent)]
     Store(#[from] RuleStoreError),
+    /// The configuration file cannot be read or written.
     #[error(transparent)]
     File(#[from] KeptFileError),
 }
 
-impl KeptRulesError {
-    pub(crate) fn failure(&self) -> Failure {
-        Failure::usage(with_causes(self))
+impl From<SavedRulesError> for StateError {
+    fn from(error: SavedRulesError) -> Self {
+        Self::input(with_causes(&error))
     }
 }
 
-impl KeptRules {
+impl SavedRules {
     /// Rules of a file, before whose name may stand whose they are.
-    pub(crate) fn of_file(named: &Path) -> Result<Self, Failure> {
+    pub fn of_file(named: &Path) -> Result<Self, StateError> {
         let (layer, path) = layer_of(named);
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
             return Ok(Self::File { layer, path });
         }
         let message =
             format_args!("{}: rules are added to and taken out of files of TOML only", escape_path(&path));
-        Err(Failure::usage(message)
+        Err(StateError::input(message)
             .with_help("the name must end in .toml; write rules into other files by hand"))
     }
 
     /// Rules of the user's configuration for an agent.
-    pub(crate) fn of_agent(agent: &str) -> Result<Self, Failure> {
+    pub fn of_agent(agent: &str) -> Result<Self, StateError> {
         let Some(folder) = sources().user else {
-            return Err(Failure::usage("there is no folder for the user's configuration: HOME is not set"));
+            return Err(StateError::input(
+                "there is no folder for the user's configuration: HOME is not set",
+            ));
         };
         let others = ["yaml", "yml", "json"].map(|ending| folder.join(format!("config.{ending}")));
         if let Some(other) = others.into_iter().find(|path| path.symlink_metadata().is_ok()) {
@@ -97,20 +114,21 @@ impl KeptRules {
                 "{}: rules are added to and taken out of files of TOML only",
                 escape_path(&other)
             );
-            return Err(Failure::usage(message)
+            return Err(StateError::input(message)
                 .with_help("write the rule into it by hand; --dry-run shows what to write, in TOML"));
         }
         Ok(Self::Agent { agent: agent.to_owned(), path: folder.join("config.toml") })
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Returns the file that holds the rules.
+    pub fn path(&self) -> &Path {
         match self {
             Self::File { path, .. } | Self::Agent { path, .. } => path,
         }
     }
 
     /// Says where the rules are, for a person.
-    pub(crate) fn place(&self) -> String {
+    pub fn place(&self) -> String {
         match self {
             Self::File { path, .. } => escape_path(path),
             Self::Agent { agent, path } => format!("{}, for the agent `{agent}`", escape_path(path)),
@@ -118,21 +136,19 @@ impl KeptRules {
     }
 
     /// Returns what decides where these rules hold.
-    pub(crate) fn policy(&self) -> Result<AgentCommands, Failure> {
+    pub fn policy(&self) -> Result<AgentCommands, StateError> {
         match self {
             Self::Agent { agent, .. } => sources_for(agent, &[]).map(|sources| sources.policy),
             Self::File { layer, path } => {
-                let rules = RuleStore::of(path, *layer)
-                    .load()
-                    .map_err(|error| KeptRulesError::from(error).failure())?;
+                let rules = RuleStore::of(path, *layer).load().map_err(SavedRulesError::from)?;
                 let compiled = CommandPolicy::compile(vec![rules.layer()], CommandDefaults::default());
-                compiled.map(AgentCommands::from).map_err(|error| Failure::usage(&error))
+                compiled.map(AgentCommands::from).map_err(|error| StateError::input(&error))
             }
         }
     }
 
     /// Changes the rules, or finds out what would come of it. Rules that cannot be used are left out and told.
-    pub(crate) fn apply(&self, change: &RuleChange, writes: bool) -> Result<RulesChanged, KeptRulesError> {
+    pub fn apply(&self, change: &SavedRuleChange, writes: bool) -> Result<ChangedRules, SavedRulesError> {
         match self {
             Self::File { layer, path } => {
                 let store = RuleStore::of(path, *layer);
@@ -148,13 +164,13 @@ impl KeptRules {
 }
 
 /// Changes the rules of a document.
-pub(crate) fn changed(
+pub fn changed(
     rules: &mut CustomRules,
-    change: &RuleChange,
-) -> Result<RulesChanged, CommandRuleFileProblem> {
-    let mut done = RulesChanged::default();
+    change: &SavedRuleChange,
+) -> Result<ChangedRules, CommandRuleFileProblem> {
+    let mut done = ChangedRules::default();
     match change {
-        RuleChange::Add(new) => {
+        SavedRuleChange::Add(new) => {
             let mut taken: HashSet<String> = rules.rules().iter().map(|rule| rule.id.clone()).collect();
             let mut named: Vec<CommandRule> = Vec::new();
             for rule in new {
@@ -170,7 +186,7 @@ pub(crate) fn changed(
             let mut tries = MAX_TRIES;
             add(rules, &named, &mut tries, &mut done);
         }
-        RuleChange::Remove(ids) => {
+        SavedRuleChange::Remove(ids) => {
             for id in ids {
                 match rules.remove(id)? {
                     Some(rule) => done.changed.push(rule),
@@ -183,7 +199,7 @@ pub(crate) fn changed(
 }
 
 /// Adds rules together, and where they cannot be, each half by itself. Each try reads the whole document.
-fn add(rules: &mut CustomRules, new: &[CommandRule], tries: &mut usize, done: &mut RulesChanged) {
+fn add(rules: &mut CustomRules, new: &[CommandRule], tries: &mut usize, done: &mut ChangedRules) {
     if new.is_empty() {
         return;
     }
@@ -211,20 +227,20 @@ fn says_the_same(one: &CommandRule, other: &CommandRule) -> bool {
 fn in_configuration(
     agent: &str,
     path: &Path,
-    change: &RuleChange,
+    change: &SavedRuleChange,
     writes: bool,
-) -> Result<RulesChanged, KeptRulesError> {
+) -> Result<ChangedRules, SavedRulesError> {
     let file = KeptFile::new(path, MAX_CONFIG_BYTES);
     let edit = |text: Option<&str>| {
         let (text, done) = edited(agent, path, text.unwrap_or_default(), change)?;
-        Ok::<_, KeptRulesError>((Some(text), done))
+        Ok::<_, SavedRulesError>((Some(text), done))
     };
     if !writes {
         return edit(file.read()?.as_deref()).map(|(_, done)| done);
     }
     if let Some(folder) = path.parent() {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| KeptRulesError::Said(format!("{}: {error}", escape_path(folder))))?;
+        made.map_err(|error| SavedRulesError::Said(format!("{}: {error}", escape_path(folder))))?;
     }
     file.change(edit)?
 }
@@ -234,9 +250,9 @@ fn edited(
     agent: &str,
     path: &Path,
     text: &str,
-    change: &RuleChange,
-) -> Result<(String, RulesChanged), KeptRulesError> {
-    let said = |message: String| KeptRulesError::Said(format!("{}: {message}", escape_path(path)));
+    change: &SavedRuleChange,
+) -> Result<(String, ChangedRules), SavedRulesError> {
+    let said = |message: String| SavedRulesError::Said(format!("{}: {message}", escape_path(path)));
     let mut rules = user_rules(agent, path, None)?;
     let keys = ["agents", agent, "commands", "rules"];
     let mut text = text.to_owned();
@@ -247,11 +263,11 @@ fn edited(
     let done = changed(&mut known, change).map_err(|problem| said(problem.to_string()))?;
     let edited = |error: TomlEditError| said(error.to_string());
     match change {
-        RuleChange::Add(_) => {
+        SavedRuleChange::Add(_) => {
             let values: Vec<String> = done.changed.iter().map(CommandRule::to_toml_values).collect();
             text = push_tables(&text, &keys, &values).map_err(edited)?;
         }
-        RuleChange::Remove(_) => {
+        SavedRuleChange::Remove(_) => {
             for rule in &done.changed {
                 let index = rules.iter().position(|one| one.id == rule.id).unwrap_or(usize::MAX);
                 if index < rules.len() {
@@ -268,15 +284,15 @@ fn edited(
 }
 
 /// No two rules of a configuration share a name: those for one agent would be taken for those for all.
-fn freely_named(change: &RuleChange, own: &[CommandRule], taken: &HashSet<String>) -> RuleChange {
+fn freely_named(change: &SavedRuleChange, own: &[CommandRule], taken: &HashSet<String>) -> SavedRuleChange {
     let free = |rule: &CommandRule| {
         let is_there = own.iter().any(|one| says_the_same(one, rule));
         let id = free_id(&rule.id, |id| !is_there && taken.contains(id));
         CommandRule { id, ..rule.clone() }
     };
     match change {
-        RuleChange::Add(rules) => RuleChange::Add(rules.iter().map(free).collect()),
-        RuleChange::Remove(ids) => RuleChange::Remove(ids.clone()),
+        SavedRuleChange::Add(rules) => SavedRuleChange::Add(rules.iter().map(free).collect()),
+        SavedRuleChange::Remove(ids) => SavedRuleChange::Remove(ids.clone()),
     }
 }
 
@@ -299,8 +315,8 @@ fn ids_of(text: &str) -> HashSet<String> {
 
 /// Returns the rules that the user's file has for an agent itself, in their order; by another text than it holds, if one is
 /// given.
-fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, KeptRulesError> {
-    let said = |message: String| KeptRulesError::Said(message);
+fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, SavedRulesError> {
+    let said = |message: String| SavedRulesError::Said(message);
     let sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
     let config = match text {
         Some(text) => loaded_with(sources, path, text)?,
@@ -316,17 +332,17 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
 }
 
 /// Reads all layers together, with this text in the place of the user's file.
-pub(crate) fn config_with(path: &Path, text: &str) -> Result<Config, KeptRulesError> {
+pub fn config_with(path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     loaded_with(sources(), path, text)
 }
 
-fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, KeptRulesError> {
-    let said = |message: String| KeptRulesError::Said(message);
+fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
+    let said = |message: String| SavedRulesError::Said(message);
     // Held until the file is read.
     let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
     let tried = folder.path().join("config.toml");
     let file = KeptFile::new(&tried, MAX_CONFIG_BYTES);
-    file.change(|_| Ok::<_, KeptRulesError>((Some(text.to_owned()), ())))??;
+    file.change(|_| Ok::<_, SavedRulesError>((Some(text.to_owned()), ())))??;
     sources.user = Some(folder.path().to_path_buf());
     Config::load(&sources).map_err(|error| {
         let error = error.to_string().replace(&tried.display().to_string(), &path.display().to_string());

@@ -9,7 +9,7 @@ use stockade_guard::exec::{Content, FileChange};
 use stockade_text::{escape_lines, escape_path};
 
 /// The longest file of which lines are shown.
-pub(crate) const MAX_FILE: u64 = 1 << 20;
+pub const MAX_DIFFED_FILE: u64 = 1 << 20;
 
 /// How many lines may be different before no others are looked for between them.
 const MAX_DIFFERENT: usize = 1_000;
@@ -18,7 +18,7 @@ const MAX_DIFFERENT: usize = 1_000;
 const AROUND: usize = 3;
 
 /// Shows one change. What is in files comes from whoever ran the command, and is escaped.
-pub(crate) fn diff(change: &FileChange, before: &Content, after: &Content) -> String {
+pub fn diff(change: &FileChange, before: &Content, after: &Content) -> String {
     let path = escape_path(&change.path);
     let mut text = format!("--- {}\n+++ {}\n", side("a", &path, before), side("b", &path, after));
     if let (Some(old), Some(new)) = change.modes()

@@ -9,22 +9,24 @@ use stockade_guard::policy::commands::Cause;
 use stockade_guard::policy::commands::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, CommandRuleError, Effect, Layer};
+use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, CommandRuleError, Layer};
 use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
 use stockade_text::escape_path;
 
-use crate::failure::Failure;
+use crate::StateError;
 
 /// Rules from wherever they are, ready to decide, and where each stands.
 #[derive(Debug)]
-pub(crate) struct RuleSources {
-    pub(crate) policy: AgentCommands,
-    pub(crate) places: RulePlaces,
+pub struct RuleSources {
+    /// What decides.
+    pub policy: AgentCommands,
+    /// The file and line of each rule.
+    pub places: RulePlaces,
 }
 
 /// Reads files of rules, on top of the built-in ones. Before a file's name may stand whose rules they are:
 /// `project:rules.toml`.
-pub(crate) fn sources_of(files: &[PathBuf]) -> Result<RuleSources, Failure> {
+pub fn sources_of(files: &[PathBuf]) -> Result<RuleSources, StateError> {
     let files = read_all(files)?;
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).collect();
     let defaults = written(&files).reduce(strictest).unwrap_or_default();
@@ -33,12 +35,12 @@ pub(crate) fn sources_of(files: &[PathBuf]) -> Result<RuleSources, Failure> {
 }
 
 /// Reads files of rules, on top of those that the configuration has for an agent.
-pub(crate) fn sources_for(agent: &str, files: &[PathBuf]) -> Result<RuleSources, Failure> {
+pub fn sources_for(agent: &str, files: &[PathBuf]) -> Result<RuleSources, StateError> {
     sources_with(&configuration(Some(agent))?, agent, files)
 }
 
 /// The same, by a configuration that was read.
-pub(crate) fn sources_with(config: &Config, agent: &str, files: &[PathBuf]) -> Result<RuleSources, Failure> {
+pub fn sources_with(config: &Config, agent: &str, files: &[PathBuf]) -> Result<RuleSources, StateError> {
     let files = read_all(files)?;
     let settings = of_agent(config, agent)?;
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).chain(settings.rules).collect();
@@ -60,12 +62,12 @@ fn places_of(files: &Files) -> impl Iterator<Item = ((Layer, String), String)> {
 }
 
 /// Reads the configuration that holds in this folder, also for an agent that is named.
-pub(crate) fn configuration(agent: Option<&str>) -> Result<Config, Failure> {
-    load(agent).map_err(|error| crate::commands::config::failure(&error))
+pub fn configuration(agent: Option<&str>) -> Result<Config, StateError> {
+    load(agent).map_err(|error| StateError::from(&error))
 }
 
 /// The same, with the error as it is.
-pub(crate) fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
+pub fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
     let folder = std::env::current_dir().unwrap_or_default();
     let agents = agent.into_iter().map(str::to_owned).collect();
     let sources = ConfigSources { agents, ..ConfigSources::of_process(&folder) };
@@ -73,30 +75,30 @@ pub(crate) fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
 }
 
 /// What a configuration says of an agent.
-pub(crate) fn of_agent(config: &Config, agent: &str) -> Result<AgentConfig, Failure> {
-    config.agent(agent).map_err(|error| Failure::usage(&error).with_help(error.fix()))
+pub fn of_agent(config: &Config, agent: &str) -> Result<AgentConfig, StateError> {
+    config.agent(agent).map_err(|error| StateError::input(&error).with_help(error.fix()))
 }
 
 /// Where the rules of a configuration stand, by whose they are and by their names.
 #[derive(Debug, Default)]
-pub(crate) struct RulePlaces(HashMap<(Layer, String), String>);
+pub struct RulePlaces(HashMap<(Layer, String), String>);
 
 impl RulePlaces {
     /// Returns where the rule stands that decided, if it is one of these.
-    pub(crate) fn of(&self, because: &Cause<'_>) -> Option<&str> {
+    pub fn of(&self, because: &Cause<'_>) -> Option<&str> {
         let (rule, layer) = because.rule()?;
         self.find(layer, &rule.id)
     }
 
     /// Returns where a rule stands.
-    pub(crate) fn find(&self, layer: Layer, id: &str) -> Option<&str> {
+    pub fn find(&self, layer: Layer, id: &str) -> Option<&str> {
         self.0.get(&(layer, id.to_owned())).map(String::as_str)
     }
 }
 
 type Files = Vec<(Layer, PathBuf, CommandRuleFile)>;
 
-fn read_all(files: &[PathBuf]) -> Result<Files, Failure> {
+fn read_all(files: &[PathBuf]) -> Result<Files, StateError> {
     let read = |file: &PathBuf| {
         let (layer, path) = layer_of(file);
         Ok((layer, path.clone(), read(&path, layer)?))
@@ -105,26 +107,26 @@ fn read_all(files: &[PathBuf]) -> Result<Files, Failure> {
 }
 
 /// Only what a file alone cannot know is left: two files with a rule of the same id.
-fn clash(files: &Files, error: &CommandRuleError) -> Failure {
+fn clash(files: &Files, error: &CommandRuleError) -> StateError {
     let owner = files.iter().rev().find(|(.., file)| file.rules().iter().any(|rule| rule.id == error.rule));
-    owner.map_or_else(|| Failure::usage(error), |(_, path, file)| wrong(path, &file.locate(error)))
+    owner.map_or_else(|| StateError::input(error), |(_, path, file)| wrong(path, &file.locate(error)))
 }
 
 /// Reads one file of rules, and runs its examples and tests.
-pub(crate) fn read(path: &Path, layer: Layer) -> Result<CommandRuleFile, Failure> {
+pub fn read(path: &Path, layer: Layer) -> Result<CommandRuleFile, StateError> {
     let Some(format) = path.to_str().and_then(CommandRuleFormat::of_name) else {
         let message = format_args!("{}: not the name of a rule file", escape_path(path));
-        return Err(Failure::usage(message).with_help("the name must end in .toml, .yaml, .yml or .json"));
+        return Err(StateError::input(message).with_help("the name must end in .toml, .yaml, .yml or .json"));
     };
     // A little more than allowed, so that the file is refused for what it is: too large.
     let options = FileOptions { max_file_bytes: MAX_COMMAND_RULE_FILE_BYTES + 1, ..FileOptions::default() };
     let file = read_text(&Source::Path(path.to_path_buf()), &options)
-        .map_err(|gap| Failure::usage(format_args!("{}: {gap}", escape_path(path))))?;
+        .map_err(|gap| StateError::input(format_args!("{}: {gap}", escape_path(path))))?;
     CommandRuleFile::parse(&file.text, format, layer).map_err(|error| wrong(path, &error))
 }
 
 /// Splits `project:rules.toml`. Rules are the user's where nothing is said.
-pub(crate) fn layer_of(file: &Path) -> (Layer, PathBuf) {
+pub fn layer_of(file: &Path) -> (Layer, PathBuf) {
     let named = [("admin:", Layer::Admin), ("user:", Layer::User), ("project:", Layer::Project)];
     let text = file.to_str().unwrap_or_default();
     let split = named.into_iter().find_map(|(name, layer)| Some((layer, text.strip_prefix(name)?.into())));
@@ -140,7 +142,7 @@ fn written(files: &Files) -> impl Iterator<Item = CommandDefaults> {
 }
 
 /// Of several defaults the strictest hold.
-pub(crate) fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
+pub fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
     CommandDefaults {
         unmatched: one.unmatched.max(other.unmatched),
         unanalysable: one.unanalysable.max(other.unanalysable),
@@ -148,18 +150,8 @@ pub(crate) fn strictest(one: CommandDefaults, other: CommandDefaults) -> Command
     }
 }
 
-fn wrong(path: &Path, error: &CommandRuleFileError) -> Failure {
+fn wrong(path: &Path, error: &CommandRuleFileError) -> StateError {
     let CommandRuleFileError { line, column, problem, .. } = error;
-    Failure::usage(format_args!("{}:{line}:{column}: {problem}", escape_path(path)))
+    StateError::input(format_args!("{}:{line}:{column}: {problem}", escape_path(path)))
         .with_help("'stockade policy --help' shows how rules look")
-}
-
-/// The word for what becomes of a command.
-pub(crate) const fn word(effect: Effect) -> &'static str {
-    match effect {
-        Effect::Allow => "allowed",
-        Effect::Sandbox => "sandbox",
-        Effect::Ask => "ask",
-        Effect::Deny => "refused",
-    }
 }

@@ -6,18 +6,17 @@ use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditT
 use stockade_guard::config::{AuditConfig, Config};
 
 /// What to do about a trail that cannot be used.
-#[cfg(target_os = "linux")]
-pub(crate) const ELSEWHERE: &str =
+pub const ELSEWHERE: &str =
     "name another file in `audit.path` of the configuration, or let this user write there";
 
 /// Opens the trail, to write to it.
-pub(crate) fn open(config: &Config) -> Result<AuditTrail, AuditError> {
+pub fn open(config: &Config) -> Result<AuditTrail, AuditError> {
     let options = AuditOptions { unrecorded: unrecorded(config), ..options(Some(config.audit())) };
     open_at(config.audit().path.as_deref(), options)
 }
 
 /// Opens the trail in this file, or that of the user, to write to it.
-pub(crate) fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<AuditTrail, AuditError> {
+pub fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<AuditTrail, AuditError> {
     match path {
         Some(path) => AuditTrail::open(path, options),
         None => AuditTrail::open_default(options),
@@ -25,13 +24,13 @@ pub(crate) fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<Audi
 }
 
 /// How every trail is written: sealed with the keys of the register of this user, and told to the anchors of a configuration.
-pub(crate) fn options(configured: Option<&AuditConfig>) -> AuditOptions {
+pub fn options(configured: Option<&AuditConfig>) -> AuditOptions {
     let anchors = configured.into_iter().flat_map(|audit| &audit.anchors).map(|anchor| Anchor::read(anchor));
     AuditOptions { anchors: anchors.collect(), ..AuditOptions::of_user() }
 }
 
 /// What becomes of an action that cannot be put on record.
-pub(crate) fn unrecorded(config: &Config) -> Unrecorded {
+pub fn unrecorded(config: &Config) -> Unrecorded {
     match config.audit().warn_if_unrecorded {
         true => Unrecorded::Warn,
         false => Unrecorded::Refuse,
@@ -39,7 +38,7 @@ pub(crate) fn unrecorded(config: &Config) -> Unrecorded {
 }
 
 /// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
-pub(crate) fn evaluated(config: &Config, event: impl FnOnce() -> AuditEvent) -> Result<(), AuditError> {
+pub fn evaluated(config: &Config, event: impl FnOnce() -> AuditEvent) -> Result<(), AuditError> {
     if !config.audit().evaluations {
         return Ok(());
     }

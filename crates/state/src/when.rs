@@ -10,7 +10,7 @@ const UNITS: &[(char, u64)] =
     &[('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60), ('w', 7 * 24 * 60 * 60)];
 
 /// Reads a date, a date and a time in UTC, or how long ago.
-pub(crate) fn parse_when(text: &str, now: Timestamp) -> Result<Timestamp, String> {
+pub fn parse_when(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     ago(text, now).or_else(|| point(text)).ok_or_else(|| {
         "expected a date (2026-11-21), a date and a time in UTC (2026-11-21T09:30), or how long ago (90s, 30m, 2h, 7d)"
             .to_owned()

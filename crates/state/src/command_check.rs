@@ -10,7 +10,7 @@ use stockade_guard::policy::shell::ReadOptions;
 use stockade_guard::policy::{CommandContext, CommandDecision, CommandPolicy, Effect};
 
 /// Returns why a command is denied, if it is.
-pub(crate) fn denied<'t, 'p>(
+pub fn denied<'t, 'p>(
     policy: &'p CommandPolicy,
     text: &'t str,
     spec: &SandboxSpec,

@@ -6,16 +6,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use stockade_guard::exec::{Content, FileChange, Merged, ReviewLayer, Reviewed};
 
-use super::{Decided, Decision};
+use super::{ChangeDecision, DecidedChanges};
 use stockade_text::to_printable_json;
 
 /// What a command changed, as a whole: where, by which command, and how far it has come.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ChangeSet")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Layer {
-    pub(crate) id: String,
-    pub(crate) state: &'static str,
+pub struct ChangeSet {
+    id: String,
+    state: &'static str,
     workspace: String,
     command: String,
     /// What the view was made of.
@@ -25,8 +24,9 @@ pub(crate) struct Layer {
     bytes: u64,
 }
 
-impl Layer {
-    pub(crate) fn of(layer: &ReviewLayer) -> Self {
+impl ChangeSet {
+    /// The document of a layer.
+    pub fn of(layer: &ReviewLayer) -> Self {
         let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
         Self {
             id: layer.id().to_owned(),
@@ -42,9 +42,8 @@ impl Layer {
 
 /// A change of one path.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "PathChange")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Changed {
+pub struct PathChange {
     path: String,
     kind: &'static str,
     state: &'static str,
@@ -60,11 +59,12 @@ pub(crate) struct Changed {
     why: Option<String>,
     /// The lines that are different, as git writes them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) diff: Option<String>,
+    diff: Option<String>,
 }
 
-impl Changed {
-    pub(crate) fn of(change: &FileChange) -> Self {
+impl PathChange {
+    /// The document of a change, without the lines that are different.
+    pub fn of(change: &FileChange) -> Self {
         let (mode_before, mode_after) = change.modes();
         Self {
             path: change.path.to_string_lossy().into_owned(),
@@ -79,37 +79,47 @@ impl Changed {
         }
     }
 
-    pub(crate) fn with_diff(change: &FileChange, before: &Content, after: &Content) -> Self {
+    /// The document of a change, with the lines that are different.
+    pub fn with_diff(change: &FileChange, before: &Content, after: &Content) -> Self {
         Self { diff: Some(super::unified::diff(change, before, after)), ..Self::of(change) }
     }
 }
 
 /// A layer, and its changes.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Shown {
+#[schemars(rename = "Shown")]
+pub struct ShownChanges {
     #[serde(flatten)]
-    pub(crate) layer: Layer,
-    pub(crate) changes: Vec<Changed>,
+    layer: ChangeSet,
+    changes: Vec<PathChange>,
+}
+
+impl ShownChanges {
+    /// The document of a layer with these of its changes.
+    #[must_use]
+    pub fn of(layer: &ReviewLayer, changes: Vec<PathChange>) -> Self {
+        Self { layer: ChangeSet::of(layer), changes }
+    }
 }
 
 /// What was done, and what was not.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Done {
-    pub(crate) id: String,
+#[schemars(rename = "Done")]
+pub struct ChangesDecided {
+    id: String,
     /// `applied`, `undone` or `discarded`.
-    pub(crate) decision: &'static str,
+    decision: &'static str,
     /// How many paths that is.
-    pub(crate) count: usize,
-    pub(crate) paths: Vec<String>,
-    pub(crate) conflicts: Vec<Against>,
+    count: usize,
+    paths: Vec<String>,
+    conflicts: Vec<BlockedPath>,
     /// What is never applied.
-    pub(crate) refused: Vec<Against>,
+    refused: Vec<BlockedPath>,
 }
 
 /// What stands against a path.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "BlockedPath")]
-pub(crate) struct Against {
+struct BlockedPath {
     path: String,
     why: String,
     /// The repository of which nothing was changed for that; empty for the workspace without its repositories.
@@ -117,14 +127,15 @@ pub(crate) struct Against {
     group: Option<String>,
 }
 
-impl Done {
-    pub(crate) fn of(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> Self {
+impl ChangesDecided {
+    /// The document of a decision that was carried out.
+    pub fn of(layer: &ReviewLayer, decision: ChangeDecision, decided: &DecidedChanges) -> Self {
         let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let merged = match decided {
-            Decided::Merged(merged) => merged,
-            Decided::Discarded(_) => &Merged::default(),
+            DecidedChanges::Merged(merged) => merged,
+            DecidedChanges::Discarded(_) => &Merged::default(),
         };
-        let conflicts = merged.conflicts.iter().map(|conflict| Against {
+        let conflicts = merged.conflicts.iter().map(|conflict| BlockedPath {
             path: text(&conflict.path),
             why: conflict.why.clone(),
             group: Some(text(&conflict.group)),
@@ -134,13 +145,13 @@ impl Done {
             id: layer.id().to_owned(),
             decision: decision.name(),
             count: match decided {
-                Decided::Merged(merged) => merged.done.len(),
-                Decided::Discarded(count) => *count,
+                DecidedChanges::Merged(merged) => merged.done.len(),
+                DecidedChanges::Discarded(count) => *count,
             },
             paths: merged.done.iter().map(|path| text(path)).collect(),
             conflicts: conflicts.collect(),
             refused: refused
-                .map(|(path, why)| Against { path: text(path), why: why.clone(), group: None })
+                .map(|(path, why)| BlockedPath { path: text(path), why: why.clone(), group: None })
                 .collect(),
         }
     }
@@ -150,29 +161,33 @@ fn line(document: &impl Serialize) -> String {
     format!("{}\n", to_printable_json(document))
 }
 
-pub(crate) fn list(layers: &[ReviewLayer]) -> String {
-    line(&layers.iter().map(Layer::of).collect::<Vec<_>>())
+/// Returns the JSON of the layers, as a line.
+pub fn list_json(layers: &[ReviewLayer]) -> String {
+    line(&layers.iter().map(ChangeSet::of).collect::<Vec<_>>())
 }
 
-pub(crate) fn show(layer: &ReviewLayer, changes: &[FileChange]) -> String {
-    line(&Shown { layer: Layer::of(layer), changes: changes.iter().map(Changed::of).collect() })
+/// Returns the JSON of a layer and its changes, as a line.
+pub fn show_json(layer: &ReviewLayer, changes: &[FileChange]) -> String {
+    line(&ShownChanges { layer: ChangeSet::of(layer), changes: changes.iter().map(PathChange::of).collect() })
 }
 
-pub(crate) fn diff(layer: &ReviewLayer, changes: &[FileChange], diffs: &[String]) -> String {
+/// Returns the JSON of a layer and its changes, each with its diff, as a line.
+pub fn diff_json(layer: &ReviewLayer, changes: &[FileChange], diffs: &[String]) -> String {
     let changed = changes.iter().zip(diffs);
-    let changed = changed.map(|(change, diff)| Changed { diff: Some(diff.clone()), ..Changed::of(change) });
-    line(&Shown { layer: Layer::of(layer), changes: changed.collect() })
+    let changed =
+        changed.map(|(change, diff)| PathChange { diff: Some(diff.clone()), ..PathChange::of(change) });
+    line(&ShownChanges { layer: ChangeSet::of(layer), changes: changed.collect() })
 }
 
-pub(crate) fn decided(layer: &ReviewLayer, decision: Decision, decided: &Decided) -> String {
-    line(&Done::of(layer, decision, decided))
+/// Returns the JSON of a decision that was carried out, as a line.
+pub fn decided_json(layer: &ReviewLayer, decision: ChangeDecision, decided: &DecidedChanges) -> String {
+    line(&ChangesDecided::of(layer, decision, decided))
 }
 
 /// What became of what a command changed in its view, in the outcome of that.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ReviewOutcome")]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Review {
+pub struct ReviewOutcome {
     /// What the changes are called.
     id: String,
     /// What the view was made of: `overlay` or `copy`.
@@ -182,19 +197,20 @@ pub(crate) struct Review {
     /// How many of these are in the workspace.
     applied: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    conflicts: Vec<Against>,
+    conflicts: Vec<BlockedPath>,
     /// What is never applied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    refused: Vec<Against>,
+    refused: Vec<BlockedPath>,
     /// Why the changes could not be looked at or applied, if they could not.
     #[serde(skip_serializing_if = "Option::is_none")]
     failed: Option<String>,
 }
 
-impl Review {
-    pub(crate) fn of(reviewed: &Reviewed) -> Self {
-        let against = |rows: &[(std::path::PathBuf, String)]| -> Vec<Against> {
-            let row = |(path, why): &(std::path::PathBuf, String)| Against {
+impl ReviewOutcome {
+    /// The document of what a review left.
+    pub fn of(reviewed: &Reviewed) -> Self {
+        let against = |rows: &[(std::path::PathBuf, String)]| -> Vec<BlockedPath> {
+            let row = |(path, why): &(std::path::PathBuf, String)| BlockedPath {
                 path: path.to_string_lossy().into_owned(),
                 why: why.clone(),
                 group: None,

@@ -9,7 +9,7 @@ use stockade_guard::eval::{
 
 /// What is asked about a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ask {
+pub enum EvaluationKind {
     /// The value of an expression.
     Value,
     /// The same, where `await` may stand at the top.
@@ -22,19 +22,25 @@ pub(crate) enum Ask {
 
 /// A question to the evaluator.
 #[derive(Debug)]
-pub(crate) struct Question<'q> {
-    pub(crate) ask: Ask,
-    pub(crate) source: &'q str,
-    pub(crate) vars: &'q [(String, Data)],
-    pub(crate) limits: EvalLimits,
-    pub(crate) timeout: Duration,
+pub struct Evaluation<'q> {
+    /// What is asked.
+    pub ask: EvaluationKind,
+    /// The expression or template.
+    pub source: &'q str,
+    /// Its variables.
+    pub vars: &'q [(String, Data)],
+    /// Its limits on steps, bytes and depth.
+    pub limits: EvalLimits,
+    /// How long it may take.
+    pub timeout: Duration,
     /// What `Date.now()` says; the time of this machine where there is none.
-    pub(crate) now_ms: Option<f64>,
-    pub(crate) seed: Option<u64>,
+    pub now_ms: Option<f64>,
+    /// The seed of `Math.random()`.
+    pub seed: Option<u64>,
 }
 
-/// Answers a question. For [`Ask::Condition`], an error is why it does not hold.
-pub(crate) fn answer(question: &Question<'_>) -> Result<Data, EvalError> {
+/// Answers a question. For [`EvaluationKind::Condition`], an error is why it does not hold.
+pub fn evaluate(question: &Evaluation<'_>) -> Result<Data, EvalError> {
     let start = Instant::now();
     let is_over = || start.elapsed() >= question.timeout;
     let options = EvalOptions {
@@ -46,10 +52,10 @@ pub(crate) fn answer(question: &Question<'_>) -> Result<Data, EvalError> {
     let vars: Vec<(&str, Data)> =
         question.vars.iter().map(|(name, data)| (name.as_str(), data.clone())).collect();
     match question.ask {
-        Ask::Value => eval(question.source, &vars, &options),
-        Ask::Awaited => eval_async(question.source, &vars, &options),
-        Ask::Condition => try_condition(question.source, &vars, &options).map(Data::Bool),
-        Ask::Template => interpolate(question.source, &vars, &options).map(Data::Text),
+        EvaluationKind::Value => eval(question.source, &vars, &options),
+        EvaluationKind::Awaited => eval_async(question.source, &vars, &options),
+        EvaluationKind::Condition => try_condition(question.source, &vars, &options).map(Data::Bool),
+        EvaluationKind::Template => interpolate(question.source, &vars, &options).map(Data::Text),
     }
 }
 

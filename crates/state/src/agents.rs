@@ -1,0 +1,63 @@
+//! The guard of an agent, as every front end opens it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use stockade_guard::audit::AuditTrail;
+use stockade_guard::config::Config;
+use stockade_guard::policy::ToolCatalog;
+use stockade_guard::{
+    AnswerStore, AnswerTerms, CommandAnswers, Guard, GuardError, GuardOptions, LazyLimitStore, Session,
+    SessionOptions,
+};
+
+/// Reads the name of an agent.
+///
+/// # Errors
+/// When it has other characters than letters, digits, `-` and `_`, or too many.
+pub fn parse_name(text: &str) -> Result<String, String> {
+    match Config::key(&format!("agents.{text}.maxSteps")) {
+        Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
+        _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
+    }
+}
+
+/// Compiles the guard of an agent for a workspace.
+pub fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Guard, GuardError> {
+    let options = GuardOptions {
+        agent: agent.to_owned(),
+        workspace: workspace.to_path_buf(),
+        catalog: ToolCatalog::default(),
+        rules: Vec::new(),
+    };
+    Guard::open(config, options)
+}
+
+/// Begins a session for one command. What the agent used is known to all of its sessions.
+pub fn session(guard: &Guard, trail: AuditTrail) -> Session {
+    let limits = Box::new(LazyLimitStore::new(guard.limit_store()));
+    let mut session = guard.session(SessionOptions { limits, trail });
+    // What a person has said for always counts wherever the command is run.
+    session.use_answers(Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user())));
+    session
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_name;
+
+    #[test]
+    fn agents_have_plain_names() {
+        for (name, is_one) in [
+            ("bot", true),
+            ("a-b_7", true),
+            ("*", false),
+            ("<id>", false),
+            ("a b", false),
+            ("a.b", false),
+            ("", false),
+        ] {
+            assert_eq!(parse_name(name).is_ok(), is_one, "{name}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What stockade saves between runs for the agents of this user, and how the guard of an agent is opened with it.
+//!
+//! The command line, the server, hooks and MCP stand on this crate, so that the same question gets the same answer from each.
+//!
+//! - [`agents`]: the guard of an agent, and a session with the answers that the user has saved;
+//! - [`command_rules`]: rules for commands from files and from the configuration, with their places;
+//! - [`saved_rules`], [`saved_answers`]: rules and answers that are added, removed and recalled;
+//! - [`trail`]: the audit trail that the configuration names; [`when`]: points in time for queries of it;
+//! - [`evaluation`]: expressions with the clock of this machine.
+//!
+//! On Linux, `executions` names the execution whose steps are counted, `graph_runs` finds directories that agents share,
+//! `changes` lists, applies and undoes changes under review, and `command_check` denies a command by its rules before a sandbox starts.
+//!
+//! A value that cannot be used is a [`StateError`], with a message and the way to fix it.
+#![forbid(unsafe_code)]
+
+pub mod agents;
+#[cfg(target_os = "linux")]
+pub mod changes;
+#[cfg(target_os = "linux")]
+pub mod command_check;
+pub mod command_rules;
+mod error;
+pub mod evaluation;
+#[cfg(target_os = "linux")]
+pub mod executions;
+#[cfg(target_os = "linux")]
+pub mod graph_runs;
+pub mod saved_answers;
+pub mod saved_rules;
+pub mod trail;
+pub mod when;
+
+pub use error::{StateError, StateErrorKind};
+
+/// The README's examples are run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
