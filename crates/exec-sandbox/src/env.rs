@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use stockade_handoff::trust;
 use stockade_names::TOOLCHAIN_VARIABLES;
 
 use crate::binds::is_plain;
 use crate::host::HostFacts;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
-use crate::trust;
 
 /// Names that are handed on.
 const HARMLESS: &[&str] = &[

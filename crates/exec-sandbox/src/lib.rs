@@ -39,8 +39,6 @@ mod backends;
 mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
-mod capabilities;
-#[cfg(target_os = "linux")]
 mod cgroup;
 mod choices;
 #[cfg(feature = "container")]
@@ -55,8 +53,6 @@ mod enforcement;
 mod env;
 mod explain;
 mod git_settings;
-#[cfg(target_os = "linux")]
-mod helper;
 mod home_secrets;
 mod host;
 #[cfg(target_os = "linux")]
@@ -65,7 +61,6 @@ mod known_links;
 #[cfg(feature = "kube")]
 pub mod kubernetes;
 mod limits;
-mod listener_handoff;
 mod mode;
 mod mounts;
 #[cfg(target_os = "linux")]
@@ -107,7 +102,6 @@ mod sys;
 mod tiers;
 #[cfg(target_os = "linux")]
 mod tracked;
-mod trust;
 #[cfg(target_os = "linux")]
 mod workspace;
 #[cfg(target_os = "linux")]
@@ -130,16 +124,11 @@ pub use choices::{
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use git_settings::GitSettings;
-#[cfg(target_os = "linux")]
-pub use helper::{find_program, helper_command};
 pub use host::{
     Entry, Exposed, FileIdentity, HostFacts, Kernel, KnownLinks, LinkedWorktree, ProtectedEntry,
     ProtectionMode, Searched, Stamp, Watched,
 };
 pub use limits::{Limit, Priority, ResourceLimits};
-#[cfg(target_os = "linux")]
-pub use listener_handoff::HandedListeners;
-pub use listener_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
 #[cfg(feature = "egress")]
 pub use openshell::{OpenShellError, OpenShellPolicy, openshell_policy};
@@ -174,6 +163,9 @@ pub use spec::{
     Caches, Confinement, Environment, Explain, HomeState, MountAccess, Network, Protection, SandboxSpec,
     Spawn,
 };
+pub use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
+#[cfg(target_os = "linux")]
+pub use stockade_handoff::{HandedListeners, find_program, helper_command};
 #[cfg(target_os = "linux")]
 pub use tiers::{Held, tier_table};
 

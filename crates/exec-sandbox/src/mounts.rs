@@ -4,6 +4,7 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
+use stockade_handoff::trust;
 use stockade_names::SandboxView;
 
 use crate::binds::{check, check_folder, forbidden, homes, is_plain};
@@ -12,7 +13,6 @@ use crate::home_secrets;
 use crate::host::{Entry, HostFacts, ProtectedEntry, ProtectionMode};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{HomeState, MountAccess, Network, Protection, SandboxSpec};
-use crate::trust;
 use table::PROGRAMS;
 pub(crate) use table::{AT_HOME, IGNORED, SYSTEM, path_at_home, rows_at_home};
 

@@ -19,8 +19,9 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use stockade_handoff::ListenerHandoff;
+
 use crate::limits::Priority;
-use crate::listener_handoff::ListenerHandoff;
 use crate::plan::Plan;
 use crate::provider::Provider;
 use crate::seccomp::{Architecture, Closed, Instruction, Opened, filter, filter_but, no_spawn};

@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
+use stockade_handoff::trust;
 use stockade_names::{fits, fold};
 
 use crate::backends::engine::probe::look as look_at;
@@ -28,7 +29,6 @@ use crate::spec::{Network, SandboxSpec};
 use crate::sys::launch::can_be_observed;
 use crate::sys::raw::landlock_version;
 use crate::tracked::{passed_over, show_known};
-use crate::trust;
 use crate::workspace::bound;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
@@ -41,7 +41,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         user: rustix::process::geteuid().as_raw(),
         group: rustix::process::getegid().as_raw(),
         workspace_owner: fs::metadata(&spec.workspace).ok().map(|data| (data.uid(), data.gid())),
-        capabilities: crate::capabilities::held(),
+        capabilities: stockade_handoff::held_capabilities(),
         environment,
         kernel: kernel(),
         ..HostFacts::default()

@@ -393,7 +393,7 @@ fn process_count(plan: &Plan, enforcement: &mut Enforcement) {
 
 /// Whether the kernel lets this program start more processes than its limit says, see setrlimit(2).
 fn is_bound_by_no_number() -> bool {
-    let held = crate::capabilities::held();
+    let held = stockade_handoff::held_capabilities();
     let frees = ["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"].iter().any(|one| held.contains(*one));
     frees || rustix::process::geteuid().is_root()
 }

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use stockade_handoff::ListenerHandoff;
+
 use crate::backends::request::ContainerRequest;
 use crate::choices::{HomeView, OnUnavailable, ReviewMode, SandboxBackend};
 use crate::enforcement::Property;
 use crate::limits::ResourceLimits;
-use crate::listener_handoff::ListenerHandoff;
 
 /// A command, and what it may see and use.
 ///

@@ -6,7 +6,7 @@ use super::tree::{File, Tree};
 
 /// Readers and tables that decide nothing, which every crate above may name; and what each of them may name itself.
 const GROUND_FLOOR: &[(&str, &[&str])] =
-    &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[])];
+    &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[]), ("handoff", &[])];
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
 const LAYERS: &[&str] =
@@ -66,7 +66,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → state → guard → {{config, admission}} → layers → ground floor (shell, names, text, files), so that \
+        "`{own}` depends on `{name}`: arrows go cli → state → guard → {{config, admission}} → layers → ground floor (shell, names, text, files, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

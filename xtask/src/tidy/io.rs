@@ -36,6 +36,8 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/session/search_path.rs", "asks where programs are looked for"),
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
+    ("crates/handoff/src/helper.rs", "looks for programs of the machine, and starts them"),
+    ("crates/handoff/src/trust.rs", "removes the certificates of a run"),
     ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
     ("crates/exec-sandbox/src/e2b/backend.rs", "reads a key, and packs a workspace"),
     (
@@ -68,10 +70,6 @@ const IO_FILES: &[(&str, &str)] = &[
         "crates/exec-sandbox/src/egress/secrets/source/folders.rs",
         "looks whose the folders are above a secret",
     ),
-    (
-        "crates/exec-sandbox/src/helper.rs",
-        "looks for programs of the machine, and makes them ready to be started",
-    ),
     ("crates/exec-sandbox/src/journal.rs", "keeps a list of what there was for as long as a command runs"),
     ("crates/exec-sandbox/src/journal/", "keeps a list of what there was for as long as a command runs"),
     ("crates/exec-sandbox/src/native.rs", "reads random numbers"),
@@ -90,7 +88,6 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/seatbelt/run.rs", "starts what holds a command on macOS, and ends it"),
     ("crates/exec-sandbox/src/seen.rs", "keeps how files looked when a command had seen them"),
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),
-    ("crates/exec-sandbox/src/trust.rs", "removes the certificates of a run"),
     ("crates/exec-sandbox/src/sweep.rs", "looks whether what was reported is gone"),
     ("crates/exec-sandbox/src/sweep/", "moves what a command left under protected names"),
     ("crates/exec-sandbox/src/sys/footprint.rs", "asks what lies where in the memory of this program"),

@@ -8,9 +8,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use stockade_handoff::find_program;
+
 use super::DriveError;
 use super::table::{DrivenCli, DrivenKey, KeySource};
-use crate::helper::find_program;
 use crate::spec::{HomeState, MountAccess, SandboxSpec};
 
 /// So much of a login is read to see whether it holds.

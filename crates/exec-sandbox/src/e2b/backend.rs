@@ -20,13 +20,14 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use stockade_handoff::{find_program, helper_command};
+
 use super::{
     E2bClient, E2bCommand, E2bEnd, E2bError, E2bKey, E2bRequest, E2bSandbox, E2bSettings, E2bStream,
 };
 use crate::backends::backend::{Backend, BackendRun, Probed};
 use crate::choices::{BackendName, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
-use crate::helper::{find_program, helper_command};
 use crate::host::HostFacts;
 use crate::mounts::MountKind;
 use crate::outcome::{End, Outcome};

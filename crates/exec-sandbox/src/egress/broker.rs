@@ -35,6 +35,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+#[cfg(doc)]
+use stockade_handoff::PROXY_ADDRESS;
+use stockade_handoff::{Capability, HandedListeners, ListenerHandoff, keep_capabilities};
 
 use super::address_book::AddressBook;
 use super::host_list::HostList;
@@ -42,8 +45,7 @@ use super::listening;
 use super::secrets::Secrets;
 use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
-use crate::capabilities::{KEPT_BY_BROKER, keep_only};
-use crate::{HandedListeners, ListenerHandoff, Network};
+use crate::Network;
 pub use gate::{BrokerGate, Gatekeeper};
 use inspect::{Inspector, Rewrite, Wire};
 use ledger::Ledger;
@@ -51,8 +53,9 @@ use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
 
-#[cfg(doc)]
-use crate::PROXY_ADDRESS;
+/// What a thread of the broker keeps. It calls the witness, who may keep its records in a folder that belongs to another user
+/// than root: `sudo` leaves `HOME` as it was on many systems.
+const KEPT: &[Capability] = &[Capability::CAP_CHOWN, Capability::CAP_DAC_OVERRIDE, Capability::CAP_FOWNER];
 
 /// The stack of a thread: names are looked up on it, and TLS is spoken. What is not used of it takes no memory.
 const STACK: usize = 1 << 20;
@@ -452,7 +455,7 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
         .spawn(move || {
             let _counted = counted;
             // Fails closed: the socket is dropped with the work, and whoever connects is refused.
-            if keep_only(KEPT_BY_BROKER).is_ok() {
+            if keep_capabilities(KEPT).is_ok() {
                 work();
             }
         })

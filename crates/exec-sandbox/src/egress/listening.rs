@@ -7,12 +7,13 @@
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use stockade_handoff::{EgressSockets, PROXY_PORT};
+
 use super::address::AddressKind;
 use super::address_book::{ALL, AddressBook};
 use super::host_list::{HostList, Listened};
 use super::special_domains;
 use super::target::Host;
-use crate::listener_handoff::{EgressSockets, PORT};
 
 /// Ports that nobody inside may listen at begin at 1 and end before this one.
 const FIRST_FREE: u16 = 1024;
@@ -24,7 +25,7 @@ const MAX_SINGLE: usize = 16;
 const NAMES: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 53);
 
 /// Ports that are taken: by what looks names up, and by the proxy itself.
-const TAKEN: [u16; 2] = [53, PORT];
+const TAKEN: [u16; 2] = [53, PROXY_PORT];
 
 /// Where else programs that know of no proxy are heard when it is to be seen which hosts they need. At ports from 1024 on, the
 /// command may want servers of its own.

@@ -9,10 +9,7 @@ use std::sync::Arc;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde::{Deserialize, Serialize};
-
-use crate::ListenerHandoff;
-use crate::listener_handoff::{EgressSockets, receive};
-use crate::trust::RunTrust;
+use stockade_handoff::{EgressSockets, ListenerHandoff, RunTrust, receive_descriptor};
 
 /// What a sandbox has to have so that a broker is its way out, in words. The descriptor that its first process hands its sockets
 /// to goes beside it: [`PassedHandoff::send`].
@@ -66,7 +63,7 @@ impl PassedHandoff {
     /// # Errors
     /// When no descriptor comes.
     pub fn receive(self, over: &UnixStream) -> io::Result<ListenerHandoff> {
-        let Some(descriptor) = receive(over)? else {
+        let Some(descriptor) = receive_descriptor(over)? else {
             return Err(io::Error::other("the broker ended before it handed over its end"));
         };
         let Self { addresses, streams, datagrams, answers_names, observes, trust, socket } = self;

@@ -26,9 +26,9 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Gid, Uid};
 use rustix::thread::{set_keep_capabilities, set_thread_gid, set_thread_groups, set_thread_uid};
+use stockade_handoff::{Capability, keep_capabilities, receive_descriptor};
 
 use super::poll::wait;
-use crate::capabilities::{KEPT_BY_DECIDER, KEPT_BY_OBSERVER, TO_BECOME_ANOTHER, keep_only};
 use crate::explain::Denial;
 use crate::explain::asked::{Ask, Asked};
 use crate::host::FileIdentity;
@@ -42,6 +42,17 @@ use crate::sys::raw::{self, ALL_SIGNALS, Notice};
 use caller::Caller;
 use continued::{Continued, let_go_on};
 use names::{Names, Reply, Waits};
+
+/// What the observer keeps: it reads the memory of commands that belong to another user, and looks up the paths that they
+/// name.
+const KEPT_BY_OBSERVER: &[Capability] = &[Capability::CAP_SYS_PTRACE, Capability::CAP_DAC_READ_SEARCH];
+
+/// What is kept by a thread that carries out calls in the place of a command that belongs to another user: it is that user, and
+/// looks into processes that may not be looked into.
+const KEPT_BY_DECIDER: &[Capability] = &[Capability::CAP_SYS_PTRACE];
+
+/// What a thread needs to become another user.
+const TO_BECOME_ANOTHER: &[Capability] = &[Capability::CAP_SETUID, Capability::CAP_SETGID];
 
 /// So many threads look on at most, and a second one when so many calls were shown: most commands make fewer.
 const MAX_THREADS: usize = 4;
@@ -180,7 +191,7 @@ impl Sight {
         if self.become_the_commands_user().is_err() || !self.is_ready(from.as_fd()) {
             return;
         }
-        let Ok(Some(listener)) = crate::listener_handoff::receive(from) else { return };
+        let Ok(Some(listener)) = receive_descriptor(from) else { return };
         raw::take_turns(listener.as_fd());
         let listener = self.listener.get_or_init(|| listener);
         self.work(listener.as_fd());
@@ -295,15 +306,15 @@ impl Sight {
 
     /// Gives up all but what it takes to look. Where files of somebody else are changed, this thread alone becomes that user.
     fn become_the_commands_user(&self) -> io::Result<()> {
-        let Some((user, group)) = self.becomes else { return keep_only(KEPT_BY_OBSERVER) };
+        let Some((user, group)) = self.becomes else { return keep_capabilities(KEPT_BY_OBSERVER) };
         let kept = if self.names.is_some() { KEPT_BY_DECIDER } else { &[] };
         // The bounding set is lowered while this thread still may.
-        keep_only(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
+        keep_capabilities(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
         set_keep_capabilities(!kept.is_empty())?;
         set_thread_groups(&[])?;
         set_thread_gid(Gid::from_raw(group))?;
         set_thread_uid(Uid::from_raw(user))?;
-        keep_only(kept)
+        keep_capabilities(kept)
     }
 
     /// Answers a call that changes modes or times, and says whether it was one.

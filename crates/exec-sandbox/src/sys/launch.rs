@@ -4,12 +4,12 @@ use std::ffi::{CStr, CString, c_char};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
 use rustix::thread::CpuSet;
+use stockade_handoff::ListenerHandoff;
 
 use super::argv_mailbox::ArgvAddress;
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
-use crate::listener_handoff::ListenerHandoff;
 use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
 
 /// What the first process does before it starts the command, and with what.

@@ -4,8 +4,9 @@
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 
+use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_PORT};
+
 use super::raw::{self, Errno, Result, SocketKind};
-use crate::listener_handoff::{EgressSockets, ListenerHandoff, PORT};
 
 /// How many connections may wait to be accepted.
 const BACKLOG: i32 = 1024;
@@ -15,7 +16,7 @@ const BACKLOG: i32 = 1024;
 pub(super) fn hand_out(handoff: &ListenerHandoff) -> Result {
     let outside = handoff.number();
     let listener: OwnedFd = raw::socket(SocketKind::Stream, false)?;
-    raw::listen_on_loopback(listener.as_raw_fd(), PORT, BACKLOG)?;
+    raw::listen_on_loopback(listener.as_raw_fd(), PROXY_PORT, BACKLOG)?;
     raw::send_descriptor(outside, listener.as_raw_fd())?;
     hand_out_more(outside, handoff.sockets())
 }

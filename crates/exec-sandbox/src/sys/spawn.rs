@@ -117,10 +117,3 @@ pub(crate) fn without_capabilities(command: &mut Command) -> &mut Command {
     // SAFETY: as above.
     unsafe { command.pre_exec(prepare) }
 }
-
-/// Has a program begin without capabilities, and gain none by what it starts: a setuid program is run with no more rights than it.
-pub(crate) fn without_privileges(command: &mut Command) -> &mut Command {
-    let prepare = || raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map_err(io::Error::from_raw_os_error);
-    // SAFETY: as above.
-    unsafe { without_capabilities(command).pre_exec(prepare) }
-}

@@ -1,23 +1,11 @@
 //! The inventory of all processes and threads that this crate starts: a new one must be added here, together with a test that
 //! reads back what it holds.
 
-#![expect(clippy::disallowed_methods, reason = "reads the sources of this crate")]
+mod inventory;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// What starts a process or a thread, as it is written.
-const STARTS: &[&str] =
-    &["clone_process(", "raw::fork()", "Command::new(", "thread::Builder::new()", "thread::spawn("];
-
-/// A place that starts helpers: how many, which, what they keep, and the test that reads that back.
-struct Row {
-    file: &'static str,
-    starts: usize,
-    helpers: &'static str,
-    keeps: &'static str,
-    test: &'static str,
-}
+use inventory::Row;
 
 const HELPERS: &[Row] = &[
     Row {
@@ -69,13 +57,6 @@ const HELPERS: &[Row] = &[
         helpers: "on macOS, `sandbox-exec` with the command; the threads that read what it prints",
         keeps: "all of whoever starts it: macOS has no capabilities",
         test: "it_ends_in_time_with_all_that_it_started",
-    },
-    Row {
-        file: "helper.rs",
-        starts: 1,
-        helpers: "programs of the machine that are asked something: docker and podman, by `stockade doctor`",
-        keeps: "nothing, and gains nothing",
-        test: "a_helper_holds_nothing_and_is_told_little",
     },
     Row {
         file: "backends/engine/ask.rs",
@@ -170,67 +151,7 @@ const HELPERS: &[Row] = &[
     },
 ];
 
-/// All sources below a folder.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let below = |path: PathBuf| if path.is_dir() { sources(&path) } else { vec![path] };
-    entries.flat_map(below).collect()
-}
-
-/// How often a source starts something, before its tests.
-fn starts(text: &str) -> usize {
-    let product = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
-    let code = product.lines().filter(|line| !line.trim_start().starts_with("//"));
-    let defined = |line: &str| line.contains("fn clone_process(");
-    code.filter(|line| !defined(line))
-        .map(|line| STARTS.iter().filter(|start| line.contains(**start)).count())
-        .sum()
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_helper_holds_nothing_and_is_told_little() {
-    let mut command = stockade_exec_sandbox::helper_command(Path::new("/bin/sh"));
-    let command = command.args(["-c", "cat /proc/self/status; env"]).stdout(std::process::Stdio::piped());
-    let output = command.output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    for line in ["CapInh", "CapPrm", "CapEff", "CapAmb"].map(|set| format!("{set}:\t0000000000000000")) {
-        assert!(said.contains(&line), "{line}: {said}");
-    }
-    if rustix::process::geteuid().is_root() {
-        assert!(said.contains("CapBnd:\t0000000000000000"), "{said}");
-    }
-    assert!(said.contains("NoNewPrivs:\t1"), "{said}");
-    // Cargo sets many variables of its own, so there is something to keep back.
-    assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
-    assert!(!said.contains("CARGO"), "{said}");
-}
-
 #[test]
 fn every_helper_is_in_the_table() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let all = [sources(&root.join("src")), sources(&root.join("tests"))].concat();
-    let texts: Vec<(PathBuf, String)> = all
-        .into_iter()
-        .map(|path| {
-            let text = fs::read_to_string(&path).unwrap();
-            (path, text)
-        })
-        .collect();
-    for (path, text) in &texts {
-        let Ok(file) = path.strip_prefix(root.join("src")) else { continue };
-        // Tests in a file of their own, or in a folder of them.
-        if file.ends_with("tests.rs") || file.components().any(|part| part.as_os_str() == "tests") {
-            continue;
-        }
-        let row = HELPERS.iter().find(|row| Path::new(row.file) == file);
-        let expected = row.map_or(0, |row| row.starts);
-        assert_eq!(starts(text), expected, "{} starts something that has no row", file.display());
-    }
-    for row in HELPERS {
-        assert!(root.join("src").join(row.file).is_file(), "{} is gone", row.file);
-        assert!(!row.helpers.is_empty() && !row.keeps.is_empty());
-        let test = format!("fn {}()", row.test);
-        assert!(texts.iter().any(|(_, text)| text.contains(&test)), "{} is no test", row.test);
-    }
+    inventory::check(Path::new(env!("CARGO_MANIFEST_DIR")), HELPERS);
 }

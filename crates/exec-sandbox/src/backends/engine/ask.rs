@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
+use stockade_handoff::helper_variables;
 
 use crate::backends::request::Engine;
-use crate::helper::known_variables;
 use crate::sys::raw;
 use crate::sys::spawn::{Rights, spawn_with, without_capabilities};
 
@@ -59,7 +59,7 @@ impl Client {
     /// A program that finds the same engine, outlives this one, reads nothing and is not heard.
     pub(crate) fn command_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.env_clear().envs(known_variables());
+        command.env_clear().envs(helper_variables());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         if self.rights() == Rights::None {

@@ -7,9 +7,10 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use stockade_handoff::find_program;
+
 use super::Client;
 use crate::backends::request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image, is_runtime};
-use crate::helper::find_program;
 
 /// How long an engine may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use stockade_handoff::helper_variables;
 
 use super::program::Program;
 use super::wire::{Answer, MAX_LINE, Request, stdin_line};
-use crate::helper::known_variables;
 use crate::outcome::End;
 use crate::run::{AddedCommand, RunError};
 use crate::sys::raw;
@@ -41,7 +41,7 @@ impl Talk {
     fn begin(program: &Program) -> io::Result<Self> {
         // It makes sandboxes as this program does, and so it has the same rights; of what this program knows, it is told little.
         let mut command = Command::new(&program.path);
-        command.env_clear().envs(known_variables());
+        command.env_clear().envs(helper_variables());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?);

@@ -9,12 +9,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::SocketType;
 use rustix::net::sockopt::socket_type;
+use stockade_handoff::PROXY_PORT;
 
 use super::answer::say;
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
 use super::{Shared, client, name_server, spawn, through};
-use crate::listener_handoff::PORT;
 
 /// So long it takes until it is tried again to make room for a client, where there was none.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -91,7 +91,7 @@ impl Taken {
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         let served = match (address.ip() == Ipv4Addr::LOCALHOST, address.port()) {
-            (true, PORT) => Served::Proxy,
+            (true, PROXY_PORT) => Served::Proxy,
             (true, name_server::PORT) => Served::Names,
             _ => Served::Host,
         };

@@ -14,6 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::socket_peercred;
+use stockade_handoff::keep_capabilities;
 
 use super::super::proxy_token::{proxy_token, to_whole_url};
 use super::super::socks::{self, Socks};
@@ -21,8 +22,7 @@ use super::answer::{MOMENT, about, say, say_bytes};
 use super::incoming::{Incoming, More, head};
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
-use super::{BrokerHandle, STACK, client};
-use crate::capabilities::{KEPT_BY_BROKER, keep_only};
+use super::{BrokerHandle, KEPT, STACK, client};
 
 /// So many clients may wait at a time that have not said whose they are.
 const MAX_WAITING: usize = 128;
@@ -154,7 +154,7 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread
         .spawn(move || {
             // Fails closed: what this thread holds is dropped, and whoever waits for it is refused.
-            if keep_only(KEPT_BY_BROKER).is_ok() {
+            if keep_capabilities(KEPT).is_ok() {
                 work();
             }
         })

@@ -37,6 +37,7 @@ use rustls::server::{Acceptor, NoServerSessionStorage};
 use rustls::sign::SingleCertAndKey;
 use rustls::{ClientConfig, ServerConfig};
 use rustls_pki_types::ServerName;
+use stockade_handoff::trust::{BUNDLE, RunTrust};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{LazyConfigAcceptor, TlsConnector};
 
@@ -46,7 +47,6 @@ use super::super::target::{Host, NetTarget};
 use super::Shared;
 use super::carry::Pulse;
 use super::resolve_check::Brokered;
-use crate::trust::RunTrust;
 use authority::Authority;
 pub(in super::super) use rewrite::{
     BodyFilter, BodyRewrite, Conversation, LentUntil, Rewrite, RewriteRefusal,
@@ -223,7 +223,7 @@ impl Talk<'_> {
         let fix = format!(
             "the program asks neither the system whom to trust nor a variable such as `SSL_CERT_FILE`: name `{}` to it by \
              an option of its own, or leave out what looks into this host",
-            crate::trust::BUNDLE
+            BUNDLE
         );
         Brokered { fix: Some(fix), ..Brokered::refused(self.target, "not-trusted", reason) }
     }

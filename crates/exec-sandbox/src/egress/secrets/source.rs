@@ -5,17 +5,16 @@ mod folders;
 
 use std::env;
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use stockade_handoff::{find_program, helper_command};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::super::secret_binding::{SecretBinding, SecretError, SecretSource};
-use crate::helper::{find_program, helper_command};
 use folders::Unsafe;
 
 /// A secret of more bytes is not read: it would be a file of something else.
@@ -207,7 +206,7 @@ fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     command.args(arguments).stdout(Stdio::piped());
     command.envs(SESSION.iter().filter_map(|name| Some((*name, env::var_os(name)?))));
     // What lies in the folder of whoever starts this, which may be a stranger's, has no say in it.
-    command.current_dir("/").process_group(0);
+    command.current_dir("/").in_own_group();
     let child = command.spawn().map_err(|error| failed(format!("which cannot be started: {error}")))?;
     printed(child, PATIENCE).map_err(failed)
 }
@@ -343,7 +342,7 @@ mod tests {
             ("sleep 300 & echo $! > child; echo s3cret-value", "does not end"),
         ] {
             let mut command = helper_command(Path::new("/bin/sh"));
-            command.args(["-c", script]).stdout(Stdio::piped()).process_group(0).current_dir(folder.path());
+            command.args(["-c", script]).stdout(Stdio::piped()).in_own_group().current_dir(folder.path());
             let error = printed(command.spawn().unwrap(), Duration::from_millis(800)).unwrap_err();
             assert!(error.contains(why), "{script}: {error}");
             let began = Instant::now();

@@ -11,10 +11,10 @@ use base64::engine::general_purpose::STANDARD;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, open};
 use rustls_pki_types::CertificateDer;
+use stockade_handoff::trust::{BROWSERS_NAME, BUNDLE_NAME, OF_RUN_NAME, RunTrust, STORE_NAME, VARIABLES};
 
 use super::java;
 use super::roots::certificates;
-use crate::trust::{BROWSERS_NAME, BUNDLE_NAME, OF_RUN_NAME, RunTrust, STORE_NAME, VARIABLES};
 
 /// The bytes of a line in PEM.
 const LINE: usize = 64;

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use rustls::RootCertStore;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
-
-use crate::trust::BUNDLES;
+use stockade_handoff::trust::BUNDLES;
 
 /// The variable by which programs are told of other authorities than those of the machine.
 const INSTEAD: &str = "SSL_CERT_FILE";

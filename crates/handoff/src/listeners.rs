@@ -5,6 +5,7 @@
 //! shared, and programs find what they know: a proxy at an address and a port. Those that know of no proxy find the addresses
 //! of [`EgressSockets`], which are the sandbox's own, and are heard there.
 
+#[cfg(target_os = "linux")]
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd as _, RawFd};
@@ -18,8 +19,7 @@ use crate::trust::RunTrust;
 pub const PROXY_ADDRESS: &str = "127.0.0.1:3128";
 
 /// The port of [`PROXY_ADDRESS`], which proxies are usually at.
-#[cfg(target_os = "linux")]
-pub(crate) const PORT: u16 = 3128;
+pub const PROXY_PORT: u16 = 3128;
 
 /// What the network of a sandbox has beside its proxy, so that programs work that know of none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,10 +46,6 @@ pub struct ListenerHandoff(Arc<Handoff>);
 
 #[derive(Debug)]
 struct Handoff {
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "no sandbox elsewhere has a network of its own")
-    )]
     to: UnixStream,
     sockets: EgressSockets,
 }
@@ -64,20 +60,20 @@ impl Eq for ListenerHandoff {}
 
 impl ListenerHandoff {
     /// The descriptor to send to. It is open as long as any plan names this.
-    #[cfg(target_os = "linux")]
-    pub(crate) fn number(&self) -> RawFd {
+    #[must_use]
+    pub fn number(&self) -> RawFd {
         self.0.to.as_raw_fd()
     }
 
-    /// The same end, for what is inside there.
-    #[cfg(all(feature = "egress", target_os = "linux"))]
-    pub(crate) fn from_parts(to: UnixStream, sockets: EgressSockets) -> Self {
+    /// An end whose other one another program has, and what is made inside beside the proxy's socket.
+    #[must_use]
+    pub fn from_parts(to: UnixStream, sockets: EgressSockets) -> Self {
         Self(Arc::new(Handoff { to, sockets }))
     }
 
-    /// What is sent to.
-    #[cfg(all(feature = "egress", target_os = "linux"))]
-    pub(crate) fn end(&self) -> &UnixStream {
+    /// The socket that descriptors are sent to.
+    #[must_use]
+    pub fn end(&self) -> &UnixStream {
         &self.0.to
     }
 
@@ -88,7 +84,8 @@ impl ListenerHandoff {
     }
 
     /// What is made inside beside the proxy's socket.
-    pub(crate) fn sockets(&self) -> &EgressSockets {
+    #[must_use]
+    pub fn sockets(&self) -> &EgressSockets {
         &self.0.sockets
     }
 }
@@ -122,13 +119,15 @@ impl HandedListeners {
     /// # Errors
     /// When the kernel hands over no socket.
     pub fn next(&self) -> io::Result<Option<std::net::TcpListener>> {
-        Ok(receive(&self.0)?.map(Into::into))
+        Ok(receive_descriptor(&self.0)?.map(Into::into))
     }
 
     /// Waits for the next socket, of whatever kind; nothing when there will be no more.
-    #[cfg(feature = "egress")]
-    pub(crate) fn next_socket(&self) -> io::Result<Option<std::os::fd::OwnedFd>> {
-        receive(&self.0)
+    ///
+    /// # Errors
+    /// When the kernel hands over no socket.
+    pub fn next_socket(&self) -> io::Result<Option<std::os::fd::OwnedFd>> {
+        receive_descriptor(&self.0)
     }
 
     /// Lets [`HandedListeners::next`] return nothing from now on, whichever thread waits there.
@@ -145,8 +144,11 @@ impl std::os::fd::AsFd for HandedListeners {
 }
 
 /// Waits for a descriptor that is handed over; nothing when there will be no more.
+///
+/// # Errors
+/// When the kernel hands over none, or a message comes without one.
 #[cfg(target_os = "linux")]
-pub(crate) fn receive(from: &UnixStream) -> io::Result<Option<std::os::fd::OwnedFd>> {
+pub fn receive_descriptor(from: &UnixStream) -> io::Result<Option<std::os::fd::OwnedFd>> {
     use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
     let mut room = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where systems keep the certificates of authorities, all in one file: Debian and Alpine, Fedora, Arch, SUSE, OpenSSL.
-pub(crate) const BUNDLES: &[&str] = &[
+pub const BUNDLES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -19,7 +19,7 @@ pub(crate) const BUNDLES: &[&str] = &[
 ];
 
 /// The same, as Java reads them: Debian, Fedora, Arch.
-pub(crate) const JAVA_STORES: &[&str] = &[
+pub const JAVA_STORES: &[&str] = &[
     "/etc/ssl/certs/java/cacerts",
     "/etc/pki/ca-trust/extracted/java/cacerts",
     "/etc/pki/java/cacerts",
@@ -28,31 +28,30 @@ pub(crate) const JAVA_STORES: &[&str] = &[
 
 /// Where browsers that are built on Chromium look for policies of the machine: Chromium, Chrome, Chrome for Testing. They read neither
 /// the bundles of the system nor a variable.
-pub(crate) const BROWSER_POLICIES: &[&str] = &[
+pub const BROWSER_POLICIES: &[&str] = &[
     "/etc/chromium/policies/managed",
     "/etc/opt/chrome/policies/managed",
     "/etc/opt/chrome_for_testing/policies/managed",
 ];
 
 /// Where a sandbox has the files of a run.
-pub(crate) const FOLDER: &str = "/etc/stockade-trust";
-pub(crate) const BUNDLE: &str = "/etc/stockade-trust/authorities.pem";
+pub const FOLDER: &str = "/etc/stockade-trust";
+/// All authorities that the sandbox trusts, in that folder.
+pub const BUNDLE: &str = "/etc/stockade-trust/authorities.pem";
 const OF_RUN: &str = "/etc/stockade-trust/run.pem";
 const STORE: &str = "/etc/stockade-trust/authorities.jks";
 
-/// The names of these files in the folder.
-pub(crate) const BUNDLE_NAME: &str = "authorities.pem";
-#[cfg_attr(
-    not(any(test, all(feature = "egress", target_os = "linux"))),
-    expect(dead_code, reason = "a broker writes it, and the others are mounted by name")
-)]
-pub(crate) const OF_RUN_NAME: &str = "run.pem";
-pub(crate) const STORE_NAME: &str = "authorities.jks";
+/// The name of that file in the folder.
+pub const BUNDLE_NAME: &str = "authorities.pem";
+/// The file with the authority of the run alone.
+pub const OF_RUN_NAME: &str = "run.pem";
+/// All authorities, as Java reads them.
+pub const STORE_NAME: &str = "authorities.jks";
 /// The folder with the policy of browsers.
-pub(crate) const BROWSERS_NAME: &str = "browsers";
+pub const BROWSERS_NAME: &str = "browsers";
 
 /// Variables that name a file of authorities.
-pub(crate) const VARIABLES: &[(&str, &str)] = &[
+pub const VARIABLES: &[(&str, &str)] = &[
     // OpenSSL, Go, rustls-native-certs, Python, Ruby, PHP, uv
     ("SSL_CERT_FILE", BUNDLE),
     ("NIX_SSL_CERT_FILE", BUNDLE),
@@ -79,7 +78,7 @@ const JAVA_OPTIONS: &str = "JAVA_TOOL_OPTIONS";
 #[derive(Debug, PartialEq, Eq)]
 pub struct RunTrust {
     /// Where they lie on this machine.
-    pub(crate) folder: PathBuf,
+    pub folder: PathBuf,
     /// Whether another program wrote them, and removes them.
     is_anothers: bool,
 }
@@ -94,36 +93,31 @@ impl Drop for RunTrust {
 
 impl RunTrust {
     /// Files that this program writes, in a folder of its own.
-    #[cfg_attr(
-        not(all(feature = "egress", target_os = "linux")),
-        expect(dead_code, reason = "a broker writes them")
-    )]
-    pub(crate) const fn new(folder: PathBuf) -> Self {
+    #[must_use]
+    pub const fn new(folder: PathBuf) -> Self {
         Self { folder, is_anothers: false }
     }
 
     /// Files that another program wrote, which outlasts whoever trusts them.
-    #[cfg_attr(
-        not(all(feature = "egress", target_os = "linux")),
-        expect(dead_code, reason = "a broker passes them on")
-    )]
-    pub(crate) const fn of_another(folder: PathBuf) -> Self {
+    #[must_use]
+    pub const fn of_another(folder: PathBuf) -> Self {
         Self { folder, is_anothers: true }
     }
 
     /// Removes them. What is mounted already stays as long as its sandbox does.
-    pub(crate) fn remove(&self) {
+    pub fn remove(&self) {
         std::fs::remove_dir_all(&self.folder).ok();
     }
 
     /// What is mounted: where, and from where.
-    pub(crate) fn file(&self, name: &str) -> PathBuf {
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 }
 
 /// The variables of a command that is to trust a run. `before` is what it would have otherwise.
-pub(crate) fn variables(
+pub fn variables(
     before: impl Fn(&str) -> Option<OsString>,
 ) -> impl Iterator<Item = (&'static str, OsString)> {
     let mut java = before(JAVA_OPTIONS).unwrap_or_default();
@@ -136,7 +130,7 @@ pub(crate) fn variables(
 }
 
 /// All places in a system that are replaced, and the file that is there instead.
-pub(crate) fn replaced() -> impl Iterator<Item = (&'static Path, &'static str)> {
+pub fn replaced() -> impl Iterator<Item = (&'static Path, &'static str)> {
     let bundles = BUNDLES.iter().map(|path| (Path::new(*path), BUNDLE_NAME));
     bundles.chain(JAVA_STORES.iter().map(|path| (Path::new(*path), STORE_NAME)))
 }
