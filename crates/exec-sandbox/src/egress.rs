@@ -65,8 +65,7 @@ pub use broker::{
 };
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub use header_table::{HEADER_TABLE, HeaderAt, HeaderFate, HeaderOf, HeaderRow, WITHHELD};
-pub(crate) use host_list::HostEntry;
-pub use host_list::{HostList, HostListError};
+pub use host_list::{HostEntry, HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
 pub use own_name::WHY_URL;
 #[cfg(target_os = "linux")]

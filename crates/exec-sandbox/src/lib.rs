@@ -65,7 +65,6 @@ mod mode;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
-#[cfg(feature = "egress")]
 mod openshell;
 mod outcome;
 mod plan;
@@ -130,8 +129,7 @@ pub use host::{
 };
 pub use limits::{Limit, Priority, ResourceLimits};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
-#[cfg(feature = "egress")]
-pub use openshell::{OpenShellError, OpenShellPolicy, openshell_policy};
+pub use openshell::{OpenShellEntry, OpenShellError, OpenShellHost, OpenShellPolicy, openshell_policy};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]

@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::egress::{Host, HostEntry, HostList};
 use crate::mounts::{AT_HOME, Mount, MountKind};
 use crate::plan::{Identity, Plan};
 use crate::spec::{MountAccess, Network, Protection, Spawn};
@@ -32,6 +31,32 @@ pub struct OpenShellPolicy {
     pub lost: Vec<String>,
 }
 
+/// An entry of a list of hosts, for a policy of OpenShell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenShellEntry {
+    /// The host.
+    pub host: OpenShellHost,
+    /// One port, or those of the web.
+    pub port: Option<u16>,
+    /// Whether it keeps out what it is about.
+    pub is_denied: bool,
+    /// Whether something is asked of requests, or so much is let through and no more.
+    pub has_conditions: bool,
+    /// The entry as it was written.
+    pub written: String,
+}
+
+/// The host of an [`OpenShellEntry`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenShellHost {
+    /// A name, and that name alone.
+    Name(String),
+    /// All names below this one, and not the name itself.
+    Below(String),
+    /// One address, of IPv4 or IPv6.
+    Address(IpAddr),
+}
+
 /// A plan has no policy of OpenShell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no policy of OpenShell for this plan: {why}; {fix}")]
@@ -47,7 +72,7 @@ pub struct OpenShellError {
 ///
 /// # Errors
 /// When the network is open, which no policy of OpenShell is, or there are more paths than one may list.
-pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShellPolicy, OpenShellError> {
+pub fn openshell_policy(plan: &Plan, hosts: &[OpenShellEntry]) -> Result<OpenShellPolicy, OpenShellError> {
     let error = |why: &str, fix| OpenShellError { why: why.to_owned(), fix };
     if plan.network == Network::Open {
         return Err(error(
@@ -64,10 +89,9 @@ pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShe
             "name a folder around them",
         ));
     }
-    let entries: Vec<HostEntry<'_>> = hosts.map(HostList::entries).unwrap_or_default();
     let mut lost = lost(plan);
     let mut yaml = String::new();
-    for line in notes(plan, &entries, &mut lost) {
+    for line in notes(plan, hosts, &mut lost) {
         // A name of a file may hold what ends a line, and with it the comment.
         writeln!(yaml, "# {}", stockade_text::escape(&line)).ok();
     }
@@ -80,7 +104,7 @@ pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShe
     if let Some((user, group)) = user(plan) {
         writeln!(yaml, "\nprocess:\n  run_as_user: \"{user}\"\n  run_as_group: \"{group}\"").ok();
     }
-    network(&mut yaml, &entries);
+    network(&mut yaml, hosts);
     Ok(OpenShellPolicy { yaml, lost })
 }
 
@@ -204,7 +228,7 @@ fn lost(plan: &Plan) -> Vec<String> {
 }
 
 /// What is said in comments: what does not hold, and what was written narrower.
-fn notes(plan: &Plan, entries: &[HostEntry<'_>], lost: &mut Vec<String>) -> Vec<String> {
+fn notes(plan: &Plan, entries: &[OpenShellEntry], lost: &mut Vec<String>) -> Vec<String> {
     let mut notes = vec![
         "Made by stockade from what it would hold on this machine.".to_owned(),
         "Memory, processes and time are bounded by options of `openshell sandbox create`, and not here."
@@ -237,7 +261,7 @@ fn notes(plan: &Plan, entries: &[HostEntry<'_>], lost: &mut Vec<String>) -> Vec<
 }
 
 /// Why an entry is left out: more would be let through otherwise.
-fn left_out(entry: &HostEntry<'_>, entries: &[HostEntry<'_>]) -> Option<&'static str> {
+fn left_out(entry: &OpenShellEntry, entries: &[OpenShellEntry]) -> Option<&'static str> {
     if destination(entry).is_none() {
         return Some("OpenShell lets nobody reach it");
     }
@@ -249,30 +273,38 @@ fn left_out(entry: &HostEntry<'_>, entries: &[HostEntry<'_>]) -> Option<&'static
 }
 
 /// Whether two entries may be about the same host.
-fn may_meet(one: &HostEntry<'_>, other: &HostEntry<'_>) -> bool {
+fn may_meet(one: &OpenShellEntry, other: &OpenShellEntry) -> bool {
     let is_within = |name: &str, above: &str| {
         name.strip_suffix(above).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
     };
     match (&one.host, &other.host) {
-        (Host::Name(one), Host::Name(other)) => is_within(one, other) || is_within(other, one),
-        (one, other) => one == other,
+        (OpenShellHost::Address(one), OpenShellHost::Address(other)) => one == other,
+        (
+            OpenShellHost::Name(one) | OpenShellHost::Below(one),
+            OpenShellHost::Name(other) | OpenShellHost::Below(other),
+        ) => is_within(one, other) || is_within(other, one),
+        _ => false,
     }
 }
 
 /// The entries that are written.
-fn reached<'e>(entries: &'e [HostEntry<'e>]) -> Vec<(String, &'e HostEntry<'e>)> {
+fn reached(entries: &[OpenShellEntry]) -> Vec<(String, &OpenShellEntry)> {
     let written = entries.iter().filter(|entry| !entry.is_denied && left_out(entry, entries).is_none());
     written.filter_map(|entry| Some((destination(entry)?, entry))).collect()
 }
 
 /// A host in the notation of OpenShell; nothing for one that it lets nobody reach.
-fn destination(entry: &HostEntry<'_>) -> Option<String> {
+fn destination(entry: &OpenShellEntry) -> Option<String> {
     match &entry.host {
-        Host::Name(name) if name == "localhost" || name.ends_with(".localhost") => None,
-        // A star stands within one label there, and two stand for any number of them.
-        Host::Name(name) if entry.is_below => Some(format!("**.{name}")),
-        Host::Name(name) => Some(name.clone()),
-        Host::Address(address) => {
+        OpenShellHost::Name(name) | OpenShellHost::Below(name)
+            if name == "localhost" || name.ends_with(".localhost") =>
+        {
+            None
+        }
+        // A star is one label there, and two are any number of them.
+        OpenShellHost::Below(name) => Some(format!("**.{name}")),
+        OpenShellHost::Name(name) => Some(name.clone()),
+        OpenShellHost::Address(address) => {
             let is_closed = address.is_loopback() || address.is_unspecified() || is_link_local(*address);
             (!is_closed).then(|| address.to_string())
         }
@@ -286,7 +318,7 @@ fn is_link_local(address: IpAddr) -> bool {
     }
 }
 
-fn network(yaml: &mut String, entries: &[HostEntry<'_>]) {
+fn network(yaml: &mut String, entries: &[OpenShellEntry]) {
     let reached = reached(entries);
     if reached.is_empty() {
         yaml.push_str("\nnetwork_policies: {}\n");
@@ -341,13 +373,26 @@ mod tests {
 
     fn policy(
         change: impl FnOnce(&mut SandboxSpec),
-        hosts: &[&str],
+        hosts: &[OpenShellEntry],
     ) -> Result<OpenShellPolicy, OpenShellError> {
         let mut spec = SandboxSpec::new("/srv/work", ["make"]);
         change(&mut spec);
         let plan = crate::plan::plan(&spec, &facts()).unwrap();
-        let hosts: Vec<String> = hosts.iter().map(|host| (*host).to_owned()).collect();
-        openshell_policy(&plan, Some(&HostList::compile(&hosts).unwrap()))
+        openshell_policy(&plan, hosts)
+    }
+
+    /// An entry that names one host with a port, or all below it.
+    fn entry(written: &str) -> OpenShellEntry {
+        let (rest, is_denied) = written.strip_prefix('!').map_or((written, false), |rest| (rest, true));
+        let (rest, has_conditions) = rest.split_once(' ').map_or((rest, false), |(rest, _)| (rest, true));
+        let (name, port) =
+            rest.split_once(':').map_or((rest, None), |(name, port)| (name, port.parse().ok()));
+        let host = match (name.parse(), name.strip_prefix("*.")) {
+            (Ok(address), _) => OpenShellHost::Address(address),
+            (_, Some(end)) => OpenShellHost::Below(end.to_owned()),
+            _ => OpenShellHost::Name(name.to_owned()),
+        };
+        OpenShellEntry { host, port, is_denied, has_conditions, written: written.to_owned() }
     }
 
     #[test]
@@ -363,7 +408,7 @@ mod tests {
             "!tracker.example.net",
             "tracker.example.net:443",
         ];
-        let policy = policy(|spec| spec.read_only = vec!["/srv/more".into()], &hosts).unwrap();
+        let policy = policy(|spec| spec.read_only = vec!["/srv/more".into()], &hosts.map(entry)).unwrap();
         assert_eq!(policy.yaml, include_str!("openshell/golden.yaml"), "{}", policy.yaml);
         assert_eq!(policy.lost.len(), 5, "{:?}", policy.lost);
     }
@@ -401,7 +446,7 @@ mod tests {
             let mut spec = SandboxSpec::new("/srv/work", ["make"]);
             let folders = if is_written { &mut spec.shared } else { &mut spec.read_only };
             folders.extend((folder != "/srv/work").then(|| folder.into()));
-            let policy = openshell_policy(&crate::plan::plan(&spec, &facts).unwrap(), None).unwrap();
+            let policy = openshell_policy(&crate::plan::plan(&spec, &facts).unwrap(), &[]).unwrap();
             let lost =
                 |verb: &str| policy.lost.iter().any(|lost| lost.contains(verb) && lost.contains(folder));
             assert!(lost(".env is not hidden"), "{folder}: {:?}", policy.lost);
@@ -427,7 +472,7 @@ mod tests {
                 around: 0,
             }];
             let plan = crate::plan::plan(&SandboxSpec::new("/srv/work", ["make"]), &facts).unwrap();
-            let policy = openshell_policy(&plan, None).unwrap();
+            let policy = openshell_policy(&plan, &[]).unwrap();
             assert_eq!(policy.lost.len(), 1);
             assert!(!policy.yaml.contains(&format!("{end}filesystem_policy: x")), "{:?}", policy.yaml);
         }

@@ -9,6 +9,11 @@
 //! # Ok::<(), stockade_guard::exec::RunError>(())
 //! ```
 
+#[cfg(feature = "config")]
+mod openshell;
+
+#[cfg(feature = "config")]
+pub use openshell::openshell_policy;
 pub use stockade_exec_sandbox::{
     AddedBackend, BackendName, Caches, Changed, Confinement, ContainerPlan, ContainerPurpose,
     ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Engine,
@@ -27,7 +32,7 @@ pub use stockade_exec_sandbox::{
     helper_command, plan_and_run, probe, run, run_added, run_controlled, run_prepared,
 };
 #[cfg(feature = "config")]
-pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy, openshell_policy};
+pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy};
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 

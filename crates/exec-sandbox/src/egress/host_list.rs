@@ -86,19 +86,21 @@ pub(super) struct ReachedEntry<'l> {
 }
 
 /// What an entry says, for another notation.
-#[derive(Debug, Clone)]
-pub(crate) struct HostEntry<'l> {
-    pub(crate) host: Host,
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostEntry<'l> {
+    /// The host.
+    pub host: Host,
     /// Whether all names below the host are meant, and not the host itself.
-    pub(crate) is_below: bool,
+    pub is_below: bool,
     /// One port, or those of the web.
-    pub(crate) port: Option<u16>,
+    pub port: Option<u16>,
     /// Whether it keeps out what it is about.
-    pub(crate) is_denied: bool,
+    pub is_denied: bool,
     /// Whether something is asked of requests, or so much is let through and no more.
-    pub(crate) has_conditions: bool,
+    pub has_conditions: bool,
     /// The entry as it was written.
-    pub(crate) written: &'l str,
+    pub written: &'l str,
 }
 
 /// An entry that cannot be meant.
@@ -246,7 +248,8 @@ impl HostList {
     }
 
     /// Returns what each entry says.
-    pub(crate) fn entries(&self) -> Vec<HostEntry<'_>> {
+    #[must_use]
+    pub fn entries(&self) -> Vec<HostEntry<'_>> {
         let said = |entry: &Entry| match &entry.hosts {
             Hosts::One(host) => (host.clone(), false),
             Hosts::Below(end) => (Host::Name(end.trim_start_matches('.').to_owned()), true),

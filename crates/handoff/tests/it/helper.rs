@@ -1,4 +1,5 @@
 //! What a helper holds is read back from the kernel.
+#![expect(clippy::disallowed_methods, reason = "asks for a variable of its own")]
 
 #[path = "../../../exec-sandbox/tests/it/helpers/inventory.rs"]
 mod inventory;

@@ -1,4 +1,5 @@
 //! Sockets that pass from one end to the other.
+#![expect(clippy::disallowed_methods, reason = "listens and connects")]
 
 use std::io::{IoSlice, Read as _, Write as _};
 use std::mem::MaybeUninit;

@@ -221,9 +221,8 @@ impl Talk<'_> {
              requests are looked into: {why}"
         );
         let fix = format!(
-            "the program asks neither the system whom to trust nor a variable such as `SSL_CERT_FILE`: name `{}` to it by \
-             an option of its own, or leave out what looks into this host",
-            BUNDLE
+            "the program asks neither the system whom to trust nor a variable such as `SSL_CERT_FILE`: name `{BUNDLE}` to it by \
+             an option of its own, or leave out what looks into this host"
         );
         Brokered { fix: Some(fix), ..Brokered::refused(self.target, "not-trusted", reason) }
     }
