@@ -43,8 +43,6 @@ mod cgroup;
 mod choices;
 #[cfg(feature = "container")]
 pub mod container;
-#[cfg(all(feature = "egress", target_os = "linux"))]
-pub mod driven;
 #[cfg(feature = "e2b")]
 pub mod e2b;
 #[cfg(feature = "egress")]
@@ -161,6 +159,8 @@ pub use spec::{
     Caches, Confinement, Environment, Explain, HomeState, MountAccess, Network, Protection, SandboxSpec,
     Spawn,
 };
+#[cfg(target_os = "linux")]
+pub use state::state_folder;
 pub use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
 #[cfg(target_os = "linux")]
 pub use stockade_handoff::{HandedListeners, find_program, helper_command};

@@ -9,6 +9,13 @@ use stockade_files::check_owned;
 use crate::mounts::{Mount, MountKind};
 use crate::spec::MountAccess;
 
+/// Returns the folder in which this user's state of the program is kept; nothing if there is no home, or if it belongs to another
+/// user.
+#[must_use]
+pub fn state_folder() -> Option<PathBuf> {
+    folder(&[])
+}
+
 /// Returns the folder; nothing if there is no home, or if the command can write there: it would say itself what is to be
 /// taken away, and from where.
 pub(crate) fn folder(mounts: &[Mount]) -> Option<PathBuf> {

@@ -95,12 +95,12 @@ pub use stockade_audit as audit;
 pub use stockade_config as config;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
-#[cfg(all(feature = "config", target_os = "linux"))]
-pub use stockade_exec_sandbox::driven;
 #[cfg(feature = "config")]
 pub use stockade_exec_sandbox::egress;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
+#[cfg(all(feature = "config", target_os = "linux"))]
+pub use stockade_model_cli as driven;
 pub use stockade_output as output;
 pub use stockade_policy::{self as policy, commands::AgentCommands};
 pub use stockade_sanitize as sanitize;

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → state → guard → {config, admission} → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -11,6 +11,9 @@ const GROUND_FLOOR: &[(&str, &[&str])] =
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
 const LAYERS: &[&str] =
     &["scanner", "sanitize", "policy", "limits", "output", "eval", "exec-sandbox", "audit", "skill"];
+
+/// Crates that make something of layers, and which layers each of them may name.
+const ON_THE_SANDBOX: &[(&str, &[&str])] = &[("model-cli", &["exec-sandbox"])];
 
 const PREFIX: &str = "stockade-";
 
@@ -30,7 +33,7 @@ fn problems_of(manifest: &File) -> Vec<Problem> {
     };
     let Some(allowed) = allowed(own) else {
         let message = format!(
-            "crate `{own}` stands on no floor; add it to LAYERS or GROUND_FLOOR of xtask/src/tidy/arrows.rs"
+            "crate `{own}` stands on no floor; add it to LAYERS, ON_THE_SANDBOX or GROUND_FLOOR of xtask/src/tidy/arrows.rs"
         );
         return vec![Problem::new(&manifest.path, 1, message)];
     };
@@ -51,13 +54,18 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
     if let Some((_, below)) = GROUND_FLOOR.iter().find(|row| row.0 == own) {
         return Some(below.to_vec());
     }
+    if let Some((_, layers)) = ON_THE_SANDBOX.iter().find(|row| row.0 == own) {
+        return Some(layers.iter().copied().chain(ground()).collect());
+    }
+    let below = || {
+        let on_the_sandbox = ON_THE_SANDBOX.iter().map(|row| row.0);
+        on_the_sandbox.chain(LAYERS.iter().copied()).chain(ground())
+    };
     match own {
         "cli" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
         "state" => Some(std::iter::once("guard").chain(ground()).collect()),
-        "guard" => {
-            Some(["admission", "config"].into_iter().chain(LAYERS.iter().copied()).chain(ground()).collect())
-        }
-        "admission" | "config" => Some(LAYERS.iter().copied().chain(ground()).collect()),
+        "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
+        "admission" | "config" => Some(below().collect()),
         "xtask" => Some(Vec::new()),
         layer if LAYERS.contains(&layer) => Some(ground().collect()),
         _ => None,
@@ -66,7 +74,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → state → guard → {{config, admission}} → layers → ground floor (shell, names, text, files, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)
@@ -100,6 +108,8 @@ mod tests {
             ),
             ("crates/policy/Cargo.toml", "[dependencies]\nstockade-shell = \"1\"\nstockade-names = \"1\"\n"),
             ("crates/skill/Cargo.toml", "[dev-dependencies]\nstockade-text.workspace = true\n"),
+            ("crates/guard/Cargo.toml", "[dependencies]\nstockade-model-cli.workspace = true\n"),
+            ("crates/model-cli/Cargo.toml", "[dependencies]\nstockade-exec-sandbox.workspace = true\n"),
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\nstockade-names = \"1\"\n"),
             ("crates/config/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\nstockade-text = \"1\"\n"),
             ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
@@ -125,6 +135,8 @@ mod tests {
             ("crates/skill/Cargo.toml", "[dependencies]\nstockade-scanner = \"1\"\n"),
             ("crates/config/Cargo.toml", "[dependencies]\nstockade-admission = \"1\"\n"),
             ("crates/audit/Cargo.toml", "[dependencies]\nstockade-guard = \"1\"\n"),
+            ("crates/model-cli/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
+            ("crates/exec-sandbox/Cargo.toml", "[dependencies]\nstockade-model-cli = \"1\"\n"),
             ("crates/text/Cargo.toml", "[dependencies]\nstockade-names = \"1\"\n"),
             ("crates/names/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),

@@ -52,8 +52,8 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/bwrap/", "tries bubblewrap, and starts it"),
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
     ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),
-    ("crates/exec-sandbox/src/driven/find.rs", "looks for CLIs and for where their keys are kept"),
-    ("crates/exec-sandbox/src/driven/kept.rs", "makes folders in which CLIs keep their state"),
+    ("crates/model-cli/src/find.rs", "looks for CLIs and for where their keys are kept"),
+    ("crates/model-cli/src/kept.rs", "makes folders in which CLIs keep their state"),
     ("crates/exec-sandbox/src/egress/broker.rs", "connects for commands, and keeps threads for it"),
     (
         "crates/exec-sandbox/src/egress/broker/gate.rs",

@@ -8,26 +8,25 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use stockade_handoff::find_program;
+use stockade_exec_sandbox::{HomeState, MountAccess, SandboxSpec, find_program};
 
-use super::DriveError;
-use super::table::{DrivenCli, DrivenKey, KeySource};
-use crate::spec::{HomeState, MountAccess, SandboxSpec};
+use crate::error::DriveError;
+use crate::table::{DrivenCli, DrivenKey, KeySource};
 
 /// So much of a login is read to see whether it holds.
 const MAX_LOGIN: u64 = 1 << 20;
 
 /// Returns the home as the kernel knows it.
-pub(super) fn home() -> PathBuf {
+pub(crate) fn home() -> PathBuf {
     let home = env::home_dir().unwrap_or_default();
     home.canonicalize().unwrap_or(home)
 }
 
 /// The program of a CLI, and what it is made of.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     /// The file that is started, without links.
-    pub(super) path: PathBuf,
+    pub(crate) path: PathBuf,
     /// The folder of the packages that it is one of.
     packages: Option<PathBuf>,
     /// What runs it, if it is a script of Node.js.
@@ -36,7 +35,7 @@ pub(super) struct Program {
 
 impl Program {
     /// Looks for it where it was named, or on the search path.
-    pub(super) fn find(cli: &DrivenCli, named: Option<&Path>) -> Result<Self, DriveError> {
+    pub(crate) fn find(cli: &DrivenCli, named: Option<&Path>) -> Result<Self, DriveError> {
         let found = match named {
             Some(path) if path.components().count() > 1 => Some(path.to_path_buf()),
             Some(name) => name.to_str().and_then(find_program),
@@ -68,7 +67,7 @@ impl Program {
     }
 
     /// Lets the command see it, wherever it lies.
-    pub(super) fn show(&self, spec: &mut SandboxSpec) {
+    pub(crate) fn show(&self, spec: &mut SandboxSpec) {
         let files =
             std::iter::once(&self.path).chain(&self.interpreter).filter(|path| !is_of_the_system(path));
         spec.home_state.extend(files.map(|path| HomeState {
@@ -112,16 +111,16 @@ fn is_of_node(path: &Path) -> bool {
 
 /// A key, and where it is.
 #[derive(Debug)]
-pub(super) struct FoundKey {
-    pub(super) key: &'static DrivenKey,
+pub(crate) struct FoundKey {
+    pub(crate) key: &'static DrivenKey,
     /// As a binding of a secret names it.
-    pub(super) source: String,
+    pub(crate) source: String,
     /// For a person.
-    pub(super) shown: String,
+    pub(crate) shown: String,
 }
 
 /// Returns the key of a CLI: the one that was named, or the first that is there.
-pub(super) fn key(cli: &'static DrivenCli, named: Option<&str>, home: &Path) -> Result<FoundKey, DriveError> {
+pub(crate) fn key(cli: &'static DrivenCli, named: Option<&str>, home: &Path) -> Result<FoundKey, DriveError> {
     if let Some(named) = named {
         return named_key(cli, named);
     }

@@ -1,17 +1,18 @@
 //! The address of an API, as somebody writes it who goes through a gateway.
 
-use super::DriveError;
-use crate::egress::{Host, NetTarget};
+use stockade_exec_sandbox::egress::{Host, NetTarget};
+
+use crate::error::DriveError;
 
 /// The address of an API: a host that is spoken to over TLS, or this machine itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiBase {
     /// As programs are told of it, without a slash at its end.
-    pub(super) url: String,
+    pub(crate) url: String,
     /// The host with its port, for a list of hosts.
-    pub(super) host: String,
+    pub(crate) host: String,
     /// What every path begins with; empty, or with a slash before it.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 const FIX: &str = "write `https://gateway.example.com`, perhaps with a port and a path";
@@ -60,7 +61,7 @@ impl ApiBase {
     }
 
     /// The address of a host at its usual port.
-    pub(super) fn of(host: &str) -> Self {
+    pub(crate) fn of(host: &str) -> Self {
         Self { url: format!("https://{host}"), host: format!("{host}:443"), path: String::new() }
     }
 }

@@ -1,70 +1,17 @@
-//! CLIs of models that are driven: a preset for each makes of "run this CLI" what it may see and reach.
-//!
-//! The CLI, and all that it starts, runs in one sandbox. Of its own home it sees nothing (`secureCredentialHome`): it begins with an
-//! empty one. It reaches the host of its model and no other, by a broker (`broker-only`), and has a dummy for its key, which the
-//! broker replaces. [`drive`] says so as a [`SandboxSpec`], hosts and secrets, so that whoever runs commands runs it as well.
-//!
-//! ```no_run
-//! use stockade_exec_sandbox::driven::{DriveRequest, drive};
-//!
-//! let driven = drive(&DriveRequest::new("claude", "/srv/work", ["-p", "say hello"]))?;
-//! for host in &driven.hosts {
-//!     println!("{}: {}", host.entry, host.why);
-//! }
-//! # Ok::<(), stockade_exec_sandbox::driven::DriveError>(())
-//! ```
+//! Turns a preset and a request into what a CLI may see and reach.
 
-mod api_base;
-mod find;
-mod kept;
-mod table;
+use std::path::Path;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-
+use stockade_exec_sandbox::egress::SecretBinding;
+use stockade_exec_sandbox::{HomeState, HomeView, Limit, MountAccess, SandboxSpec};
 use stockade_text::nearest;
 
-pub use api_base::ApiBase;
-pub use table::{DrivenCli, DrivenKey};
-
-use crate::choices::HomeView;
-use crate::egress::SecretBinding;
-use crate::limits::Limit;
-use crate::spec::{HomeState, MountAccess, SandboxSpec};
-use find::{FoundKey, Program};
-
-/// What somebody wants to be driven.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DriveRequest {
-    /// Which CLI, by the name of its preset.
-    pub cli: String,
-    /// The folder that it works in and may change.
-    pub workspace: PathBuf,
-    /// The words that it is started with.
-    pub arguments: Vec<OsString>,
-    /// The file that it is started from; otherwise it is looked for.
-    pub program: Option<PathBuf>,
-    /// Where its API is, if not at the host of its preset.
-    pub api_base: Option<ApiBase>,
-    /// Where its key is, if not where the CLI itself would look: `SOURCE`, or `VARIABLE=SOURCE` for another of its keys.
-    pub key: Option<String>,
-    /// Whether its state outlasts it, and under which name.
-    pub keep: KeepState,
-    /// Whether it is kept from its own home, and so from its login. Where it is not, it uses that, and no key is put in.
-    pub secure_credential_home: bool,
-}
-
-/// Whether the state of a CLI outlasts it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum KeepState {
-    /// It is gone with the CLI.
-    #[default]
-    No,
-    /// It is kept for the next run in this workspace.
-    ForWorkspace,
-    /// It is kept for all runs that give this name.
-    Named(String),
-}
+use crate::api_base::ApiBase;
+use crate::error::DriveError;
+use crate::find::{self, FoundKey, Program};
+use crate::kept;
+use crate::request::{DriveRequest, KeepState};
+use crate::table::{self, DrivenCli, DrivenKey};
 
 /// A CLI, ready to be run.
 #[derive(Debug)]
@@ -87,43 +34,6 @@ pub struct DrivenHost {
     pub entry: String,
     /// Why.
     pub why: String,
-}
-
-/// Why a CLI cannot be driven.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}")]
-#[non_exhaustive]
-pub struct DriveError {
-    /// Why not.
-    pub why: String,
-    /// What to do instead.
-    pub fix: String,
-}
-
-impl DriveError {
-    pub(crate) fn new(why: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { why: why.into(), fix: fix.into() }
-    }
-}
-
-impl DriveRequest {
-    /// A CLI by its preset, with everything else at its default.
-    pub fn new(
-        cli: &str,
-        workspace: impl Into<PathBuf>,
-        arguments: impl IntoIterator<Item = impl Into<OsString>>,
-    ) -> Self {
-        Self {
-            cli: cli.to_owned(),
-            workspace: workspace.into(),
-            arguments: arguments.into_iter().map(Into::into).collect(),
-            program: None,
-            api_base: None,
-            key: None,
-            keep: KeepState::No,
-            secure_credential_home: true,
-        }
-    }
 }
 
 impl DrivenCli {
@@ -152,7 +62,7 @@ impl DrivenCli {
         })
     }
 
-    fn is_generic(&self) -> bool {
+    pub(crate) fn is_generic(&self) -> bool {
         self.program.is_empty()
     }
 }

@@ -7,15 +7,17 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use super::table::DrivenCli;
-use super::{DriveError, DriveRequest, KeepState};
-use crate::state;
+use stockade_exec_sandbox::state_folder;
+
+use crate::error::DriveError;
+use crate::request::{DriveRequest, KeepState};
+use crate::table::DrivenCli;
 
 /// The longest name of a folder that every file system takes.
 const MAX_NAME: usize = 200;
 
 /// Returns the folder, with one below it for each that the CLI keeps state in; nothing where none is to be kept.
-pub(super) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<PathBuf>, DriveError> {
+pub(crate) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<PathBuf>, DriveError> {
     let name = match &request.keep {
         KeepState::No => return Ok(None),
         KeepState::ForWorkspace => of_workspace(&request.workspace),
@@ -28,7 +30,7 @@ pub(super) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<P
     let cannot = |error: io::Error| {
         DriveError::new(format!("the state cannot be kept: {error}"), "leave --keep-state out")
     };
-    let state = state::folder(&[]).ok_or_else(|| cannot(io::ErrorKind::NotFound.into()))?;
+    let state = state_folder().ok_or_else(|| cannot(io::ErrorKind::NotFound.into()))?;
     let folder = state.join("drive").join(cli.name).join(name);
     for below in cli.state {
         let mut builder = DirBuilder::new();
@@ -53,7 +55,7 @@ fn settings(cli: &DrivenCli, folder: &Path) -> io::Result<()> {
 }
 
 /// What a folder below the home is called where it is kept: names that other programs obey are none there.
-pub(super) fn name_of(below: &str) -> String {
+pub(crate) fn name_of(below: &str) -> String {
     below.trim_start_matches('.').replace("/.", "/").replace('/', "-")
 }
 

@@ -1,6 +1,6 @@
 //! The CLIs that can be driven: what each is called, where its key is kept, to whom that goes, and what it needs to begin.
 
-use crate::spec::MountAccess::{self, ReadOnly, ReadWrite};
+use stockade_exec_sandbox::MountAccess::{self, ReadOnly, ReadWrite};
 
 /// A CLI of a model.
 #[derive(Debug, Clone, Copy)]
@@ -16,17 +16,17 @@ pub struct DrivenCli {
     /// The keys that it works with. The first that is there is taken.
     pub keys: &'static [DrivenKey],
     /// Variables that it begins with. `{home}` stands for the home.
-    pub(super) set: Settings,
+    pub(crate) set: Settings,
     /// A file of settings that it begins with, in a folder of its state.
-    pub(super) file: Option<(&'static str, &'static str)>,
+    pub(crate) file: Option<(&'static str, &'static str)>,
     /// Variables of whoever starts it that are handed on: which model is to be asked.
-    pub(super) pass: &'static [&'static str],
+    pub(crate) pass: &'static [&'static str],
     /// Folders below the home in which it keeps its state.
-    pub(super) state: &'static [&'static str],
+    pub(crate) state: &'static [&'static str],
     /// What of its own home it sees with `secureCredentialHome: false`.
-    pub(super) own: &'static [(&'static str, MountAccess)],
+    pub(crate) own: &'static [(&'static str, MountAccess)],
     /// Hosts at which it renews its own login, and what else they do.
-    pub(super) own_hosts: &'static [(&'static str, &'static str)],
+    pub(crate) own_hosts: &'static [(&'static str, &'static str)],
 }
 
 /// A key of a CLI.
@@ -35,23 +35,23 @@ pub struct DrivenKey {
     /// The variable in which the CLI looks for it.
     pub variable: &'static str,
     /// Where it is kept, outside.
-    pub(super) sources: &'static [KeySource],
+    pub(crate) sources: &'static [KeySource],
     /// The header that it is sent in.
-    pub(super) header: &'static str,
+    pub(crate) header: &'static str,
     /// The host that it goes to.
     pub host: &'static str,
     /// Variables by which the CLI is told of the host. `{base}` stands for its address, as `https://api.example.com`.
-    pub(super) set: Settings,
+    pub(crate) set: Settings,
     /// What the CLI is told of it by words that stand before all others.
-    pub(super) words: &'static [&'static str],
+    pub(crate) words: &'static [&'static str],
 }
 
 /// Variables and their values.
-pub(super) type Settings = &'static [(&'static str, &'static str)];
+pub(crate) type Settings = &'static [(&'static str, &'static str)];
 
 /// Where a key is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KeySource {
+pub(crate) enum KeySource {
     /// In a variable of whoever starts the CLI.
     Variable(&'static str),
     /// In a file of JSON below the home, where the CLI itself keeps its login.
@@ -65,7 +65,7 @@ pub(super) enum KeySource {
 
 impl KeySource {
     /// Where that is, in words.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         match self {
             Self::Variable(name) => format!("the variable {name}"),
             Self::Login { file, .. } => format!("a login in ~/{file}"),
@@ -106,7 +106,7 @@ const fn claude_token(variable: &'static str, sources: &'static [KeySource]) -> 
 }
 
 /// All of them, in the order of the documentation.
-pub(super) const TABLE: &[DrivenCli] = &[
+pub(crate) const TABLE: &[DrivenCli] = &[
     DrivenCli {
         name: "claude",
         title: "Claude Code",
