@@ -1,6 +1,5 @@
 //! The presets from outside.
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use stockade_model_cli::{DriveRequest, DrivenCli, KeepState, drive};
 
