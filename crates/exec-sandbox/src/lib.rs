@@ -63,7 +63,7 @@ mod mode;
 mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
-mod openshell;
+pub mod openshell;
 mod outcome;
 mod plan;
 #[cfg(target_os = "linux")]
@@ -127,7 +127,6 @@ pub use host::{
 };
 pub use limits::{Limit, Priority, ResourceLimits};
 pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
-pub use openshell::{OpenShellEntry, OpenShellError, OpenShellHost, OpenShellPolicy, openshell_policy};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]

@@ -14,6 +14,8 @@ mod openshell;
 
 #[cfg(feature = "config")]
 pub use openshell::openshell_policy;
+#[cfg(feature = "config")]
+pub use stockade_exec_sandbox::openshell::{OpenShellError, OpenShellPolicy};
 pub use stockade_exec_sandbox::{
     AddedBackend, BackendName, Caches, Changed, Confinement, ContainerPlan, ContainerPurpose,
     ContainerRequest, Denial, DroppedGroup, EXIT_CODES, End, Enforcement, EnforcementGap, Engine,
@@ -31,8 +33,6 @@ pub use stockade_exec_sandbox::{
     TerminalSize, engine_runtimes, external_backends, external_program, find_external, find_program,
     helper_command, plan_and_run, probe, run, run_added, run_controlled, run_prepared,
 };
-#[cfg(feature = "config")]
-pub use stockade_exec_sandbox::{OpenShellError, OpenShellPolicy};
 #[cfg(unix)]
 pub use stockade_exec_sandbox::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
 
