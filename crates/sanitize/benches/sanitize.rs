@@ -1,7 +1,7 @@
-//! `cargo bench -p stockade-sanitize`: how close cleaning is to merely looking at a text.
+//! `cargo bench -p stockade-sanitize`: the speed of cleaning, compared with merely reading a text.
 //!
-//! `STOCKADE_CORPUS=FOLDER` measures the SKILL.md files in FOLDER in place of made-up ones. The comparison with other
-//! implementations is in `benches/peers`.
+//! `STOCKADE_CORPUS=FOLDER` measures the SKILL.md files in FOLDER instead of synthetic ones. The comparison with
+//! other implementations is in `benches/peers`.
 #![expect(clippy::indexing_slicing, clippy::expect_used, reason = "a bench may stop")]
 
 mod support;

@@ -17,14 +17,14 @@ use stockade_sanitize::{
 
 type Check = fn(&Value) -> Result<Verdict, String>;
 
-/// What came of a row.
+/// The result of a row.
 enum Verdict {
     Passed,
-    /// The row describes what the reference does, or belongs to another crate.
+    /// The row describes the reference's behaviour, or belongs to another crate.
     NotOurs(&'static str),
 }
 
-/// Whether the program fails when a row does.
+/// Whether a failing row fails the program.
 #[derive(PartialEq)]
 enum Rows {
     Required,
@@ -76,7 +76,7 @@ fn run(path: &Path, check: Check) -> Result<(usize, usize), String> {
     Ok((passed, total))
 }
 
-/// A row that the reference's own tests have; what was merely observed is not asked for.
+/// A row from the reference's own tests; merely observed behaviour is not required.
 fn requirement(row: &Value) -> Result<Verdict, String> {
     if row["source"] != "comis-test" {
         return Ok(Verdict::NotOurs(""));
@@ -107,7 +107,7 @@ fn requirement(row: &Value) -> Result<Verdict, String> {
     Ok(Verdict::Passed)
 }
 
-/// A row that says what a better sanitizer does.
+/// A row that describes a better sanitizer.
 fn gap(row: &Value) -> Result<Verdict, String> {
     let input = row["input"].as_str().ok_or("no input")?;
     let wants = row["want"].as_object().ok_or("no wants")?;
@@ -134,7 +134,7 @@ fn fulfils(clean: &Sanitized<'_>, want: &str, value: &Value) -> Result<(), Strin
         "html_comments_stripped" | "htmlCommentsStripped" => *value == clean.html_comments_stripped,
         "hidden_text" | "hiddenText" => value.as_str() == clean.hidden_text.as_deref(),
         "no_tag_chars" => !body.contains(|c| matches!(c, '\u{E0000}'..='\u{E007F}')),
-        // A Rust string cannot hold one; what can go wrong is the cut.
+        // A Rust string cannot hold a lone surrogate; the cut could still go wrong.
         "no_lone_surrogate" => !body.contains(char::REPLACEMENT_CHARACTER),
         "flag" if value == "none" => clean.notes().is_empty(),
         "flag" => clean.notes().iter().any(|note| value == note.name()),

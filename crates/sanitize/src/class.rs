@@ -7,23 +7,23 @@ mod generate;
 
 use unicode_normalization::char::decompose_compatible;
 
-/// The four kinds of characters that one walk over the text tells apart.
+/// The four classes of characters that one walk over the text distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Stays as it is and begins a new stretch for normalisation: nothing before it changes because of it.
+    /// Unchanged, and a boundary for normalisation: no character before it changes because of it.
     Inert = 0,
-    /// Goes, unless its neighbours say otherwise ([`crate::invisible::kept_len`]).
+    /// Removed, unless its neighbours give it a meaning ([`crate::invisible::kept_len`]).
     Stripped = 1,
-    /// Becomes a fixed row of inert characters ([`expand`]).
+    /// Replaced by a fixed sequence of inert characters ([`expand`]).
     Mapped = 2,
-    /// Needs the whole normalisation: combining marks, Hangul vowels, what decomposes and composes again.
+    /// Needs full normalisation: combining marks, Hangul vowels, characters that decompose and compose again.
     Complex = 3,
 }
 
 /// Returns the class of `c`.
 pub(crate) fn class(c: char) -> Class {
     let code = c as usize;
-    // A code point past the table means a bug in it; the slow way is right for every character.
+    // A code point past the table means a bug in the table; full normalisation is right for every character.
     let bits = match table::INDEX.get(code / 64) {
         Some(&block) => table::BLOCKS.get(usize::from(block)).and_then(|block| block.get(code % 64 / 4)),
         None => return class_of_high_planes(c),
@@ -36,8 +36,8 @@ pub(crate) fn class(c: char) -> Class {
     }
 }
 
-/// Returns where, from `at` on, the first character stands that is not one of three bytes in a block of nothing but inert
-/// ones: the first two bytes say which block that is. Most symbols and all ideographs are skipped so.
+/// Returns the offset, starting at `at`, of the first character that is not a three-byte character in an all-inert
+/// block. The first two bytes identify the block. This skips most symbols and all ideographs.
 pub(crate) fn skip_inert(text: &[u8], at: usize) -> usize {
     let mut at = at;
     while let Some(&[lead @ 0xE0..=0xEF, second, _]) = text.get(at..).and_then(<[u8]>::first_chunk)
@@ -48,7 +48,7 @@ pub(crate) fn skip_inert(text: &[u8], at: usize) -> usize {
     at
 }
 
-/// The planes after the third hold nothing but private use, the tag and selector block, and noncharacters.
+/// The planes after the third contain only private use, the tag and selector block, and noncharacters.
 fn class_of_high_planes(c: char) -> Class {
     let code = u32::from(c);
     match code {
@@ -58,7 +58,7 @@ fn class_of_high_planes(c: char) -> Class {
     }
 }
 
-/// Calls `each` with what the mapped character `c` stands for.
+/// Calls `each` with the characters that replace the mapped character `c`.
 pub(crate) fn expand(c: char, each: impl FnMut(char)) {
     match replacement(c) {
         Some(other) => Some(other).into_iter().for_each(each),
@@ -66,9 +66,9 @@ pub(crate) fn expand(c: char, each: impl FnMut(char)) {
     }
 }
 
-/// Returns the one character that `c` becomes where that is known without the decomposition tables.
+/// Returns the single replacement of `c` where it is known without the decomposition tables.
 ///
-/// Line ends are not NFKC's business, but a text whose lines join when an invisible character goes reads differently.
+/// NFKC does not touch line ends, but removing an invisible line separator would join two lines.
 pub(crate) fn replacement(c: char) -> Option<char> {
     match c {
         '\r' | '\u{2028}' | '\u{2029}' => Some('\n'),
@@ -77,8 +77,8 @@ pub(crate) fn replacement(c: char) -> Option<char> {
     }
 }
 
-/// Returns whether `c` is a pictograph or symbol that may be followed by a presentation selector. Digits, `#` and `*`
-/// are not among them, nor is what normalisation turns into something else.
+/// Whether `c` is a pictograph or symbol that may be followed by a presentation selector. Digits, `#` and `*` are
+/// excluded, as are characters that normalisation replaces.
 pub(crate) fn is_emoji(c: char) -> bool {
     let code = u32::from(c);
     let after = table::EMOJI.partition_point(|&(first, _)| first <= code);

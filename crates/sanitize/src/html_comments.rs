@@ -1,4 +1,4 @@
-//! Step 1: HTML comments, which a reader of the rendered page does not see.
+//! Step 1: HTML comments, which do not appear on the rendered page.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -16,21 +16,21 @@ static OPENERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(OPENER)
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WithoutComments<'t> {
-    /// What is left; borrowed when there was no comment.
+    /// The remaining text; borrowed if there was no comment.
     pub text: Cow<'t, str>,
-    /// How many comments were removed.
+    /// Number of removed comments.
     pub count: usize,
-    /// Whether the last of them was never closed and so reached to the end of the text.
+    /// Whether the last comment was never closed and so extended to the end of the text.
     pub unterminated: bool,
 }
 
 /// Removes every HTML comment, leaving nothing in its place.
 ///
-/// Where a comment ends is what browsers say it is (WHATWG HTML, tokenization): at `-->` or `--!>`, at once for `<!-->`
-/// and `<!--->`, and at the end of the text when nothing closes it. That last case drops the rest of the text, since
-/// it is what the reader of the rendered page sees; keeping it would leave open the very place that comments hide
-/// things in. An opener that comes to be when a comment between its halves is cut out counts like any other, so that
-/// the result never contains `<!--`. Code fences are no exception: a model reads into them.
+/// Comments end where browsers end them (WHATWG HTML, tokenization): at `-->` or `--!>`, at once for `<!-->` and
+/// `<!--->`, and at the end of the text if nothing closes them. In the last case the rest of the text is dropped,
+/// because a reader of the rendered page does not see it either; keeping it would preserve the hiding place. An
+/// opener that arises when a comment between its halves is removed counts like any other, so the result never
+/// contains `<!--`. Code fences are no exception: a model reads them.
 ///
 /// ```
 /// use stockade_sanitize::strip_html_comments;
@@ -57,9 +57,9 @@ pub fn strip_html_comments(text: &str) -> WithoutComments<'_> {
     WithoutComments { text: Cow::Owned(kept), count, unterminated }
 }
 
-/// Moves what stands before the next comment of `rest` to `kept` and returns what follows its opener.
+/// Moves the text before the next comment of `rest` to `kept` and returns the text after its opener.
 ///
-/// The opener may have its first half in what was kept before: `<!-`, a comment that is gone, `-`.
+/// The first half of the opener may be in `kept` already: `<!-`, a removed comment, `-`.
 fn next_comment<'t>(kept: &mut String, rest: &'t str) -> Option<&'t str> {
     if let Some(taken) = joined_opener(kept, rest) {
         kept.truncate(kept.len() - (OPENER.len() - taken));
@@ -70,13 +70,13 @@ fn next_comment<'t>(kept: &mut String, rest: &'t str) -> Option<&'t str> {
     Some(split(comment, OPENER.len()).1)
 }
 
-/// Returns where the first opener of `text` stands.
+/// Returns the offset of the first opener in `text`.
 pub(crate) fn find_opener(text: &str) -> Option<usize> {
     OPENERS.find(text.as_bytes())
 }
 
-/// Returns how many bytes of `inside`, the text after an opener, still belong to the comment; `None` when nothing
-/// closes it.
+/// Returns the number of bytes of `inside`, the text after an opener, that belong to the comment; `None` if it is
+/// unclosed.
 fn comment_len(inside: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
     if bytes.starts_with(b">") {
@@ -92,7 +92,7 @@ fn comment_len(inside: &str) -> Option<usize> {
     })
 }
 
-/// Returns how many bytes of `rest` complete an opener that begins at the end of `kept`.
+/// Returns the number of bytes of `rest` that complete an opener begun at the end of `kept`.
 fn joined_opener(kept: &str, rest: &str) -> Option<usize> {
     (1..OPENER.len()).find(|&taken| {
         let (head, tail) = split(OPENER, OPENER.len() - taken);
@@ -100,19 +100,19 @@ fn joined_opener(kept: &str, rest: &str) -> Option<usize> {
     })
 }
 
-/// Splits at a byte that is known to be a character border; all of the text otherwise.
+/// Splits at a byte that is a known character boundary; otherwise returns all of the text.
 fn split(text: &str, at: usize) -> (&str, &str) {
     text.split_at_checked(at).unwrap_or((text, ""))
 }
 
-/// The same removal over a stream of characters: for comments that only come to be through normalisation, in texts too
-/// long or too expansive to be held as a whole.
+/// Removes comments from a stream of characters: for comments that arise through normalisation, in texts too long or
+/// too expansive to hold in memory.
 #[derive(Debug)]
 pub(crate) struct CommentFree<I> {
     chars: I,
-    /// Characters that may still turn out to be the start of an opener: pieces of `<!--`, one after another.
+    /// Characters that may still become an opener: fragments of `<!--`, one after another.
     held: Vec<char>,
-    /// How many of `held`, from the front, are free to go; they go last first from `ready`.
+    /// How many of `held`, from the front, can be emitted; they are emitted from `ready` in reverse.
     ready: Vec<char>,
     pub(crate) count: usize,
     pub(crate) unterminated: bool,

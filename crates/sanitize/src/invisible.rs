@@ -1,4 +1,4 @@
-//! Step 3: characters that a person does not see.
+//! Step 3: invisible characters.
 
 mod context;
 mod hidden_text;
@@ -17,26 +17,26 @@ pub(crate) use survey::survey;
 use crate::class::{Class, class};
 use crate::pipeline::SanitizeOptions;
 
-/// What to do with the zero-width joiner and non-joiner.
+/// How zero-width joiners and non-joiners are treated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Joiners {
-    /// Remove them all. Nothing can be hidden in them; joined emoji fall apart into their parts, and Persian or Indic
-    /// words lose a distinction of spelling.
+    /// Removes all of them. Nothing can be hidden in them, but joined emoji fall apart, and Persian or Indic words
+    /// lose a distinction of spelling.
     #[default]
     Strip,
-    /// Keep a joiner that has a meaning: one, between two letters of the same joining script or between two emoji.
-    /// Whether it stands there is one bit that a reader may not see.
+    /// Keeps a single joiner between two letters of the same joining script or between two emoji, where it has a
+    /// meaning. Its presence is one bit that a reader may not see.
     KeepMeaningful,
 }
 
-/// What invisible characters were removed.
+/// Counts of removed invisible characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]
 #[non_exhaustive]
 pub struct InvisibleStripped {
-    /// How many in all.
+    /// Total.
     pub count: usize,
-    /// How many of each kind.
+    /// Count by kind.
     pub by_name: BTreeMap<&'static str, usize>,
 }
 
@@ -44,20 +44,20 @@ pub struct InvisibleStripped {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WithoutInvisible<'t> {
-    /// What is left; borrowed when nothing was removed.
+    /// The remaining text; borrowed if nothing was removed.
     pub text: Cow<'t, str>,
-    /// What was removed.
+    /// The removed characters.
     pub stripped: InvisibleStripped,
     /// Whether tag characters were removed.
     pub tag_block_detected: bool,
-    /// The message that the removed characters spell.
+    /// The message that the removed characters encode.
     pub hidden_text: Option<String>,
 }
 
 /// Removes every invisible character and makes every line end a line feed, without normalising the text.
 ///
-/// Kept are the tags of the three subdivision flags that Unicode recommends for interchange (England, Scotland, Wales)
-/// and a presentation selector right after an emoji or inside a keycap.
+/// Kept are the tags of the three subdivision flags that Unicode recommends for interchange (England, Scotland,
+/// Wales), and a presentation selector right after an emoji or inside a keycap.
 ///
 /// ```
 /// use stockade_sanitize::strip_invisible;
@@ -78,13 +78,13 @@ pub fn strip_invisible(text: &str) -> WithoutInvisible<'_> {
     }
 }
 
-/// Returns whether `text` has tag characters (U+E0000 to U+E007F) other than those of the three subdivision flags.
+/// Whether `text` contains tag characters (U+E0000 to U+E007F) other than those of the three subdivision flags.
 #[must_use]
 pub fn contains_tag_block(text: &str) -> bool {
     removed(text, &SanitizeOptions::default()).any(is_tag)
 }
 
-/// Returns the characters of `text` that stay, still as they are written.
+/// Iterates over the characters of `text` that are kept, before normalisation.
 pub(crate) fn visible<'t>(text: &'t str, options: &'t SanitizeOptions) -> impl Iterator<Item = char> + 't {
     let mut keep_until = 0;
     text.char_indices().filter_map(move |(at, c)| {
@@ -92,7 +92,7 @@ pub(crate) fn visible<'t>(text: &'t str, options: &'t SanitizeOptions) -> impl I
             keep_until = at + kept_len(text, at, options);
             return (at < keep_until).then_some(c);
         }
-        // A carriage return before a line feed is half a line end.
+        // The carriage return of a CR LF is dropped; the line feed remains.
         let half = c == '\r' && text.as_bytes().get(at + 1) == Some(&b'\n');
         (!half).then_some(c)
     })

@@ -1,14 +1,14 @@
 //! Cleans the text of AI agent skills before a model reads it.
 //!
-//! [`sanitize`] takes out what a person does not see and a model does: HTML comments, zero-width and other invisible
-//! characters, messages written in tag characters. It brings the rest into one normal form (NFKC), so that `ｃｕｒｌ`
-//! and `curl` are the same word to whoever looks at it next, and cuts what is too long.
+//! [`sanitize`] removes what a model reads but a person does not see: HTML comments, zero-width and other invisible
+//! characters, messages in tag characters. It normalises the rest (NFKC), so that `ｃｕｒｌ` and `curl` are the same word
+//! for later checks, and truncates long text.
 //!
-//! The result is a fixed point: cleaning it again changes nothing, and nothing that a step removed can come back
-//! through a later one. Most texts need no change, and those are borrowed without an allocation.
+//! The result is a fixed point: cleaning it again changes nothing, and nothing that one step removed can return
+//! through a later one. Most texts need no change; they are borrowed without an allocation.
 //!
-//! It does **not** judge the words that remain visible, and it does not fold look-alike letters: a Cyrillic `а` stays
-//! one, with a [`Note`] in the report. Scan the text as well, before and after.
+//! It does **not** judge the words that remain visible, and does not fold look-alike letters: a Cyrillic `а` is kept,
+//! with a [`Note`] in the report. Scan the text as well, before and after.
 //!
 //! ```
 //! use stockade_sanitize::{SanitizeOptions, sanitize};
@@ -19,7 +19,7 @@
 //! assert_eq!(clean.invisible_stripped.by_name["zero-width space"], 1);
 //! ```
 //!
-//! The single steps are there too: [`strip_html_comments`], [`strip_invisible`], [`contains_tag_block`].
+//! The single steps are public too: [`strip_html_comments`], [`strip_invisible`], [`contains_tag_block`].
 //!
 //! # Features
 //!

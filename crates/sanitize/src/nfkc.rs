@@ -1,8 +1,8 @@
-//! Steps 2 and 3 in one walk: NFKC, with the invisible characters left out.
+//! Steps 2 and 3 in one walk: NFKC without the invisible characters.
 //!
-//! The two can share a walk because an invisible character is a starter that never composes with its neighbours: to
-//! normalise, strip and normalise again (which the fixed point asks for) gives what normalising the visible characters
-//! gives. Tests in `invisible/names.rs` hold the fact for every character.
+//! The two share a walk because an invisible character is a starter that never composes with its neighbours.
+//! Normalising, stripping and normalising again, which the fixed point requires, therefore equals normalising the
+//! visible characters. Tests in `invisible/names.rs` prove the fact for every character.
 
 mod compose;
 mod writer;
@@ -20,22 +20,22 @@ use crate::pipeline::SanitizeOptions;
 use crate::plain::skip_plain;
 use crate::work;
 
-/// A text after the walk, or its beginning when the walk stopped at the bound.
+/// A text after the walk, or its beginning if the walk stopped at the bound.
 #[derive(Debug)]
 pub(crate) struct Cleaned<'t> {
-    /// Borrowed, and then the whole text, when nothing changed.
+    /// Borrowed if nothing changed; it is the whole text then.
     pub(crate) text: Cow<'t, str>,
-    /// Whether something stayed away, so that a survey is worth its time.
+    /// Whether a character was removed, so that a survey is worth its time.
     pub(crate) survey_needed: bool,
     /// Combining marks beyond the limit that were left out.
     pub(crate) marks_clipped: usize,
-    /// Comments that only came to be through normalisation.
+    /// Comments that arose through normalisation.
     pub(crate) comments: usize,
-    /// Whether the last of those was never closed.
+    /// Whether the last of those was unclosed.
     pub(crate) unterminated: bool,
 }
 
-/// Normalises `text` and leaves out what is invisible, until there are `bound` characters.
+/// Normalises `text` without its invisible characters, up to `bound` characters.
 pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &SanitizeOptions) -> Cleaned<'t> {
     let mut walk = Walk::new(text, bound, options);
     walk.run();
@@ -43,7 +43,7 @@ pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &SanitizeOptions) 
     let (stripped, clipped) = (walk.stripped, walk.clipped.get());
     let cleaned = walk.writer.finish();
     if matches!(&cleaned, Cow::Owned(owned) if find_opener(owned).is_some()) {
-        // Not both results at a time: memory is bounded by the limit.
+        // Drop the first result before the second is built: memory is bounded by the limit.
         drop(cleaned);
         return clean_reformed(text, bound, options);
     }
@@ -56,9 +56,9 @@ pub(crate) fn clean<'t>(text: &'t str, bound: usize, options: &SanitizeOptions) 
     }
 }
 
-/// The same for a text in which normalisation made comments: `＜!-- … --＞`. They are cut out of the stream and the
-/// seams are normalised once more. That is enough: composing what was normal on both sides of a seam can make `≮` of
-/// `<`, but nothing makes a `<`, `!` or `-`.
+/// Handles a text in which normalisation creates comments: `＜!-- … --＞`. They are removed from the stream, and the
+/// seams are normalised once more. Once is enough: composing across a seam can turn `<` into `≮`, but never creates a
+/// `<`, `!` or `-`.
 fn clean_reformed<'t>(text: &str, bound: usize, options: &SanitizeOptions) -> Cleaned<'t> {
     let clipped = Cell::new(0);
     let mut comment_free = CommentFree::new(compose(visible(text, options), &clipped));
@@ -74,7 +74,7 @@ fn clean_reformed<'t>(text: &str, bound: usize, options: &SanitizeOptions) -> Cl
     }
 }
 
-/// One walk over the text: long inert stretches are copied as they are, or not at all.
+/// One walk over the text: long inert stretches are copied whole, or not at all.
 struct Walk<'t, 'o> {
     text: &'t str,
     options: &'o SanitizeOptions,
@@ -105,7 +105,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    /// Returns the next character from `at` on that is not inert, and where it stands.
+    /// Returns the next character at or after `at` that is not inert, with its offset.
     fn next_change(&mut self, at: usize) -> Option<(usize, char, Class)> {
         let (bytes, mut at) = (self.text.as_bytes(), at);
         loop {
@@ -136,7 +136,7 @@ impl<'t, 'o> Walk<'t, 'o> {
     }
 
     fn map(&mut self, start: usize, end: usize, c: char) -> usize {
-        // Of a CR LF, the LF stays.
+        // Of CR LF, keep the LF.
         if c == '\r' && self.text.as_bytes().get(end) == Some(&b'\n') {
             self.writer.skip(start, end);
             return end;

@@ -1,27 +1,27 @@
-//! What a person should look at although the text keeps it, or because it is gone.
+//! Findings for a person to review, about kept or removed text.
 
 mod markup;
 
-/// Something noteworthy about a text. No note changes the text.
+/// A noteworthy property of a text. No note changes the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Note {
-    /// A comment was never closed; the rest of the text went with it.
+    /// A comment was never closed; the rest of the text was removed with it.
     UnterminatedComment,
-    /// Characters that reorder text on the screen were removed.
+    /// Bidirectional controls, which reorder text on the screen, were removed.
     Bidi,
-    /// Letters of another script stand for Latin ones in a word: `pаypal` with a Cyrillic `а`.
+    /// A word contains look-alikes of Latin letters: `pаypal` with a Cyrillic `а`.
     Confusable,
-    /// A link definition that leads nowhere holds text which no renderer shows: `[//]: # (text)`.
+    /// A link definition without a target contains text that no renderer shows: `[//]: # (text)`.
     HiddenMarkdown,
-    /// An HTML element is set to be invisible.
+    /// An HTML element is styled to be invisible.
     HiddenHtml,
-    /// More combining marks than any language uses stood in a row; the rest of them was removed.
+    /// More consecutive combining marks than any language uses; the excess was removed.
     CombiningMarks,
 }
 
 impl Note {
-    /// Returns the name used in reports.
+    /// Returns the name for reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Note {
         }
     }
 
-    /// Returns what it means, in one line.
+    /// Returns a one-line description.
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -61,7 +61,7 @@ impl serde::Serialize for Note {
     }
 }
 
-/// What the steps noticed on their way.
+/// Observations of the steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) unterminated: bool,
@@ -69,7 +69,7 @@ pub(crate) struct Seen {
     pub(crate) marks_clipped: bool,
 }
 
-/// Returns the notes on a cleaned text.
+/// Returns the notes about a cleaned text.
 pub(crate) fn take_notes(body: &str, seen: &Seen) -> Vec<Note> {
     let notes = [
         (seen.unterminated, Note::UnterminatedComment),

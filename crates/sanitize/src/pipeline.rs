@@ -1,4 +1,4 @@
-//! The steps in their order.
+//! The cleaning steps in order.
 
 use std::borrow::Cow;
 
@@ -9,15 +9,15 @@ use crate::notes::Seen;
 use crate::report::Sanitized;
 use crate::size::{BEYOND_LIMIT, enforce};
 
-/// The size limit where the caller names none.
+/// Default size limit.
 pub const DEFAULT_MAX_CHARS: usize = 20_000;
 
-/// What the caller may choose.
+/// Options of [`sanitize`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SanitizeOptions {
-    /// The most characters that the body may have, the marker of a cut not counted.
+    /// Maximum number of characters in the body, not counting the truncation marker.
     pub max_chars: usize,
-    /// What to do with zero-width joiners and non-joiners.
+    /// How zero-width joiners and non-joiners are treated.
     pub joiners: Joiners,
 }
 
@@ -31,12 +31,12 @@ impl Default for SanitizeOptions {
 /// this order.
 ///
 /// The result is a fixed point, `sanitize(sanitize(text).body).body == sanitize(text).body`: a comment that a later
-/// step puts together is removed as well, and what comes next to each other by a removal is normalised again. It is in
-/// NFKC and has none of the characters that [`strip_invisible`](crate::strip_invisible) removes, no `<!--`, no line
-/// end but the line feed, and at most 30 combining marks in a row.
+/// step creates is removed as well, and characters that a removal brings together are normalised again. The body is
+/// in NFKC and contains none of the characters that [`strip_invisible`](crate::strip_invisible) removes, no `<!--`,
+/// no line end but the line feed, and at most 30 consecutive combining marks.
 ///
-/// Time is linear in the length of the text. Memory besides the text is at most once its length when it has comments,
-/// plus a few bytes for each character of the limit, however much normalisation would make of it.
+/// Time is linear in the length of the text. Additional memory is at most the length of the text if it has comments,
+/// plus a few bytes for each character of the limit, however much the text expands by normalisation.
 ///
 /// ```
 /// use stockade_sanitize::{SanitizeOptions, sanitize};
@@ -79,7 +79,7 @@ mod tests {
 
     type Flood = (&'static str, fn(usize) -> String);
 
-    /// Texts of about `n` characters that ask for the most work.
+    /// Texts of about `n` characters that need the most work.
     const FLOODS: &[Flood] = &[
         ("one mark", |n| format!("a{}", "\u{301}".repeat(n))),
         ("marks out of order", |n| format!("a{}", "\u{301}\u{316}".repeat(n / 2))),
@@ -115,7 +115,8 @@ mod tests {
                 for (name, flood) in FLOODS {
                     for n in [5_000, 80_000] {
                         let steps = steps(*flood, n, &options);
-                        // The dearest character expands to 18, looked at twice when compared with the text first.
+                        // The most expensive character expands to 18, which are inspected twice when the result is
+                        // compared with the text.
                         assert!(steps <= 40 * n, "{name}, {max_chars}: {steps} steps for {n} characters");
                     }
                 }

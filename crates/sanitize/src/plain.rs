@@ -1,10 +1,10 @@
-//! Plain text: what no step has anything to do with, skipped at the speed of memory; and places counted in characters.
+//! Plain text, which no step changes, is skipped at memory speed; and offsets counted in characters.
 
-/// Bytes looked at in one step; small enough that a text with some symbols in it is not looked at twice too often.
+/// Bytes inspected per step; small enough that texts with a few symbols are not inspected twice too often.
 const CHUNK: usize = 32;
 
-/// Returns where, from `at` on, the first byte stands that is not plain: not printable ASCII, tab or line feed. The
-/// length of `bytes` when all of it is plain.
+/// Returns the offset, starting at `at`, of the first byte that is not plain: not printable ASCII, tab or line feed.
+/// Returns the length of `bytes` if all of it is plain.
 pub(crate) fn skip_plain(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     let (chunks, tail) = rest.as_chunks::<CHUNK>();
@@ -16,12 +16,12 @@ pub(crate) fn skip_plain(bytes: &[u8], at: usize) -> usize {
     at + chunks.len() * CHUNK + plain_len(tail)
 }
 
-/// Without an early exit, so that the compiler makes a few vector instructions of it.
+/// No early exit, so that it compiles to a few vector instructions.
 fn all_plain(chunk: &[u8; CHUNK]) -> bool {
     chunk.iter().fold(true, |plain, &byte| plain & is_plain(byte))
 }
 
-/// Returns how many bytes at the start are plain, eight at a time.
+/// Returns the number of plain bytes at the start, eight at a time.
 fn plain_len(bytes: &[u8]) -> usize {
     let (words, tail) = bytes.as_chunks::<8>();
     for (nth, word) in words.iter().enumerate() {
@@ -49,18 +49,18 @@ const fn odd_bytes(word: u64) -> u64 {
     (word | delete | (control & !line_end_or_tab)) & TOPS
 }
 
-/// Printable ASCII, tab and line feed. One more than a printable byte is more than a space as a signed number, and so is
-/// nothing else: that is one comparison where two limits are two.
+/// Printable ASCII, tab and line feed. A printable byte plus one is greater than a space as a signed number, and no
+/// other byte is: one comparison instead of two limits.
 const fn is_plain(byte: u8) -> bool {
     const SPACE: i8 = b' '.cast_signed();
     (byte.wrapping_add(1).cast_signed() > SPACE) | (byte == b'\t') | (byte == b'\n')
 }
 
-/// Returns the byte where character number `nth` begins, counted from 0; `None` when there are no more than `nth`.
+/// Returns the offset of character number `nth`, counted from 0; `None` if there are at most `nth` characters.
 pub(crate) fn char_offset(text: &str, nth: usize) -> Option<usize> {
     let begins_char = |byte: u8| byte & 0xC0 != 0x80;
     let (mut skipped, mut left) = (0, nth);
-    // A block at a time, without an early exit, for the same reason as above.
+    // Whole blocks without an early exit, for the same reason as above.
     let (blocks, _) = text.as_bytes().as_chunks::<64>();
     for block in blocks {
         let chars = block.iter().fold(0_u8, |chars, &byte| chars.wrapping_add(u8::from(begins_char(byte))));

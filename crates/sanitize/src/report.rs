@@ -1,29 +1,29 @@
-//! What came of a text.
+//! The result of cleaning a text.
 
 use std::borrow::Cow;
 
 use crate::invisible::InvisibleStripped;
 use crate::notes::{Note, Seen, take_notes};
 
-/// A cleaned text, and what was done to it.
+/// A cleaned text and a report of what was removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
 #[non_exhaustive]
 pub struct Sanitized<'t> {
-    /// The text to use in place of the original; borrowed exactly when it is the original.
+    /// The text to use instead of the original; borrowed exactly if it equals the original.
     pub body: Cow<'t, str>,
-    /// How many HTML comments were removed. Those that only came to be through normalisation are counted as far as the
-    /// text was normalised, that is up to the size limit.
+    /// Number of removed HTML comments. Comments that arise through normalisation are counted up to the size limit,
+    /// since the text is normalised only that far.
     pub html_comments_stripped: usize,
-    /// Whether the size limit was hit.
+    /// Whether the text was truncated.
     pub truncated: bool,
-    /// Whether characters of the tag block were removed: somebody hid text in them.
+    /// Whether characters of the tag block were removed; they are used to hide text.
     pub tag_block_detected: bool,
-    /// What invisible characters were removed, counted over the whole text.
+    /// Removed invisible characters, counted over the whole text.
     pub invisible_stripped: InvisibleStripped,
-    /// The message that the removed characters spell, when they spell one; its first 4,096 bytes.
+    /// The message that the removed characters encode, if any; its first 4,096 bytes.
     pub hidden_text: Option<String>,
-    /// What the notes need to know besides the body.
+    /// Observations that the notes need besides the body.
     pub(crate) seen: Seen,
 }
 
@@ -34,7 +34,7 @@ impl Sanitized<'_> {
         matches!(self.body, Cow::Owned(_))
     }
 
-    /// Returns what a person should look at, each kind once, in the order of the type. Looks at the body for it.
+    /// Returns the notes for a person to review, each kind once, in the order of the type. Inspects the body.
     #[must_use]
     pub fn notes(&self) -> Vec<Note> {
         take_notes(&self.body, &self.seen)

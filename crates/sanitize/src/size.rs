@@ -9,20 +9,22 @@ use crate::class::{Class, class};
 use crate::plain::char_offset;
 use crate::work;
 
-/// What is put after a text that was cut. It does not count towards the limit.
+/// Appended to a truncated text. It does not count towards the limit.
 pub const TRUNCATION_MARKER: &str = "\n[TRUNCATED]";
 
-/// How many characters [`enforce`] has to see beyond the limit: a marker, half an opener and the start of what follows.
+/// How many characters [`enforce`] has to see beyond the limit: a marker, half an opener and the start of the next
+/// character.
 pub(crate) const BEYOND_LIMIT: usize = 20;
 
-/// The longest user-perceived character that is never split. A real one has a handful of code points; one that has
-/// more than this is a flood, and is cut like any text.
+/// Longest user-perceived character that is never split. A real one has a handful of code points; a longer one is a
+/// flood, and is cut like any text.
 const MAX_GRAPHEME: usize = 64;
 
-/// Cuts `text` after `max_chars` characters, or a little before so as not to split a grapheme, and marks the cut.
-/// Returns whether it did.
+/// Truncates `text` after `max_chars` characters, or a little before to keep a grapheme whole, and appends the
+/// marker. Returns whether it did.
 ///
-/// A text that ends in the marker was cut before: it is measured without it, so that a second pass changes nothing.
+/// A text that ends in the marker was truncated before: measure it without the marker, so that a second pass changes
+/// nothing.
 pub(crate) fn enforce(text: Cow<'_, str>, max_chars: usize) -> (Cow<'_, str>, bool) {
     let measured = text.strip_suffix(TRUNCATION_MARKER).unwrap_or(&text);
     if measured.len() <= max_chars {
@@ -45,22 +47,23 @@ pub(crate) fn enforce(text: Cow<'_, str>, max_chars: usize) -> (Cow<'_, str>, bo
     (Cow::Owned(body), true)
 }
 
-/// Returns the last place at or before `limit` where `text` may be cut.
+/// Returns the last offset at or before `limit` where `text` may be cut.
 fn cut_before(text: &str, limit: usize) -> usize {
     let before = text.get(..limit).unwrap_or_default();
     let starts = before.char_indices().rev().map(|(at, _)| at);
     let mut places = iter::once(limit).chain(starts).take(MAX_GRAPHEME);
     match places.find(|&at| is_boundary(text, at)) {
-        // A joiner at the end joins nothing any more.
+        // A joiner at the end has nothing to join.
         Some(at) => before.get(..at).unwrap_or_default().trim_end_matches(['\u{200C}', '\u{200D}']).len(),
-        // Without regard to graphemes, whatever invisible character stayed for the sake of its neighbours goes.
+        // The cut ignores graphemes here, so also remove the invisible characters that were kept for their
+        // neighbours.
         None => before.trim_end_matches(|c| class(c) == Class::Stripped).len(),
     }
 }
 
 fn is_boundary(text: &str, at: usize) -> bool {
     work::step();
-    // The whole text is at hand, so the cursor never asks for more of it.
+    // The whole text is available, so the cursor never asks for more.
     GraphemeCursor::new(at, text.len(), true).is_boundary(text, 0).unwrap_or(true)
 }
 
@@ -82,7 +85,7 @@ mod tests {
         ("abg\u{30a}c", 4, "abg\u{30a}\n[TRUNCATED]"),
         ("🇩🇪🇫🇷", 3, "🇩🇪\n[TRUNCATED]"),
         ("g\u{30a}", 1, "\n[TRUNCATED]"),
-        // Marked already.
+        // Truncated before.
         ("abc\n[TRUNCATED]", 3, "abc\n[TRUNCATED]"),
         ("abcd\n[TRUNCATED]", 3, "abc\n[TRUNCATED]"),
     ];

@@ -1,4 +1,4 @@
-//! Counts work in tests, so that "linear" is a number and not a stopwatch.
+//! Counts work in tests, so that "linear" is a number instead of a stopwatch reading.
 
 #[cfg(test)]
 use std::cell::Cell;
@@ -8,7 +8,7 @@ thread_local! {
     static STEPS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts one look at a character by anything but the search for plain text. Nothing outside of tests.
+/// Counts one inspection of a character, except by the search for plain text. Compiles to nothing outside of tests.
 pub(crate) fn step() {
     #[cfg(test)]
     STEPS.with(|steps| steps.set(steps.get() + 1));

@@ -1,13 +1,14 @@
-//! Puts arguments into the text of a skill: once, so that an argument that looks like a place for one stays as it is.
+//! Substitutes arguments into a skill's text in one pass, so that an argument that looks like a placeholder is not
+//! replaced again.
 
-/// The most bytes that come of it, whatever a text repeats.
+/// Maximum size of the result, however often a text repeats an argument.
 const MAX_FILLED_BYTES: usize = 1 << 20;
 
-/// Returns the text with its arguments filled in, and nothing if that would be longer than anybody reads.
+/// Returns the text with its arguments substituted, or `None` if the result would exceed the size limit.
 ///
-/// `$ARGUMENTS` and `$@` stand for all of them, `$ARGUMENTS[0]` and `$1` for the first, `${@:2}` for those from the
-/// second on, and `{name}` for the one of that name. What stands for an argument that was not given is left as it is: it
-/// may be a price. A text without a place for arguments gets them at its end.
+/// `$ARGUMENTS` and `$@` are replaced by all arguments, `$ARGUMENTS[0]` and `$1` by the first, `${@:2}` by those from
+/// the second on, and `{name}` by the one of that name. A placeholder for a missing argument is left as is: it may be
+/// a price. If the text has no placeholder, the arguments are appended.
 #[must_use]
 pub fn substitute(text: &str, arguments: &str, names: &[String]) -> Option<String> {
     let words = split(arguments);
@@ -30,7 +31,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Returns the text, and whether there was a place for arguments in it.
+    /// Returns the text, and whether it contained a placeholder.
     fn fill(&self, text: &str) -> Option<(String, bool)> {
         let (mut filled, mut found) = (String::with_capacity(text.len()), false);
         let mut rest = text;
@@ -56,7 +57,7 @@ impl Filler<'_> {
         Some((filled, found))
     }
 
-    /// Returns how long the place for an argument is that a text begins with, and what belongs there.
+    /// Returns the length of the placeholder at the start of a text, and its replacement.
     fn place(&self, text: &str) -> Option<(usize, String)> {
         if let Some(rest) = text.strip_prefix("$ARGUMENTS") {
             let index = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
@@ -84,7 +85,7 @@ impl Filler<'_> {
     }
 }
 
-/// Splits arguments at spaces; quotes hold one together.
+/// Splits arguments at spaces; quotes group words.
 fn split(arguments: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in arguments.chars() {

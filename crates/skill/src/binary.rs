@@ -1,8 +1,8 @@
-//! Files that are no text and run, or hold what runs: told by how they begin, since a name says what it likes.
+//! Binary files that run or contain programs, detected by their first bytes: a file name proves nothing.
 
 use crate::surface::SurfaceKind;
 
-/// What a file is that is no text.
+/// The format of a binary file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Binary {
@@ -12,7 +12,7 @@ pub struct Binary {
     pub format: &'static str,
 }
 
-/// How files begin, from which byte on, and what they are then.
+/// Offset and bytes that identify a format, and its kind.
 const BEGINNINGS: &[(usize, &[u8], SurfaceKind, &str)] = {
     use SurfaceKind::{Archive, Bytecode, MachineCode};
     &[
@@ -22,7 +22,7 @@ const BEGINNINGS: &[(usize, &[u8], SurfaceKind, &str)] = {
         (0, b"\xce\xfa\xed\xfe", MachineCode, "Mach-O"),
         (0, b"\xcf\xfa\xed\xfe", MachineCode, "Mach-O"),
         (0, b"\xca\xfe\xba\xbf", MachineCode, "Mach-O"),
-        // A class of Java begins like a program of macOS for several processors: both run.
+        // A Java class begins like a universal binary of macOS: both run.
         (0, b"\xca\xfe\xba\xbe", MachineCode, "Java class or Mach-O"),
         (0, b"\0asm", Bytecode, "WebAssembly"),
         (0, b"\x1bLua", Bytecode, "Lua"),
@@ -50,10 +50,10 @@ const BEGINNINGS: &[(usize, &[u8], SurfaceKind, &str)] = {
     ]
 };
 
-/// How far into a program of Windows its second head may stand.
+/// Maximum offset of the PE header in a Windows program.
 const MAX_DOS: usize = 4096;
 
-/// Says what a file is, by its first bytes, if it runs or holds files and is no text. The first 8 KiB are enough.
+/// Detects a binary file that runs or contains files, by its first bytes. The first 8 KiB suffice.
 ///
 /// ```
 /// use stockade_skill::{SurfaceKind, binary};
@@ -72,13 +72,13 @@ pub fn binary(bytes: &[u8]) -> Option<Binary> {
     if is_windows_program(bytes) {
         return Some(Binary { kind: SurfaceKind::MachineCode, format: "Windows program" });
     }
-    // Two bytes that count the versions of Python, and two that no text has behind each other.
+    // A bytecode version, a fixed `\r\n`, and a flags word, whose zero bytes do not occur in text.
     let is_python =
         matches!(bytes, [_, high, b'\r', b'\n', flags, 0, 0, 0, ..] if *high < 0x20 && *flags < 4);
     is_python.then_some(Binary { kind: SurfaceKind::Bytecode, format: "Python" })
 }
 
-/// `MZ`, and where that says it is, `PE`.
+/// `MZ`, and `PE` at the offset that its header names.
 fn is_windows_program(bytes: &[u8]) -> bool {
     let at = bytes.get(0x3c..0x40).and_then(|at| at.try_into().ok()).map(u32::from_le_bytes);
     let at = at.and_then(|at| usize::try_from(at).ok()).filter(|at| *at <= MAX_DOS);

@@ -1,9 +1,9 @@
-//! Finds the commands in the text of a skill that run when it is loaded.
+//! Finds the commands in a skill's text that run when the skill is loaded.
 //!
-//! `` !`command` `` and blocks that begin with ```` ```! ```` are replaced by what they print, before a model sees the
-//! text. They are found wherever they stand, in examples too: the programs that run them do not ask.
+//! `` !`command` `` and blocks that begin with ```` ```! ```` are replaced by their output before a model sees the
+//! text. They are found everywhere, also in examples: the programs that run them make no distinction.
 
-/// A command in the text of a skill that runs when the skill is loaded.
+/// A command in a skill's text that runs when the skill is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadCommand<'t> {
@@ -13,24 +13,24 @@ pub struct LoadCommand<'t> {
     pub line: usize,
 }
 
-/// Returns the commands of a text, in their order.
+/// Iterates over the commands of a text in order.
 pub fn load_commands(text: &str) -> impl Iterator<Item = LoadCommand<'_>> {
     Search { text, at: 0, line: 1, inline: Next::default(), block: Next::default(), is_last_line: false }
 }
 
 struct Search<'t> {
     text: &'t str,
-    /// Where the search goes on, at the start of a line.
+    /// Offset at which the search continues, at the start of a line.
     at: usize,
     line: usize,
     inline: Next,
     block: Next,
-    /// Whether no line ends any more, so that no block begins.
+    /// Whether no further line end follows, so that no block can begin.
     is_last_line: bool,
 }
 
-/// Where something is found next. It is looked for again once the search is past it, so that all looks together pass over the text
-/// once.
+/// Offset of the next occurrence. It is searched again only after the search has passed it, so that all searches
+/// together read the text once.
 #[derive(Debug, Clone, Copy, Default)]
 enum Next {
     #[default]
@@ -40,7 +40,7 @@ enum Next {
 }
 
 impl Next {
-    /// Returns how far away it is from `at`.
+    /// Returns its distance from `at`.
     fn from(&mut self, text: &str, at: usize, needle: &[u8]) -> Option<usize> {
         if matches!(self, Self::Unknown) || matches!(self, Self::At(found) if *found < at) {
             let rest = text.as_bytes().get(at..).unwrap_or_default();
@@ -57,7 +57,7 @@ impl Next {
 }
 
 impl<'t> Search<'t> {
-    /// Moves past `bytes` more.
+    /// Advances past `bytes` more.
     fn pass(&mut self, bytes: usize) {
         let passed = self.text.get(self.at..self.at + bytes).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', passed.as_bytes()).count();
@@ -117,7 +117,7 @@ impl<'t> Iterator for Search<'t> {
             };
             match found {
                 Some(found) => return Some(found),
-                // Past the backticks; they are bytes of their own, so this is a border of characters.
+                // The backticks are ASCII, so the offset after them is a character boundary.
                 None => {
                     let ticks = self.text.get(self.at + start + 1..).unwrap_or_default();
                     let ticks = ticks.bytes().take_while(|byte| *byte == b'`').count();
@@ -128,7 +128,7 @@ impl<'t> Iterator for Search<'t> {
     }
 }
 
-/// Counts the bytes that were looked at.
+/// Counts the inspected bytes.
 #[cfg(test)]
 mod work {
     use std::cell::Cell;

@@ -1,10 +1,10 @@
-//! The dialects that skills are written in, and how strictly each takes what.
+//! Skill dialects, and how strictly each treats a problem.
 
 use serde::Serialize;
 
 use super::problem::ProblemLevel;
 
-/// What is expected of the head of a skill.
+/// The format that a skill's front matter must have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Dialect {
@@ -13,19 +13,19 @@ pub enum Dialect {
     AgentSkills,
     /// Claude Code: every key is optional, and commands in the text run when a skill is loaded.
     Claude,
-    /// OpenClaw: `metadata` holds requirements and installers, heads that are no YAML are read line by line.
+    /// OpenClaw: `metadata` contains requirements and installers; front matter that is not YAML is read line by line.
     OpenClaw,
-    /// Comis: keys in camel case, and none that is not known.
+    /// Comis: keys in camel case; unknown keys are errors.
     Comis,
-    /// Whatever can be made sense of.
+    /// Accepts anything that can be interpreted.
     Lenient,
 }
 
 impl Dialect {
-    /// Every dialect that skills are read in.
+    /// All dialects.
     pub const ALL: [Self; 5] = [Self::AgentSkills, Self::Claude, Self::OpenClaw, Self::Comis, Self::Lenient];
 
-    /// Returns the name, as it is written in a configuration.
+    /// Returns the name used in configurations.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// Whether a head that is no YAML is read again, line by line.
+    /// Whether front matter that is not YAML is read again line by line.
     pub(super) const fn reads_line_by_line(self) -> bool {
         !matches!(self, Self::Comis | Self::Claude)
     }
@@ -60,24 +60,25 @@ impl Dialect {
         KEYS.iter().find(|row| row.0 == key).and_then(|(_, dialects)| dialects.first().copied())
     }
 
-    /// Returns the names of all problems, whoever finds them.
+    /// Returns the names of all problems.
     pub fn rules() -> impl Iterator<Item = &'static str> {
         LEVELS.iter().map(|row| row.0)
     }
 
-    /// Whether a problem is what a skill would do, and not what it looks like: where it is an error, the skill attacks.
+    /// Whether a problem concerns a skill's behaviour rather than its form: as an error, it marks the skill as an
+    /// attack.
     #[must_use]
     pub fn is_attack(rule: &str) -> bool {
         ATTACKS.contains(&rule)
     }
 
-    /// Whether a problem says that something of a skill was not looked at, by anybody.
+    /// Whether a problem reports a part of the skill that was not examined.
     #[must_use]
     pub fn is_unseen(rule: &str) -> bool {
         UNSEEN.contains(&rule)
     }
 
-    /// Returns how this dialect takes a problem. One that is not in the table is an error.
+    /// Returns the severity of a problem in this dialect. An unlisted problem is an error.
     #[must_use]
     pub fn level(self, rule: &str) -> ProblemLevel {
         let row = LEVELS.iter().find(|(name, _)| *name == rule);
@@ -86,10 +87,10 @@ impl Dialect {
     }
 }
 
-/// The keys of a head, and who knows them.
+/// The front matter keys, and the dialects that know them.
 ///
-/// This only decides what is called unknown. A key that narrows what a skill may do, or that makes something run, is
-/// read in every dialect and spelling: another program may read the same file by other rules.
+/// This table only decides which keys are reported as unknown. A key that narrows a skill's permissions, or makes
+/// something run, is read in every dialect and spelling: another program may read the same file by other rules.
 const KEYS: &[(&str, &[Dialect])] = {
     use Dialect::{AgentSkills as A, Claude as C, Comis as M, OpenClaw as O};
     &[
@@ -99,7 +100,7 @@ const KEYS: &[(&str, &[Dialect])] = {
         ("compatibility", &[A, C, O]),
         ("metadata", &[A, C, O, M]),
         ("allowed-tools", &[A, C, O]),
-        // Read as the one above, and nobody's.
+        // A variant of the key above that no dialect documents.
         ("allowed_tools", &[]),
         ("version", &[C, O, M]),
         ("homepage", &[O]),
@@ -131,10 +132,10 @@ const KEYS: &[(&str, &[Dialect])] = {
     ]
 };
 
-/// The problems that are no matter of form.
+/// The problems that concern behaviour, not form.
 const ATTACKS: &[&str] = &["command-refused", "too-many-commands", "not-locked", "changed-since-locked"];
 
-/// The problems that say that something was not looked at.
+/// The problems that report unexamined parts.
 const UNSEEN: &[&str] = &[
     "not-read",
     "archive",
@@ -145,27 +146,27 @@ const UNSEEN: &[&str] = &[
     "not-plain-text",
 ];
 
-/// How each dialect takes each problem, in the order of [`Dialect::ALL`].
+/// The severity of each problem in each dialect, in the order of [`Dialect::ALL`].
 const LEVELS: &[(&str, [ProblemLevel; 5])] = {
     use ProblemLevel::{Error as E, Ignored as I, Note as N, Warning as W};
     &[
         // The form of the file.               A  C  O  M  L
-        // Prose that says nothing about itself is still a skill: whoever loads it is told, and names it after its folder.
+        // Prose without front matter is still a skill: the caller is told, and names it after its directory.
         ("no-front-matter", [W, N, W, W, N]),
         ("front-matter-unclosed", [E, E, E, E, E]),
         ("front-matter-empty", [W, N, W, W, N]),
         ("front-matter-not-yaml", [E, E, E, E, E]),
-        // Another reader may have made something else of it.
+        // Another parser may have read it differently.
         ("front-matter-line-by-line", [W, E, W, E, W]),
         ("front-matter-not-a-table", [E, E, E, E, E]),
         ("duplicate-key", [E, E, E, E, E]),
-        // A program that does not know the mark finds no head at all.
+        // A program that does not know the byte order mark finds no front matter at all.
         ("byte-order-mark", [N, N, N, E, N]),
         ("marker-in-value", [N, N, N, N, I]),
         ("not-plain-text", [W, W, W, W, W]),
         // Keys.
         ("unknown-key", [N, N, N, E, I]),
-        // What was meant is not read: a list of tools that would have restricted the skill, for one.
+        // The intended key is not read: a list of tools that would have restricted the skill, for example.
         ("misspelt-key", [N, N, N, E, N]),
         ("missing-name", [E, I, E, E, N]),
         ("missing-description", [E, N, E, E, N]),
@@ -173,12 +174,12 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("unreadable-tools", [E, E, E, E, E]),
         ("too-long", [N, N, N, E, I]),
         ("name-shape", [N, N, N, E, I]),
-        // A path, an escape or a disguise: a program that makes a file, a line or a tag of it does something else.
+        // A path, an escape or a disguise: dangerous in a program that makes a file, a line or a tag of the name.
         ("unusable-name", [E, E, E, E, E]),
         ("name-not-folder", [N, I, I, I, I]),
         ("nested-metadata", [N, I, I, E, I]),
         ("unknown-word", [I, I, I, E, I]),
-        // What the skill says and does.
+        // The content of the skill.
         ("empty-body", [N, N, N, E, N]),
         ("body-truncated", [N, N, N, N, N]),
         ("hidden-text", [W, W, W, W, W]),
@@ -187,7 +188,7 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("command-refused", [E, E, E, E, E]),
         ("command-unanswered", [W, W, W, W, W]),
         ("too-many-commands", [E, E, E, E, E]),
-        // It is not what somebody looked at.
+        // The skill differs from the reviewed version.
         ("not-locked", [E, E, E, E, E]),
         ("changed-since-locked", [E, E, E, E, E]),
         ("hook", [W, W, W, W, W]),
@@ -199,7 +200,7 @@ const LEVELS: &[(&str, [ProblemLevel; 5])] = {
         ("bytecode", [W, W, W, W, W]),
         ("archive", [W, W, W, W, W]),
         ("broad-tools", [W, W, W, W, W]),
-        // Many skills name the shell and mean a few commands.
+        // Many skills list the shell although they need only a few commands.
         ("whole-shell", [N, N, N, N, N]),
         ("unverified-download", [W, W, W, W, W]),
         ("model-bypassed", [W, W, W, W, W]),

@@ -1,26 +1,26 @@
-//! The frame in which a skill reaches a prompt, and which it cannot leave.
+//! Frame of a skill in a prompt, which the skill's text cannot leave.
 
 use std::fmt::Write as _;
 
-/// What a prompt is made of. All of it must have been cleaned.
+/// The parts of a prompt. All of them must have been cleaned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillFrame {
-    /// The name of the skill, on one line.
+    /// Name of the skill, on one line.
     pub name: String,
-    /// What it is for, on one line.
+    /// Its purpose, on one line.
     pub description: String,
-    /// The text below the head.
+    /// The text below the front matter.
     pub body: String,
-    /// The folder that its references are relative to.
+    /// The directory that its references are relative to.
     pub folder: Option<String>,
-    /// The other files in the folder.
+    /// The other files in the directory.
     pub files: Vec<String>,
     /// Names of its arguments.
     pub arguments: Vec<String>,
 }
 
 impl SkillFrame {
-    /// Returns the skill in a list, for a model to choose from.
+    /// Returns the skill's entry in a list, for a model to choose from.
     #[must_use]
     pub fn listing(&self) -> String {
         let mut xml = format!("<skill>\n<name>{}</name>\n", attribute(&self.name));
@@ -32,8 +32,8 @@ impl SkillFrame {
         xml
     }
 
-    /// Returns the skill as a model gets it: `body`, which is its own with arguments filled in, between tags that nothing in
-    /// it can close, open or imitate.
+    /// Returns the skill as a model reads it: `body`, the skill's own with arguments substituted, between tags that
+    /// nothing in it can close, open or imitate.
     #[must_use]
     pub fn framed(&self, body: &str) -> String {
         let mut xml = format!("<skill_content name=\"{}\">\n", attribute(&self.name));
@@ -54,7 +54,7 @@ impl SkillFrame {
     }
 }
 
-/// A text within a tag, or within its quotes.
+/// Escapes a text for use within a tag or a quoted attribute.
 fn attribute(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
         match c {
@@ -70,7 +70,7 @@ fn attribute(text: &str) -> String {
     })
 }
 
-/// Names of tags by which prompts are framed. A skill that could write them would speak with another voice.
+/// Names of tags that frame prompts. A skill that could write them could impersonate the harness.
 const FRAMES: &[&str] = &[
     "skill",
     "skills",
@@ -94,11 +94,11 @@ const FRAMES: &[&str] = &[
     "invoke",
 ];
 
-/// How far behind a `<` the name of a tag may stand.
+/// Maximum distance between a `<` and the name of its tag.
 const MAX_REACH: usize = 80;
 
-/// A body whose tags cannot close, open or imitate the frame that it stands in. Other tags are left alone: skills write
-/// about HTML.
+/// Escapes tags in a body that could close, open or imitate its frame. Other tags are left alone: skills write about
+/// HTML.
 fn enclosed(body: &str) -> String {
     let mut escaped = String::with_capacity(body.len());
     let mut rest = body;
@@ -111,7 +111,7 @@ fn enclosed(body: &str) -> String {
     escaped
 }
 
-/// Whether what stands behind a `<` makes it a tag of a frame.
+/// Whether the text after a `<` makes it a frame tag.
 fn opens_frame(after: &str) -> bool {
     let near = after.get(..after.floor_char_boundary(MAX_REACH)).unwrap_or(after);
     let near = near.trim_start_matches(|c: char| c.is_whitespace() || "/\\!?|".contains(c));

@@ -1,37 +1,37 @@
-//! Takes a skill apart into its head and its body.
+//! Splits a skill into front matter and body.
 
 use std::borrow::Cow;
 
-/// The text of a skill in two parts, its head and its body.
+/// A skill's text, split into front matter and body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillText<'t> {
-    /// How it starts, with its head if it has one.
+    /// How it starts, with its front matter if present.
     pub start: HeadStart<'t>,
-    /// What stands below the head; all of it, if there is none.
+    /// The text below the front matter; all of it if there is none.
     pub body: &'t str,
-    /// How many lines stand before the body.
+    /// Number of lines before the body.
     pub lines_before: usize,
     /// Whether the text begins with a byte order mark.
     pub mark: bool,
 }
 
-/// How the text of a skill starts.
+/// How a skill's text starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadStart<'t> {
-    /// With a head, which begins on the second line.
+    /// With front matter, which begins on the second line.
     Head(&'t str),
-    /// With something else than the line that opens a head.
+    /// With anything but the line that opens front matter.
     Body,
-    /// With the line that opens a head, and none that closes it.
+    /// With an opening line without a closing line.
     Unclosed,
 }
 
-/// Splits a text whose line ends are line feeds. A head stands between two lines of three dashes, of which the first is
-/// the first line of all.
+/// Splits a text with line feeds as line ends. Front matter is enclosed by two lines of three dashes, the first of
+/// which is the first line of the text.
 ///
-/// A line that only begins with three dashes closes nothing here. There are readers for which it does; for them, what
-/// is called unclosed here would have a body, and nobody should use a text that two readers take apart differently.
+/// A line that only begins with three dashes does not close it. Some parsers accept such a line; for them, an
+/// unclosed front matter would have a body, and a text that two parsers split differently should not be used.
 #[must_use]
 pub fn split_head(text: &str) -> SkillText<'_> {
     let (text, mark) = match text.strip_prefix('\u{feff}') {
@@ -55,7 +55,7 @@ pub fn split_head(text: &str) -> SkillText<'_> {
     SkillText { start: HeadStart::Unclosed, body: rest, lines_before: 1, mark }
 }
 
-/// The same text with line feeds as line ends.
+/// Converts line ends to line feeds.
 #[must_use]
 pub fn unix_lines(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', text.as_bytes()).is_none() {

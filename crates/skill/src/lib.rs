@@ -1,13 +1,13 @@
-//! Reads skills of AI agents: text in, what it says about itself, what in it runs, and a prompt out.
+//! Parses the skills of AI agents: front matter, commands and other parts that run, and the frame for a prompt.
 //!
-//! - [`SkillManifest::read`]: the head of a `SKILL.md` in one of five [`Dialect`]s, and what is wrong with it.
-//! - [`head_surfaces`], [`load_commands`]: what runs, or lets something run, before a model is asked.
-//! - [`settings_surfaces`], [`binary()`], [`is_program`]: the same of the files beside it.
-//! - [`substitute`]: arguments, filled in once.
+//! - [`SkillManifest::read`]: the front matter of a `SKILL.md` in one of five [`Dialect`]s, and its problems.
+//! - [`head_surfaces`], [`load_commands`]: parts that run, or let something run, before a model is asked.
+//! - [`settings_surfaces`], [`binary()`], [`is_program`]: the same for the files beside it.
+//! - [`substitute`]: arguments, substituted once.
 //! - [`SkillFrame`]: the tags around a skill in a prompt, which nothing in it can close, open or imitate.
 //!
-//! It does **not** look for attacks, clean a text, open a file or judge a command: that is for a scanner, a sanitizer and a
-//! policy, and `stockade-guard` puts them together. Whoever holds a manifest only knows what a stranger wrote.
+//! It does **not** look for attacks, clean text, open files or judge commands: a scanner, a sanitizer and a policy
+//! do, and `stockade-guard` combines them. A manifest contains only untrusted claims.
 //!
 //! ```
 //! use stockade_skill::{Dialect, ListedTools, SkillManifest};

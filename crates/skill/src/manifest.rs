@@ -1,91 +1,91 @@
-//! What a skill says about itself.
+//! A skill's claims about itself.
 
 use std::collections::BTreeMap;
 
-/// The head of a skill, read.
+/// Parsed front matter of a skill.
 ///
-/// All of it is the word of a stranger: texts are shown escaped, lists of tools only ever narrow, and what it asks for is
-/// granted by nobody but the operator.
+/// All of it is untrusted: texts are escaped for display, lists of tools only narrow, and requested permissions are
+/// granted by the operator alone.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SkillManifest {
-    /// Its name; that of its folder where it says none and the dialect permits that.
+    /// Name of the skill; the directory's name if it is missing and the dialect permits that.
     pub name: Option<String>,
-    /// What it is for.
+    /// Its purpose.
     pub description: Option<String>,
-    /// When a model should turn to it.
+    /// When a model should use it.
     pub when_to_use: Option<String>,
     /// Its version.
     pub version: Option<String>,
     /// Its licence.
     pub license: Option<String>,
-    /// What it needs to run, in words.
+    /// What it needs to run, in prose.
     pub compatibility: Option<String>,
-    /// What is shown where arguments are typed.
+    /// Hint shown where arguments are typed.
     pub argument_hint: Option<String>,
-    /// Names of its arguments, which stand in its text in braces.
+    /// Names of its arguments, which occur in its text in braces.
     pub arguments: Vec<String>,
     /// Whether a user may call it by name.
     pub user_invocable: bool,
-    /// Whether a model must not turn to it by itself.
+    /// Whether a model must not use it unasked.
     pub disable_model_invocation: bool,
     /// The tools that it lists: an upper bound, whatever the dialect means by it.
     pub tools: ListedTools,
     /// The tools that it renounces.
     pub disallowed_tools: Vec<String>,
-    /// What it says that it touches.
+    /// The resources that it claims to touch.
     pub permissions: SkillPermissions,
-    /// What must be there for it to work.
+    /// Its requirements.
     pub requires: SkillRequirements,
     /// Further facts, key and value.
     pub metadata: BTreeMap<String, String>,
-    /// The form of its input, as a JSON Schema.
+    /// JSON Schema of its input.
     pub input_schema: Option<serde_json::Value>,
 }
 
-/// The tools that a skill lists, as it writes them: what an entry means is for whoever grants tools.
+/// The tools that a skill lists, as written: the tool policy interprets the entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ListedTools {
-    /// It has no such list, which restricts nothing.
+    /// No list, and so no restriction.
     #[default]
     Unlisted,
-    /// One text of several entries: `Read Bash(git:*)`.
+    /// One string of several entries: `Read Bash(git:*)`.
     Text(String),
-    /// A list of entries. Without any, the skill may use no tool.
+    /// A list of entries. If it is empty, the skill may use no tool.
     Entries(Vec<String>),
 }
 
-/// What a skill says that it touches. It is a declaration: nothing is granted by it.
+/// Resources that a skill claims to touch. A declaration: it grants nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillPermissions {
     /// Paths that it reads.
     pub fs_read: Vec<String>,
     /// Paths that it writes.
     pub fs_write: Vec<String>,
-    /// Hosts that it talks to.
+    /// Hosts that it connects to.
     pub net: Vec<String>,
-    /// Variables that it reads.
+    /// Environment variables that it reads.
     pub env: Vec<String>,
 }
 
-/// What must be there for a skill to work.
+/// Requirements of a skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillRequirements {
-    /// Systems that it works on; any, if there are none.
+    /// Supported operating systems; any if empty.
     pub os: Vec<String>,
-    /// Programs, all of them.
+    /// Required programs, all of them.
     pub bins: Vec<String>,
-    /// Programs, one of them.
+    /// Alternative programs, one of them.
     pub any_bins: Vec<String>,
-    /// Variables of the environment.
+    /// Required environment variables.
     pub env: Vec<String>,
-    /// Settings of the program that loads it.
+    /// Required settings of the program that loads it.
     pub config: Vec<String>,
-    /// The key by which it is configured.
+    /// Key of its configuration.
     pub skill_key: Option<String>,
-    /// The variable that holds its main secret.
+    /// Variable that contains its main secret.
     pub primary_env: Option<String>,
-    /// How its command is dispatched; anything here means that a model is not asked first.
+    /// How its command is dispatched; any value means that a model is not asked first.
     pub command_dispatch: Option<String>,
 }
 

@@ -1,12 +1,12 @@
-//! Names that nobody can use as one.
+//! Names that are unsafe to use.
 
 use stockade_text::{escape, poses_as_latin};
 
-/// How to mend a name.
+/// Advice for an unusable name.
 pub const NAME_FIX: &str =
     "use lower-case letters, digits and single hyphens between them, such as `my-skill`";
 
-/// Says why nobody can use a name as one, if so: a program that makes a file, a line or a tag of it does something else then.
+/// Returns why a name is unsafe, if so: a program that makes a file, a line or a tag of it would do something else.
 ///
 /// ```
 /// use stockade_skill::unusable;
@@ -16,7 +16,7 @@ pub const NAME_FIX: &str =
 /// ```
 #[must_use]
 pub fn unusable(name: &str) -> Option<&'static str> {
-    // Letters that are drawn like others: full-width, in circles, of mathematics.
+    // Variants of letters: full-width, circled, mathematical.
     let is_disguised =
         |c: char| matches!(c, '\u{ff00}'..='\u{ffef}' | '\u{2460}'..='\u{24ff}' | '\u{1d400}'..='\u{1d7ff}');
     if name.contains(['/', '\\']) || name.trim_start().starts_with('.') {

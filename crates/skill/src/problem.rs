@@ -1,4 +1,4 @@
-//! What is wrong with a skill, besides what the scanner finds.
+//! Problems of a skill, besides the scanner's findings.
 
 use std::fmt;
 
@@ -7,31 +7,31 @@ use stockade_text::TextPosition;
 
 use super::dialect::Dialect;
 
-/// The most problems that are listed.
+/// Maximum number of listed problems.
 const MAX_LISTED: usize = 200;
 
-/// How much a problem matters, from the mildest.
+/// Severity of a problem, mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProblemLevel {
-    /// This dialect does not mind.
+    /// Ignored in this dialect.
     Ignored,
-    /// The author may want to mend it.
+    /// The author may want to fix it.
     Note,
-    /// Somebody should look at it before the skill is used.
+    /// To be reviewed before the skill is used.
     Warning,
     /// The skill cannot be used.
     Error,
 }
 
-/// Something that is wrong with a skill.
+/// A problem of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillProblem {
-    /// How much it matters in this dialect.
+    /// Severity in this dialect.
     pub level: ProblemLevel,
-    /// The name of the rule, which never changes its meaning.
+    /// Stable name of the rule; its meaning never changes.
     pub rule: &'static str,
     /// The file.
     pub path: String,
@@ -40,9 +40,9 @@ pub struct SkillProblem {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     #[serde(rename = "remediation")]
     pub fix: String,
 }
@@ -50,17 +50,17 @@ pub struct SkillProblem {
 /// A position in a file of a skill.
 #[derive(Debug, Clone, Copy)]
 pub struct FilePosition<'p> {
-    /// What to call the file.
+    /// Display name of the file.
     pub path: &'p str,
-    /// The position in it.
+    /// Position in the file.
     pub at: TextPosition,
 }
 
-/// Collects what is wrong with a skill, each problem as bad as its dialect takes it.
+/// Collects the problems of a skill, each with the severity of its dialect.
 #[derive(Debug)]
 pub struct SkillProblems {
     dialect: Dialect,
-    /// Whether a note is an error, and what nobody looked at.
+    /// Whether notes and unexamined parts are errors.
     strict: bool,
     list: Vec<SkillProblem>,
     worst: ProblemLevel,
@@ -68,14 +68,13 @@ pub struct SkillProblems {
 }
 
 impl SkillProblems {
-    /// Returns a collector without problems. `strict` makes an error of what the dialect merely notes, and of what
-    /// nobody looked at.
+    /// Creates an empty collector. With `strict`, notes and unexamined parts become errors.
     #[must_use]
     pub const fn new(dialect: Dialect, strict: bool) -> Self {
         Self { dialect, strict, list: Vec::new(), worst: ProblemLevel::Ignored, attacks: false }
     }
 
-    /// Adds a problem, unless this dialect does not mind. More than anybody reads are counted and not kept.
+    /// Adds a problem, unless this dialect ignores it. Beyond the limit, problems are only counted.
     pub fn add(
         &mut self,
         rule: &'static str,
@@ -105,19 +104,19 @@ impl SkillProblems {
         }
     }
 
-    /// Returns the dialect that the skill is read in.
+    /// Returns the dialect in which the skill is read.
     #[must_use]
     pub const fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Whether an error is what the skill would do, and not merely how it is written.
+    /// Whether an error concerns the skill's behaviour rather than its form.
     #[must_use]
     pub const fn attacks(&self) -> bool {
         self.attacks
     }
 
-    /// Returns the problems, the worst first, and how bad the worst of all is.
+    /// Returns the problems, worst first, and the worst severity.
     #[must_use]
     pub fn end(mut self) -> (Vec<SkillProblem>, ProblemLevel) {
         self.list.sort_by_key(|problem| std::cmp::Reverse(problem.level));
@@ -141,7 +140,7 @@ mod tests {
         assert_eq!((list.len(), worst), (MAX_LISTED, ProblemLevel::Error));
     }
 
-    /// Every rule that the sources name has its row.
+    /// Every rule that the sources mention has its row.
     #[test]
     fn every_rule_has_its_levels() {
         let sources = [include_str!("read.rs"), include_str!("surface.rs")];

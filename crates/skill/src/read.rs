@@ -1,4 +1,4 @@
-//! From the head of a skill to its manifest, with everything that is wrong on the way.
+//! Parses front matter into a manifest and collects its problems.
 
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
@@ -8,23 +8,24 @@ use crate::manifest::{ListedTools, SkillManifest};
 use crate::name::{NAME_FIX, unusable};
 use crate::problem::{FilePosition, SkillProblem, SkillProblems};
 
-/// The most bytes of a head.
+/// Maximum size of front matter.
 pub const MAX_HEAD_BYTES: usize = 256 << 10;
-/// The most characters of a name and of a description.
+/// Maximum number of characters of a name, and of a description.
 const MAX_NAME_CHARS: usize = 64;
 const MAX_DESCRIPTION_CHARS: usize = 1024;
-/// The most of any other text, and of a list.
+/// Maximum length of any other string, and of a list.
 const MAX_TEXT_CHARS: usize = 4096;
 const MAX_ENTRIES: usize = 256;
 
-/// Says why a list of tools cannot be read. How its entries are written is for whoever grants tools.
+/// Returns why a list of tools cannot be parsed. The tool policy defines the syntax of entries.
 pub type ToolCheck = dyn Fn(&ListedTools) -> Result<(), String>;
 
 impl SkillManifest {
-    /// Reads the head of a skill, and returns what is wrong with it, the worst first. `name` is what to call the file.
+    /// Parses the front matter of a skill and returns its problems, worst first. `name` is the display name of the
+    /// file.
     ///
-    /// Nothing is looked for that attacks: that is for a scanner. Where a problem is an
-    /// [error](crate::ProblemLevel::Error), the skill must not be used.
+    /// Does not look for attacks; a scanner does. If a problem is an [error](crate::ProblemLevel::Error), the skill
+    /// must not be used.
     #[must_use]
     pub fn read(text: &str, name: &str, dialect: Dialect, check: &ToolCheck) -> (Self, Vec<SkillProblem>) {
         let mut problems = SkillProblems::new(dialect, false);
@@ -33,7 +34,7 @@ impl SkillManifest {
     }
 }
 
-/// Reads the head of a skill, if it has one. Also returns it as a document, for whoever looks for what runs.
+/// Parses the front matter of a skill, if present. Also returns the document, which the search for surfaces needs.
 pub fn read_head(
     text: &SkillText<'_>,
     path: &str,
@@ -72,8 +73,8 @@ fn read_manifest(
     (manifest, Some(document))
 }
 
-/// Parses a head: as YAML, and in some dialects line by line where that fails. Lines are counted from the start of the
-/// file, whose first line opens the head.
+/// Parses front matter: as YAML, and in some dialects line by line if that fails. Lines are counted from the start of
+/// the file, whose first line opens the front matter.
 fn document(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node> {
     let start = FilePosition { path, at: TextPosition::START };
     if head.trim().is_empty() {
@@ -117,7 +118,7 @@ fn document(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node
 
 const NAME_AND_USE: &str = "write `name: …` and `description: …` there, one on each line";
 
-/// The head begins on the second line.
+/// The front matter begins on the second line.
 fn shifted(mut node: Node) -> Node {
     node.at = node.at.below(1);
     node.value = match node.value {
@@ -133,7 +134,7 @@ fn shifted(mut node: Node) -> Node {
     node
 }
 
-/// Reads `key: the rest of the line`; what is indented below belongs to it as text.
+/// Reads `key: the rest of the line`; indented lines below belong to it as text.
 fn by_lines(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node> {
     if head.len() > MAX_HEAD_BYTES {
         return None;
@@ -152,7 +153,7 @@ fn by_lines(head: &str, path: &str, problems: &mut SkillProblems) -> Option<Node
                 let text = value.trim().trim_matches(['"', '\'']).to_owned();
                 let node = Node { at, value: Value::Text(text) };
                 entries.push(TableEntry { at, key: key.to_owned(), node });
-                // A head of nothing but keys is no head, and the look for earlier ones takes time.
+                // Bound the entries: the search for earlier ones is quadratic, and real front matter has few keys.
                 if entries.len() > MAX_ENTRIES {
                     return None;
                 }
@@ -212,7 +213,7 @@ impl Reader<'_> {
                 self.manifest.user_invocable = self.flag(entry).unwrap_or(true);
             }
             "disable-model-invocation" | "disableModelInvocation" => {
-                // Not known means that somebody wanted it disabled.
+                // An unparsable value counts as disabled: the author tried to restrict the model.
                 self.manifest.disable_model_invocation = self.flag(entry).unwrap_or(true);
             }
             "allowed-tools" | "allowedTools" | "allowed_tools" => self.tools(entry),
@@ -243,7 +244,7 @@ impl Reader<'_> {
         Some(name).filter(|name| !name.is_empty())
     }
 
-    /// A text. A number or a flag is taken as it is written, but not where the dialect is strict.
+    /// A string. In lenient dialects, a number or a boolean is accepted as written.
     fn text(&mut self, entry: &TableEntry, most: usize) -> Option<String> {
         let node = &entry.node;
         let strict = self.problems.dialect() == Dialect::Comis;
@@ -277,7 +278,7 @@ impl Reader<'_> {
         flag
     }
 
-    /// A list of texts. One text is a list of what stands in it, separated by commas or spaces.
+    /// A list of strings. A single string is split at commas or spaces.
     fn words(&mut self, entry: &TableEntry, node: &Node) -> Vec<String> {
         match &node.value {
             Value::List(nodes) => {
@@ -311,7 +312,7 @@ impl Reader<'_> {
         texts
     }
 
-    /// A list that cannot be read grants no tool at all. Of two lists, none does.
+    /// An unreadable list grants no tool. Neither do two lists.
     fn tools(&mut self, entry: &TableEntry) {
         let listed = match &entry.node.value {
             Value::Text(text) => Ok(ListedTools::Text(text.clone())),
@@ -366,7 +367,8 @@ impl Reader<'_> {
         }
     }
 
-    /// `metadata` holds texts; OpenClaw keeps requirements and installers there, in a table or in a text of JSON.
+    /// `metadata` contains strings; OpenClaw stores requirements and installers there, as a table or as a string of
+    /// JSON.
     fn metadata(&mut self, entry: &TableEntry) {
         if let Value::Text(text) = &entry.node.value
             && let Ok(node) = parse(text, Format::Yaml, MAX_HEAD_BYTES)
@@ -393,7 +395,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What OpenClaw, under any of its names, keeps in `metadata`.
+    /// OpenClaw's part of `metadata`, under any of its names.
     fn product(&mut self, value: &Value) {
         let list = |key: &str| {
             let node = value.get("requires").and_then(|entry| entry.node.value.get(key));
@@ -471,7 +473,7 @@ impl Reader<'_> {
     }
 }
 
-/// The names under which OpenClaw has kept its part of `metadata`.
+/// The names that OpenClaw has used for its part of `metadata`.
 pub(super) const PRODUCTS: &[&str] = &["openclaw", "clawdbot", "moltbot", "clawdis"];
 
 fn texts(value: Option<&Value>) -> Vec<String> {
@@ -484,7 +486,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     }
 }
 
-/// `My Skill Tool` as a key: `my-skill-tool`.
+/// Turns `My Skill Tool` into a key: `my-skill-tool`.
 fn slug(text: &str) -> String {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-").to_lowercase()

@@ -1,12 +1,12 @@
-//! Which files beside a skill are programs.
+//! Detects programs among the files of a skill.
 
-/// Endings of files that are programs, whatever their first line says.
+/// File extensions of programs, whatever their first line.
 const ENDINGS: &[&str] = &[
     "sh", "bash", "zsh", "fish", "ksh", "command", "py", "pyw", "js", "mjs", "cjs", "ts", "mts", "rb", "pl",
     "php", "lua", "ps1", "bat", "cmd", "vbs", "awk",
 ];
 
-/// Whether a file is a program: by the ending of its name, or by a first line that says what runs it.
+/// Whether a file is a program: by its extension, or by an interpreter line.
 ///
 /// ```
 /// use stockade_skill::is_program;

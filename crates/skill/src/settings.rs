@@ -1,7 +1,7 @@
-//! What a file beside a skill starts because of what it says: hooks, servers of tools, scripts of installers.
+//! Commands that a file beside a skill starts: hooks, tool servers, installer scripts.
 //!
-//! A file counts by its name where some program obeys it for that, and any file in one of the formats counts by what stands in it:
-//! a plugin may name its settings as it likes, and the skill may tell a model to copy them.
+//! A file is examined for its name if some program obeys that name, and in any known format for its content: a plugin
+//! may name its settings freely, and a skill may tell a model to copy them.
 
 mod comments;
 
@@ -12,49 +12,49 @@ use comments::without_comments;
 
 use crate::surface::{MAX_SURFACES, SurfaceKind, commands_below};
 
-/// The most bytes of a file that is read for what it starts.
+/// Maximum size of a file that is examined.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Something that settings start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SettingsSurface {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: SurfaceKind,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// The line, from 1.
     pub line: usize,
-    /// Whether the text is a command, for somebody to judge.
+    /// Whether the text is a command to be judged.
     pub is_command: bool,
 }
 
-/// Settings that some program obeys and that could not be read here, so that nobody knows what they start.
+/// Settings that some program obeys and that could not be parsed, so that their effect is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnreadableSettings {
-    /// The line where reading ended, from 1.
+    /// The line where parsing failed, from 1.
     pub line: usize,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// How the value of a key says what is started.
+/// How a key's value names what is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// A tree with commands in it.
     Hooks,
     /// A table of servers, each with a command and its arguments, or an address.
     Servers,
-    /// The same, unless it is a list: other documents list other servers.
+    /// The same, but not as a list: other documents contain lists of other servers.
     ServerTable,
-    /// A text that is run, or a table with one in it.
+    /// A string that is run, or a table that contains one.
     Command,
-    /// A list of tools that nobody is asked about.
+    /// A list of tools that are allowed without a question.
     Tools,
 }
 
-/// Keys at the top of settings, whoever reads them.
+/// Top-level keys of settings, of any program.
 const KEYS: &[(&str, Shape)] = &[
     ("hooks", Shape::Hooks),
     ("mcpServers", Shape::Servers),
@@ -77,7 +77,7 @@ const KEYS: &[(&str, Shape)] = &[
     ("permissions", Shape::Tools),
 ];
 
-/// Files with scripts that installing runs: the ends of their paths, the key, and which scripts those are.
+/// Package manifests whose scripts run on installation: path suffixes, the key, and the scripts.
 const INSTALLERS: &[(&str, &[&str])] = &[
     (
         "package.json",
@@ -108,7 +108,7 @@ const INSTALLERS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Files that installing the package in their folder runs, with why.
+/// Files that run when the package in their directory is installed, with the reason.
 const INSTALLS: &[(&str, &str)] = &[
     ("setup.py", "pip runs it to install the package"),
     ("binding.gyp", "npm compiles what it names to install the package"),
@@ -116,14 +116,15 @@ const INSTALLS: &[(&str, &str)] = &[
     ("build.rs", "cargo runs it to compile the package"),
 ];
 
-/// Keys that hold a command in a tree of hooks. Where nobody obeys a file for its name, only these count.
+/// Keys that contain a command in a tree of hooks. In a file that no program obeys by name, only these count.
 const COMMAND_KEYS: &[&str] =
     &["command", "commands", "cmd", "bash", "powershell", "shell", "run", "exec", "script"];
 
-/// Returns what a file starts. `path` is its way below the skill, and `is_obeyed` says that some program obeys it for its name.
+/// Returns what a file starts. `path` is relative to the skill; `is_obeyed` is true if some program obeys the file
+/// for its name.
 ///
 /// # Errors
-/// When it is obeyed for its name and cannot be read.
+/// When the file is obeyed for its name and cannot be parsed.
 pub fn settings_surfaces(
     path: &str,
     text: &str,
@@ -168,7 +169,7 @@ pub fn settings_surfaces(
     Ok(search.found)
 }
 
-/// Names that settings of plugins go by; their own folder is not in the table of names.
+/// Usual names of plugin settings; their own directory is not in the table of names.
 fn is_named(file: &str) -> bool {
     [
         "hooks.json",
@@ -182,8 +183,8 @@ fn is_named(file: &str) -> bool {
     .contains(&file)
 }
 
-/// Whether a text that nobody obeys for its name may have one of the keys that count all the same: nearly no document has, and
-/// finding that out is much quicker than reading it. An escape may spell any of them.
+/// Whether a file that no program obeys by name may contain a key that counts all the same. Hardly any does, and
+/// searching is much quicker than parsing. An escape may spell any key.
 fn may_start(text: &str) -> bool {
     const SAID: [&str; 5] = ["hooks", "ervers", "mcp", "\\u", "\\x"];
     SAID.iter().any(|said| memchr::memmem::find(text.as_bytes(), said.as_bytes()).is_some())
@@ -211,7 +212,7 @@ fn read(text: &str, format: Format) -> Result<Node, UnreadableSettings> {
     second.map_err(|error| UnreadableSettings { line: error.at.line, reason: error.reason })
 }
 
-/// The lines of a `.pth` that Python runs whenever it starts with the folder on its path.
+/// The lines of a `.pth` file that Python runs at every start with the directory on its path.
 fn startup_lines(text: &str) -> Vec<SettingsSurface> {
     let lines = (1..).zip(text.lines());
     let runs = lines.filter(|(_, line)| line.starts_with("import ") || line.starts_with("import\t"));
@@ -263,7 +264,7 @@ impl Search {
         nodes.into_iter().for_each(|node| self.commands(node, SurfaceKind::Hook));
     }
 
-    /// A table of servers by their names, or a list of them.
+    /// A table of servers by name, or a list of them.
     fn servers(&mut self, entry: &TableEntry) {
         let servers: Vec<&Node> = match &entry.node.value {
             Value::Table(entries) => entries.iter().map(|entry| &entry.node).collect(),
@@ -283,7 +284,7 @@ impl Search {
         }
     }
 
-    /// What settings allow without a question, for whoever is asked to use them.
+    /// Tools that settings allow without a question.
     fn tools(&mut self, entry: &TableEntry) {
         let Some(allowed) = entry.node.value.get("allow") else { return };
         self.push(SurfaceKind::ToolList, words(&allowed.node).join(" "), allowed.at, false);
@@ -298,7 +299,7 @@ impl Search {
     }
 }
 
-/// Collects what stands under any of the keys, at any depth.
+/// Collects the values of any of the keys, at any depth.
 fn below<'n>(node: &'n Node, keys: &[&str], found: &mut Vec<&'n Node>) {
     match &node.value {
         Value::List(nodes) => nodes.iter().for_each(|node| below(node, keys, found)),
@@ -314,7 +315,7 @@ fn below<'n>(node: &'n Node, keys: &[&str], found: &mut Vec<&'n Node>) {
     }
 }
 
-/// A text, or a list of texts.
+/// A string, or a list of strings.
 fn words(node: &Node) -> Vec<String> {
     match &node.value {
         Value::List(nodes) => nodes.iter().filter_map(|node| node.value.words()).map(str::to_owned).collect(),
@@ -322,7 +323,8 @@ fn words(node: &Node) -> Vec<String> {
     }
 }
 
-/// A command line that a shell reads as these words. A program that is given with its arguments in one text stays as it is.
+/// Quotes words into a command line that a shell splits into the same words. A program with its arguments in one
+/// string is left as is.
 fn quoted(words: &[String]) -> String {
     match words {
         [only] => only.clone(),

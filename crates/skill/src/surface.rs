@@ -1,4 +1,4 @@
-//! What of a head runs, or lets something run: not only what a model is asked to run.
+//! Surfaces: parts of a skill that run, or let something run, apart from what a model is asked to run.
 
 use serde::Serialize;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, parse};
@@ -6,51 +6,51 @@ use stockade_text::{Format, Node, TableEntry, TextPosition, Value, parse};
 use crate::problem::{FilePosition, SkillProblems};
 use crate::read::{MAX_HEAD_BYTES, PRODUCTS};
 
-/// The most surfaces that are looked for of each kind.
+/// Maximum number of surfaces of each kind.
 pub const MAX_SURFACES: usize = 500;
 
-/// The most characters of a surface's text that messages and lists keep.
+/// Maximum number of characters of a surface's text in messages and lists.
 pub const MAX_SURFACE_CHARS: usize = 200;
 
-/// What kind of thing runs, or lets something run.
+/// Kind of a surface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum SurfaceKind {
     /// A command in the text that runs when the skill is loaded.
     Command,
-    /// A command that runs on events of the program that loads the skill.
+    /// A command that runs on events of the harness.
     Hook,
-    /// Something to be installed first.
+    /// A dependency to be installed first.
     Installer,
     /// The skill's command calls a tool without asking a model.
     Dispatch,
-    /// Tools that the skill asks to be allowed without a question. They are not: the list only narrows.
+    /// Tools that the skill wants to use without a question. They are not granted: the list only narrows.
     ToolList,
-    /// A program among the files of the skill.
+    /// A program among the skill's files.
     Script,
-    /// A file that some program of the host obeys because of its name: settings of an editor, hooks of git.
+    /// A file that some program of the host obeys because of its name: editor settings, git hooks.
     StartsPrograms,
-    /// A file that agents take as instructions because of its name, beside the skill itself.
+    /// A file that agents take as instructions because of its name, other than the skill itself.
     InstructsAgents,
-    /// A server of tools that the program which loads the skill starts, or connects to.
+    /// A tool server that the harness starts, or connects to.
     Server,
-    /// A program or library that was compiled for a processor.
+    /// A compiled program or library.
     MachineCode,
-    /// Code that was compiled for an interpreter, so that nobody reads it.
+    /// Code compiled for an interpreter, unreadable for a person.
     Bytecode,
-    /// An archive: nobody looked at what is in it.
+    /// An archive whose content was not examined.
     Archive,
 }
 
 impl SurfaceKind {
-    /// Whether nobody can read what is in it.
+    /// Whether the content cannot be read as text.
     #[must_use]
     pub const fn is_opaque(self) -> bool {
         matches!(self, Self::MachineCode | Self::Bytecode | Self::Archive)
     }
 
-    /// Returns a word for people.
+    /// Returns a word for display.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,22 +70,22 @@ impl SurfaceKind {
     }
 }
 
-/// Something in a head that runs, or that lets something run.
+/// A surface in front matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeadSurface<'t> {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: SurfaceKind,
-    /// What it says.
+    /// Its text.
     pub text: &'t str,
     /// The line, from 1.
     pub line: usize,
-    /// Whether the text is a command, for somebody to judge.
+    /// Whether the text is a command to be judged.
     pub is_command: bool,
 }
 
-/// Looks for what runs in a head, and hands it to `each` in its order, together with the problems found so far. `path` is
-/// what to call the file.
+/// Finds the surfaces in front matter and passes each to `each` in order, together with the problems found so far.
+/// `path` is the display name of the file.
 pub fn head_surfaces(
     head: &Value,
     path: &str,
@@ -203,11 +203,12 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Keys of a hook that only say when and how it runs.
+/// Keys of a hook that only describe when and how it runs.
 const DESCRIBES: &[&str] =
     &["type", "matcher", "timeout", "if", "statusMessage", "name", "once", "description", "version"];
 
-/// Returns the texts that run in a tree of hooks: those of `command`, and every text where nothing says what it is.
+/// Collects the texts that run in a tree of hooks: those of `command`, and every text that no key describes
+/// otherwise.
 pub(crate) fn commands_below(node: &Node, runs: bool, texts: &mut Vec<(TextPosition, String)>) {
     match &node.value {
         Value::Text(text) if runs && texts.len() <= MAX_SURFACES => texts.push((node.at, text.clone())),

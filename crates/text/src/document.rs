@@ -1,4 +1,4 @@
-//! A document of any of the formats, with the position of everything in it.
+//! A parsed document of any format, in which every key and value has a position.
 
 use std::fmt;
 
@@ -11,69 +11,69 @@ mod toml;
 #[cfg(feature = "yaml")]
 mod yaml;
 
-/// How deep lists and tables may stand in each other, in every format.
+/// Maximum nesting depth of lists and tables, in every format.
 pub const MAX_NESTING: usize = 32;
 
 /// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it begins. What an alias of YAML repeats stands where the alias does.
+    /// Where the value begins. A value repeated by a YAML alias has the position of the alias.
     pub at: TextPosition,
-    /// What it is.
+    /// The value itself.
     pub value: Value,
 }
 
-/// What a value is.
+/// A value of a document, independent of the format.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {
-    /// `null`, `~`, or a key with nothing behind it.
+    /// `null`, `~`, or a key without a value.
     Nothing,
-    /// A value that is true or false.
+    /// A boolean.
     Flag(bool),
-    /// A number, as it is written: `1.0` and `1.00` are two versions.
+    /// A number in its original spelling: as versions, `1.0` and `1.00` differ.
     Number(String),
-    /// A date or a time of TOML, as it is written.
+    /// A TOML date or time in its original spelling.
     Date(String),
-    /// A text, without its quotes and escapes.
+    /// A string, unquoted and unescaped.
     Text(String),
-    /// A list of values, in their order.
+    /// A list of values in document order.
     List(Vec<Node>),
-    /// A table of keys and values, in their order. No key stands in it twice.
+    /// A table of keys and values in document order. Keys are unique.
     Table(Vec<TableEntry>),
 }
 
-/// A key of a table, and its value.
+/// A key of a table and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableEntry {
     /// Where the key begins.
     pub at: TextPosition,
-    /// The key, without its quotes and escapes.
+    /// The key, unquoted and unescaped.
     pub key: String,
     /// Its value.
     pub node: Node,
 }
 
-/// How a document is written.
+/// Format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// A document of TOML 1.0.
+    /// TOML 1.0.
     #[cfg(feature = "toml")]
     Toml,
     /// YAML 1.2, a single document.
     #[cfg(feature = "yaml")]
     Yaml,
-    /// A document of JSON, without comments.
+    /// JSON without comments.
     #[cfg(feature = "json")]
     Json,
 }
 
-/// A text is no document of its format, or a larger one than may be read.
+/// The text is not valid in its format, or exceeds a limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DocumentError {
-    /// Where it goes wrong.
+    /// Where the error was found.
     pub at: TextPosition,
-    /// What is wrong there.
+    /// The parser's message.
     pub reason: String,
 }
 
@@ -86,7 +86,7 @@ impl fmt::Display for DocumentError {
 impl std::error::Error for DocumentError {}
 
 impl Value {
-    /// Returns what the value is, for messages: `a list`.
+    /// Returns the kind of the value for messages, such as `a list`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
@@ -101,7 +101,7 @@ impl Value {
         }
     }
 
-    /// Returns the value of a key, if this is a table that has it.
+    /// Returns the entry of a key, if this is a table that contains it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&TableEntry> {
         match self {
@@ -110,7 +110,7 @@ impl Value {
         }
     }
 
-    /// Returns a text, or a number, a date or a flag as it is written: `version: 1.0` means a text to whoever wrote it.
+    /// Returns a string, or a number, date or boolean as written: the author of `version: 1.0` means a string.
     #[must_use]
     pub fn words(&self) -> Option<&str> {
         match self {
@@ -121,7 +121,7 @@ impl Value {
         }
     }
 
-    /// Returns a whole number in any of the spellings of the formats: `-5`, `0x1f`, `0o17`, `0b11`, `1_000`.
+    /// Returns an integer in any spelling of the formats: `-5`, `0x1f`, `0o17`, `0b11`, `1_000`.
     #[must_use]
     pub fn integer(&self) -> Option<i64> {
         let Self::Number(written) = self else { return None };
@@ -132,12 +132,13 @@ impl Value {
         let bases = [("0x", 16), ("0X", 16), ("0o", 8), ("0b", 2)];
         let based = bases.iter().find_map(|(prefix, base)| Some((digits.strip_prefix(prefix)?, *base)));
         let (digits, base) = based.unwrap_or((digits, 10));
-        // Only one sign, which `from_str_radix` would take as well.
+        // `from_str_radix` would accept a second sign.
         let begins = digits.starts_with(|c: char| c.is_digit(base));
         begins.then(|| i64::from_str_radix(&format!("{sign}{}", digits.replace('_', "")), base).ok())?
     }
 
-    /// Returns the same as JSON. A number that JSON cannot spell becomes the whole number that it is, or a text.
+    /// Converts the value to JSON. A number that JSON cannot spell becomes an integer if it is one, otherwise a
+    /// string.
     #[cfg(feature = "json")]
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
@@ -160,16 +161,16 @@ impl Value {
     }
 }
 
-/// Whether a number has a decimal point or an exponent. Digits of base 16 may be an `e`.
+/// Whether a number has a decimal point or an exponent. In base 16, `e` is a digit.
 fn is_fraction(number: &str) -> bool {
     !number.starts_with("0x") && number.contains(['.', 'e', 'E'])
 }
 
-/// Parses a text of at most `max_bytes` bytes.
+/// Parses a document of at most `max_bytes` bytes.
 ///
 /// # Errors
-/// When it is longer, when it is no document of its format, when lists and tables stand more than [`MAX_NESTING`] deep in
-/// each other, or when a key is given twice in one table, of which two readers may take a different one.
+/// When the text is longer, is not valid in its format, nests lists and tables deeper than [`MAX_NESTING`], or
+/// repeats a key in one table. Two parsers may choose different values for a repeated key.
 pub fn parse(text: &str, format: Format, max_bytes: usize) -> Result<Node, DocumentError> {
     if text.len() > max_bytes {
         let reason = format!("it has {} bytes, and {max_bytes} is the most", text.len());
@@ -185,14 +186,14 @@ pub fn parse(text: &str, format: Format, max_bytes: usize) -> Result<Node, Docum
     }
 }
 
-/// Makes an error of what a parser says, without the position that it repeats and without its drawing.
+/// Makes an error from a parser's message, without the position that it repeats and without its source excerpt.
 fn broken(at: TextPosition, message: &str) -> DocumentError {
     let line = message.lines().find(|line| !line.trim().is_empty()).unwrap_or(message);
     let reason = line.split_once(" at line ").map_or(line, |(reason, _)| reason).trim().to_owned();
     DocumentError { at, reason }
 }
 
-/// Makes the error of lists and tables that stand too deep in each other.
+/// Makes the error for lists and tables that nest too deeply.
 #[cfg(any(feature = "json", feature = "toml"))]
 fn too_deep(at: TextPosition) -> DocumentError {
     DocumentError { at, reason: format!("lists and tables stand more than {MAX_NESTING} deep in each other") }

@@ -1,8 +1,8 @@
-//! Text from strangers, made safe to show on a terminal.
+//! Escaping of untrusted text for terminals.
 //!
-//! A terminal obeys control characters: a text could hide lines, change the title or answer for the user. Characters
-//! without a shape of their own hide what a text says, and those that change its direction show it in the wrong order
-//! ("Trojan Source", CVE-2021-42574). All of them are written out instead: `\u{1b}`.
+//! A terminal interprets control characters: text could hide lines, change the title or type an answer for the user.
+//! Characters without a glyph hide content, and bidirectional controls reorder it ("Trojan Source", CVE-2021-42574).
+//! All of them are written as escapes: `\u{1b}`.
 
 mod hidden;
 
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use hidden::HIDDEN;
 
-/// Returns the text with everything written out that a terminal would not show as it stands.
+/// Returns the text with every character escaped that a terminal would not print as is.
 ///
 /// ```
 /// use stockade_text::escape;
@@ -31,7 +31,7 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Returns a text of several lines in the same way, and keeps its line ends.
+/// Escapes text of several lines and keeps its line ends.
 #[must_use]
 pub fn escape_lines(text: &str) -> String {
     text.split_inclusive('\n').fold(String::with_capacity(text.len()), |mut escaped, line| {
@@ -42,7 +42,7 @@ pub fn escape_lines(text: &str) -> String {
     })
 }
 
-/// Returns a file name as text. Bytes that are no text are written out, `\xff`.
+/// Returns a file name as text. Bytes that are not UTF-8 are escaped as `\xff`.
 #[must_use]
 pub fn escape_path(path: &Path) -> String {
     let mut escaped = String::new();
@@ -55,12 +55,12 @@ pub fn escape_path(path: &Path) -> String {
     escaped
 }
 
-/// Appends one character, written out if need be.
+/// Appends one character, escaped if necessary.
 pub fn push_escaped(text: &mut String, c: char) {
     text.extend(written_out(c));
 }
 
-/// A text that [`Display`](fmt::Display) shows as [`escape`] does, for use in messages.
+/// Wrapper whose [`Display`](fmt::Display) output is that of [`escape`], for messages.
 ///
 /// ```
 /// use stockade_text::Escaped;
@@ -76,7 +76,7 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Whether a terminal shows the character as it stands and where it stands.
+/// Whether a terminal prints the character as is and in place.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     match c {
@@ -86,7 +86,7 @@ pub fn is_printable(c: char) -> bool {
     }
 }
 
-/// Returns what stands for a character: itself, or its escape.
+/// Returns the characters to print for a character: itself, or its escape.
 fn written_out(c: char) -> impl Iterator<Item = char> {
     let (plain, short, long) = match c {
         _ if is_printable(c) => (Some(c), None, None),
@@ -96,7 +96,7 @@ fn written_out(c: char) -> impl Iterator<Item = char> {
     plain.into_iter().chain(short.into_iter().flatten()).chain(long.into_iter().flatten())
 }
 
-/// Whether Unicode says that this will never be a character. XML cannot hold U+FFFE and U+FFFF at all.
+/// Whether the code point is a Unicode noncharacter. XML cannot represent U+FFFE and U+FFFF.
 const fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || c as u32 & 0xfffe == 0xfffe
 }

@@ -1,6 +1,6 @@
-//! How many values a text of JSON holds, before any of it is read: a short one may hold more than anybody has room for.
+//! Counts the values of a JSON text without parsing it: a short text may hold more values than fit into memory.
 
-/// Counts what stands outside of strings and begins a value: what follows a comma, a colon or a bracket. A text of one value has none.
+/// Counts every value except the outermost: what follows a comma, a colon or an opening bracket outside of strings.
 ///
 /// ```
 /// assert_eq!(stockade_text::json_values(br#"{"a": [1, 2]}"#), 4);

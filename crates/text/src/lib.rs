@@ -1,18 +1,18 @@
-//! The ground floor for text: where things stand in it, what documents say, what names were meant, and how to show it.
+//! Text utilities without policy: positions, documents with positions, spelling suggestions and safe display.
 //!
-//! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: text from strangers on a terminal.
-//! - [`Shown`], [`shown_within`]: text from strangers in a question, where nothing may be hidden.
+//! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: untrusted text on a terminal.
+//! - [`Shown`], [`shown_within`]: untrusted text in a question, where nothing may be hidden.
 //! - `to_printable_json`: JSON that is safe on a terminal; [`with_causes`]: an error and its causes as one sentence.
-//! - [`nearest()`]: the known name that a misspelt one was probably meant to be.
-//! - [`poses_as_latin`]: words in which letters of other scripts stand for Latin ones.
+//! - [`nearest()`]: the known name most similar to a misspelt one.
+//! - [`poses_as_latin`]: words that mix Latin letters with look-alikes from other scripts.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
-//! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s, each with its position, so that whoever refuses a value
-//!   can say where it stands.
-//! - [`push_tables`], [`remove_table`], [`set_value`], [`append_value`]: a document of TOML with one thing changed, and all else as it was.
+//! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s with positions, so that an error about a value
+//!   can name its line and column.
+//! - [`push_tables`], [`remove_table`], [`set_value`], [`append_value`]: edits of one thing in a TOML document that
+//!   preserve the rest.
 //!
-//! It decides nothing: what a key means, and which are allowed, is for whoever reads the document. Documents may come from
-//! strangers: bytes, nesting and what aliases repeat are bounded, a key that is given twice is refused, and all of it takes
-//! time in proportion to the text.
+//! The crate makes no decisions: which keys are allowed, and what they mean, is up to the caller. Documents may be
+//! untrusted: size, nesting and alias expansion are limited, repeated keys are errors, and parsing takes linear time.
 //!
 //! ```
 //! # #[cfg(feature = "toml")] {
@@ -30,8 +30,8 @@
 //! # Ok::<(), stockade_text::DocumentError>(())
 //! ```
 //!
-//! Features, none of which is on by default: `positions`, `nearest`, `edit`, and one for each format: `json`, `toml`, `yaml`.
-//! Escaping, showing and look-alikes are always there.
+//! Features, all off by default: `positions`, `nearest`, `edit`, and one per format: `json`, `toml`, `yaml`.
+//! Escaping, `Shown` and look-alikes need no feature.
 #![forbid(unsafe_code)]
 
 mod causes;

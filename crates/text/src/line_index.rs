@@ -1,13 +1,13 @@
-//! Positions of any offsets, in any order.
+//! Positions of byte offsets in any order.
 
 use crate::position::{TextPosition, count_chars};
 
-/// Bytes between two places at which the characters before are kept. A lookup counts at most twice as many bytes, so that
-/// a text of one long line costs no more than one of many short ones.
+/// Bytes between two stored character counts. A lookup counts at most twice as many bytes, so a text of one long line
+/// costs no more than one of many short lines.
 const BLOCK: usize = 256;
 
-/// Turns byte offsets into positions, in any order: made in one pass, and each lookup takes a binary search for the line
-/// and a bounded count for the column.
+/// Converts byte offsets to positions, in any order. It is built in one pass; a lookup is a binary search for the
+/// line and a bounded count for the column.
 ///
 /// ```
 /// use stockade_text::LineIndex;
@@ -19,12 +19,12 @@ const BLOCK: usize = 256;
 pub struct LineIndex<'t> {
     text: &'t str,
     line_starts: Vec<usize>,
-    /// How many characters begin before each block.
+    /// Number of characters before each block.
     chars_before: Vec<usize>,
 }
 
 impl<'t> LineIndex<'t> {
-    /// Reads the text once.
+    /// Builds the index in one pass over the text.
     #[must_use]
     pub fn new(text: &'t str) -> Self {
         let after_ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1);
@@ -40,8 +40,8 @@ impl<'t> LineIndex<'t> {
         }
     }
 
-    /// Returns the position of a byte offset. One within a character is that of the character, and one behind the end is
-    /// that of the end.
+    /// Returns the position of a byte offset. An offset within a character has the position of that character; an
+    /// offset behind the end has that of the end.
     #[must_use]
     pub fn position(&self, offset: usize) -> TextPosition {
         let offset = self.text.floor_char_boundary(offset);
@@ -50,7 +50,7 @@ impl<'t> LineIndex<'t> {
         TextPosition { line, column: self.chars(offset) - self.chars(start) + 1 }
     }
 
-    /// Returns where the character begins before which there are `before` others, or the end of the text.
+    /// Returns the offset of the character with `before` characters before it, or the end of the text.
     #[cfg(feature = "yaml")]
     pub(crate) fn offset_of_char(&self, before: usize) -> usize {
         let block = self.chars_before.partition_point(|&chars| chars <= before).saturating_sub(1);
@@ -60,9 +60,9 @@ impl<'t> LineIndex<'t> {
         starts.nth(passed).map_or(self.text.len(), |(at, _)| block * BLOCK + at)
     }
 
-    /// Returns how many characters begin before an offset.
+    /// Returns the number of characters before an offset.
     fn chars(&self, offset: usize) -> usize {
-        // The end of a text of whole blocks lies behind all of them.
+        // In a text of whole blocks, the end belongs to no block; use the last one.
         let block = (offset / BLOCK).min(self.chars_before.len().saturating_sub(1));
         let rest = self.text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
         self.chars_before.get(block).copied().unwrap_or(0) + count_chars(rest)

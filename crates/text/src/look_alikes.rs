@@ -1,4 +1,4 @@
-//! Words that read as Latin and are not.
+//! Words that read as Latin but contain letters of other scripts.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ const LOOK_ALIKES: &[&str] = &[
     "ՕՏՍցոսօհզյ",                          // Armenian
 ];
 
-/// Returns whether some word of `text` mixes Latin letters with letters that look like Latin ones and no others. A word with
-/// other letters of that script cannot be mistaken, and a technical term such as `μs` is no word of look-alikes.
+/// Whether some word of `text` mixes Latin letters with look-alikes and no other letters. A word with unmistakable
+/// letters of the other script cannot be confused; a technical term such as `μs` is not reported.
 #[must_use]
 pub fn poses_as_latin(text: &str) -> bool {
     let mut at = 0;
@@ -19,16 +19,16 @@ pub fn poses_as_latin(text: &str) -> bool {
         if is_mixed(text.get(word.clone()).unwrap_or_default()) {
             return true;
         }
-        // All of these characters have two bytes; one that is no letter is no word either.
+        // Advance past the character itself (two bytes) in case it is not a letter and the word is empty.
         at = word.end.max(suspect + 2);
     }
     false
 }
 
-/// Returns where the next character of these scripts stands, or of their neighbours, from `from` on.
+/// Returns the offset of the next character of these scripts or of a neighbouring block, starting at `from`.
 fn find_suspect(text: &str, from: usize) -> Option<usize> {
     let rest = text.as_bytes().get(from..)?;
-    // A whole block at a time, without an early exit, is a few vector instructions.
+    // Testing whole blocks without an early exit compiles to a few vector instructions.
     let (blocks, _) = rest.as_chunks::<64>();
     let has_suspect = |block: &[u8; 64]| block.iter().fold(false, |any, &byte| any | begins_suspect(byte));
     let skipped = blocks.iter().position(has_suspect).unwrap_or(blocks.len()) * 64;
@@ -36,12 +36,12 @@ fn find_suspect(text: &str, from: usize) -> Option<usize> {
     Some(from + skipped + within)
 }
 
-/// The first bytes of U+0340 to U+05BF, where Greek, Cyrillic and Armenian are.
+/// Whether a byte begins a character of U+0340 to U+05BF, the range of Greek, Cyrillic and Armenian.
 const fn begins_suspect(byte: u8) -> bool {
     matches!(byte, 0xCD..=0xD6)
 }
 
-/// Returns the letters around the one at `at`.
+/// Returns the range of the word around `at`.
 fn word_around(text: &str, at: usize) -> Range<usize> {
     let (before, after) = text.split_at_checked(at).unwrap_or(("", text));
     let stem = before.trim_end_matches(char::is_alphabetic);
@@ -49,7 +49,7 @@ fn word_around(text: &str, at: usize) -> Range<usize> {
     stem.len()..text.len() - rest.len()
 }
 
-/// Returns whether a word of letters mixes Latin ones with look-alikes of them, and no others.
+/// Whether a word mixes Latin letters with look-alikes and no other letters.
 pub(crate) fn is_disguised(word: &str) -> bool {
     !word.is_ascii() && is_mixed(word)
 }

@@ -1,17 +1,16 @@
-//! Which known name a misspelt one was probably meant to be.
+//! Suggests the known name most similar to a misspelt one.
 
-/// The longest name that is compared, in characters: a longer one is no slip, and the distance takes time that grows with
-/// the square.
+/// Longest name that is compared, in characters. A longer one is hardly a typo, and the edit distance takes quadratic
+/// time.
 pub const MAX_NAME_CHARS: usize = 64;
 
-/// A known name of fewer characters than this is meant only if it is one edit away: two letters make another word of it,
-/// as of `tools` and `hooks`.
+/// A known name shorter than this is suggested only at distance one: two edits turn `tools` into `hooks`.
 const SHORT: usize = 6;
 
-/// Returns the name of `known` that is spelt most like `name`, if any is near. Of several that are, it is the first.
+/// Returns the name of `known` that is most similar to `name`, if one is near. The first wins a tie.
 ///
-/// Near means at most one edit in three characters of the known name. An edit is a character put in, left out, replaced, or
-/// exchanged with its neighbour (the optimal string alignment distance). Case, `-` and `_` count for nothing.
+/// Near means at most one edit per three characters of the known name. An edit inserts, deletes, replaces or
+/// transposes (optimal string alignment distance). Case, `-` and `_` are ignored.
 ///
 /// ```
 /// use stockade_text::nearest;
@@ -31,9 +30,9 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
 }
 
-/// Returns a name without what does not count, unless it is too long to compare.
+/// Returns a name without ignored characters, unless it is too long to compare.
 fn plain(name: &str) -> Option<String> {
-    // Bytes first: the characters of a text of megabytes need not be counted.
+    // Compare the bytes first: counting the characters of megabytes would be wasted.
     let fits = name.len() <= 4 * MAX_NAME_CHARS && name.chars().count() <= MAX_NAME_CHARS;
     fits.then(|| name.replace(['-', '_'], "").to_lowercase())
 }

@@ -1,8 +1,8 @@
-//! Positions in a text, as a person counts them.
+//! Line and column positions.
 
 use std::fmt;
 
-/// A position in a text: a line and a column, both counted from 1. Columns count characters, not bytes.
+/// A position in a text: line and column, both counted from 1. Columns count characters, not bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TextPosition {
     /// The line, from 1.
@@ -28,7 +28,7 @@ impl fmt::Display for TextPosition {
     }
 }
 
-/// Turns ascending byte offsets into positions, reading the text once and keeping nothing of it.
+/// Converts ascending byte offsets to positions, in one pass and without an index.
 ///
 /// ```
 /// use stockade_text::{PositionCursor, TextPosition};
@@ -47,13 +47,13 @@ pub struct PositionCursor<'t> {
 }
 
 impl<'t> PositionCursor<'t> {
-    /// Returns a cursor at the start of the text.
+    /// Creates a cursor at the start of the text.
     #[must_use]
     pub const fn new(text: &'t str) -> Self {
         Self { rest: text.as_bytes(), offset: 0, chars: 0, position: TextPosition::START }
     }
 
-    /// Returns the position of `offset`, which must be no smaller than the one asked for before.
+    /// Returns the position of `offset`, which must not be smaller than the previous one.
     pub fn advance(&mut self, offset: usize) -> TextPosition {
         let step = offset.saturating_sub(self.offset).min(self.rest.len());
         let (passed, rest) = self.rest.split_at(step);
@@ -70,14 +70,14 @@ impl<'t> PositionCursor<'t> {
         self.position
     }
 
-    /// Returns how many characters stand before the offset asked for last.
+    /// Returns the number of characters before the previous offset.
     #[must_use]
     pub const fn chars(&self) -> usize {
         self.chars
     }
 }
 
-/// Counts the characters that begin in `bytes`: every byte but the continuation bytes of UTF-8 begins one.
+/// Counts the characters that begin in `bytes`: every byte except UTF-8 continuation bytes begins one.
 pub(crate) fn count_chars(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| byte & 0xC0 != 0x80).count()
 }

@@ -1,5 +1,5 @@
-//! Reads what is expected of a document out of it: known keys, values of one kind, words of a list. Whatever else stands there
-//! is an error that says where, why, and what was probably meant.
+//! Reads typed values out of a document: known keys, values of one kind, words of a list. Anything else is an error
+//! with a position, a reason and a suggestion.
 
 use std::fmt;
 
@@ -8,72 +8,72 @@ use crate::escape::Escaped;
 use crate::nearest::nearest;
 use crate::position::TextPosition;
 
-/// A document is not what is expected of it.
+/// A document does not match its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaError {
-    /// Where it is not.
+    /// Position of the offending key or value.
     pub at: TextPosition,
-    /// What is wrong there.
+    /// The problem at that position.
     pub problem: SchemaProblem,
 }
 
-/// What is wrong with a document that can be read. Each message says how to mend it.
+/// A schema violation. Each message includes a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaProblem {
-    /// A key that nothing reads.
+    /// An unknown key.
     UnknownKey {
-        /// The key as it was written.
+        /// The key as written.
         key: String,
-        /// What the key stands in.
+        /// The table that contains the key.
         table: &'static str,
-        /// The known key that is written most like it.
+        /// The most similar known key.
         nearest: Option<&'static str>,
         /// The known keys of the table.
         known: &'static [&'static str],
     },
-    /// A key that must be there is not.
+    /// A required key is missing.
     MissingKey {
-        /// The key that is missing.
+        /// The missing key.
         key: &'static str,
-        /// What lacks the key.
+        /// The table without the key.
         table: &'static str,
-        /// What belongs there.
+        /// The expected value.
         hint: &'static str,
     },
     /// Two keys that exclude each other.
     Conflict {
-        /// One of both keys.
+        /// One of the keys.
         first: &'static str,
-        /// The other one.
+        /// The other key.
         second: &'static str,
-        /// What to do about it.
+        /// How to resolve the conflict.
         hint: &'static str,
     },
     /// A value of the wrong kind.
     WrongKind {
-        /// The key as it was written.
+        /// The key as written.
         key: String,
-        /// What belongs there.
+        /// The expected kind.
         wanted: &'static str,
-        /// What stands there.
+        /// The kind that was found.
         found: &'static str,
     },
-    /// A word that is none of the choices.
+    /// A word that is not one of the choices.
     UnknownWord {
-        /// The word as it was written.
+        /// The word as written.
         word: String,
-        /// What the word should be.
+        /// What the word denotes, for the message.
         what: &'static str,
-        /// The choice that is written most like it.
+        /// The most similar choice.
         nearest: Option<&'static str>,
-        /// The words to choose from.
+        /// The allowed words.
         known: &'static [&'static str],
     },
 }
 
-/// A table, and the keys that are known in it.
+/// A table and its known keys.
 #[derive(Debug, Clone, Copy)]
 pub struct TableReader<'n> {
     at: TextPosition,
@@ -83,10 +83,10 @@ pub struct TableReader<'n> {
 }
 
 impl<'n> TableReader<'n> {
-    /// Reads a value as a table. `key` is what it stands behind, `name` what messages call it: `a rule`.
+    /// Reads the value of `key` as a table. `name` is the table's name in messages, such as `a rule`.
     ///
     /// # Errors
-    /// When the value is no table.
+    /// When the value is not a table.
     pub fn new(
         node: &'n Node,
         key: &str,
@@ -99,10 +99,11 @@ impl<'n> TableReader<'n> {
         }
     }
 
-    /// Refuses a key that nothing reads. Apart from reading, as one key may say which others are known.
+    /// Rejects unknown keys. Separate from reading, because the value of one key may determine which others are
+    /// known.
     ///
     /// # Errors
-    /// When there is such a key; the first of them is named.
+    /// When there is an unknown key; the first one is reported.
     pub fn has_known_keys_only(self) -> Result<Self, SchemaError> {
         match self.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str())) {
             None => Ok(self),
@@ -124,21 +125,21 @@ impl<'n> TableReader<'n> {
         self.entries
     }
 
-    /// Returns the entry of a key, if there is one.
+    /// Returns the entry of a key, if present.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'n TableEntry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
-    /// Returns the entry of a key that must be there.
+    /// Returns the entry of a required key.
     ///
     /// # Errors
-    /// When it is not; `hint` says what belongs there.
+    /// When the key is missing; `hint` describes the expected value.
     pub fn required(&self, key: &'static str, hint: &'static str) -> Result<&'n TableEntry, SchemaError> {
         self.get(key).ok_or_else(|| self.missing(key, hint))
     }
 
-    /// Makes the error for a key that must be there and is not.
+    /// Makes the error for a missing required key.
     #[must_use]
     pub const fn missing(&self, key: &'static str, hint: &'static str) -> SchemaError {
         SchemaError { at: self.at, problem: SchemaProblem::MissingKey { key, table: self.name, hint } }
@@ -149,7 +150,7 @@ impl TableEntry {
     /// Reads the value as a list.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a list.
     pub fn list(&self) -> Result<&[Node], SchemaError> {
         match &self.node.value {
             Value::List(nodes) => Ok(nodes),
@@ -157,10 +158,10 @@ impl TableEntry {
         }
     }
 
-    /// Reads the value as a text.
+    /// Reads the value as a string.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not a string.
     pub fn text(&self) -> Result<&str, SchemaError> {
         match &self.node.value {
             Value::Text(text) => Ok(text),
@@ -168,19 +169,19 @@ impl TableEntry {
         }
     }
 
-    /// Reads the value as a list of texts.
+    /// Reads the value as a list of strings.
     ///
     /// # Errors
-    /// When it is no list, or something else stands in it.
+    /// When it is not a list, or an item is not a string.
     pub fn texts(&self) -> Result<Vec<(TextPosition, &str)>, SchemaError> {
         let text = |node| item_text(node, &self.key).map(|text| (node.at, text));
         self.list()?.iter().map(text).collect()
     }
 
-    /// Reads the value as true or false.
+    /// Reads the value as a boolean.
     ///
     /// # Errors
-    /// When it is neither.
+    /// When it is not a boolean.
     pub fn flag(&self) -> Result<bool, SchemaError> {
         match self.node.value {
             Value::Flag(flag) => Ok(flag),
@@ -188,18 +189,18 @@ impl TableEntry {
         }
     }
 
-    /// Reads the value as a whole number.
+    /// Reads the value as an integer.
     ///
     /// # Errors
-    /// When it is none.
+    /// When it is not an integer.
     pub fn integer(&self) -> Result<i64, SchemaError> {
         self.node.value.integer().ok_or_else(|| SchemaError::wrong_kind(&self.node, &self.key, "a number"))
     }
 
-    /// Reads the value as one of several words. `known` and `choices` stand in the same order; case counts for nothing.
+    /// Reads the value as one of several words. `known` and `choices` have the same order; case is ignored.
     ///
     /// # Errors
-    /// When it is no text, or none of the words.
+    /// When it is not a string, or not one of the words.
     pub fn choice<T: Copy>(
         &self,
         what: &'static str,
@@ -210,10 +211,10 @@ impl TableEntry {
     }
 }
 
-/// Reads a place of a list as a text; `key` is that of the list.
+/// Reads an item of a list as a string; `key` is that of the list.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a string.
 pub fn item_text<'n>(node: &'n Node, key: &str) -> Result<&'n str, SchemaError> {
     match &node.value {
         Value::Text(text) => Ok(text),
@@ -221,10 +222,10 @@ pub fn item_text<'n>(node: &'n Node, key: &str) -> Result<&'n str, SchemaError> 
     }
 }
 
-/// Returns the choice that a word names. `known` and `choices` stand in the same order; case counts for nothing.
+/// Returns the choice that a word names. `known` and `choices` have the same order; case is ignored.
 ///
 /// # Errors
-/// When the word is none of them.
+/// When the word is not one of them.
 pub fn choice<T: Copy>(
     at: TextPosition,
     word: &str,
@@ -243,7 +244,7 @@ pub fn choice<T: Copy>(
 }
 
 impl SchemaError {
-    /// Makes the error for a value that is something else than is `wanted` behind `key`.
+    /// Makes the error for a value that is not the `wanted` kind.
     #[must_use]
     pub fn wrong_kind(node: &Node, key: &str, wanted: &'static str) -> Self {
         let problem = SchemaProblem::WrongKind { key: key.to_owned(), wanted, found: node.value.kind() };
@@ -283,7 +284,7 @@ impl fmt::Display for SchemaProblem {
             }
             Self::WrongKind { key, wanted, found } => {
                 write!(f, "`{}` must be {wanted}, not {found}", Escaped(key))?;
-                // A text alone can be had by quotes; a list or a table in its place cannot.
+                // Quotes turn only scalars into a string; the advice would be wrong for a list or a table.
                 let is_written_bare =
                     matches!(*found, "a number" | "a fraction" | "a date" | "true or false");
                 if wanted.starts_with("a text") && is_written_bare {
@@ -302,7 +303,7 @@ impl fmt::Display for SchemaProblem {
 
 impl std::error::Error for SchemaProblem {}
 
-/// Names the nearest of the known words, or all of them.
+/// Writes the nearest known word, or all of them.
 fn write_meant(f: &mut fmt::Formatter<'_>, nearest: Option<&str>, known: &[&str]) -> fmt::Result {
     match nearest {
         Some(nearest) => write!(f, ": did you mean `{nearest}`?"),

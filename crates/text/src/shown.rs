@@ -1,9 +1,9 @@
-//! Text from strangers, shown to somebody who decides by what they see.
+//! Display of untrusted text to a person who decides by reading it.
 //!
-//! An agent can ask for a command that looks harmless and is not: the dangerous part stands behind four hundred spaces, behind
-//! a line end, or in characters that nobody sees. So whatever is shown in a question is shown in one line, everything in it
-//! that has no shape of its own is written out between `⟨` and `⟩`, and what is repeated is counted. These brackets stand for
-//! nothing else: one that is in the text is written out too, so no two texts are ever shown alike.
+//! An agent can ask for a command that looks harmless: its dangerous part hides behind four hundred spaces, behind a
+//! line end, or in invisible characters. So text in a question is shown on one line, characters without a glyph are
+//! written between `⟨` and `⟩`, and repetitions are counted. The brackets themselves are escaped in the text, so two
+//! different texts are never shown alike.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,13 +11,13 @@ use std::ops::Range;
 use crate::escape::is_printable;
 use crate::look_alikes::is_disguised;
 
-/// So many spaces may stand beside each other, as they do in code; more are counted.
+/// Maximum run of spaces shown as is, enough for code; longer runs are counted.
 const MAX_SPACES: usize = 8;
 
-/// So often a character may be repeated that is seen; more are counted.
+/// Maximum run of one visible character; longer runs are counted.
 const MAX_REPEATED: usize = 32;
 
-/// Characters that the names of people are known by, and no numbers.
+/// Characters shown by name instead of by number.
 const NAMES: &[(char, &str)] = &[
     (' ', "space"),
     ('\t', "tab"),
@@ -26,7 +26,7 @@ const NAMES: &[(char, &str)] = &[
     ('\u{a0}', "no-break space"),
 ];
 
-/// Accents and other marks that are put on the character before. One on a letter is seen; more of them hide what they stand on.
+/// Accents and other combining marks. One on a letter is visible; more of them cover it.
 const MARKS: &[(char, char)] = &[
     ('\u{300}', '\u{36f}'),
     ('\u{483}', '\u{489}'),
@@ -36,7 +36,7 @@ const MARKS: &[(char, char)] = &[
     ('\u{fe20}', '\u{fe2f}'),
 ];
 
-/// A text in one line that hides nothing, for questions to a person and for reasons.
+/// Wrapper that displays text on one line without hiding anything, for questions and reasons.
 ///
 /// ```
 /// use stockade_text::Shown;
@@ -53,8 +53,8 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// Returns the text as [`Shown`] does, in at most about `most` characters. Of a longer one the beginning, the end and what
-/// begins at `keep` are left, and the brackets say how much is left out between them.
+/// Displays text as [`Shown`] does, in about `most` characters. A longer text keeps its beginning, its end and the
+/// part that begins at `keep`; brackets count the omitted characters between them.
 ///
 /// ```
 /// use stockade_text::shown_within;
@@ -86,12 +86,12 @@ pub fn shown_within(text: &str, keep: &Range<usize>, most: usize) -> String {
     shown
 }
 
-/// Where in what would be shown the three stretches are that are left: half of the room is for what must be seen.
+/// Returns the three kept ranges in terminal cells: beginning, `keep` (half of the space) and end.
 fn kept(pieces: &[(Piece<'_>, usize)], keep: &Range<usize>, total: usize, most: usize) -> [Range<usize>; 3] {
     let before: usize =
         pieces.iter().take_while(|(piece, _)| piece.end <= keep.start).map(|(_, width)| width).sum();
     let quarter = most / 4;
-    // A little of what stands before belongs to what must be seen.
+    // A little context before `keep` is kept as well.
     let from = before.saturating_sub(quarter / 4);
     [0..quarter, from..from + most / 2, total.saturating_sub(quarter)..total]
 }
@@ -103,13 +103,13 @@ fn push_gap(shown: &mut String, left_out: &mut usize) {
     }
 }
 
-/// One character, as often as it follows itself.
+/// One character and its repetitions.
 #[derive(Debug, Clone, Copy)]
 struct Piece<'t> {
     character: char,
     times: usize,
     form: Form,
-    /// Where in the text it ends.
+    /// Offset of its end in the text.
     end: usize,
     text: &'t str,
 }
@@ -117,16 +117,16 @@ struct Piece<'t> {
 /// How a piece is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// It is shown as it stands in the text.
+    /// As is.
     Plain,
-    /// Once, with how often it is repeated.
+    /// Once, with a repeat count.
     Counted,
-    /// By its name or its number.
+    /// By name or number.
     Written,
 }
 
 impl Piece<'_> {
-    /// About how many cells it takes.
+    /// Returns the approximate width in terminal cells.
     fn width(self) -> usize {
         match self.form {
             Form::Plain => self.times,
@@ -150,13 +150,13 @@ impl fmt::Display for Piece<'_> {
     }
 }
 
-/// The pieces of a text, one after the other.
+/// Iterator over the pieces of a text.
 struct Pieces<'t> {
     text: &'t str,
     at: usize,
-    /// The end of the word that was looked at last, and whether it poses as a Latin one.
+    /// The end of the last inspected word, and whether it poses as Latin.
     word: (usize, bool),
-    /// Whether the character before can carry one mark.
+    /// Whether the previous character can carry one mark.
     carries: bool,
 }
 
@@ -165,7 +165,7 @@ impl<'t> Pieces<'t> {
         Self { text, at: 0, word: (0, false), carries: false }
     }
 
-    /// Whether the character belongs to a word of look-alikes. Each word is looked at once.
+    /// Whether the character belongs to a word of look-alikes. Each word is inspected once.
     fn is_in_disguise(&mut self, character: char) -> bool {
         if !character.is_alphabetic() {
             return false;
@@ -211,7 +211,7 @@ impl<'t> Iterator for Pieces<'t> {
     }
 }
 
-/// Whether what a character looks like is anybody's own business.
+/// Whether the character is in a private use area, where fonts define the glyph.
 const fn is_private(character: char) -> bool {
     matches!(character, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
 }
@@ -241,7 +241,7 @@ mod tests {
             ("\u{202e}txt.exe", "⟨U+202E⟩txt.exe"),
             ("\u{e0041}", "⟨U+E0041⟩"),
             ("\u{e000}", "⟨U+E000⟩"),
-            // Letters of Cyrillic among Latin ones.
+            // Cyrillic letters among Latin ones.
             ("\u{441}url", "⟨U+0441⟩url"),
             ("cur\u{301}\u{302}l", "cur\u{301}⟨U+0302⟩l"),
             ("a\\u{1b}b", "a\\u{1b}b"),

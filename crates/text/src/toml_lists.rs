@@ -1,13 +1,12 @@
-//! Lists of tables in a document of TOML that a person wrote: one is added or taken out, and all else stays as it is, comments,
-//! order and spelling.
+//! Edits of lists of tables and of values in a TOML document that preserve comments, order and formatting.
 
 use toml_edit::{ArrayOfTables, DocumentMut, Formatted, InlineTable, Item, Table, TableLike, Value};
 
-/// A document of TOML could not be changed.
+/// A TOML document could not be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TomlEditError {
-    /// Why, in a sentence without its end.
+    /// The reason, as a sentence fragment.
     pub reason: String,
 }
 
@@ -25,8 +24,8 @@ impl TomlEditError {
     }
 }
 
-/// Adds tables at the end of the list that the keys of `path` lead to, and makes what is missing on the way. Each of `tables` is
-/// a document whose values are those of a new table.
+/// Appends tables to the list at `path`, creating missing parents. Each of `tables` is a document with the values of
+/// a new table.
 ///
 /// ```
 /// let text = "# Ours.\nversion = 1 # of the file\n";
@@ -37,7 +36,7 @@ impl TomlEditError {
 /// ```
 ///
 /// # Errors
-/// When the document or one of the tables is none, or something else stands where the list would be.
+/// When the document or one of the tables is not TOML, or another value exists at `path`.
 pub fn push_tables<T: AsRef<str>>(
     document: &str,
     path: &[&str],
@@ -59,10 +58,10 @@ pub fn push_tables<T: AsRef<str>>(
     Ok(edited.to_string())
 }
 
-/// Takes the table with this number out of the list that the keys of `path` lead to, with the comments above it.
+/// Removes the table at `index` from the list at `path`, with the comments above it.
 ///
 /// # Errors
-/// When the document is none, or there is no such table.
+/// When the document is not TOML, or the table does not exist.
 pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<String, TomlEditError> {
     let mut edited = parse(document)?;
     let (last, parent) = parent(&mut edited, path)?;
@@ -83,8 +82,8 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
     Ok(edited.to_string())
 }
 
-/// Gives the key that `path` leads to this value, which is written as TOML, and makes what is missing on the way. What stood there is
-/// replaced; comments, order and spelling of all else stay.
+/// Sets the key at `path` to a value, which is written as TOML, creating missing parents. An existing value is
+/// replaced; the rest of the document is preserved.
 ///
 /// ```
 /// let text = "# Ours.\nversion = 1 # of the file\n";
@@ -94,7 +93,7 @@ pub fn remove_table(document: &str, path: &[&str], index: usize) -> Result<Strin
 /// ```
 ///
 /// # Errors
-/// When the document or the value is not TOML, or a table stands where the value would be.
+/// When the document or the value is not TOML, or a table exists at `path`.
 pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;
@@ -111,10 +110,10 @@ pub fn set_value(document: &str, path: &[&str], value: &str) -> Result<String, T
     Ok(edited.to_string())
 }
 
-/// Adds a value, which is written as TOML, at the end of the list that `path` leads to, unless it is there.
+/// Appends a value, which is written as TOML, to the list at `path`, unless the list contains it.
 ///
 /// # Errors
-/// When the document or the value is not TOML, or something else than a list of values stands there.
+/// When the document or the value is not TOML, or something other than a list of values exists at `path`.
 pub fn append_value(document: &str, path: &[&str], value: &str) -> Result<String, TomlEditError> {
     let mut edited = parse(document)?;
     let (last, parent) = shown_parent(&mut edited, path, document)?;
@@ -132,7 +131,7 @@ fn value_of(text: &str) -> Result<Value, TomlEditError> {
     text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
 }
 
-/// The table that the last key of a path stands in, as one that is written: it gets the head that a value needs.
+/// Returns the parent table of the last key, with a header, which a value needs.
 fn shown_parent<'d, 'p>(
     document: &'d mut DocumentMut,
     path: &'p [&'p str],
@@ -158,7 +157,7 @@ fn parse(text: &str) -> Result<DocumentMut, TomlEditError> {
     text.parse().map_err(|error: toml_edit::TomlError| TomlEditError::new(error.message().to_owned()))
 }
 
-/// Returns the table that the last key of a path stands in, and that key.
+/// Returns the parent table of the last key, and that key.
 fn parent<'d, 'p>(
     document: &'d mut DocumentMut,
     path: &'p [&'p str],
@@ -178,7 +177,7 @@ fn parent<'d, 'p>(
     Ok((last, table))
 }
 
-/// A table of its own stands behind an empty line.
+/// Puts an empty line before a table of its own.
 fn set_apart(mut table: Table, document: &str) -> Table {
     let before = match document {
         "" => "",
@@ -190,7 +189,7 @@ fn set_apart(mut table: Table, document: &str) -> Table {
     table
 }
 
-/// The same table as a list of others in braces has it.
+/// Converts the table for an inline list (`{ … }`).
 fn in_one_line(table: Table) -> Result<InlineTable, TomlEditError> {
     let mut inline = InlineTable::new();
     for (key, item) in table {

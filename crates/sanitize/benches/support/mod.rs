@@ -1,18 +1,18 @@
-//! What the benches share: texts, a clock, and the comparison of engines.
+//! Shared code of the benches: texts, a clock, and the comparison of engines.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "reads the texts, and prints a table")]
 
 use std::path::{Path, PathBuf};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Texts that an engine runs over one by one.
+/// Texts that an engine processes one by one.
 pub(crate) struct Texts {
     pub(crate) name: &'static str,
     pub(crate) texts: Vec<String>,
 }
 
-/// Returns the sets of texts to measure: every SKILL.md under the folder in `STOCKADE_CORPUS`, or made-up ones that
-/// resemble them, and what becomes of them in ASCII.
+/// Returns the sets of texts to measure: every SKILL.md under the folder in `STOCKADE_CORPUS`, or synthetic ones that
+/// resemble them, and their ASCII versions.
 pub(crate) fn sets() -> Vec<Texts> {
     let skills = match std::env::var_os("STOCKADE_CORPUS") {
         Some(folder) => read_skills(Path::new(&folder)),
@@ -90,16 +90,16 @@ fn made_up_skill(nth: u64) -> String {
     text
 }
 
-/// Something that runs over texts; returns a number that depends on all its results.
+/// An engine that processes texts; returns a number that depends on all its results.
 pub(crate) struct Engine<'a> {
     pub(crate) name: &'static str,
     pub(crate) run: Run<'a>,
 }
 
-/// Takes the texts once and returns the seconds of processor time it took.
+/// Processes the texts once and returns the CPU time in seconds.
 pub(crate) type Run<'a> = Box<dyn FnMut(&[String]) -> f64 + 'a>;
 
-/// An engine in this process, timed by the processor time of this thread.
+/// An engine in this process, measured by the CPU time of this thread.
 pub(crate) fn engine<'a>(name: &'static str, mut each: impl FnMut(&str) -> usize + 'a) -> Engine<'a> {
     let run = move |texts: &[String]| {
         let start = cpu_seconds();
@@ -115,8 +115,8 @@ fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Runs the engines in turn, round after round, and prints a line each: speed, and how many times the first one is as
-/// fast, both as medians over the rounds.
+/// Runs the engines in turn, round after round, and prints a line each: speed, and the speed of the first engine
+/// relative to it, both as medians over the rounds.
 pub(crate) fn compare(set: &Texts, rounds: usize, engines: &mut [Engine<'_>]) {
     let bytes: usize = set.texts.iter().map(String::len).sum();
     println!("\n{}: {} texts, {:.1} MB", set.name, set.texts.len(), bytes as f64 / 1e6);

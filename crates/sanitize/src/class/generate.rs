@@ -13,7 +13,7 @@ use crate::invisible::invisible_name;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/class/table.rs");
 
-/// Everything from here on is left to `class_of_high_planes`.
+/// `class_of_high_planes` handles all code points from here on.
 const END: u32 = 0x3_0000;
 
 /// Returns the class of `c` from first principles.
@@ -34,7 +34,7 @@ pub(super) fn class_from_unicode(c: char) -> Class {
     }
 }
 
-/// Whether `c` is a visible starter that NFKC keeps and that never composes with what stands before it.
+/// Whether `c` is a visible starter that NFKC keeps and that never composes with the preceding character.
 fn stands_alone(c: char) -> bool {
     invisible_name(c).is_none()
         && canonical_combining_class(c) == 0
@@ -77,7 +77,7 @@ fn generate() -> String {
     out
 }
 
-/// Packs the classes of 64 code points, two bits each. A surrogate is no character; its bits are never read.
+/// Packs the classes of 64 code points, two bits each. A surrogate is not a character; its bits are never read.
 fn pack(first: u32) -> [u8; 16] {
     let mut block = [0; 16];
     for offset in 0..64 {

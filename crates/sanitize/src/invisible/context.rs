@@ -1,4 +1,5 @@
-//! Invisible characters that stay because of their neighbours: flags, emoji presentation and, on request, joiners.
+//! Invisible characters that are kept because of their neighbours: flags, emoji presentation and, optionally,
+//! joiners.
 
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 
@@ -9,18 +10,18 @@ use crate::work;
 
 const BLACK_FLAG: char = '\u{1F3F4}';
 
-/// What follows the black flag in the only tag sequences recommended for general interchange (UTS #51): `gbeng`,
-/// `gbsct`, `gbwls`, each closed by the cancel tag. Any other sequence is a place to hide text in.
+/// Tags that follow the black flag in the only sequences recommended for interchange (UTS #51): `gbeng`, `gbsct` and
+/// `gbwls`, each closed by the cancel tag. Any other sequence could hide text.
 const FLAG_TAGS: [&str; 3] = [
     "\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}",
     "\u{E0067}\u{E0062}\u{E0073}\u{E0063}\u{E0074}\u{E007F}",
     "\u{E0067}\u{E0062}\u{E0077}\u{E006C}\u{E0073}\u{E007F}",
 ];
 
-/// How far back the letter before a joiner is looked for. Normalised text has at most 30 marks in a row.
+/// How far back the letter before a joiner is searched. Normalised text has at most 30 marks in a row.
 const MAX_LOOK_BACK: usize = 40;
 
-/// First and last letter block of the scripts in which a joiner changes how a word is written.
+/// First and last letter block of the scripts in which a joiner changes the spelling.
 #[rustfmt::skip]
 const JOINING_SCRIPTS: &[(char, char)] = &[
     ('\u{0600}', '\u{06FF}'), // Arabic
@@ -43,9 +44,9 @@ const JOINING_SCRIPTS: &[(char, char)] = &[
     ('\u{1820}', '\u{18AA}'), // Mongolian
 ];
 
-/// Returns how many bytes from `at`, where an invisible character stands, are to be kept: 0 when it goes.
+/// Returns how many bytes to keep at `at`, the offset of an invisible character: 0 if it is removed.
 ///
-/// The answer looks at the neighbours as they will be after normalisation, so that a second pass agrees with it.
+/// The neighbours are inspected as they will be after normalisation, so that a second pass decides alike.
 pub(crate) fn kept_len(text: &str, at: usize, options: &SanitizeOptions) -> usize {
     let Some((before, from)) = text.split_at_checked(at) else { return 0 };
     let mut chars = from.chars();
@@ -68,7 +69,7 @@ fn selects_presentation(before: &str, after: &str) -> bool {
 }
 
 fn joins(before: &str, joiner: char, after: &str) -> bool {
-    // A mark belongs to what stands before the joiner; it is no letter to be joined.
+    // A mark belongs to the character before the joiner; it is not a letter to be joined.
     let next = after.chars().next().and_then(first_part).filter(|&part| canonical_combining_class(part) == 0);
     let Some(next) = next else { return false };
     if joiner == '\u{200D}' && is_emoji(next) {
@@ -78,7 +79,7 @@ fn joins(before: &str, joiner: char, after: &str) -> bool {
     base.is_alphabetic() && next.is_alphabetic() && script(base).is_some() && script(base) == script(next)
 }
 
-/// Returns the emoji that `before` ends with, its presentation selector aside.
+/// Returns the emoji at the end of `before`, ignoring its presentation selector.
 fn emoji_before(before: &str) -> Option<char> {
     let bare = before.strip_suffix('\u{FE0F}').unwrap_or(before);
     bare.chars().next_back().filter(|&c| is_emoji(c))
@@ -103,14 +104,14 @@ fn script(c: char) -> Option<usize> {
     JOINING_SCRIPTS.iter().position(|&(first, last)| (first..=last).contains(&c))
 }
 
-/// Returns the first character of what `c` becomes, `None` when it goes.
+/// Returns the first character of the normalised `c`, or `None` if `c` is removed.
 fn first_part(c: char) -> Option<char> {
     let mut first = None;
     decompose_compatible(c, |part| first = first.or(Some(part)));
     first.filter(|&part| class(part) != Class::Stripped)
 }
 
-/// Returns the last character of what `c` becomes, `None` when it goes.
+/// Returns the last character of the normalised `c`, or `None` if `c` is removed.
 fn last_part(c: char) -> Option<char> {
     let mut last = None;
     decompose_compatible(c, |part| last = Some(part));

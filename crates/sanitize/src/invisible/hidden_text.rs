@@ -1,19 +1,19 @@
-//! Reads the messages that removed characters spell.
+//! Decodes messages hidden in removed characters.
 
-/// The most bytes that are read of a message in each alphabet: enough to see what it is about.
+/// Maximum decoded bytes per alphabet: enough to judge the message.
 const MAX_BYTES: usize = 4_096;
 
-/// The two alphabets in which text is smuggled past a reader, each collected as it comes.
+/// The two alphabets used to smuggle text, each collected as it occurs.
 #[derive(Debug, Default)]
 pub(crate) struct HiddenText {
-    /// Tag characters mirror ASCII: U+E0041 stands for `A`.
+    /// Tag characters mirror ASCII: U+E0041 encodes `A`.
     tags: String,
-    /// Variation selectors stand for bytes: the first sixteen for 0 to 15, the other 240 for the rest.
+    /// Variation selectors encode bytes: the first sixteen 0 to 15, the other 240 the rest.
     selectors: Vec<u8>,
 }
 
 impl HiddenText {
-    /// Takes note of one removed character.
+    /// Records one removed character.
     pub(crate) fn add(&mut self, c: char) {
         let code = u32::from(c);
         match code {
@@ -32,7 +32,7 @@ impl HiddenText {
         }
     }
 
-    /// Returns what was spelled, in tags first.
+    /// Returns the decoded message, tags first.
     pub(crate) fn message(self) -> Option<String> {
         let in_selectors = self.selector_message();
         let in_tags = Some(self.tags).filter(|tags| !tags.trim().is_empty());
@@ -42,7 +42,7 @@ impl HiddenText {
         }
     }
 
-    /// Selectors are also used as they are meant, after an ideograph; only bytes that read as text are a message.
+    /// Selectors are also used legitimately, after an ideograph; only bytes that read as text are a message.
     fn selector_message(&self) -> Option<String> {
         let text = String::from_utf8_lossy(&self.selectors);
         let readable = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;

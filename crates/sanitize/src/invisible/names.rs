@@ -1,8 +1,8 @@
-//! The list of invisible characters, each with the name that a report uses.
+//! The list of invisible characters with their names for reports.
 
 /// First, last, name: every character that is removed unless its neighbours give it a meaning, in code point order.
-/// It holds all of Unicode's Default_Ignorable_Code_Point, the control characters except tab and the line ends, and
-/// characters that are drawn as nothing at all although Unicode does not count them as ignorable.
+/// It contains Unicode's Default_Ignorable_Code_Point, the control characters except tab and the line ends, and
+/// characters without a glyph that Unicode does not count as ignorable.
 #[rustfmt::skip]
 const INVISIBLE: &[(u32, u32, &str)] = &[
     (0x0000,  0x0008,  "control character"),
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    // Steps 2 and 3 are one walk because of this: an invisible character never moves or joins its neighbours.
+    // Steps 2 and 3 can share a walk because an invisible character never moves or joins its neighbours.
     #[test]
     fn invisible_characters_are_starters_that_only_become_invisible_ones() {
         for c in ('\0'..=char::MAX).filter(|&c| invisible_name(c).is_some()) {

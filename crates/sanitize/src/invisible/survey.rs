@@ -1,4 +1,5 @@
-//! Counts what goes, and reads what it spells, over the whole text: also past the place where the text is cut.
+//! Counts removed characters and decodes hidden messages over the whole text, including the part behind the size
+//! limit.
 
 use std::iter;
 
@@ -10,17 +11,17 @@ use crate::pipeline::SanitizeOptions;
 use crate::plain::skip_plain;
 use crate::work;
 
-/// What a text holds that nobody sees.
+/// The invisible contents of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) stripped: InvisibleStripped,
     pub(crate) tag_block_detected: bool,
-    /// Whether characters that reorder the text on the screen are among the removed.
+    /// Whether bidirectional controls are among the removed characters.
     pub(crate) bidi: bool,
     pub(crate) hidden_text: Option<String>,
 }
 
-/// Looks at every character of `text`.
+/// Inspects every character of `text`.
 pub(crate) fn survey(text: &str, options: &SanitizeOptions) -> Survey {
     let mut survey = Survey::default();
     let mut hidden = HiddenText::default();
@@ -32,7 +33,7 @@ pub(crate) fn survey(text: &str, options: &SanitizeOptions) -> Survey {
     survey
 }
 
-/// Returns the characters of `text` that go.
+/// Iterates over the characters of `text` that are removed.
 pub(crate) fn removed<'t>(text: &'t str, options: &'t SanitizeOptions) -> impl Iterator<Item = char> + 't {
     let mut at = 0;
     iter::from_fn(move || {

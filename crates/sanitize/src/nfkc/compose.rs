@@ -1,4 +1,4 @@
-//! The whole normalisation, character by character, for the stretches that need it.
+//! Full normalisation, character by character, for the stretches that need it.
 
 use std::cell::Cell;
 use std::iter;
@@ -9,12 +9,11 @@ use unicode_normalization::char::canonical_combining_class;
 use crate::class::replacement;
 use crate::work;
 
-/// The most combining marks that may follow each other. No language comes near it; the Stream-Safe Text Format
-/// (UAX #15) draws the same line. It bounds the memory and time that one base letter can ask for.
+/// Maximum number of consecutive combining marks. No language comes near it, and the Stream-Safe Text Format (UAX
+/// #15) draws the same line. It bounds the memory and time that one base letter can consume.
 const MAX_MARKS: usize = 30;
 
-/// Returns the NFKC of `chars`, as far as it is asked for, without the marks beyond [`MAX_MARKS`]; those are counted in
-/// `clipped`.
+/// Returns the NFKC of `chars` lazily, without the marks beyond [`MAX_MARKS`], which are counted in `clipped`.
 pub(crate) fn compose<'a>(
     chars: impl Iterator<Item = char> + 'a,
     clipped: &'a Cell<usize>,

@@ -1,19 +1,19 @@
-//! Builds the changed text, and only when there is a change.
+//! Builds the changed text, if there is a change.
 
 use std::borrow::Cow;
 
 use crate::plain::char_offset;
 
-/// Collects a copy of a text with some stretches replaced. Nothing is allocated until the first one.
+/// Copy of a text with some stretches replaced. Allocates nothing before the first replacement.
 #[derive(Debug)]
 pub(super) struct Writer<'t> {
     text: &'t str,
     out: String,
-    /// How many characters `out` has.
+    /// Number of characters in `out`.
     chars: usize,
-    /// How many it may have.
+    /// Maximum number of characters.
     bound: usize,
-    /// Everything of `text` before this byte is in `out`, changed or not; 0 as long as nothing changed.
+    /// Everything of `text` before this byte is in `out`, changed or not; 0 until something changes.
     done: usize,
 }
 
@@ -30,10 +30,10 @@ impl<'t> Writer<'t> {
         self.chars >= self.bound
     }
 
-    /// Copies what stands before `start` and leaves out the text from there to `end`.
+    /// Copies the text up to `start` and omits the text from there to `end`.
     pub(super) fn skip(&mut self, start: usize, end: usize) {
         if self.is_untouched() {
-            // Four bytes a character are enough for everything below the bound, and the text itself mostly is.
+            // Four bytes per character suffice below the bound; usually the length of the text does.
             self.out.reserve_exact(self.text.len().min(self.bound.saturating_mul(4)));
         }
         self.copy_to(start);
@@ -47,20 +47,20 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Takes back the last character when the text before is all written; see [`Self::last_unchanged`] otherwise.
+    /// Removes the last character if all of the text before is written; otherwise see [`Self::last_unchanged`].
     pub(super) fn pop(&mut self) -> Option<char> {
         let last = self.out.pop()?;
         self.chars -= 1;
         Some(last)
     }
 
-    /// Returns where the character before `at` begins, if it is one that was not written yet.
+    /// Returns the start of the character before `at`, if it was not written yet.
     pub(super) fn last_unchanged(&self, at: usize) -> Option<usize> {
         let (start, _) = self.text.get(self.done..at)?.char_indices().next_back()?;
         Some(self.done + start)
     }
 
-    /// Returns the text: borrowed when nothing changed, its beginning when it reached the bound.
+    /// Returns the text: borrowed if nothing changed, its beginning if it reached the bound.
     pub(super) fn finish(mut self) -> Cow<'t, str> {
         if self.is_untouched() {
             return Cow::Borrowed(self.text);

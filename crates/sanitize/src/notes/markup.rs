@@ -1,11 +1,11 @@
-//! Markup that renders as nothing.
+//! Markup that renders nothing.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 use memchr::{memchr_iter, memchr2};
 
-/// Declarations that take an element out of sight, without spaces and in lower case.
+/// CSS declarations that hide an element, without spaces and in lower case.
 const HIDING_STYLES: &[&str] = &[
     "display:none",
     "visibility:hidden",
@@ -20,12 +20,12 @@ const HIDING_STYLES: &[&str] = &[
     "text-indent:-9999px",
 ];
 
-/// No honest tag is longer. What is, is read up to here.
+/// Longest tag that is inspected. No honest tag is longer; a longer one is read up to here.
 const MAX_TAG: usize = 2048;
 
 static LABEL_ENDS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("]:"));
 
-/// Whether a link definition leads nowhere and has a title: `[//]: # (text)`, `[x]: <> "text"`.
+/// Whether a link definition has no target but a title: `[//]: # (text)`, `[x]: <> "text"`.
 pub(super) fn has_hidden_markdown(text: &str) -> bool {
     let split = |at| text.split_at_checked(at).unwrap_or_default();
     LABEL_ENDS
@@ -39,7 +39,7 @@ pub(super) fn has_hidden_html(text: &str) -> bool {
     memchr_iter(b'<', bytes).any(|at| is_hidden(attributes(bytes.get(at..).unwrap_or_default())))
 }
 
-/// Whether the line up to the closing bracket is a label and nothing else.
+/// Whether the line up to the closing bracket is only a label.
 fn begins_a_definition(before: &str) -> bool {
     let window = before.len().saturating_sub(1000);
     let tail = before.as_bytes().get(window..).unwrap_or_default();
@@ -58,13 +58,13 @@ fn leads_nowhere(after: &str) -> bool {
     })
 }
 
-/// A definition may be broken once before its target and once before its title.
+/// A definition may contain one line break before its target and one before its title.
 fn skip_spaces_and_line_end(text: &str) -> &str {
     let line = text.trim_start_matches([' ', '\t']);
     line.strip_prefix('\n').map_or(line, |next| next.trim_start_matches([' ', '\t']))
 }
 
-/// Returns what stands between the name of a tag and its end, or the part of it that is read. `<name>` has none.
+/// Returns the text between a tag's name and its end, truncated to `MAX_TAG`. `<name>` has none.
 fn attributes(tag: &[u8]) -> &[u8] {
     let tag = tag.get(1..).unwrap_or_default();
     let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b':');
@@ -99,7 +99,7 @@ fn has_hiding_style(attributes: &[u8]) -> bool {
     declarations.into_iter().any(|declaration| HIDING_STYLES.iter().any(|style| says(declaration, style)))
 }
 
-/// Whether a declaration is `style`, spaces and case aside; `!important` may follow.
+/// Whether a declaration equals `style`, ignoring spaces and case; `!important` may follow.
 fn says(declaration: &[u8], style: &str) -> bool {
     let mut written = declaration.iter().filter(|byte| !byte.is_ascii_whitespace());
     let same =

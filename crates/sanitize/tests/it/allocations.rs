@@ -1,10 +1,10 @@
-//! What cleaning costs in memory, counted.
+//! Memory use of cleaning, counted in allocations.
 
 use allocation_counter::{AllocationInfo, measure};
 use stockade_sanitize::{SanitizeOptions, sanitize};
 
 fn cost(text: &str) -> AllocationInfo {
-    // What is built once for the whole process is not the text's doing.
+    // Tables that are built once per process do not count.
     drop(sanitize("<!-- warm up --> [a]: b", &SanitizeOptions::default()));
     measure(|| drop(sanitize(text, &SanitizeOptions::default())))
 }

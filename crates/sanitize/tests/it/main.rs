@@ -1,4 +1,4 @@
-//! The sanitizer as its users see it.
+//! Integration tests of the public API.
 #![expect(clippy::indexing_slicing, clippy::string_slice, clippy::unwrap_used, reason = "a test may panic")]
 
 mod allocations;

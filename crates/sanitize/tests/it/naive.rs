@@ -1,6 +1,6 @@
-//! The sanitizer as one would write it on a napkin: whole strings, one step after the other, repeated until nothing
-//! changes. Slow, unbounded, and easy to believe; the real one must say the same of every text without a flood of
-//! combining marks, of which this one knows nothing.
+//! A naive reference sanitizer: whole strings, one step after the other, repeated until nothing changes. It is slow,
+//! unbounded and easy to verify. The real one must agree with it on every text without a flood of combining marks,
+//! which this one does not handle.
 
 use std::ops::RangeInclusive;
 
@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Cleans `text` and returns the body and whether it was cut.
+/// Cleans `text` and returns the body and whether it was truncated.
 pub(crate) fn sanitize(text: &str, max_chars: usize, joiners: Joiners) -> (String, bool) {
     let mut text = text.to_owned();
     loop {
@@ -155,7 +155,7 @@ fn enforce_size(text: &str, max_chars: usize) -> (String, bool) {
     (format!("{}\n[TRUNCATED]", &text[..cut]), true)
 }
 
-/// Whether `c` may only be in a clean text because of its neighbours, if at all.
+/// Whether `c` may occur in a clean text only because of its neighbours, if at all.
 pub(crate) fn is_forbidden(c: char) -> bool {
     let code = u32::from(c);
     (c.is_control() && !matches!(c, '\t' | '\n' | '\r'))
@@ -163,7 +163,7 @@ pub(crate) fn is_forbidden(c: char) -> bool {
         || FORBIDDEN.iter().any(|range| range.contains(&code))
 }
 
-/// Default_Ignorable_Code_Point as of Unicode 16, then what else is drawn as nothing.
+/// Default_Ignorable_Code_Point as of Unicode 16, then other characters without a glyph.
 const FORBIDDEN: &[RangeInclusive<u32>] = &[
     0x00AD..=0x00AD,
     0x034F..=0x034F,

@@ -1,4 +1,4 @@
-//! What holds for every text. Each property takes any bytes, so that a fuzzer and the stable tests can both try it.
+//! Properties of every text. Each takes arbitrary bytes, so that a fuzzer and the stable tests can both use it.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use unicode_normalization::is_nfkc;
 #[path = "naive.rs"]
 mod naive;
 
-/// The pieces that attacks are made of. A byte of the input picks one, so that few bytes make a tricky text.
+/// Fragments of attacks. One byte of the input selects one, so that few bytes make a tricky text.
 const PIECES: &[&str] = &[
     "<",
     "!",
@@ -109,7 +109,7 @@ const PIECES: &[&str] = &[
     "\u{4E00}",
 ];
 
-/// Makes a text and options of any bytes: the first chooses the options and how the others are read.
+/// Makes a text and options from arbitrary bytes: the first selects the options and how the others are decoded.
 fn input(data: &[u8]) -> (String, SanitizeOptions) {
     let (&choice, rest) = data.split_first().unwrap_or((&0, &[]));
     let max_chars = match choice >> 2 & 15 {
@@ -125,7 +125,7 @@ fn input(data: &[u8]) -> (String, SanitizeOptions) {
     (text, SanitizeOptions { max_chars, joiners })
 }
 
-/// The whole pipeline: what it says is what the naive one says, and it keeps its promises.
+/// The whole pipeline agrees with the naive one, and the result has the documented properties.
 pub(crate) fn sanitizes(data: &[u8]) {
     let (text, options) = input(data);
     let clean = sanitize(&text, &options);
@@ -162,7 +162,7 @@ pub(crate) fn steps_hold_alone(data: &[u8]) {
     assert_eq!(sum, invisible.stripped.count);
 }
 
-/// A message hidden in tag characters or variation selectors is read as it was written.
+/// A message hidden in tag characters or variation selectors is decoded exactly.
 pub(crate) fn reads_hidden_messages(data: &[u8]) {
     let printable = |c: &char| !c.is_control() && *c != char::REPLACEMENT_CHARACTER;
     let message: String = String::from_utf8_lossy(data).chars().filter(printable).collect();

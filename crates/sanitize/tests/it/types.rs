@@ -1,4 +1,4 @@
-//! What users rely on without thinking of it.
+//! Auto traits that users rely on.
 
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};

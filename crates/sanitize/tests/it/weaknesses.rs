@@ -1,15 +1,15 @@
-//! The weaknesses that sanitizers of skills are known to have, one table each.
+//! Known weaknesses of skill sanitizers, one table each.
 //!
-//! Where the documented pipeline was seen to answer differently, the safer answer is wanted here:
+//! Where the documented pipeline was observed to answer differently, this crate gives the safer answer:
 //!
 //! | input | documented pipeline | here, and why |
 //! |---|---|---|
-//! | `<!-->x-->` | all of it is a comment | `x-->` stays: a browser shows it |
+//! | `<!-->x-->` | all of it is a comment | `x-->` is kept: a browser shows it |
 //! | `<!-- a --!> b --> c` | ends at `-->` | ends at `--!>`, as in a browser: ` b --> c` is seen by the reader |
-//! | `<!-- never closed` | stays | goes to the end of the text, as in a browser |
-//! | U+1F3F4, any tags, U+E007F | stays, unflagged | only the three subdivision flags in use stay |
-//! | `a` U+2028 `b` | `ab` | a line end: lines that were apart stay apart |
-//! | Hangul fillers, selectors, controls | stay | go |
+//! | `<!-- never closed` | kept | removed to the end of the text, as in a browser |
+//! | U+1F3F4, any tags, U+E007F | kept, without a note | only the three subdivision flags in use are kept |
+//! | `a` U+2028 `b` | `ab` | a line end: separate lines are not joined |
+//! | Hangul fillers, selectors, controls | kept | removed |
 //! | 😀😀😀 cut at 3 UTF-16 units | half a character | three characters fit into three |
 
 use stockade_sanitize::{Joiners, Note, SanitizeOptions, Sanitized, sanitize};
@@ -24,15 +24,15 @@ fn tags(text: &str) -> String {
 
 // Z1: text, body, comments
 const COMMENTS: &[(&str, &str, usize)] = &[
-    // Re-formed after one pass.
+    // Formed by the removal.
     ("<!-<!-- x -->- hidden -->", "", 2),
     ("a <<!-- x -->!-- hidden --> b", "a  b", 2),
-    // Made by NFKC: full-width and small forms.
+    // Created by NFKC: full-width and small forms.
     ("a＜!-- hidden --＞b", "ab", 1),
     ("a＜！－－ hidden －－＞b", "ab", 1),
     ("a﹤!-- hidden --﹥b", "ab", 1),
     ("a<!-- one -->＜!-- two --＞b", "ab", 2),
-    // Made by stripping: zero width, soft hyphen, tag, selector, filler, control.
+    // Created by stripping: zero width, soft hyphen, tag, selector, filler, control.
     ("a<\u{200b}!-- hidden -->b", "ab", 1),
     ("a<!-\u{ad}- hidden -->b", "ab", 1),
     ("a<!\u{e0041}-- hidden -->b", "ab", 1),
@@ -42,10 +42,10 @@ const COMMENTS: &[(&str, &str, usize)] = &[
     ("a<!<\u{200b}!---->-- hidden -->b", "ab", 2),
     // A letter and its mark, brought together.
     ("e＜!-- x --＞\u{301}", "é", 1),
-    // Never closed.
+    // Unclosed.
     ("seen <!-- hidden", "seen ", 1),
     ("seen ＜!-- hidden", "seen ", 1),
-    // Closed as a browser sees it.
+    // Closed as in a browser.
     ("seen <!-- a --!> seen", "seen  seen", 1),
     ("<!--> seen -->", " seen -->", 1),
     ("<!---> seen -->", " seen -->", 1),
@@ -135,7 +135,7 @@ fn z3_no_invisible_character_stays() {
 
 // Z4: text, body
 const STABLE: &[(&str, &str)] = &[
-    // Brought together by the strip, so normalised after it.
+    // Brought together by stripping, so normalised after it.
     ("e\u{200d}\u{301}", "é"),
     ("\u{1100}\u{200b}\u{1161}", "가"),
     ("a\u{316}\u{200b}\u{301}", "á\u{316}"),
@@ -146,7 +146,7 @@ const STABLE: &[(&str, &str)] = &[
     // Emoji keep their presentation.
     ("\u{26A0}\u{FE0F} mind", "\u{26A0}\u{FE0F} mind"),
     ("1\u{FE0F}\u{20E3}", "1\u{FE0F}\u{20E3}"),
-    // A selector after anything else, or a second one, is a place to hide bits in.
+    // A selector after anything else, or a second one, could hide bits.
     ("1\u{FE0F}", "1"),
     ("\u{26A0}\u{FE0F}\u{FE0F}\u{FE0E}", "\u{26A0}\u{FE0F}"),
     ("\u{2122}\u{FE0F}", "TM"),
@@ -233,7 +233,7 @@ fn z6_what_was_found_is_reported() {
     assert!(clean("x\u{e0068}\u{e0069}y").tag_block_detected);
 }
 
-// Counted and read over the whole text, also where it is cut.
+// Counted and decoded over the whole text, including the part that is cut off.
 #[test]
 fn z6_the_report_does_not_end_at_the_limit() {
     let text = format!("{}{}\u{200b}", "a".repeat(100), tags("beyond the limit"));

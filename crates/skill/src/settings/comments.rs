@@ -1,10 +1,10 @@
-//! JSON as editors write it, made JSON.
+//! JSON with comments, as editors write it, converted to JSON.
 
-/// JSON as editors write it, without its comments and the commas before a closing bracket. Everything else stays where it was.
+/// Blanks out comments and trailing commas. Everything else keeps its position.
 pub(super) fn without_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // The comma that nothing has followed yet.
+    // Position of a comma that may turn out to be trailing.
     let mut comma = None;
     while let Some(next) = rest.chars().next() {
         let length = match next {
@@ -33,7 +33,7 @@ pub(super) fn without_comments(text: &str) -> String {
     out
 }
 
-/// The length of the string that a text begins with, with both quotes.
+/// Returns the length of the string literal at the start of a text, including both quotes.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

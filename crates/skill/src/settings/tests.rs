@@ -1,4 +1,4 @@
-//! Settings in every form, and what only looks like them.
+//! Settings in every form, and look-alikes.
 
 use super::*;
 

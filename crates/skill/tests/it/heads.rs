@@ -1,4 +1,4 @@
-//! Heads: the tools that they list, and what in them runs.
+//! Front matter: listed tools and surfaces.
 
 use stockade_skill::{
     Dialect, ListedTools, SkillManifest, SkillProblems, SurfaceKind, head_surfaces, read_head, split_head,

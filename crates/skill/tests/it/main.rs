@@ -1,4 +1,4 @@
-//! Skills from outside: heads, commands, arguments and frames.
+//! Integration tests: front matter, commands, arguments and frames of untrusted skills.
 
 mod auto_traits;
 mod heads;

@@ -1,13 +1,13 @@
-//! What is true of every input, however hostile. The fuzz targets call these functions, and so do ordinary tests: with the
-//! seeds, and with random texts.
+//! Properties of every input, however hostile. The fuzz targets call these functions; ordinary tests replay the seeds
+//! and random texts through them.
 
 use stockade_skill::{
     Dialect, MAX_SURFACE_CHARS, MAX_SURFACES, SkillFrame, SkillProblems, first_chars, head_surfaces,
     load_commands, read_head, settings_surfaces, split_head, substitute, unix_lines,
 };
 
-/// Every text is read in every dialect; problems, commands and surfaces lie in it, and nothing leaves its frame. What follows
-/// a NUL are the arguments.
+/// Every text is read in every dialect; problems, commands and surfaces lie in it, and nothing leaves its frame.
+/// Arguments follow a NUL.
 pub(crate) fn skill(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (text, arguments) = text.split_once('\0').unwrap_or((&text, ""));
@@ -15,7 +15,7 @@ pub(crate) fn skill(data: &[u8]) {
     let split = split_head(&text);
     let lines = text.split('\n').count();
     assert!(text.ends_with(split.body));
-    // The line that closes a head may be the last one of all, without a line end.
+    // The line that closes the front matter may be the last one, without a line end.
     let ends = text.matches('\n').count() + usize::from(split.body.is_empty() && !text.ends_with('\n'));
     assert!(ends >= split.lines_before + split.body.matches('\n').count(), "{text:?}");
     for dialect in Dialect::ALL {
@@ -41,7 +41,7 @@ pub(crate) fn skill(data: &[u8]) {
     }
 }
 
-/// The same text as settings of every format and name: what it starts stands in it, and there is no more than a list holds.
+/// The same text as settings of every format and name: each surface occurs in it, and their number is bounded.
 fn starts_lie_in(text: &str) {
     let lines = text.split('\n').count();
     for name in [".mcp.json", "hooks.yaml", "config.toml", "package.json", "x.pth"] {
@@ -65,7 +65,7 @@ fn stays_framed(body: &str, arguments: &str, names: &[String]) {
     assert_eq!(frame.listing().matches("<skill>").count(), 1);
 }
 
-/// How often a tag is opened. `<skill_contents>` is another one, which frames nothing.
+/// Counts the opening tags. `<skill_contents>` is a different tag, which frames nothing.
 fn tags(text: &str, opening: &str) -> usize {
     text.split(opening)
         .skip(1)

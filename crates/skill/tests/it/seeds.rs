@@ -14,7 +14,7 @@ fn every_seed_passes() {
     replay(&[("skill_head", properties::skill)]);
 }
 
-/// Pieces that skills are made of.
+/// Fragments that skills are made of.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

@@ -1,6 +1,6 @@
-//! JSON, read by `serde_json`, whose raw values stand in the text and so tell their position.
+//! JSON, parsed by `serde_json`. Its raw values borrow from the text, so their positions can be derived.
 //!
-//! A key that is given twice is refused, since two readers may take a different one of them.
+//! A repeated key is an error, since two parsers may choose different values.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,12 +17,12 @@ pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
     let lines = LineIndex::new(text);
     let whole: &RawValue =
         serde_json::from_str(text).map_err(|error| broken(position_of(&error, text), &error.to_string()))?;
-    // Each level reads what is in it once more, so that the bound on nesting is one on the time as well.
+    // Each level parses its content again, so the nesting limit bounds the time as well.
     Reader { text, lines }.node(whole, MAX_NESTING)
 }
 
-/// Returns the position of an error, which `serde_json` gives as a line and a number of *bytes* before the end of what it
-/// had read.
+/// Returns the position of an error, which `serde_json` reports as a line and a count of *bytes* before the end of
+/// the input that it has read.
 fn position_of(error: &serde_json::Error, text: &str) -> TextPosition {
     let line = error.line().max(1);
     let bytes = text.split('\n').nth(line - 1).unwrap_or_default();
@@ -62,7 +62,7 @@ impl<'t> Reader<'t> {
         let mut entries = Vec::with_capacity(members.len());
         let mut from = start;
         for (key, value) in members {
-            // Between two values stands nothing but the key, which begins with the first quote.
+            // The only string between two values is the key, so the first quote begins it.
             let quote = self.text.get(from..).and_then(|rest| rest.find('"')).unwrap_or(0);
             let at = self.lines.position(from + quote);
             from = self.offset(value.get()) + value.get().len();
@@ -74,18 +74,18 @@ impl<'t> Reader<'t> {
         Ok(Value::Table(entries))
     }
 
-    /// Where a part of the text begins.
+    /// Returns the offset of a part of the text.
     fn offset(&self, part: &str) -> usize {
         part.as_ptr().addr().saturating_sub(self.text.as_ptr().addr())
     }
 }
 
-/// Reads one level of a value. Of a text that is JSON, only escapes can still be wrong.
+/// Parses one level of a value. The whole text is valid JSON, so only escapes can still be wrong.
 fn read<'t, T: Deserialize<'t>>(raw: &'t RawValue, at: TextPosition) -> Result<T, DocumentError> {
     serde_json::from_str(raw.get()).map_err(|error| broken(at, &error.to_string()))
 }
 
-/// The keys and values of a table, in their order.
+/// The keys and values of a table in document order.
 struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> Deserialize<'t> for Members<'t> {
@@ -112,7 +112,7 @@ impl<'t> Visitor<'t> for EachMember {
     }
 }
 
-/// A key, borrowed where it has no escapes.
+/// A key, borrowed if it has no escapes.
 struct Key<'t>(Cow<'t, str>);
 
 impl<'t> Deserialize<'t> for Key<'t> {

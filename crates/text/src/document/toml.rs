@@ -1,4 +1,4 @@
-//! TOML, read by the `toml` crate, which tells the bytes that every key and value stands in.
+//! TOML, parsed by the `toml` crate, which reports the byte range of every key and value.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Node, DocumentError> {
     Ok(Node { at: TextPosition::START, value })
 }
 
-/// Dotted keys nest tables, too, and `toml` bounds only brackets.
+/// Dotted keys create nested tables too, but `toml` limits only brackets.
 fn table_of(
     table: &DeTable<'_>,
     at: TextPosition,
@@ -33,7 +33,7 @@ fn table_of(
         })
     });
     let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
-    // `toml` sorts them by their keys.
+    // `toml` sorts entries by key; restore the document order.
     entries.sort_by_key(|entry: &TableEntry| entry.at);
     Ok(Value::Table(entries))
 }
@@ -42,7 +42,7 @@ fn node_of(value: &Spanned<DeValue<'_>>, lines: &LineIndex<'_>, depth: usize) ->
     let at = lines.position(value.span().start);
     let value = match value.get_ref() {
         DeValue::String(text) => Value::Text(text.to_string()),
-        // Its text alone lacks `0x`.
+        // The text of the number alone lacks its base prefix (`0x`).
         DeValue::Integer(number) => Value::Number(number.to_string()),
         DeValue::Float(number) => Value::Number(number.as_str().to_owned()),
         DeValue::Boolean(flag) => Value::Flag(*flag),

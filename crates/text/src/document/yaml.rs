@@ -1,7 +1,7 @@
-//! YAML, read by `serde-saphyr`, which tells where every value stands.
+//! YAML, parsed by `serde-saphyr`, which reports the location of every value.
 //!
-//! The text may come from a stranger: depth, values and what aliases repeat are bounded, and a key that is given twice
-//! is refused, since two readers may take a different one of them.
+//! The input is untrusted: depth, values and alias expansion are limited, and a repeated key is an error, since two
+//! parsers may choose different values.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,9 +14,10 @@ use crate::escape::escape;
 use crate::line_index::LineIndex;
 use crate::position::TextPosition;
 
-/// The most values, lists and tables of a document. The largest files of rules have some 40,000.
+/// Maximum number of values, lists and tables in a document. The largest rule files have some 40,000.
 const MAX_VALUES: usize = 100_000;
-/// The most aliases and anchors, and the most that aliases repeat: a few shared lists, and no "billion laughs".
+/// Maximum number of aliases and anchors, and of values repeated by aliases. A few shared lists fit; a "billion
+/// laughs" does not.
 const MAX_ALIASES: usize = 64;
 const MAX_REPEATED: usize = 256;
 
@@ -50,7 +51,7 @@ fn bounds() -> Options {
     }
 }
 
-/// A document as the parser tells it.
+/// A document as the parser reports it.
 struct Raw {
     location: Location,
     value: RawValue,
@@ -62,7 +63,7 @@ enum RawValue {
     Table(Vec<(Location, String, Raw)>),
 }
 
-/// The text of a document, in which positions and the spelling of numbers are looked up.
+/// Source text in which positions and the spelling of numbers are looked up.
 struct Source<'t> {
     text: &'t str,
     lines: LineIndex<'t>,
@@ -83,7 +84,7 @@ impl Source<'_> {
         Ok(Node { at: self.position(&raw.location), value })
     }
 
-    /// The parser takes `!tag key` and `key` for two keys, so they are compared here once more.
+    /// The parser takes `!tag key` and `key` for two keys, so they are compared here again.
     fn table(&self, entries: Vec<(Location, String, Raw)>) -> Result<Vec<TableEntry>, DocumentError> {
         let mut keys = HashSet::new();
         let mut table = Vec::with_capacity(entries.len());
@@ -97,7 +98,7 @@ impl Source<'_> {
         Ok(table)
     }
 
-    /// The parser counts lines its own way, with a lone carriage return as the end of one; offsets are the same for all.
+    /// Offsets are used instead of the parser's line numbers: it also counts a lone carriage return as a line end.
     fn position(&self, location: &Location) -> TextPosition {
         let offset = self.offset(location).or_else(|| self.offset_in_chars(location));
         offset.map_or(TextPosition::START, |offset| self.lines.position(offset))
@@ -107,13 +108,14 @@ impl Source<'_> {
         usize::try_from(location.span().byte_offset()?).ok()
     }
 
-    /// Aliases and some errors are placed by characters only.
+    /// Aliases and some errors have character offsets but no byte offsets.
     fn offset_in_chars(&self, location: &Location) -> Option<usize> {
         let before = usize::try_from(location.span().offset()).ok()?;
         (location.span() != Span::UNKNOWN).then(|| self.lines.offset_of_char(before))
     }
 
-    /// Returns a number as it is written: `1.0` and `1.00` are two versions. One behind an anchor or a tag is not looked for.
+    /// Returns a number in its original spelling: as versions, `1.0` and `1.00` differ. Numbers with an anchor or a
+    /// tag are not supported.
     fn spelling(&self, location: &Location) -> Option<&str> {
         let rest = self.text.get(self.offset(location)?..)?;
         let end = rest.find([' ', '\t', ',', ']', '}', '#', '\r', '\n']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Documents of all formats: the same tree from each, and an end to what is hostile.
+//! Documents of all formats: the same tree from each, and limits on hostile input.
 
 use stockade_text::{Format, MAX_NESTING, Node, Value, parse};
 
@@ -8,7 +8,7 @@ fn read(text: &str, format: Format) -> Node {
     parse(text, format, MAX_BYTES).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// One line for each key and value: where it stands, what it is.
+/// One line for each key and value: its position and kind.
 fn outline(node: &Node) -> Vec<String> {
     let mut lines = vec![format!("{} {}", node.at, node.value.words().unwrap_or(node.value.kind()))];
     match &node.value {
@@ -82,7 +82,7 @@ fn what_is_too_long_is_not_read() {
     }
 }
 
-/// Thousands of values on one line: where each of them stands must not be counted from the start of the line.
+/// Thousands of values on one line: positions must not be counted from the start of the line each time.
 #[test]
 fn one_long_line_takes_no_longer_than_many_short_ones() {
     let list = format!("[{}1]", "1, ".repeat(50_000));

@@ -1,4 +1,4 @@
-//! The ground floor for text from outside.
+//! Integration tests of `stockade-text`.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "a test may panic")]
 
 mod auto_traits;

@@ -1,5 +1,5 @@
-//! What is true of every input, however hostile. The fuzz targets call these functions, and so do ordinary tests: with the
-//! seeds, and with random texts.
+//! Properties of every input, however hostile. The fuzz targets call these functions; ordinary tests replay the seeds
+//! and random texts through them.
 
 use std::collections::HashSet;
 
@@ -18,18 +18,18 @@ pub(crate) fn toml(data: &[u8]) {
     document(data, Format::Toml);
 }
 
-/// What is JSON means what `serde_json` says that it means.
+/// JSON has the meaning that `serde_json` gives it.
 pub(crate) fn json(data: &[u8]) {
     let Some(node) = document(data, Format::Json) else { return };
     let meant: serde_json::Value = match serde_json::from_slice(data) {
         Ok(meant) => meant,
-        // A number beyond all numbers is kept as it is written.
+        // A number beyond the range of `f64` is kept as written.
         Err(error) => return assert!(error.to_string().contains("out of range"), "{error}"),
     };
     assert_eq!(node.value.to_json(), meant);
 }
 
-/// A text is a document, or is refused with a reason. Either way, every position lies in the text.
+/// A text is a document, or is rejected with a reason. Either way, every position lies in the text.
 fn document(data: &[u8], format: Format) -> Option<Node> {
     let text = std::str::from_utf8(data).ok()?;
     let widths: Vec<usize> = text.split('\n').map(|line| line.chars().count()).collect();
@@ -69,13 +69,13 @@ fn well_formed(node: &Node, inside: &impl Fn(TextPosition) -> bool, depth: usize
     }
 }
 
-/// How many levels may follow below one.
+/// Levels that may follow below one.
 fn below(depth: usize) -> usize {
     assert!(depth > 0, "it is nested deeper than is accepted");
     depth - 1
 }
 
-/// What is shown can be shown, is what it was where nothing had to be written out, and both ways to escape agree.
+/// Escaped text is printable, equals the input if nothing had to be escaped, and both ways to escape agree.
 pub(crate) fn escaping(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let escaped = escape(&text);
@@ -87,7 +87,7 @@ pub(crate) fn escaping(data: &[u8]) {
     assert!(lines.split('\n').map(escape).eq(text.split('\n').map(|line| escape(line).into_owned())));
 }
 
-/// What is shown in a question can be read back, so no two texts are shown alike; and nothing in it is hidden.
+/// Text shown in a question can be read back, so no two texts are shown alike; and nothing in it is hidden.
 pub(crate) fn showing(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let shown = Shown(&text).to_string();
@@ -101,7 +101,7 @@ pub(crate) fn showing(data: &[u8]) {
     assert!(cut == shown || cut.contains(" more characters⟩"), "{cut}");
 }
 
-/// The text of which this is shown.
+/// Decodes shown text to the original.
 fn read_back(shown: &str) -> String {
     let mut parts = shown.split('⟨');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -128,7 +128,7 @@ fn meant(what: &str) -> char {
     }
 }
 
-/// Both ways to count positions agree, and each position is what counting by hand says.
+/// Both ways to compute positions agree with counting by hand.
 pub(crate) fn positions(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (index, mut cursor) = (LineIndex::new(&text), PositionCursor::new(&text));
@@ -145,7 +145,8 @@ pub(crate) fn positions(data: &[u8]) {
     assert_eq!(index.position(text.len()), wanted);
 }
 
-/// A known name means itself, and what is meant is known. The first line is the name, the others are known.
+/// A known name is its own suggestion, and a suggestion is always known. The first line is the name, the others are
+/// known.
 pub(crate) fn names(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (name, known) = text.split_once('\n').unwrap_or((&text, ""));

@@ -1,4 +1,4 @@
-//! What is expected of a document: messages that say where, what, and how to mend it.
+//! Schema errors: the messages name the place, the problem and the fix.
 
 use stockade_text::{Format, Node, SchemaError, TableReader, item_text, parse};
 
@@ -79,7 +79,7 @@ fn a_value_that_is_no_table_and_two_keys_that_exclude_each_other_are_named() {
 }
 
 #[test]
-fn what_strangers_write_is_escaped() {
+fn untrusted_words_are_escaped() {
     let said = problem(r#""na\u001bme" = 1"#, name);
     assert!(!said.contains('\u{1b}') && said.contains("unknown key"), "{said}");
 }

@@ -25,12 +25,12 @@ fn every_seed_passes() {
     replay(&all);
 }
 
-/// What is a document of one format is a text for all.
+/// A document of one format is an input for all.
 fn all_pass(data: &[u8]) {
     TARGETS.iter().for_each(|(_, property)| property(data));
 }
 
-/// Pieces that documents are made of.
+/// Fragments that documents are made of.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

@@ -1,8 +1,8 @@
-//! `cargo run --release` in this folder: the sanitizer beside Node.js (the documented pipeline, `pipeline.mjs`) and
-//! beside the ICU normaliser with a search for comments before it.
+//! `cargo run --release` in this folder compares the sanitizer with Node.js (the documented pipeline, `pipeline.mjs`)
+//! and with the ICU normaliser preceded by a search for comments.
 //!
-//! All run in turn, and each is measured by its own processor time. Both peers take each step once and report nothing
-//! about what they find. `STOCKADE_CORPUS=FOLDER` measures real skills. Without Node.js that row is left out.
+//! The engines run in turn, each measured by its own CPU time. Both peers take each step once and report no findings.
+//! `STOCKADE_CORPUS=FOLDER` measures real skills. Without Node.js its row is omitted.
 
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Write};
@@ -59,7 +59,7 @@ fn strip_invisible(text: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(text.chars().filter(|&c| !is_invisible(c)).collect())
 }
 
-/// The characters that the documented pipeline names.
+/// The characters named by the documented pipeline.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
         | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
@@ -70,7 +70,7 @@ fn node(set: &Texts) -> Option<Engine<'static>> {
     Some(Engine { name: "Node.js", run: Box::new(move |_| node.pass()) })
 }
 
-/// A Node.js process that holds the texts and runs over them when asked.
+/// A Node.js process that holds the texts and processes them on request.
 struct Node {
     child: Child,
     ask: ChildStdin,
@@ -85,7 +85,7 @@ impl Node {
         let (ask, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
         let mut node = Self { child, ask, answers: BufReader::new(answers) };
         writeln!(node.ask, "{}", serde_json::to_string(texts)?)?;
-        // The compiler of Node.js optimises what has run a few times.
+        // Node.js optimises code that has run a few times.
         for _ in 0..5 {
             node.pass();
         }
