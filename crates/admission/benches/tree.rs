@@ -1,10 +1,10 @@
-//! What scanning a folder costs, beside opening and reading its files.
+//! Cost of scanning a directory, compared with opening and reading its files.
 //!
-//! `cargo bench -p stockade-admission --bench tree`, with `STOCKADE_CORPUS=FOLDER` for a folder of real skills; else one of
-//! 12,000 files is made. `-- NAME…` keeps the ways whose names hold one of these words. The ways take turns in one
-//! process, so that whatever else the machine does meets all of them; times and ratios are medians of the rounds. A way
-//! is compared with the floor of as many threads: every file opened by its known name, read into one buffer that is used
-//! again, and closed. Finding the names is no part of the floor; what it costs at least has a line of its own.
+//! `cargo bench -p stockade-admission --bench tree`, with `STOCKADE_CORPUS=FOLDER` for a directory of real skills;
+//! otherwise 12,000 files are made. `-- NAME…` selects the variants whose names contain one of these words. The
+//! variants take turns in one process, so that other load affects all of them; times and ratios are medians of the
+//! rounds. A variant is compared with the floor of as many threads: every file opened by its known name, read into
+//! one reused buffer, and closed. Finding the names is not part of the floor; its minimal cost has a line of its own.
 #![expect(clippy::disallowed_methods, reason = "makes a folder, reads it and takes the time")]
 #![expect(
     clippy::expect_used,
@@ -27,15 +27,15 @@ use stockade_admission::{FileOptions, Source, scan_files};
 const ROUNDS: usize = 25;
 const FILES: usize = 12_000;
 
-/// One way to go through the folder.
+/// One variant of processing the directory.
 struct Way<'w> {
     name: &'static str,
-    /// Which way it is compared with.
+    /// The floor that it is compared with.
     floor: &'static str,
     run: &'w dyn Fn() -> usize,
 }
 
-/// What one way of one round took.
+/// Times of one variant in one round.
 #[derive(Clone, Copy, Default)]
 struct Times {
     cpu: Duration,
@@ -76,14 +76,14 @@ fn main() {
     fs::remove_dir_all(&made).ok();
 }
 
-/// Keeps the ways that were asked for.
+/// Keeps the selected variants.
 fn chosen(ways: [Way<'_>; 7]) -> Vec<Way<'_>> {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
     let asked_for = |way: &Way<'_>| words.is_empty() || words.iter().any(|word| way.name.contains(word));
     ways.into_iter().filter(asked_for).collect()
 }
 
-/// Runs every way once a round, and returns the times of each.
+/// Runs every variant once per round, and returns the times of each.
 fn measure<'w>(ways: &[Way<'w>]) -> Vec<(&'static str, &'static str, Vec<Times>)> {
     let mut measured: Vec<_> = ways.iter().map(|way| (way.name, way.floor, Vec::new())).collect();
     for _ in 0..ROUNDS {
@@ -114,7 +114,7 @@ fn time(way: &dyn Fn() -> usize) -> Times {
     Times { cpu: cpu_time().saturating_sub(cpu), wall: wall.elapsed() }
 }
 
-/// Processor time of all threads of this process.
+/// Returns the CPU time of all threads of this process.
 fn cpu_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
 }
@@ -182,7 +182,7 @@ fn list(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Makes skills with the sizes of real ones: 3.4 KB in the middle, a few ten times that, some scripts beside them.
+/// Makes skills with the sizes of real ones: 3.4 KB in the median, a few ten times that, with some scripts.
 fn make_folder(folder: &Path) -> PathBuf {
     let paragraph = "## Step\n\nLook at the folder first – then run `make test`.\n\n```bash\nmake test | tee log.txt\n```\n\n";
     for n in 0..FILES {
@@ -193,7 +193,7 @@ fn make_folder(folder: &Path) -> PathBuf {
             at => format!("part-{at}.{}", if at % 2 == 0 { "py" } else { "md" }),
         };
         let size = 800 + (n * 7919) % 5200 + if n % 50 == 0 { 34_000 } else { 0 };
-        // No file is a copy of another, which would be scanned once only.
+        // No file is a copy of another, since copies are scanned only once.
         let text = format!("# Part {n}\n\n{}", paragraph.repeat(size / paragraph.len() + 1));
         fs::write(skill.join(name), text).expect("a file of the skill");
     }

@@ -1,7 +1,7 @@
-//! Lets a skill in, or says why not: `cargo run --example admit_skill -- FOLDER`.
+//! Admits a skill, or explains why not: `cargo run --example admit_skill -- FOLDER`.
 //!
-//! What a model gets of a skill comes out of a `LoadedSkill`, and nothing else makes one than the door: whoever holds one
-//! knows that its text was scanned, cleaned and scanned again.
+//! A model's prompt is made from a `LoadedSkill`, which only admission can make: its type proves that the text was
+//! scanned, cleaned and scanned again.
 #![cfg_attr(
     not(test),
     expect(
@@ -24,12 +24,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns what a model gets of a skill, or what is wrong with it.
+/// Returns the prompt of a skill, or its problems.
 pub(crate) fn say(skill: &Path, arguments: &str) -> Result<String, Box<dyn Error>> {
     let scanner = Scanner::builtin();
     let skill = match admit(&SkillSource::Path(skill), scanner, &AdmitOptions::default())? {
         Admission::Accepted(skill) => skill,
-        // It can be used. Whoever installs it should see first what was found.
+        // It can be used, but its findings should be reviewed before it is installed.
         Admission::Flagged(skill) => skill,
         Admission::Malformed(report) | Admission::Blocked(report) => {
             let problems = report.problems.iter().map(|problem| format!("{}\n", problem.message));
@@ -41,6 +41,6 @@ pub(crate) fn say(skill: &Path, arguments: &str) -> Result<String, Box<dyn Error
         }
         other => return Err(format!("not known to this program: {other:?}").into()),
     };
-    // Arguments come from elsewhere, and go through the same door.
+    // Arguments are untrusted too, and pass the same checks.
     Ok(skill.prompt(arguments, scanner)?)
 }

@@ -1,4 +1,4 @@
-//! The door that a skill goes through before a model sees it: scan, clean, scan again.
+//! Admission of a skill before a model sees it: scan, clean, scan again.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -22,34 +22,35 @@ use crate::skill::{
     check_tools, is_sweeping, one_line, prompt, read_bundle, tools_of,
 };
 
-/// How skills are let in.
+/// How [`admit`] examines a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdmitOptions {
-    /// What is expected of the head.
+    /// Dialect of the front matter.
     pub dialect: Dialect,
-    /// Whether what the dialect merely notes is an error.
+    /// Whether notes of the dialect are errors.
     pub strict: bool,
-    /// The most characters of the text that reach a prompt.
+    /// Maximum number of characters of the text that reach a prompt.
     pub max_chars: usize,
-    /// What becomes of a skill with a critical finding.
+    /// Handling of a skill with a critical finding.
     pub on_critical: OnCritical,
-    /// Limits on what is read.
+    /// Limits on reading.
     pub files: FileOptions,
-    /// What skills were when somebody looked at them. One that is another, or is not there, is turned away: by each of these.
+    /// Locks that the skill must satisfy, all of them. A skill that differs from its lock, or is missing there, is
+    /// rejected.
     #[cfg(feature = "lock")]
     pub locks: Vec<std::sync::Arc<crate::lock::SkillLock>>,
-    /// The same, as files that are read anew for every skill.
+    /// The same as files, which are read again for every skill.
     #[cfg(feature = "lock")]
     pub lock_files: Vec<PathBuf>,
 }
 
-/// What becomes of a skill with a critical finding.
+/// Handling of a skill with a critical finding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnCritical {
-    /// It is turned away.
+    /// The skill is rejected.
     #[default]
     Block,
-    /// It is let in, and flagged.
+    /// Admit it, and flag it.
     Flag,
 }
 
@@ -69,23 +70,22 @@ impl Default for AdmitOptions {
     }
 }
 
-/// What came of a skill at the door.
+/// Result of admitting a skill.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Admission {
-    /// Nothing was found in it, and it can be used.
+    /// No problem was found, and it can be used.
     Accepted(Box<LoadedSkill>),
-    /// It can be used, and somebody should look at its report first.
+    /// It can be used, after a review of its report.
     Flagged(Box<LoadedSkill>),
-    /// It cannot be used: it is written in a way that its dialect does not permit, or that nobody can be sure of. Nothing in it
-    /// attacks.
+    /// It cannot be used: its form is not permitted by its dialect, or is ambiguous. It is not an attack.
     Malformed(Box<SkillReport>),
-    /// It must not be used: it attacks, runs what must not run, or is another than was locked.
+    /// It must not be used: it attacks, runs a denied command, or differs from its lock.
     Blocked(Box<SkillReport>),
 }
 
-/// A skill that went through the door: whoever holds one knows that its text was scanned, cleaned and scanned again.
+/// An admitted skill. The type proves that its text was scanned, cleaned and scanned again.
 ///
 /// ```
 /// use stockade_admission::{AdmitOptions, Admission, SkillSource, admit, scanner::Scanner};
@@ -106,50 +106,50 @@ pub struct LoadedSkill {
     report: SkillReport,
 }
 
-/// What was found out about a skill.
+/// Report on a skill.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillReport {
-    /// Its name, cleaned; that of its file or folder where it has none.
+    /// Its name, cleaned; that of its file or directory if it has none.
     pub name: String,
-    /// The dialect that it was read in.
+    /// The dialect in which it was read.
     pub dialect: Dialect,
-    /// What is wrong with it, the worst first.
+    /// Its problems, worst first.
     pub problems: Vec<SkillProblem>,
-    /// What the scanner found, the worst first.
+    /// The scanner's findings, worst first.
     pub findings: Vec<SkillFinding>,
-    /// What of it runs.
+    /// The surfaces that run.
     pub surfaces: Vec<Surface>,
-    /// HTML comments that were taken out of its text.
+    /// Number of HTML comments that were removed from its text.
     pub comments_removed: usize,
-    /// Invisible characters that were taken out of its text.
+    /// Number of invisible characters that were removed from its text.
     pub invisible_removed: usize,
-    /// The message that these spell, if they do.
+    /// The message that these encode, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hidden_text: Option<String>,
-    /// How many files were looked at.
+    /// Number of examined files.
     pub files: usize,
-    /// Rules of the scanner that were off, each with who says so.
+    /// Scanner rules that were off, each with the source of that setting.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules_off: Vec<String>,
 }
 
-/// A skill could not be read, so that nothing can be said about it.
+/// A skill could not be read, so that there is no verdict.
 #[derive(Debug, Error)]
 #[error("cannot read the skill {}: {gap}", path.display())]
 #[non_exhaustive]
 pub struct AdmitError {
     /// The file.
     pub path: PathBuf,
-    /// Why not.
+    /// The reason.
     pub gap: Gap,
 }
 
-/// Lets a skill in, or turns it away. Nothing of it is run.
+/// Admits or rejects a skill. Nothing in it is run.
 ///
 /// # Errors
-/// When it cannot be read. Callers treat that as a no.
+/// When it cannot be read. Callers treat that as a rejection.
 pub fn admit(
     source: &SkillSource<'_>,
     scanner: &Scanner,
@@ -163,7 +163,7 @@ pub fn admit(
     Ok(admission)
 }
 
-/// The same, whatever a lock says.
+/// The same, without checking locks.
 pub(crate) fn admit_unlocked(
     source: &SkillSource<'_>,
     scanner: &Scanner,
@@ -194,59 +194,59 @@ pub(crate) fn admit_unlocked(
 }
 
 impl LoadedSkill {
-    /// Its name, cleaned.
+    /// Returns its name, cleaned.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.frame.name
     }
 
-    /// What it is for, cleaned and on one line.
+    /// Returns its purpose, cleaned and on one line.
     #[must_use]
     pub fn description(&self) -> &str {
         &self.frame.description
     }
 
-    /// What it says about itself, as it says it.
+    /// Returns its claims about itself, uncleaned.
     #[must_use]
     pub const fn manifest(&self) -> &SkillManifest {
         &self.manifest
     }
 
-    /// The tools that it lists: an upper bound on what it may use.
+    /// Returns the tools that it lists: an upper bound on its permissions.
     #[must_use]
     pub const fn tools(&self) -> &SkillTools {
         &self.tools
     }
 
-    /// What was found out about it.
+    /// Returns its report.
     #[must_use]
     pub const fn report(&self) -> &SkillReport {
         &self.report
     }
 
-    /// Its text, cleaned. For a prompt, use [`LoadedSkill::prompt`].
+    /// Returns its text, cleaned. For a prompt, use [`LoadedSkill::prompt`].
     #[must_use]
     pub fn body(&self) -> &str {
         &self.frame.body
     }
 
-    /// The skill in a list, for a model to choose from: `<skill>` with its name and what it is for.
+    /// Returns its entry in a list, for a model to choose from: `<skill>` with name and purpose.
     #[must_use]
     pub fn listing(&self) -> String {
         self.frame.listing()
     }
 
-    /// The skill as a model gets it: its text with arguments, in a frame that it cannot leave.
+    /// Returns the skill as a model reads it: its text with arguments, in a frame that it cannot leave.
     ///
     /// # Errors
-    /// When the arguments make an attack of it, or more text than anybody reads.
+    /// When the arguments turn it into an attack, or the result is too long.
     pub fn prompt(&self, arguments: &str, scanner: &Scanner) -> Result<String, PromptRefused> {
         prompt(&self.frame, arguments, scanner)
     }
 }
 
 impl Admission {
-    /// Returns the report, whatever came of it.
+    /// Returns the report of any result.
     #[must_use]
     pub fn report(&self) -> &SkillReport {
         match self {
@@ -255,7 +255,7 @@ impl Admission {
         }
     }
 
-    /// Returns the skill, if it was let in.
+    /// Returns the skill, if it was admitted.
     #[must_use]
     pub fn loaded(self) -> Option<Box<LoadedSkill>> {
         match self {
@@ -278,7 +278,7 @@ impl Admission {
 
 #[cfg(feature = "lock")]
 impl Admission {
-    /// Turns the skill away, since it is not what was locked.
+    /// Rejects the skill, since it differs from its lock.
     fn turned_away(self, drift: &crate::lock::SkillDrift) -> Self {
         let mut report = match self {
             Self::Accepted(skill) | Self::Flagged(skill) => Box::new(skill.report),
@@ -295,7 +295,7 @@ impl Admission {
     }
 }
 
-/// One skill at the door.
+/// State of one admission.
 struct Door<'d> {
     scanner: &'d Scanner,
     options: &'d AdmitOptions,
@@ -369,7 +369,7 @@ impl Door<'_> {
         if flagged { Admission::Flagged(skill) } else { Admission::Accepted(skill) }
     }
 
-    /// Scans what of the head reaches a prompt: quotes and escapes of YAML may have hidden it until here.
+    /// Scans the front matter values that reach a prompt: YAML quotes and escapes may have hidden them until here.
     fn values(&mut self, manifest: &SkillManifest, head: Option<&Node>, path: &str) {
         let texts = [
             ("name", &manifest.name),
@@ -386,7 +386,7 @@ impl Door<'_> {
         }
     }
 
-    /// Looks whether the skill asks for every command or tool. Its list only narrows here, and elsewhere it may grant.
+    /// Reports a skill that asks for every command or tool. Its list only narrows here, but may grant elsewhere.
     fn tools(&mut self, manifest: &SkillManifest, head: Option<&Node>, path: &str) {
         let tools = tools_of(manifest);
         let Some(broad) = tools.listed().and_then(|tools| tools.iter().find(|tool| tool.is_broad())) else {
@@ -455,14 +455,14 @@ impl Door<'_> {
         }
         surfaces.of_text(body, path, lines_before, &mut self.problems);
         surfaces.of_text(cleaned, path, lines_before, &mut self.problems);
-        // The list has an end, and what is obeyed without being called must not be pushed out of it by many programs.
+        // The list is bounded: surfaces that run without being called must not be displaced by many scripts.
         let (scripts, rest): (Vec<_>, Vec<_>) =
             others.surfaces.iter().partition(|surface| surface.kind == SurfaceKind::Script);
         rest.into_iter().chain(scripts).for_each(|surface| surfaces.of_file(surface, &mut self.problems));
         surfaces.list
     }
 
-    /// Looks after the two things that a list of skills needs.
+    /// Checks the two things that a list of skills needs.
     fn name_and_use(
         &mut self,
         manifest: &mut SkillManifest,
@@ -475,7 +475,7 @@ impl Door<'_> {
         let folder = folder.and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy());
         match (&manifest.name, &folder) {
             (None, _) => {
-                // Of a head that is not there, that is said once.
+                // Missing front matter is reported once.
                 if has_head {
                     let fix = "add `name: …` to its head";
                     self.problems.add("missing-name", position, "the skill has no name", fix);
@@ -508,7 +508,7 @@ impl Door<'_> {
 mod tests {
     use stockade_skill::Dialect;
 
-    /// Every problem that the sources name has its levels.
+    /// Every problem that the sources mention has its levels.
     #[test]
     fn every_rule_has_its_levels() {
         let mut seen = 0;

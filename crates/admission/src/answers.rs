@@ -1,4 +1,4 @@
-//! Questions about commands, and the answers that hold for more than one request.
+//! Questions about commands, and answers that last for more than one request.
 //!
 //! ```text
 //!  decision: ask ──► question: what it depends on, with digests ──► an answer that holds? ──► what becomes of it
@@ -6,8 +6,8 @@
 //!                    files that it names, read now          of this session, or kept in a file
 //! ```
 //!
-//! An answer is bound to what was asked: the text, its folder, the agent, the variables that its meaning depends on, and the
-//! bytes of every file that it names. Whatever of it changes makes another question of it. An answer has an end, and never
+//! An answer is bound to the question: the text, its directory, the agent, the variables that its meaning depends on,
+//! and the bytes of every file that it names. Any change makes it a different question. An answer expires, and never
 //! lifts a denial.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, by which answers end")]
 
@@ -26,21 +26,21 @@ use stockade_policy::commands::answers::{AnswerMemory, CommandAnswer, Remembered
 pub use question::{AskedCommand, BoundFile, CommandQuestion};
 pub use store::{AnswerStore, AnswerStoreError};
 
-/// For how long answers hold that are to hold for more than one request.
+/// Maximum lifetimes of the user's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AnswerTerms {
-    /// The longest that an answer for a session holds, should the session last longer. Nothing: it holds once.
+    /// Maximum lifetime of an answer for a session, should the session last longer. Zero: it is valid once.
     pub session: Duration,
-    /// How long an answer holds that is kept for later sessions. Nothing: it is not kept.
+    /// Lifetime of an answer that is stored for later sessions. Zero: it is not stored.
     pub always: Duration,
 }
 
 impl AnswerTerms {
-    /// The most that can be had: twelve hours, and thirty days.
+    /// The maximum: twelve hours, and thirty days.
     pub const MAX_TERMS: Self =
         Self { session: Duration::from_secs(12 * 3600), always: Duration::from_secs(30 * 24 * 3600) };
 
-    /// Returns the shorter terms of both.
+    /// Returns the shorter of both terms.
     #[must_use]
     pub fn shorter(self, other: Self) -> Self {
         Self { session: self.session.min(other.session), always: self.always.min(other.always) }
@@ -48,7 +48,7 @@ impl AnswerTerms {
 }
 
 impl AnswerTerms {
-    /// How long an answer holds that was given just now.
+    /// Returns the lifetime of a new answer.
     const fn of(self, answer: CommandAnswer) -> Duration {
         match answer {
             CommandAnswer::AllowAlways => self.always,
@@ -64,7 +64,7 @@ impl Default for AnswerTerms {
     }
 }
 
-/// The answers that hold in a session: its own, and those that are kept for later ones.
+/// The valid answers of a session: its own, and stored ones.
 pub struct CommandAnswers {
     session: Mutex<AnswerMemory>,
     store: Option<AnswerStore>,
@@ -72,51 +72,51 @@ pub struct CommandAnswers {
     clock: Box<dyn Fn() -> Duration + Send + Sync>,
 }
 
-/// What became of a question.
+/// Result of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnsweredCommand {
-    /// What may become of the command.
+    /// Effect on the command.
     pub effect: Effect,
-    /// What the person said.
+    /// The user's answer.
     pub answer: CommandAnswer,
-    /// When the answer ends, since 1970; nothing where it holds once.
+    /// Expiry of the answer as time since 1970; `None` if it is valid once.
     pub ends: Option<Duration>,
-    /// Why it holds once although it was to last.
+    /// Why it is valid only once although it was to last.
     pub once: Option<String>,
 }
 
-/// An answer that holds, as it is listed.
+/// A valid answer in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListedAnswer {
-    /// Its name, by which it is revoked: that of the question.
+    /// Its id, by which it is revoked: that of the question.
     pub id: String,
-    /// What the person said: `allow-session`, `deny-session` or `allow-always`.
+    /// The answer: `allow-session`, `deny-session` or `allow-always`.
     pub answer: &'static str,
     /// The agent that it was given to.
     pub agent: String,
     /// The command, as it was shown.
     pub shown: String,
-    /// The folder.
+    /// The directory.
     pub cwd: String,
     /// The rules and hazards that asked.
     pub rules: Vec<String>,
-    /// When it was given, in milliseconds since 1970.
+    /// Time of the answer, in milliseconds since 1970.
     pub given_ms: u64,
-    /// When it ends.
+    /// Expiry, in milliseconds since 1970.
     pub ends_ms: u64,
 }
 
 impl CommandAnswers {
-    /// No answers yet. Those that are to last longer than the session are kept in `store`, if there is one.
+    /// Creates a set without answers. Those that outlast the session are kept in `store`, if there is one.
     #[must_use]
     pub fn new(terms: AnswerTerms, store: Option<AnswerStore>) -> Self {
         Self::with_clock(terms, store, || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
     }
 
-    /// The same, with a clock of the caller's own: the time since 1970.
+    /// The same with a custom clock: the time since 1970.
     #[must_use]
     pub fn with_clock(
         terms: AnswerTerms,
@@ -131,18 +131,18 @@ impl CommandAnswers {
         }
     }
 
-    /// Returns the answer to a question that somebody has given before, if one holds.
+    /// Returns a valid earlier answer to a question.
     ///
     /// # Errors
-    /// When the file of answers cannot be used.
+    /// When the answer store cannot be used.
     pub fn recall(&self, question: &CommandQuestion) -> Result<Option<AnsweredCommand>, AnswerStoreError> {
         self.recall_within(question, self.terms)
     }
 
-    /// The same, where answers hold no longer than these terms say by now.
+    /// The same, with lifetimes limited by the current terms.
     ///
     /// # Errors
-    /// When the file of answers cannot be used.
+    /// When the answer store cannot be used.
     pub fn recall_within(
         &self,
         question: &CommandQuestion,
@@ -169,10 +169,10 @@ impl CommandAnswers {
         Ok(kept.iter().find(|one| question.is_answered_by(one, now) && holds(one)).map(said))
     }
 
-    /// Takes an answer to a question, and remembers it as long as it is to hold.
+    /// Applies an answer to a question, and remembers it for its lifetime.
     ///
     /// # Errors
-    /// When it is to be kept and cannot be. It counts for nothing then.
+    /// When it cannot be stored although it should be. It has no effect then.
     pub fn answer(
         &self,
         question: &CommandQuestion,
@@ -181,7 +181,7 @@ impl CommandAnswers {
         self.answer_within(question, answer, self.terms)
     }
 
-    /// The same, where answers hold no longer than these terms say.
+    /// The same, with lifetimes limited by these terms.
     ///
     /// # Errors
     /// As [`CommandAnswers::answer`].
@@ -219,17 +219,17 @@ impl CommandAnswers {
         Ok(AnsweredCommand { ends, ..once })
     }
 
-    /// Whether there may be an answer to recall, so that it is worth finding out what is asked.
+    /// Whether there may be an answer to recall, so that building a question is worth its cost.
     #[must_use]
     pub fn may_hold_any(&self) -> bool {
         self.memory().list(Duration::ZERO).next().is_some()
             || self.store.as_ref().is_some_and(AnswerStore::is_there)
     }
 
-    /// Returns the answers that hold, those of the session first.
+    /// Returns the valid answers, those of the session first.
     ///
     /// # Errors
-    /// When the file of answers cannot be used.
+    /// When the answer store cannot be used.
     pub fn list(&self) -> Result<Vec<ListedAnswer>, AnswerStoreError> {
         let now = (self.clock)();
         let mut listed: Vec<ListedAnswer> = self.memory().list(now).map(ListedAnswer::of).collect();
@@ -239,10 +239,10 @@ impl CommandAnswers {
         Ok(listed)
     }
 
-    /// Revokes the answers of this name, or all of them. Returns how many there were.
+    /// Revokes the answers with this id, or all of them. Returns their number.
     ///
     /// # Errors
-    /// When the file of answers cannot be used.
+    /// When the answer store cannot be used.
     pub fn revoke(&self, id: Option<&str>) -> Result<usize, AnswerStoreError> {
         let now = (self.clock)();
         let is_named = |one: &RememberedAnswer| id.is_none_or(|id| digest::name(&one.content) == id);
@@ -264,7 +264,7 @@ impl CommandAnswers {
         self.memory().clear();
     }
 
-    /// A memory is changed in one step, so it is in order whatever happened to a thread that held it.
+    /// Every change of the memory is a single step, so it is consistent even after a panic of a holder.
     fn memory(&self) -> std::sync::MutexGuard<'_, AnswerMemory> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }

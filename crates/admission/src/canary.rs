@@ -1,4 +1,4 @@
-//! Whether a scanner finds anything at all: a scan that can only say "clean" is worse than none.
+//! Self-test of a scanner: one that can only answer "clean" is worse than none.
 
 use std::path::Path;
 
@@ -7,29 +7,28 @@ use thiserror::Error;
 
 use crate::scan_files::scan_bytes;
 
-/// A text that the built-in rules find something in. The rule is one of the cheapest to try, a warning, about which it is not
-/// asked whether the text only mentions it; and enough stands around it that the first look at a text goes its usual way, many
-/// bytes at once.
+/// A text in which the built-in rules find something. The rule is cheap to try, and is a warning, which quoting
+/// does not lower; the text is long enough that the prefilter takes its usual path of many bytes at once.
 const CANARY: &str = "This text stands in for a skill whose work is known beforehand, and no person or model is to follow it. \
     It says to call printenv and to read what that prints, which every scan must find. \
     Where it is not found, whatever else was called clean was not looked at.\n";
 
-/// A scanner does not find what it must find, so that nothing it says holds.
+/// A scanner does not find a known attack, so its results are worthless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
-    "the scanner does not find a known attack, so nothing that it calls clean is: install this program anew"
+    "the scanner does not find a known attack, so nothing that it calls clean is: reinstall this program"
 )]
 #[non_exhaustive]
 pub struct BlindScanner;
 
-/// Tries a scanner on a text in which it must find something: by the way that every file goes.
+/// Runs a scanner on a text in which it must find something, along the path of every file.
 ///
-/// One of rules that are all a caller's own is tried on the first text that those rules say they match.
+/// A scanner with only custom rules is tested with the first text that those rules must match.
 ///
 /// # Errors
 /// When it finds nothing.
 pub fn check_scanner(scanner: &Scanner) -> Result<(), BlindScanner> {
-    // Rules that whoever runs it has switched off are no sign that it is blind.
+    // Rules that the operator has switched off do not make it blind.
     let scanner = &scanner.changed(&[]);
     let finds = |text: &str| {
         let name = Path::new("canary.md");
@@ -64,7 +63,7 @@ mod tests {
     fn one_that_finds_nothing_is_told_of() {
         assert_eq!(try_canary(canary_of(Scanner::builtin()), |_| false), Err(BlindScanner));
         assert_eq!(try_canary(Some("x"), |_| false), Err(BlindScanner));
-        // Without rules there is nothing that it would have to find.
+        // Without rules there is nothing to find.
         assert_eq!(try_canary(None, |_| false), Ok(()));
     }
 }

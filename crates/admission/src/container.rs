@@ -1,9 +1,9 @@
-//! Packages that run in containers: a folder of files, and a signed manifest that names every one of them.
+//! Packages that run in containers: a directory of files, and a signed manifest that lists all of them.
 //!
-//! [`parse_manifest`] reads the manifest. [`check_package`] reads a
-//! folder and compares it with its manifest: a file that differs, is missing, is no plain file or is not listed refuses the
-//! package, and so does a critical finding of the scanner. What passed is kept in memory, so that
-//! [`VerifiedPackage::write_to`] gives a container what was checked and not what lies on the disk by then.
+//! [`parse_manifest`] parses the manifest. [`check_package`] reads a directory and compares it with its manifest: a
+//! file that differs, is missing, is not a regular file or is not listed rejects the package, and so does a critical
+//! finding of the scanner. The checked bytes are kept in memory, so that [`VerifiedPackage::write_to`] writes what
+//! was checked, not what is on the disk by then.
 
 use std::borrow::Cow;
 use std::io;
@@ -21,28 +21,29 @@ pub use stockade_exec_sandbox::container::{
     PackageOptions, PackageProblem, PackageRun, Permissions, Publisher, SandboxLimits, SignatureError,
 };
 
-/// What was found out about a package.
+/// Report on a package.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct PackageReport {
-    /// What it says that it is, and whether it is.
+    /// The manifest, and the result of its checks.
     pub package: CheckedPackage,
-    /// What the scanner found in the files, the worst first.
+    /// The scanner's findings in the files, worst first.
     pub findings: Vec<SkillFinding>,
     /// Whether there are more findings than are kept.
     pub truncated: bool,
 }
 
-/// A package that its publisher signed, whose files are those that were signed, and in which nothing attacks.
+/// A package that was signed by its publisher, whose files are the signed ones, and which contains no attack.
 #[derive(Debug)]
 pub struct VerifiedPackage<'r>(&'r CheckedPackage);
 
-/// Reads a folder with a `manifest.json`, compares every file with what is listed, and scans it.
+/// Reads a directory with a `manifest.json`, compares every file with the list, and scans it.
 ///
-/// Files are opened from folder to folder and never through a link. A folder that nothing is listed in is not entered.
+/// Files are opened relative to their directory and never through a link. A directory without listed files is not
+/// entered.
 ///
 /// # Errors
-/// There is no manifest that could be read. Everything else is in the report.
+/// When no manifest could be read. Everything else is in the report.
 pub fn check_package(
     folder: &Path,
     scanner: &Scanner,
@@ -59,7 +60,7 @@ pub fn check_package(
 }
 
 impl PackageReport {
-    /// Whether the publisher signed it, every file is the one that was signed, and nothing critical was found in them.
+    /// Whether the signature and all files match, and no critical finding was made.
     #[must_use]
     pub fn passed(&self) -> bool {
         let critical = self.findings.iter().any(|finding| finding.severity == Severity::Critical);
@@ -74,27 +75,27 @@ impl PackageReport {
 }
 
 impl VerifiedPackage<'_> {
-    /// Returns what the manifest says.
+    /// Returns the manifest.
     #[must_use]
     pub const fn manifest(&self) -> &ContainerManifest {
         &self.0.manifest
     }
 
-    /// Returns each file with what is in it, as it was checked.
+    /// Iterates over the files with their checked content.
     pub fn files(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.0.files()
     }
 
-    /// Writes the files into a new folder, as [`CheckedPackage::write_to`] does.
+    /// Writes the files into a new directory, as [`CheckedPackage::write_to`] does.
     ///
     /// # Errors
-    /// The folder is there already, or something could not be written; then what was written stays.
+    /// When the directory exists, or a file could not be written; files that were written remain.
     pub fn write_to(&self, folder: &Path) -> io::Result<()> {
         self.0.write_to(folder)
     }
 }
 
-/// Reads a manifest, and refuses names of files with characters that nobody sees.
+/// Parses a manifest, and rejects file names with invisible characters.
 ///
 /// # Errors
 /// Everything that is wrong with it.

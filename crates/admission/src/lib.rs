@@ -1,31 +1,32 @@
-//! Skills and packages at the door: what strangers wrote is read with care, scanned, cleaned and judged before a model sees it.
+//! Admission of untrusted skills and packages: they are read safely, scanned, cleaned and judged before a model sees
+//! them.
 //!
-//! Here, files and folders are read and handed to the scanner: [`scan_files()`] walks what it is given and calls
-//! back once for every file, in a fixed order, whatever the number of threads.
+//! [`scan_files()`] reads files and directories, scans them, and calls back once per file, in a fixed order for any
+//! number of threads.
 //!
-//! A skill goes through `admit` before a model sees it: its text is scanned, cleaned and scanned again, its head is
-//! read in one of five dialects, and what in it runs is judged as a command.
+//! `admit` processes a skill before a model sees it: its text is scanned, cleaned and scanned again, its front matter
+//! is read in one of five dialects, and what runs in it is judged as a command.
 //!
-//! A skill that somebody has looked at can be locked: it is turned away once it is another, with what it may do now and could not before
+//! A reviewed skill can be locked: once it differs, it is rejected, with the permissions that it gained
 //! (`SkillLock`).
 //!
-//! A command that starts git is decided with what git would find on this disk, by `decide_on_disk`: a repository may have come with
-//! a clone.
+//! `decide_on_disk` decides a command that starts git with the repository that git would find on this disk, which may
+//! have come with a clone.
 //!
-//! Paths that a tool asks for are resolved, decided on by the `policy` and opened by the `PathGuard`, so that what was
-//! authorised is what is open.
+//! `PathGuard` resolves the paths that a tool asks for, lets the `policy` decide, and opens them, so that the
+//! authorised file is the open one.
 //!
-//! Where a person must be asked about a command, the question and the answers that hold for later ones are bound to the bytes of
-//! the files that the command names: `CommandQuestion`, `CommandAnswers`.
+//! Questions about a command, and lasting answers to them, are bound to the bytes of the files that the command
+//! names: `CommandQuestion`, `CommandAnswers`.
 //!
-//! What a tool brings back is cut to the profile of the tool, cleaned and scanned by `admit_result`.
+//! `admit_result` truncates a tool's output to the tool's profile, cleans it and scans it.
 //!
-//! A package that is to run in a container is read by the `container` module: its manifest, who signed it, and whether
-//! its files are those that were signed.
+//! The `container` module checks a package that is to run in a container: its manifest, its signature, and the hashes
+//! of its files.
 //!
-//! It reads with care, since a skill folder comes from a stranger: links are not followed, pipes and devices are not
-//! opened, sizes are bounded, and whatever could not be looked at is a [`Gap`] that the caller sees. It does **not**
-//! look into archives (it names them), images or other compressed data, and does not judge what a link outside the folder leads to.
+//! Directories are untrusted: links are not followed, pipes and devices are not opened, sizes are bounded, and
+//! whatever could not be examined is a [`Gap`] in the result. Archives are unpacked within limits; images and other
+//! compressed data are **not** examined, and neither are link targets outside of the directory.
 //!
 //! ```
 //! use std::ops::ControlFlow;

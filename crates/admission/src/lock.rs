@@ -1,5 +1,5 @@
-//! Skills that stay what they were: a lock holds what each skill was when somebody looked at it, and a skill that is another since is
-//! turned away until somebody looks again.
+//! Locks of reviewed skills: a lock records each skill at the time of its review, and a skill that differs later is
+//! rejected until it is reviewed again.
 //!
 //! ```text
 //!  skills.lock:   skill ──► name, publisher, verdict, what it may do, digest of every file
@@ -7,11 +7,11 @@
 //!  admit() ─────────┴──► the same files? ──no──► blocked, with the difference of what it may do
 //! ```
 //!
-//! The files are read once to be judged and once to be compared. Whoever can write to a skill while it is read can do so at any time,
-//! and should not be able to: keep skills where agents cannot write.
+//! The files are read once to be judged and once to be compared. An attacker who can write to a skill in between
+//! could do so at any time: keep skills where agents cannot write.
 //!
-//! A lock says nothing about who wrote a skill: what stands there as its publisher is the word of the skill. It is as good as the look
-//! that was taken before, and as the place where it is kept.
+//! A lock proves nothing about the author: the publisher in it is the skill's own claim. It is as good as the review,
+//! and as the protection of its file.
 #![expect(clippy::disallowed_methods, reason = "asks where skills and their lock really are")]
 
 mod drift;
@@ -32,45 +32,45 @@ pub use drift::SkillDrift;
 use crate::admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, SkillReport, admit_unlocked};
 use crate::skill::{MAIN_FILES, SkillSource};
 
-/// The form of a lock that is written here, and the only one that is read.
+/// Format version of a lock.
 const VERSION: u32 = 1;
 
-/// The longest file of a lock.
+/// Maximum size of a lock file.
 const MAX_LOCK_BYTES: u64 = 64 << 20;
 
-/// What the publisher of a skill is called in its `metadata`, the surest word first.
+/// Keys that name the publisher in a skill's `metadata`, most reliable first.
 const PUBLISHER_KEYS: [&str; 5] = ["publisher", "author", "repository", "homepage", "organization"];
 
-/// What skills were when somebody looked at them.
+/// Recorded state of reviewed skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillLock {
     path: PathBuf,
-    /// The folder of the file, which skills are named from.
+    /// The directory of the file, which skill paths are relative to.
     folder: PathBuf,
     skills: BTreeMap<String, LockedSkill>,
-    /// What is another than in the file, for the next time that it is written; nothing for a skill that is gone.
+    /// Changes to write to the file; `None` for a removed skill.
     changes: BTreeMap<String, Option<LockedSkill>>,
 }
 
-/// What a skill was.
+/// Recorded state of one skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LockedSkill {
     /// Its name.
     pub name: String,
-    /// Who wrote it, as it says itself.
+    /// Its author, as it claims.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub publisher: Option<String>,
-    /// What came of it at the door: `accepted` or `flagged`.
+    /// Result of its admission: `accepted` or `flagged`.
     pub verdict: String,
-    /// What it may do and wants: tools that it lists, what runs, what it says that it touches, what was found.
+    /// Its permissions: listed tools, what runs, claimed resources, findings.
     pub may: BTreeSet<String>,
-    /// Every file with its digest, `sha256:…`; a link with where it leads.
+    /// Every file with its digest, `sha256:…`, or a link with its target.
     pub files: BTreeMap<String, String>,
 }
 
-/// The file, as it is written.
+/// The lock file as stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LockFile {
@@ -78,7 +78,7 @@ struct LockFile {
     skills: BTreeMap<String, LockedSkill>,
 }
 
-/// A lock cannot be used, so that no skill can be held to it.
+/// A lock cannot be used, so that no skill can be checked against it.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SkillLockError {
@@ -87,29 +87,29 @@ pub enum SkillLockError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: KeptFileError,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no lock {}: write one with `stockade skill lock`", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// What stands in it is no lock.
+    /// The content is not a lock.
     #[error("{} is no lock of skills: {reason}; take back the one that was, or remove it and run `stockade skill lock` on your skills", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The folder that it is in cannot be found.
+    /// Its directory cannot be found.
     #[error("cannot find the folder of the lock {}: {source}", path.display())]
     Folder {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: std::io::Error,
     },
 }
@@ -121,16 +121,16 @@ pub enum NotLocked {
     /// It cannot be read.
     #[error(transparent)]
     Unread(#[from] AdmitError),
-    /// It was another one before it was looked at than after it.
+    /// It changed while it was examined.
     #[error("{} changes while it is looked at", path.display())]
     Changes {
         /// The skill.
         path: PathBuf,
     },
-    /// It was not let in, so there is nothing to hold on to.
+    /// It was rejected, so there is nothing to lock.
     #[error("it is {}", admission.name())]
     Refused {
-        /// What came of it.
+        /// The result of its admission.
         admission: Box<Admission>,
     },
 }
@@ -139,15 +139,15 @@ impl SkillLock {
     /// Reads a lock.
     ///
     /// # Errors
-    /// When there is none, it cannot be read, or is none.
+    /// When it does not exist, cannot be read, or is not a lock.
     pub fn read(path: &Path) -> Result<Self, SkillLockError> {
         Self::read_or_new(path, |path| Err(SkillLockError::Missing { path }))
     }
 
-    /// Reads a lock, or begins one where there is none.
+    /// Reads a lock, or creates an empty one if the file does not exist.
     ///
     /// # Errors
-    /// When it cannot be read, or is none.
+    /// When it cannot be read, or is not a lock.
     pub fn read_or_begin(path: &Path) -> Result<Self, SkillLockError> {
         Self::read_or_new(path, |_| Ok(BTreeMap::new()))
     }
@@ -166,10 +166,10 @@ impl SkillLock {
         Ok(Self { path: owned(), folder, skills, changes: BTreeMap::new() })
     }
 
-    /// Writes what was locked and forgotten into the file, beside what others wrote there meanwhile.
+    /// Writes the locked and removed skills to the file, merging concurrent changes by others.
     ///
     /// # Errors
-    /// When the file cannot be replaced, or is no lock any more. It is as it was then.
+    /// When the file cannot be replaced, or is no longer a lock. It is unchanged then.
     pub fn write(&mut self) -> Result<(), SkillLockError> {
         let Self { path, changes, .. } = &*self;
         let unusable = |source| SkillLockError::File { path: path.clone(), source };
@@ -191,17 +191,17 @@ impl SkillLock {
         Ok(())
     }
 
-    /// The skills that it holds, each where the lock was named to be.
+    /// Iterates over its skills, with paths relative to the path by which the lock was named.
     pub fn skills(&self) -> impl Iterator<Item = (PathBuf, &LockedSkill)> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let place = move |key: &String| folder.join(name::path_of(key).unwrap_or_default());
         self.skills.iter().map(move |(key, skill)| (place(key), skill))
     }
 
-    /// Looks at a skill, and holds on to what it is. Returns what is another than before, and what came of the skill.
+    /// Examines a skill and records its state. Returns the difference, and the result of its admission.
     ///
     /// # Errors
-    /// When it cannot be read, is not let in, or changes meanwhile.
+    /// When it cannot be read, is rejected, or changes meanwhile.
     pub fn lock(
         &mut self,
         path: &Path,
@@ -225,7 +225,7 @@ impl SkillLock {
         Ok((drift, admission))
     }
 
-    /// Forgets skills that are not there any more. Returns which.
+    /// Removes skills that no longer exist, and returns them.
     pub fn forget_missing(&mut self) -> Vec<String> {
         let is_gone = |key: &str| {
             let place = self.folder.join(name::path_of(key).unwrap_or_default());
@@ -239,7 +239,7 @@ impl SkillLock {
         gone
     }
 
-    /// Says what of a skill is another than the lock holds; nothing if it is the same.
+    /// Returns how a skill differs from the lock; `None` if it is the same.
     fn drift(
         &self,
         source: &SkillSource<'_>,
@@ -248,7 +248,7 @@ impl SkillLock {
     ) -> Result<Option<SkillDrift>, AdmitError> {
         let path = match *source {
             SkillSource::Path(path) => whole(path),
-            // A text has no place: it is the same if it is all of a skill that is locked.
+            // A text has no path: it is the same if it is the only file of a locked skill.
             SkillSource::Text { text, .. } => {
                 let digest = files::digest_of(text.as_bytes());
                 let is_it = |skill: &LockedSkill| {
@@ -269,7 +269,7 @@ impl SkillLock {
             (Admission::Malformed(_) | Admission::Blocked(_), None) => {
                 return Ok(Some(SkillDrift::unknown()));
             }
-            // Of a skill that is not let in it is not known what it says of itself: only what comes to what it was is told.
+            // The claims of a rejected skill are unknown: report only what it gained.
             (Admission::Malformed(report) | Admission::Blocked(report), Some(locked)) => LockedSkill {
                 verdict: admission.name().to_owned(),
                 may: &locked.may | &of_a_report(report),
@@ -280,7 +280,8 @@ impl SkillLock {
         Ok(Some(SkillDrift::between(locked, &is)))
     }
 
-    /// What a skill is called in the lock: its way from the folder of the lock, or the whole way if it lies elsewhere.
+    /// Returns the key of a skill: its path relative to the lock's directory, or the absolute path if it is
+    /// elsewhere.
     fn key(&self, path: &Path) -> String {
         let real = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         match real.strip_prefix(&self.folder) {
@@ -290,7 +291,7 @@ impl SkillLock {
         }
     }
 
-    /// The file of the lock as a walk through a skill meets it, should it lie in there.
+    /// Returns the lock file's path within a skill, if it is inside.
     fn within(&self, skill: &Path) -> Option<PathBuf> {
         let real = std::fs::canonicalize(skill).ok()?;
         let file = self.folder.join(self.path.file_name()?);
@@ -310,7 +311,7 @@ fn kept(path: &Path) -> KeptFile {
     KeptFile::new(path, MAX_LOCK_BYTES).locked_by_folder().open_to_group()
 }
 
-/// The folder of a skill where its main file is named: the others belong to it, whoever names one of them.
+/// Returns the directory of a skill whose main file is named: the other files belong to it.
 fn whole(path: &Path) -> &Path {
     let is_main = path.file_name().is_some_and(|name| MAIN_FILES.iter().any(|main| name == *main));
     match path.parent() {
@@ -332,7 +333,7 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, LockedSkill>, Skill
     }
 }
 
-/// What of a skill is another than one of the locks holds that it is held to; nothing if each of them knows it so.
+/// Returns the first difference from any of the locks; `None` if the skill satisfies all of them.
 pub(crate) fn first_drift(
     source: &SkillSource<'_>,
     admission: &Admission,
@@ -356,7 +357,7 @@ pub(crate) fn first_drift(
     Ok(None)
 }
 
-/// What a skill may do and wants, a line for each.
+/// Returns the permissions of a skill, one per line.
 fn may(skill: &LoadedSkill) -> BTreeSet<String> {
     let manifest = skill.manifest();
     let mut may = of_a_report(skill.report());
@@ -379,7 +380,7 @@ fn may(skill: &LoadedSkill) -> BTreeSet<String> {
     may
 }
 
-/// What runs and what was found: that is known of every skill that can be read.
+/// Returns what runs and what was found, which is known for every readable skill.
 fn of_a_report(report: &SkillReport) -> BTreeSet<String> {
     let runs = report.surfaces.iter().map(|one| format!("{} in {}: {}", one.kind.name(), one.path, one.text));
     let found = report.findings.iter().map(|one| format!("{} {} in {}", one.severity, one.rule_id, one.path));

@@ -1,7 +1,7 @@
-//! Paths: finds out where a path really leads, has the policy decide, and opens what was decided on.
+//! Resolves paths, lets the policy decide, and opens the decided file.
 //!
-//! Between a decision and its use anybody may put a link in a path's place. So a decision is made on handles: every
-//! folder on the way is held open, and what is opened is compared with what was judged. A tool gets the open file,
+//! Between a decision and its use a path may be replaced by a link. So decisions are made on handles: every directory
+//! on the way is held open, and the opened file is compared with the one that was judged. A tool gets the open file,
 //! never a name to open again.
 
 use std::io;
@@ -28,7 +28,7 @@ use both::Sandboxes;
 use facts::{facts_of, workspace_of};
 use granted::Opened;
 
-/// How often a path that changes under the hands of the guard is looked at again before it is refused.
+/// How often a path that changes during the lookup is tried again before it is refused.
 const ATTEMPTS: usize = 4;
 
 /// A sandbox with a disk: decides on paths and opens them.
@@ -38,37 +38,36 @@ pub struct PathGuard {
     root: RootFolder,
 }
 
-/// What was found on the disk, and the end of the path, held open.
+/// Facts about a path, and its target, held open.
 type Looked = (PathFacts, Option<HeldName>);
 
-/// A request of a tool for a path.
+/// A tool's request for a path.
 #[derive(Debug, Clone, Copy)]
 pub struct PathRequest<'a> {
     /// The tool.
     pub tool: &'a str,
-    /// What it wants to do.
+    /// The requested access.
     pub access: Access,
-    /// The path, as the tool was given it.
+    /// The path as the tool received it.
     pub path: &'a Path,
-    /// Who asks.
+    /// The caller.
     pub caller: Caller<'a>,
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Authorization {
-    /// The tool may go ahead, with this and nothing else.
+    /// The tool may proceed with this object only.
     Granted(Box<Granted>),
-    /// A person must be asked first: see [`PathGuard::answer`].
+    /// The user must be asked first: see [`PathGuard::answer`].
     Pending(Box<PendingPath>),
-    /// The path may not be touched, and this is why.
+    /// The path is denied, with the reason.
     Denied(Box<Violation>),
 }
 
-/// A request that waits for an answer. It holds on to what was asked about, so that nothing can be put in its place
-/// while a person thinks.
+/// A request that waits for an answer. It pins the target of the question, so that it cannot be replaced meanwhile.
 #[derive(Debug)]
 #[must_use = "a request that waits for an answer is not allowed"]
 pub struct PendingPath {
@@ -89,7 +88,7 @@ pub enum PathGuardError {
     Workspace {
         /// The workspace.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// The configuration cannot be used.
@@ -98,7 +97,7 @@ pub enum PathGuardError {
 }
 
 impl PathGuard {
-    /// Opens a workspace under a configuration. A relative `cwd` is taken from the current folder.
+    /// Opens a workspace under a configuration. A relative `cwd` is relative to the current directory.
     ///
     /// # Errors
     /// When the workspace cannot be opened or the configuration cannot be used.
@@ -109,8 +108,7 @@ impl PathGuard {
         Ok(Self { sandboxes: Sandboxes { own, narrower: None }, root })
     }
 
-    /// Holds whoever asks to another configuration as well: what is allowed from now on, both allow. One that was there
-    /// before is replaced.
+    /// Adds a second configuration: from now on, both must allow a request. Replaces an earlier second one.
     ///
     /// # Errors
     /// When the configuration cannot be used. Nothing changes then.
@@ -124,7 +122,7 @@ impl PathGuard {
         &mut self.sandboxes.own
     }
 
-    /// Decides commands by these rules.
+    /// Sets the rules that decide commands.
     pub fn set_commands(&mut self, commands: &Arc<AgentCommands>) {
         self.sandboxes.own.set_commands(Arc::clone(commands));
         if let Some(narrower) = &mut self.sandboxes.narrower {
@@ -132,23 +130,23 @@ impl PathGuard {
         }
     }
 
-    /// Decides on a command that a tool wants to run.
+    /// Decides on a command of a tool.
     pub fn command(&mut self, tool: &str, text: &str, caller: Caller<'_>) -> Judgement {
         self.sandboxes.decide(tool, &AccessRequest::Command { text }, &caller)
     }
 
-    /// Decides on a command whose question has been answered.
+    /// Decides on a command after an answer.
     pub fn answer_command(&mut self, tool: &str, asked: &PathAsk, reply: Reply) -> Verdict {
         self.sandboxes.answer(tool, asked, reply)
     }
 
-    /// Returns the workspace as it was found.
+    /// Returns the workspace as resolved.
     #[must_use]
     pub fn workspace(&self) -> &Workspace {
         self.sandboxes.own.workspace()
     }
 
-    /// Decides on a request; when it is allowed, with what it leads to already open.
+    /// Decides on a request; an allowed one is returned with its target open.
     pub fn authorize(&mut self, request: &PathRequest<'_>) -> Authorization {
         let PathRequest { tool, access, path, caller } = *request;
         for _ in 0..ATTEMPTS {
@@ -170,12 +168,12 @@ impl PathGuard {
         self.refuse(tool, access, path, ResolveError::Changed)
     }
 
-    /// Decides as [`PathGuard::authorize`] would, and opens nothing.
+    /// Decides as [`PathGuard::authorize`] would, without opening anything.
     pub fn judge(&mut self, request: &PathRequest<'_>) -> Judgement {
         self.look(request).1.map_or_else(Judgement::Denied, |(judgement, _)| judgement)
     }
 
-    /// Finds what is there, and decides on it.
+    /// Looks up the path and decides on it.
     fn look(
         &mut self,
         request: &PathRequest<'_>,
@@ -192,8 +190,8 @@ impl PathGuard {
         (facts, judged)
     }
 
-    /// Decides on a request whose question has been answered. The answer is about what the person was shown: when
-    /// the path leads elsewhere by now, it is worth nothing.
+    /// Decides on a request after an answer. The answer applies to what the user was shown: if the path leads
+    /// elsewhere by now, it is void.
     pub fn answer(&mut self, pending: PendingPath, reply: Reply) -> Authorization {
         let PendingPath { asked, tool, access, path, facts, held } = pending;
         let unchanged = self.find(&path).0 == facts;
@@ -207,8 +205,8 @@ impl PathGuard {
         }
     }
 
-    /// Whether a path is allowed without asking anybody. For walking folders, where what is not allowed is skipped;
-    /// what is used afterwards must be authorised.
+    /// Whether a path is allowed without a question. For walking directories, where other paths are skipped; a file
+    /// that is used afterwards must be authorised.
     #[must_use]
     pub fn can_access(&mut self, tool: &str, access: Access, path: &Path) -> bool {
         let facts = self.find(path).0;
@@ -216,7 +214,7 @@ impl PathGuard {
         matches!(self.sandboxes.decide(tool, &request, &Caller::default()), Judgement::Allowed(_))
     }
 
-    /// Returns what the disk says about a path.
+    /// Returns the facts about a path.
     #[must_use]
     pub fn facts(&self, path: &Path) -> PathFacts {
         self.find(path).0
@@ -226,7 +224,7 @@ impl PathGuard {
         let (Some(located), Some(named)) =
             (self.sandboxes.own.locate(path), self.sandboxes.own.as_named(path))
         else {
-            // It is refused whatever is there, so nothing is looked at.
+            // It is refused in any case, so nothing is looked up.
             return (PathFacts::Unresolvable(ResolveError::Unreadable), None);
         };
         let by_kernel = facts_of(self.root.find(&named));
@@ -236,18 +234,19 @@ impl PathGuard {
         self.agreed(by_kernel, facts_of(self.root.find(&located)))
     }
 
-    /// What holds for the kernel, which follows a link before it goes up, and for whoever tidies the path as text before
-    /// opening it. The tool may be either, so a path that leads them to different files is refused.
+    /// Combines two readings of a path: that of the kernel, which follows a link before it goes up, and that of
+    /// programs which normalise the text before opening it. The tool may be either, so a path with two different
+    /// targets is refused.
     fn agreed(&self, by_kernel: Looked, by_text: Looked) -> Looked {
         let where_to = |facts: &PathFacts| match facts {
             PathFacts::Resolved(found) => Some(found.real.clone()),
             PathFacts::Unresolvable(_) => None,
         };
         match (where_to(&by_kernel.0), where_to(&by_text.0)) {
-            // The kernel opens nothing there, and says why.
+            // The kernel opens nothing there; its reason counts.
             (None, _) => by_kernel,
             (kernel, text) if kernel == text => by_kernel,
-            // The reason that says most: it lies outside.
+            // Prefer the most informative reason: it lies outside.
             _ if self.sandboxes.own.lies_outside(&by_kernel.0) => by_kernel,
             _ if self.sandboxes.own.lies_outside(&by_text.0) => by_text,
             _ => (PathFacts::Unresolvable(ResolveError::UpBehindLink), None),
@@ -264,12 +263,12 @@ impl PathGuard {
 }
 
 impl PendingPath {
-    /// Returns the question, to be shown to a person.
+    /// Returns the question for the user.
     pub fn ask(&self) -> &Ask {
         self.asked.ask()
     }
 
-    /// Returns the path, as the tool was given it.
+    /// Returns the path as the tool received it.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -277,7 +276,7 @@ impl PendingPath {
 }
 
 impl Authorization {
-    /// Returns the grant, if there is one now.
+    /// Returns the grant, if there is one.
     #[must_use]
     pub fn granted(self) -> Option<Box<Granted>> {
         match self {

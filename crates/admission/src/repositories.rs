@@ -1,4 +1,4 @@
-//! Decides on commands with what git would find on this disk.
+//! Decides on commands with the repositories that git would find on this disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use stockade_files::{FoundGit, GitRepository, find_git};
 use stockade_policy::commands::{FoundRepository, RepositoryFacts};
 use stockade_policy::{CommandContext, CommandDecision};
 
-/// The most folders that are looked at for one text. Of the others nothing is known.
+/// Maximum number of directories that are examined for one text. The others are unknown.
 const MAX_FOLDERS: usize = 32;
 
-/// Decides on a text, looks into the folders in which it would start git, and decides again where there are any. Returns
-/// the place with what was found as well, for whoever goes on to ask what would make the decision milder.
+/// Decides on a text, examines the directories in which it would start git, and decides again if there are any. Also
+/// returns the context with the findings, for a search for suggestions.
 ///
-/// `decide` is asked once or twice and must give the same answer for the same place.
+/// `decide` is called once or twice and must be deterministic.
 pub fn decide_on_disk<'t, 'p>(
     place: CommandContext,
     decide: impl Fn(&CommandContext) -> CommandDecision<'t, 'p>,
@@ -29,7 +29,7 @@ pub fn decide_on_disk<'t, 'p>(
     (decide(&place), place)
 }
 
-/// A folder that is named from where this program runs.
+/// Makes a directory absolute, relative to the current one.
 fn absolute(folder: PathBuf) -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
@@ -44,7 +44,7 @@ fn look(folders: &[PathBuf], workspace: Option<&Path>) -> BTreeMap<PathBuf, Foun
             }
             _ => find_git(folder),
         };
-        // Nothing runs in a workspace that is not there. Any other folder may be there by the time git looks.
+        // Nothing runs in a missing workspace. Any other directory may exist by the time git runs.
         let found =
             if workspace == Some(folder) && found == FoundGit::NoFolder { FoundGit::Nothing } else { found };
         (folder.clone(), fact(found, own.as_ref()))
@@ -63,7 +63,7 @@ fn fact(found: FoundGit, own: Option<&FoundGit>) -> FoundRepository {
         (FoundGit::Repository(_), _) => FoundRepository::Foreign,
         (FoundGit::NoFolder, _) => FoundRepository::Doubtful("the folder is not there yet".to_owned()),
         (FoundGit::Doubtful(what), _) => FoundRepository::Doubtful(what),
-        _ => FoundRepository::Doubtful("it is of a kind that nobody has heard of".to_owned()),
+        _ => FoundRepository::Doubtful("it is of an unknown kind".to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a tool brought back, on its way to a model: cut to the profile of the tool, cleaned and scanned.
+//! Tool results on their way to a model: truncated to the tool's profile, cleaned and scanned.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use stockade_scanner::{Scanner, Severity};
 use crate::skill::finding::kept;
 use crate::skill::{Reading, SkillFinding};
 
-/// The most findings that are listed.
+/// Maximum number of listed findings.
 const MAX_FINDINGS: usize = 100;
 
-/// What of a result may reach a model, and what somebody should know about it.
+/// A tool result that may reach a model, with its report.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[must_use]
@@ -21,28 +21,28 @@ const MAX_FINDINGS: usize = 100;
 pub struct ToolResult {
     /// The text for the model.
     pub text: String,
-    /// Whether something was left out for its size.
+    /// Whether something was omitted because of its size.
     pub truncated: bool,
-    /// How many bytes the tool brought.
+    /// Size of the original in bytes.
     pub original_bytes: u64,
-    /// How many HTML comments and invisible characters were taken out.
+    /// Number of removed HTML comments and invisible characters.
     pub removed: usize,
-    /// Whether somebody hid text in characters that nobody sees.
+    /// Whether text was hidden in invisible characters.
     pub hidden: bool,
-    /// What the scanner found, in the text and in what was taken out of it; the worst first.
+    /// The scanner's findings, in the text and in what was removed from it; worst first.
     pub findings: Vec<SkillFinding>,
-    /// Whether there is more than was looked at or is listed.
+    /// Whether there is more than was examined or listed.
     pub findings_truncated: bool,
-    /// How bad the worst finding is.
+    /// The worst severity.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<Severity>,
 }
 
-/// Brings what a tool returned into the form and size that its profile allows, takes out of it what no person would see, and
-/// scans it. Nothing is refused: what was found is for whoever shows the text to a model.
+/// Converts a tool result to the form and size of the tool's profile, removes hidden text, and scans it. Nothing is
+/// refused: the caller decides about the findings.
 ///
-/// Pages and lists of results are cleaned as skills are. What a program printed and what a file holds keep their comments and
-/// their letters, since a model goes on working with them; only invisible characters go.
+/// Web pages and search results are cleaned like skills. Program output and file contents keep their comments and
+/// letters, since a model goes on working with them; only invisible characters are removed.
 pub fn admit_result(
     tool: &str,
     bytes: &[u8],
@@ -119,7 +119,7 @@ mod tests {
         assert!(result.removed >= 2 && result.worst == Some(Severity::Critical), "{result:?}");
     }
 
-    /// A model edits what it reads: what is not invisible stays as it is.
+    /// A model edits what it reads, so visible text is left as is.
     #[test]
     fn files_and_output_keep_their_comments_and_letters() {
         let text = "<!-- kept -->\nﬁle\n";

@@ -1,4 +1,4 @@
-//! Files in, reports out.
+//! Scans files and returns reports.
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -10,30 +10,30 @@ use stockade_files::{
 };
 use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
 
-/// The bytes of a file that tell its format.
+/// Number of bytes that identify a file's format.
 const HEAD: usize = 8 << 10;
 
-/// What was found in one file.
+/// Result of scanning one file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileScan<'t> {
-    /// The file, named as it was reached: the source and the way from there.
+    /// Path of the file as it was reached: the source and the path below it.
     pub path: &'t Path,
-    /// The file as text, which all positions in the report count in. This is the file itself where it is UTF-8; else
-    /// it is decoded, NUL bytes are dropped, and U+FFFD stands for bytes that are no text.
+    /// The text that all positions in the report refer to. It equals the file if that is UTF-8; otherwise it is
+    /// decoded, NUL bytes are dropped, and U+FFFD replaces invalid bytes.
     pub text: &'t str,
-    /// How the file itself begins.
+    /// The first bytes of the file itself.
     pub head: &'t [u8],
-    /// What the scanner says about the text.
+    /// The scanner's report on the text.
     pub report: ScanReport<'t>,
-    /// What was not scanned of it, if anything.
+    /// The part that was not scanned, if any.
     pub gap: Option<Gap>,
-    /// Whether it is an archive or a document, and all that is packed in it is scanned as files of their own.
+    /// Whether it is an archive or a document of which all members are scanned as files of their own.
     pub is_unpacked: bool,
 }
 
 impl FileScan<'_> {
-    /// Whether there was a text to scan, be it the beginning of a longer one.
+    /// Whether there was a text to scan, possibly the beginning of a longer one.
     #[must_use]
     pub fn has_text(&self) -> bool {
         matches!(
@@ -45,12 +45,12 @@ impl FileScan<'_> {
     }
 }
 
-/// Scans every file of every source, and after an archive or a document the files and texts that are packed in it, each under the
-/// name of the archive, `!` and its own name.
+/// Scans every file of every source. An archive or a document is followed by its members, each named by the archive's
+/// path, `!` and its own name.
 ///
-/// `look` sees each file on the thread that scanned it and says what to keep. What it returns is handed to `take` in the
-/// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the texts in memory
-/// are at most as many as the threads, so the size of a folder does not matter.
+/// `look` receives each file on the thread that scanned it. Its result is passed to `take` in the order of the
+/// sources and, within a directory, of the names, until `take` breaks. At most as many texts as threads are in memory
+/// at a time, so the size of a directory does not matter.
 pub fn scan_files<R: Send>(
     sources: &[Source],
     scanner: &Scanner,
@@ -61,8 +61,8 @@ pub fn scan_files<R: Send>(
     scan_files_except(sources, &|_, _| false, scanner, options, look, take);
 }
 
-/// As [`scan_files`], but for what the caller excludes: `exclude` is asked about every entry of a folder, by the way to it from the
-/// folder that was named. What it excludes is handed on as [`Gap::Excluded`], and nothing in the folder can exclude anything.
+/// Like [`scan_files`], with exclusions: `exclude` is asked about every entry of a directory by its path below the
+/// source. An excluded entry is reported as [`Gap::Excluded`]; nothing in the directory can exclude anything.
 pub fn scan_files_except<R: Send>(
     sources: &[Source],
     exclude: &(dyn Fn(&Path, EntryKind) -> bool + Sync),
@@ -87,8 +87,8 @@ pub fn scan_files_except<R: Send>(
     read_files_except(sources, exclude, options, scan_file, take_all);
 }
 
-/// Scans bytes as a file of this name that holds them would be scanned, however they are encoded, and what is packed in them behind
-/// it. Nothing is opened, and the name tells the syntax, whatever `options` say.
+/// Scans bytes as the content of a file with this name, in any encoding, followed by its packed members. Nothing is
+/// opened, and the name determines the syntax, whatever `options` specify.
 pub fn scan_bytes<R>(
     path: &Path,
     bytes: &[u8],
@@ -103,13 +103,14 @@ pub fn scan_bytes<R>(
     seen
 }
 
-/// A file, and whether all that is packed in it is seen by itself.
+/// A file, and whether all its members are scanned on their own.
 struct Opened<'b> {
     file: FileBytes<'b>,
     is_unpacked: bool,
 }
 
-/// Looks at a file and at what is packed in it. The file comes first, though only its members tell whether they could all be read.
+/// Examines a file and its members. The file comes first, although only the members tell whether all of them could be
+/// read.
 fn look_into<R>(
     mut file: FileBytes<'_>,
     budget: &mut UnpackBudget,
@@ -130,7 +131,7 @@ fn look_into<R>(
     seen.append(&mut members);
 }
 
-/// Scans what was read of one file.
+/// Scans the bytes of one file.
 fn look_at<R>(
     Opened { file, is_unpacked }: Opened<'_>,
     scanner: &Scanner,
@@ -147,15 +148,15 @@ fn look_at<R>(
             let options = ScanOptions { syntax: syntax_of(path, text), ..*options };
             (text, scanner.scan_with(text, &options))
         })
-        // The first of equals: the better reading, unless more shows in the other one.
+        // Take the reading with the worse findings; of equals the first, which is the more likely decoding.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
     let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
     look(FileScan { path, text, head, report, gap, is_unpacked })
 }
 
-/// What of a whole file nobody looked at although it was read, unless it was unpacked. An archive of texts may be a text itself, and
-/// whoever unpacks it sees others.
+/// Returns the gap of a file that was read completely but cannot be examined, unless it was unpacked. An archive of
+/// texts may look like text itself, but unpacking it yields other texts.
 fn unseen(bytes: &[u8], nature: FileNature) -> Option<Gap> {
     #[cfg(feature = "skills")]
     let is_packed = stockade_skill::binary(bytes).is_some();

@@ -1,5 +1,5 @@
-//! Skills at the door: read from the disk, scanned, judged, and put into prompts. What is pure about them is a crate of its
-//! own.
+//! Admission of skills: read from the disk, scanned, judged, and put into prompts. The pure parts are in
+//! `stockade-skill`.
 
 mod bundle;
 mod files;

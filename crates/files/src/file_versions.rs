@@ -1,15 +1,15 @@
-//! Whether files are still as they were.
+//! Detects changes of files.
 
 #![expect(clippy::disallowed_methods, reason = "asks when files were changed")]
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Files and folders as they were when they were looked at, those among them that are not there.
+/// Versions of files and directories at one point in time, including missing ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileVersions(Vec<(PathBuf, Option<FileVersion>)>);
 
-/// What tells one version of a file from the next. A program can set the first time of a file, and not the second.
+/// Identifies a version of a file. A program can set the modification time, but not the change time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileVersion {
     device: u64,
@@ -21,7 +21,8 @@ struct FileVersion {
 }
 
 impl FileVersions {
-    /// Looks at files and folders. A file that appears or goes changes its folder; one that is written to does not.
+    /// Records the current versions. Adding or removing an entry changes its directory's version; writing to a file
+    /// does not.
     #[must_use]
     pub fn of(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let versions = paths.into_iter().map(|path| {
@@ -31,7 +32,7 @@ impl FileVersions {
         Self(versions.collect())
     }
 
-    /// Returns whether nothing was changed, added or removed since.
+    /// Whether none of them was changed, added or removed since.
     #[must_use]
     pub fn are_unchanged(&self) -> bool {
         self.0.iter().all(|(path, version)| FileVersion::of(path) == *version)

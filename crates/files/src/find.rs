@@ -1,4 +1,4 @@
-//! The folders below a folder that have a file of a certain name.
+//! Finds directories that contain a file of a certain name.
 
 use std::ffi::OsStr;
 use std::ops::ControlFlow;
@@ -10,18 +10,18 @@ use crate::gap::Gap;
 use crate::link::leads_outside;
 use crate::source::FileOptions;
 
-/// What was found below a folder, in the order of the names.
+/// Directories that were found, ordered by name.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct FoundFolders {
-    /// The folders, or the file that was looked at itself.
+    /// The directories, or the file itself if the search started at one.
     pub folders: Vec<PathBuf>,
-    /// Where nobody could look, so that there may be more.
+    /// Places that could not be searched, so that more directories may exist.
     pub gaps: Vec<(PathBuf, Gap)>,
 }
 
-/// Looks for folders that have a file of one of these names. What lies in such a folder is a part of it and not looked
-/// into. Links to folders are not followed; whatever has the name counts, also a link. A file stands for itself.
+/// Finds directories that contain a file of one of these names. Such a directory is not searched further. Links to
+/// directories are not followed; any entry with the name counts, also a link. A file at `below` is its own result.
 #[must_use]
 pub fn folders_with(names: &[&str], below: &Path, options: &FileOptions) -> FoundFolders {
     let mut search = Search { names, options, budget: options.max_entries, found: FoundFolders::default() };
@@ -39,7 +39,7 @@ pub fn folders_with(names: &[&str], below: &Path, options: &FileOptions) -> Foun
 struct Search<'s> {
     names: &'s [&'s str],
     options: &'s FileOptions,
-    /// How many more entries may be looked at.
+    /// Number of entries that may still be visited.
     budget: usize,
     found: FoundFolders,
 }
@@ -96,7 +96,7 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    /// More gaps than anybody reads are not kept: a single one says that the answer is not whole.
+    /// Keeps a bounded number of gaps: one is enough to mark the result as incomplete.
     fn gap(&mut self, path: &Path, gap: Gap) {
         const MAX_GAPS: usize = 1000;
         if self.found.gaps.len() < MAX_GAPS {

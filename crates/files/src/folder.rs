@@ -1,4 +1,4 @@
-//! One open folder and its names, in order.
+//! One open directory and its sorted names.
 #![expect(clippy::disallowed_methods, reason = "opens folders and files, each from the one above it")]
 
 use std::ffi::{CStr, CString};
@@ -11,34 +11,34 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, statat};
 
-/// What every open here asks for: no waiting for the other end of a pipe, no becoming the controlling terminal.
+/// Flags of every open: do not block on a pipe, do not acquire a controlling terminal.
 const CAREFUL: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-/// An open folder. Names are opened relative to it, so that nobody can swap a folder above for a link.
+/// An open directory. Names are opened relative to it, so a parent cannot be swapped for a link.
 #[derive(Debug, Clone)]
 pub struct OpenFolder(Arc<OwnedFd>);
 
-/// One name in a folder.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderEntry {
     /// Its name.
     pub name: CString,
-    /// What it stands for, as the folder says. What is opened under the name may be something else by then.
+    /// Its type as listed. By the time it is opened, it may be something else.
     pub kind: EntryKind,
 }
 
-/// What a name in a folder stands for.
+/// Type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
-    /// A regular file, which can be read to its end.
+    /// A regular file of any content.
     File,
-    /// A folder, which has names of its own.
+    /// A directory, which has entries.
     Folder,
-    /// A symbolic link, which nothing here follows.
+    /// A symbolic link. It is never followed.
     Link,
     /// A pipe, a socket or a device.
     Special,
-    /// The file system did not tell, and does not tell when asked: what it is shows when it is opened.
+    /// The file system reports no type, not even when asked; it is determined on open.
     Unknown,
 }
 
@@ -55,35 +55,35 @@ impl From<FileType> for EntryKind {
 }
 
 impl OpenFolder {
-    /// Opens the folder `name` of this one, never through a link.
+    /// Opens the subdirectory `name`, never through a link.
     ///
     /// # Errors
-    /// When it is no folder, or the system refuses.
+    /// When it is not a directory, or the system call fails.
     pub fn enter(&self, name: &CStr) -> io::Result<Self> {
         let flags = CAREFUL | OFlags::DIRECTORY | OFlags::NOFOLLOW;
         Ok(Self(Arc::new(openat(&self.0, name, flags, Mode::empty())?)))
     }
 
-    /// Opens the file `name` of this folder, never through a link.
+    /// Opens the file `name` of this directory, never through a link.
     ///
     /// # Errors
-    /// When it is a link, or the system refuses.
+    /// When it is a link, or the system call fails.
     pub fn open(&self, name: &CStr) -> io::Result<OwnedFd> {
         Ok(openat(&self.0, name, CAREFUL | OFlags::NOFOLLOW, Mode::empty())?)
     }
 
-    /// Returns what the link `name` of this folder says.
+    /// Returns the target of the link `name` of this directory.
     ///
     /// # Errors
-    /// When it is no link, or the system refuses.
+    /// When it is not a link, or the system call fails.
     pub fn link_target(&self, name: &CStr) -> io::Result<CString> {
         Ok(rustix::fs::readlinkat(&self.0, name, Vec::new())?)
     }
 
-    /// Returns the names, sorted by their bytes; only some `limit` of them where there are more.
+    /// Returns the names, sorted by bytes; at most `limit` of them.
     ///
     /// # Errors
-    /// When the system refuses, or gives up on the way.
+    /// When a system call fails.
     pub fn entries(&self, limit: usize) -> io::Result<Vec<FolderEntry>> {
         let mut entries = Vec::new();
         self.each_name(|name, kind| {
@@ -101,10 +101,10 @@ impl OpenFolder {
         Ok(entries)
     }
 
-    /// Hands out each name with what it stands for, until `wanted` says no.
+    /// Passes each name with its type to `wanted`, until it returns `false`.
     #[cfg(target_os = "linux")]
     fn each_name(&self, mut wanted: impl FnMut(&CStr, FileType) -> bool) -> io::Result<()> {
-        // Some twenty times the longest name, and more than most folders need.
+        // Room for some twenty of the longest names; most directories need less.
         let mut buffer = [MaybeUninit::uninit(); 8 << 10];
         let mut names = rustix::fs::RawDir::new(&self.0, &mut buffer);
         while let Some(entry) = names.next() {
@@ -116,7 +116,7 @@ impl OpenFolder {
         Ok(())
     }
 
-    /// The same where folders can be read only through a stream, which owns what it reads from: so it reads from a
+    /// The same where directories are read only through a stream. The stream owns its descriptor, so it gets a
     /// duplicate.
     #[cfg(not(target_os = "linux"))]
     fn each_name(&self, mut wanted: impl FnMut(&CStr, FileType) -> bool) -> io::Result<()> {
@@ -130,7 +130,7 @@ impl OpenFolder {
         Ok(())
     }
 
-    /// Asks for the kinds that the file system did not tell with the names.
+    /// Queries the types that the directory listing did not include.
     fn settle_kinds(&self, entries: &mut [FolderEntry]) {
         for entry in entries.iter_mut().filter(|entry| entry.kind == EntryKind::Unknown) {
             if let Ok(stat) = statat(&self.0, &entry.name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -140,29 +140,29 @@ impl OpenFolder {
     }
 }
 
-/// What a path that a person named turned out to be.
+/// What a path given by a user refers to.
 #[derive(Debug)]
 pub enum OpenedPath {
-    /// A regular file, open for reading.
+    /// A regular file, opened for reading.
     File(OwnedFd),
-    /// A folder, whose names can be read.
+    /// A directory, opened for reading.
     Folder(OpenFolder),
     /// A pipe, a socket or a device, which was not opened.
     Special,
 }
 
-/// Opens a path that a person named. Here alone links are followed: whoever names a link means what it leads to.
+/// Opens a path given by a user. Only here links are followed: a user who names a link means its target.
 ///
 /// # Errors
-/// When nothing is there, or the system refuses.
+/// When the path does not exist, or a system call fails.
 pub fn open_path(path: &Path) -> io::Result<OpenedPath> {
-    // A look before the open, since merely opening some devices makes them act.
+    // Check the type before the open: merely opening some devices makes them act.
     match FileType::from_raw_mode(statat(CWD, path, AtFlags::empty())?.st_mode) {
         FileType::RegularFile | FileType::Directory => {}
         _ => return Ok(OpenedPath::Special),
     }
     let fd = openat(CWD, path, CAREFUL, Mode::empty())?;
-    // And again after it, in case somebody swapped the file in between.
+    // And again after it, in case the file was swapped in between.
     Ok(match kind_and_size_of(&fd)?.0 {
         FileType::RegularFile => OpenedPath::File(fd),
         FileType::Directory => OpenedPath::Folder(OpenFolder(Arc::new(fd))),
@@ -170,7 +170,7 @@ pub fn open_path(path: &Path) -> io::Result<OpenedPath> {
     })
 }
 
-/// Returns the kind of an open file, and how many bytes it says it has.
+/// Returns the type of an open file, and its reported size.
 pub(crate) fn kind_and_size_of<Fd: AsFd>(fd: Fd) -> io::Result<(FileType, u64)> {
     let stat = fstat(fd)?;
     Ok((FileType::from_raw_mode(stat.st_mode), stat.st_size.try_into().unwrap_or(0)))

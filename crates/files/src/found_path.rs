@@ -1,4 +1,4 @@
-//! What was found out about a path.
+//! Result of resolving a path.
 
 use std::path::PathBuf;
 
@@ -6,29 +6,29 @@ use thiserror::Error;
 
 use crate::held_name::HeldName;
 
-/// Where a path really leads.
+/// A resolved path and its target.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FoundPath {
-    /// The path without links. Where it does not exist, the real path of the longest part that does, with the rest
-    /// behind it; the target of a dangling link counts as the path.
+    /// The path without links. If it does not exist: the real path of the longest existing prefix, followed by the
+    /// rest. The target of a dangling link counts as the path.
     pub real: PathBuf,
-    /// The links that were followed, each by its own path without links above it.
+    /// The followed links, each by its own path without links.
     pub through: Vec<PathBuf>,
-    /// What is found at the end.
+    /// The type of the target.
     pub target: FoundTarget,
-    /// The end, held open.
+    /// The target, held open.
     pub held: HeldName,
 }
 
-/// What is at the end of a path.
+/// Type of the target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundTarget {
-    /// Nothing is there yet.
+    /// It does not exist yet.
     Missing,
     /// A regular file, with its other names.
     File(OtherLinks),
-    /// A folder, which may hold anything.
+    /// A directory, which has entries.
     Folder,
     /// A device, a socket or a named pipe.
     Special,
@@ -37,32 +37,32 @@ pub enum FoundTarget {
 /// The other names (hard links) of a regular file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OtherLinks {
-    /// It has only the one name.
+    /// It has no other name.
     None,
-    /// It has these, and that is all of them.
+    /// It has exactly these other names.
     All(Vec<PathBuf>),
     /// It has these below the root, and more elsewhere.
     Some(Vec<PathBuf>),
-    /// It has these and more that were not found, but not all below the root was looked through.
+    /// It has these and more that were not found; the search below the root was incomplete.
     Unfinished(Vec<PathBuf>),
 }
 
-/// Why it cannot be told where a path leads.
+/// Why a path cannot be resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 pub enum LookupError {
-    /// Its links go round in a circle, or there are too many of them.
+    /// Its links form a loop, or there are too many.
     #[error("its links lead in a circle")]
     Loop,
-    /// It goes through a link of `/proc` that leads wherever some process happens to be.
+    /// It passes through a link in `/proc` whose target depends on a process.
     #[error("it goes through a magic link of /proc")]
     MagicLink,
-    /// A part of it that must be a folder is none.
+    /// A component that must be a directory is not one.
     #[error("a part of it is no folder")]
     NotAFolder,
-    /// A part of it may not be looked at.
+    /// A component is not accessible.
     #[error("a part of it may not be read")]
     Unreadable,
-    /// It was something else a moment ago.
+    /// It changed during the lookup.
     #[error("it changed while it was being looked at")]
     Changed,
 }

@@ -1,4 +1,4 @@
-//! What could not be read, and why.
+//! Gaps: what could not be read, and why.
 
 use std::fmt;
 use std::io;
@@ -6,43 +6,44 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-/// What was not scanned, and why.
+/// Something that was not scanned, and why.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Gap {
-    /// Binary data: only the plain text inside it was scanned.
+    /// Binary data: only its plain text was scanned.
     Binary,
-    /// A picture, a font or a sound, to its last byte: only the plain text inside it was scanned.
+    /// An intact image, font or sound: only its plain text was scanned.
     Media {
-        /// The format, in a word.
+        /// Name of the format.
         format: &'static str,
     },
-    /// A store of compressed git history beyond the size limit: only its beginning was scanned.
+    /// A git pack beyond the size limit: only its beginning was scanned.
     GitPack,
-    /// An archive or document that was not looked into, or not in all its parts.
+    /// An archive or document that was not opened, or not in all its parts.
     Unopened {
-        /// What it is.
+        /// Name of the format.
         format: &'static str,
-        /// Why.
+        /// The reason.
         why: Unopened,
     },
-    /// Whoever asked said to leave it out, with all that is in it.
+    /// Excluded by the caller, with everything in it.
     Excluded,
     /// The system refused to read it.
     Unreadable(io::Error),
-    /// A pipe, a socket or a device. These are never opened.
+    /// A pipe, a socket or a device, which is never opened.
     Special,
-    /// A link to something outside the scanned folder.
+    /// A link out of the scanned directory.
     LinkOutside {
-        /// What the link says.
+        /// The link's target.
         target: PathBuf,
     },
-    /// More bytes than [`FileOptions::max_file_bytes`](crate::FileOptions::max_file_bytes): only the beginning was scanned.
+    /// More bytes than [`FileOptions::max_file_bytes`](crate::FileOptions::max_file_bytes): only the beginning was
+    /// scanned.
     TooLarge {
         /// The limit.
         max_file_bytes: usize,
     },
-    /// A folder deeper than [`FileOptions::max_depth`](crate::FileOptions::max_depth).
+    /// A directory deeper than [`FileOptions::max_depth`](crate::FileOptions::max_depth).
     TooDeep {
         /// The limit.
         max_depth: usize,
@@ -54,25 +55,25 @@ pub enum Gap {
     },
 }
 
-/// Why something that is packed was not looked at.
+/// Why packed data was not examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unopened {
-    /// It takes a password.
+    /// It needs a password.
     Encrypted,
-    /// It ends too early, or two lists of what is in it disagree.
+    /// It is truncated, or two lists of its members disagree.
     Damaged,
-    /// Nobody here reads this format.
+    /// The format is not supported.
     UnknownFormat,
-    /// It is compressed in a way that nobody here reads.
+    /// The compression method is not supported.
     UnknownMethod,
-    /// Its letters are numbers of a font of its own, or it shows pictures.
+    /// Its letters are glyph numbers of an embedded font, or it contains images.
     Drawn,
-    /// An archive in an archive in an archive.
+    /// Archives are nested too deeply.
     TooDeep,
-    /// More members than anybody looks at.
+    /// It has too many members.
     TooMany,
-    /// It becomes larger than anybody looks at.
+    /// It expands beyond the limit.
     TooLarge,
 }
 
@@ -91,22 +92,22 @@ impl fmt::Display for Unopened {
     }
 }
 
-/// What a [`Gap`] means for the answer.
+/// Effect of a [`Gap`] on the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coverage {
-    /// Nothing is to be found there that runs or instructs; it is listed so that a person can judge.
+    /// Nothing there can run or instruct; it is listed for a person to judge.
     Listed,
-    /// Text may be there that nobody looked at, since whoever asked wanted it so: it is no failure, and not called clean either.
+    /// Text was skipped at the caller's request: not a failure, but the result is not clean either.
     Excluded,
-    /// Something is there that nobody can look into, such as an archive or a program: it may be what it should be, and the whole must
+    /// Content that cannot be examined, such as an archive or a program: it may be legitimate, but the result must
     /// not be called clean.
     Opaque,
-    /// Text may be there that nobody looked at: the whole must not be called clean.
+    /// Text was not examined: the result must not be called clean.
     Incomplete,
 }
 
 impl Gap {
-    /// What the gap means for the answer.
+    /// Returns the effect on the result.
     #[must_use]
     pub const fn coverage(&self) -> Coverage {
         match self {
@@ -122,7 +123,7 @@ impl Gap {
         }
     }
 
-    /// A stable name for programs.
+    /// Returns a stable name for programs.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
@@ -141,14 +142,14 @@ impl Gap {
     }
 }
 
-/// A phrase for people. A link's target is repeated with its control characters escaped.
+/// A phrase for display. Control characters of a link's target are escaped.
 impl fmt::Display for Gap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Binary => f.write_str("binary data, only the plain text inside was scanned"),
             Self::Media { format } => write!(f, "{format}, only the plain text inside was scanned"),
             Self::GitPack => f.write_str("compressed git history, only the beginning was scanned"),
-            Self::Excluded => f.write_str("excluded by whoever asked for the scan"),
+            Self::Excluded => f.write_str("excluded on request"),
             Self::Unreadable(error) => write!(f, "could not be read: {}", Cause(error)),
             Self::Special => f.write_str("a pipe, socket or device, never opened"),
             Self::Unopened { format, why } => {
@@ -166,7 +167,7 @@ impl fmt::Display for Gap {
     }
 }
 
-/// The cause of an I/O error without the number that `std` appends.
+/// The cause of an I/O error without the error number that `std` appends.
 struct Cause<'e>(&'e io::Error);
 
 impl fmt::Display for Cause<'_> {

@@ -1,5 +1,5 @@
-//! Which repository git would find from a folder, and what it says of itself: read without git, since a repository may name
-//! programs that git starts wherever it looks.
+//! Finds the repository that git would find from a directory, and reads its settings without running git: a
+//! repository may name programs that git starts.
 
 mod blob;
 mod find;

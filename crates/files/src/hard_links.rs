@@ -1,7 +1,7 @@
-//! The other names of a file, as far as they are in one folder.
+//! Finds the other names (hard links) of a file within one directory tree.
 //!
-//! Only a walk through the whole folder finds them, so what a walk found is kept for the next file. It is never
-//! believed: every name is looked up again, and only a file all of whose names are found right now has no other ones.
+//! Only a walk through the whole tree finds them, so the result of a walk is cached. The cache is never trusted:
+//! every name is looked up again, and a file counts as having no other names only if all its names are found now.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,32 +22,32 @@ mod index;
 
 use index::Index;
 
-/// How long a file stays refused because of a walk that did not find all its names. A file that was moved here
-/// together with its folder shows no other sign of it.
+/// How long a file stays refused after a walk that did not find all its names. A file that was moved into the tree
+/// together with its directory shows no other sign.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How far the clock of a file system may be behind.
+/// Maximum lag of a file system's clock.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
 
-/// The names of the files below a folder.
+/// Index of the names of the files below a directory.
 #[derive(Debug)]
 pub(crate) struct HardLinks {
     top: OwnedFd,
     path: PathBuf,
     max_entries: usize,
-    /// What the last walk found.
+    /// Result of the last walk.
     kept: Mutex<Option<Walked>>,
 }
 
 #[derive(Debug)]
 struct Walked {
     index: Index,
-    /// When it began, by the clock that files are stamped with and by the one that nobody sets.
+    /// Start of the walk, by the file system's clock and by the monotonic clock.
     stamp: Duration,
     began: Instant,
 }
 
-/// What became of the names that a walk found for a file.
+/// Result of looking up the names of a file again.
 struct LookedUp {
     names: Vec<PathBuf>,
     is_stale: bool,
@@ -58,8 +58,8 @@ impl HardLinks {
         Self { top, path, max_entries: index::MAX_ENTRIES, kept: Mutex::default() }
     }
 
-    /// Returns the other names of the file at `real`. It walks through the folder at most once, and not at all while
-    /// the last walk says enough.
+    /// Returns the other names of the file at `real`. Walks the tree at most once, and not at all while the cached
+    /// walk suffices.
     pub(crate) fn other_names(&self, identity: &Identity, real: &Path) -> OtherLinks {
         let links = usize::try_from(identity.stat.st_nlink).unwrap_or(usize::MAX);
         if links <= 1 {
@@ -68,7 +68,7 @@ impl HardLinks {
         if !real.starts_with(&self.path) {
             return OtherLinks::Some(Vec::new());
         }
-        // A thread that panicked over it leaves nothing to go by.
+        // Another thread panicked while it held the lock: no result is available.
         let Ok(mut kept) = self.kept.lock() else { return OtherLinks::Unfinished(Vec::new()) };
         let mut found = None;
         if let Some(walked) = kept.as_ref() {
@@ -97,8 +97,8 @@ impl HardLinks {
         Walked { index: Index::walk(&self.top, self.max_entries), stamp, began }
     }
 
-    /// Looks the names of a file up again. A name that moves meanwhile could be seen twice: moving it stamps the file,
-    /// so all looks must see the same stamp.
+    /// Looks up the names of a file again. A name that moves meanwhile could be seen twice; but moving stamps the
+    /// file, so all lookups must see the same stamp.
     fn look_up(&self, index: &Index, identity: &Identity) -> LookedUp {
         let mut looked_up = LookedUp { names: Vec::new(), is_stale: false };
         let mut stamps = Vec::new();
@@ -117,7 +117,7 @@ impl HardLinks {
         looked_up
     }
 
-    /// Looks at a name without passing through any link, since a link gives one name many.
+    /// Queries a name without following any link, since a link gives one name many paths.
     fn stat(&self, folder: &Path, name: &OsStr) -> Option<Stat> {
         let mut opened: Option<OwnedFd> = None;
         for component in folder {
@@ -130,7 +130,7 @@ impl HardLinks {
 }
 
 impl Walked {
-    /// Whether the walk would have met every name of a file: no name was given to it since.
+    /// Whether the walk would have met every name of a file: none was added since.
     fn is_newer_than(&self, stat: &Stat) -> bool {
         let seconds = u64::try_from(stat.st_ctime).unwrap_or(0);
         let changed = Duration::from_secs(seconds).saturating_add(CLOCK_STEP);
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Makes a walk look as if it had begun after everything that was done to the files.
+    /// Makes a walk appear to have begun after everything that was done to the files.
     fn settle(site: &Site) {
         site.links.kept.lock().unwrap().as_mut().unwrap().stamp += CLOCK_STEP * 2;
     }
@@ -217,7 +217,7 @@ mod tests {
         site.link("ws/x", "ws/b/x");
         assert_eq!(site.names("ws/x"), site.all(&["b/x"]));
         settle(&site);
-        // The other name goes outside, and a link leads from where it was to the name that is left.
+        // The other name moves out of the tree, and a link at its old place points to the remaining name.
         let at = |name: &str| site.folder.path().join(name);
         fs::rename(at("ws/b/x"), at("out/x")).unwrap();
         fs::remove_dir_all(at("ws/b")).unwrap();

@@ -1,4 +1,4 @@
-//! A name on a disk, held by the folder that it is in.
+//! A name on the disk, pinned by its open parent directory.
 
 #![expect(
     clippy::disallowed_methods,
@@ -13,50 +13,50 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FileType, Mode, OFlags, Stat, fcntl_setfl, fstat, mkdirat, openat};
 use rustix::io::Errno;
 
-/// Never through a link, never waiting for the other end of a pipe, never passed on to a child.
+/// Never through a link, never blocking on a pipe, never inherited by a child.
 const CAREFUL: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// A name in a folder that is held open. Whatever is put in the way of the folder later, this is still the folder.
+/// A name in an open directory. If the directory is moved or replaced later, this still refers to the original one.
 #[derive(Debug)]
 pub struct HeldName {
-    /// The folder: the deepest one that exists.
+    /// The directory: the deepest one that exists.
     pub(crate) folder: OwnedFd,
-    /// The name in it, `.` for the folder itself.
+    /// The name in it, `.` for the directory itself.
     pub(crate) name: OsString,
-    /// Names below that one. Only when it does not exist.
+    /// Components below `name`. Only if it does not exist.
     pub(crate) below: Vec<OsString>,
-    /// What was there; nothing when it does not exist.
+    /// Identity of the file; `None` if it does not exist.
     pub(crate) identity: Option<Identity>,
 }
 
-/// What tells one file from every other.
+/// Device and inode, which identify a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Identity {
     pub(crate) stat: Stat,
 }
 
-/// What a file is opened for; folders are only read.
+/// Purpose of opening a file; directories are only read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenFor {
     /// Reading from the beginning.
     Reading,
-    /// Writing over what is there, which is not emptied.
+    /// Overwriting the content without truncation.
     Writing,
 }
 
-/// What came of opening a name that was looked at before.
+/// Result of opening a name that was looked up before.
 #[derive(Debug)]
 pub enum Reopened {
-    /// Nothing was there when the name was looked at.
+    /// Nothing existed at the lookup.
     Missing,
-    /// What was looked at, or why the system does not let it be opened.
+    /// The same file, or the error of opening it.
     Same(io::Result<File>),
-    /// Something else is there by now, which was not opened.
+    /// A different file exists by now; it was not opened.
     Changed,
 }
 
 impl HeldName {
-    /// Opens what was there when the name was looked at, and nothing that was put in its place.
+    /// Opens the file that existed at the lookup, and never a replacement.
     pub fn reopen(&self, purpose: OpenFor) -> Reopened {
         let Some(identity) = self.identity else { return Reopened::Missing };
         let flags = match purpose {
@@ -69,29 +69,29 @@ impl HeldName {
                 Ok(stat) if identity.is(&stat) => Reopened::Same(Ok(blocking(file))),
                 _ => Reopened::Changed,
             },
-            // A link, another kind of thing, or nothing: not what was looked at.
+            // A link, another type, or nothing: not the file that was looked up.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT | Errno::MLINK) => Reopened::Changed,
             Err(errno) => Reopened::Same(Err(errno.into())),
         }
     }
 
-    /// Returns the folder and the name in it. Nothing when that folder does not exist yet.
+    /// Returns the directory and the name in it, or `None` if the directory does not exist yet.
     #[must_use]
     pub fn in_folder(&self) -> Option<(BorrowedFd<'_>, &OsStr)> {
         self.below.is_empty().then(|| (self.folder.as_fd(), self.name.as_os_str()))
     }
 
-    /// Creates the file for writing, with the folders above it.
+    /// Creates the file for writing, with its missing parents.
     ///
     /// # Errors
-    /// When the system refuses, or something has been put there meanwhile.
+    /// When a system call fails, or a file was created there meanwhile.
     pub fn create(self) -> io::Result<File> {
         let Self { mut folder, mut name, below, .. } = self;
         for next in below {
             folder = create_folder(&folder, &name)?;
             name = next;
         }
-        // EXCL: whatever was put there meanwhile, a link above all, was not looked at.
+        // EXCL: anything that was created there meanwhile, above all a link, was not examined.
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(File::from(openat(&folder, &name, flags, Mode::from_raw_mode(0o666))?))
     }
@@ -109,9 +109,9 @@ impl Identity {
     }
 }
 
-/// The file without the flag that only served to open it.
+/// Clears the non-blocking flag, which was needed only for the open.
 fn blocking(file: OwnedFd) -> File {
-    // When this fails the file stays non-blocking, which a regular file never shows.
+    // If this fails the file stays non-blocking, which has no effect on a regular file.
     let _unchanged = fcntl_setfl(&file, OFlags::empty());
     File::from(file)
 }

@@ -1,4 +1,4 @@
-//! Work on many threads, results in order, a bounded number of them waiting.
+//! Parallel map with ordered results and a bounded number of pending ones.
 #![expect(clippy::disallowed_methods, reason = "spreads work over scoped threads")]
 
 use std::collections::VecDeque;
@@ -8,17 +8,17 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many results may wait for an earlier one.
+/// Maximum number of results that wait for an earlier one.
 const WINDOW: usize = 256;
 
-/// How many jobs a thread takes at a time: threads that do small jobs would else mostly wait for each other.
+/// Jobs per batch: threads with small jobs would otherwise mostly wait for each other.
 const BATCH: usize = 8;
 
-/// How long the calling thread works before it looks for help: a few files are done sooner than a thread starts.
+/// How long the calling thread works alone: a few files are done sooner than a thread starts.
 const ALONE: Duration = Duration::from_micros(250);
 
-/// Does every job on one of `threads` threads, each with a `scratch` of its own, and hands the results to `take` in
-/// the order of the jobs, until there are no more or `take` says to stop. `None` means a thread for each processor.
+/// Runs every job on one of `threads` threads, each with its own `scratch`, and passes the results to `take` in the
+/// order of the jobs, until it breaks. `None` means one thread per processor.
 pub(crate) fn in_order<J, S, R: Send>(
     threads: Option<NonZeroUsize>,
     jobs: impl Iterator<Item = J> + Send,
@@ -40,11 +40,11 @@ pub(crate) fn in_order<J, S, R: Send>(
     if queue.results().ended {
         return;
     }
-    // Asking for the processors costs as much as scanning several files, so it comes only now.
+    // Querying the number of processors costs as much as scanning several files, so it is deferred until here.
     let threads = threads.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     thread::scope(|scope| {
         for _ in 1..threads.get() {
-            // A thread that cannot be had is no failure: the others do its share.
+            // Failing to spawn a thread is not an error: the others do its share.
             if thread::Builder::new().spawn_scoped(scope, || run(BATCH, &|| true)).is_err() {
                 break;
             }
@@ -56,20 +56,20 @@ pub(crate) fn in_order<J, S, R: Send>(
 struct Queue<I, R, T> {
     jobs: Mutex<I>,
     results: Mutex<Results<R, T>>,
-    /// Told whenever a result was taken.
+    /// Notified whenever a result was taken.
     progress: Condvar,
 }
 
 struct Results<R, T> {
-    /// Results that came before their turn. The first place is that of the result to be taken next.
+    /// Results that arrived early. The first slot is that of the next result.
     waiting: VecDeque<Option<R>>,
-    /// The number of the result to be taken next.
+    /// Number of the next result.
     next: usize,
-    /// There are no more jobs, or nobody wants their results.
+    /// There are no more jobs, or `take` broke.
     ended: bool,
-    /// How many threads wait for progress. Waking nobody would still be a system call for every job.
+    /// Number of threads that wait for progress. A wake-up without waiters would still cost a system call per job.
     blocked: usize,
-    /// `None` once it said to stop.
+    /// `None` after it broke.
     take: Option<T>,
 }
 
@@ -78,9 +78,9 @@ where
     I: Iterator<Item = (usize, J)>,
     T: FnMut(R) -> ControlFlow<()>,
 {
-    /// Does jobs, which it takes by the `batch`, for as long as there are some and `go_on` says so.
+    /// Runs jobs in batches of `batch`, while there are some and `go_on` returns true.
     fn run(&self, batch: usize, go_on: impl Fn() -> bool, mut work: impl FnMut(J) -> R) {
-        // If work should panic, the other threads must not wait for its result for ever.
+        // If `work` panics, the other threads must not wait for its result forever.
         let _end = EndOnPanic(self);
         let (mut jobs, mut results) = (VecDeque::new(), Vec::new());
         while !jobs.is_empty() || (go_on() && self.wait_for_jobs(batch, &mut jobs)) {
@@ -96,7 +96,8 @@ where
         }
     }
 
-    /// Takes up to `most` jobs if no other thread looks for some just now, so that this one need not wait when it has none.
+    /// Takes up to `most` more jobs if the queue is free. A thread with jobs in hand must not wait here: others may wait
+    /// for their results.
     fn take_more_jobs(&self, most: usize, jobs: &mut VecDeque<(usize, J)>) {
         if self.results().may_take()
             && let Ok(mut more) = self.jobs.try_lock()
@@ -105,10 +106,10 @@ where
         }
     }
 
-    /// Takes up to `most` jobs, and returns whether there were any.
+    /// Takes up to `most` jobs and returns whether there were any.
     fn wait_for_jobs(&self, most: usize, jobs: &mut VecDeque<(usize, J)>) -> bool {
         let mut results = self.results();
-        // The earliest job not yet done is always in the hands of a thread that does not wait here.
+        // The earliest unfinished job is always held by a thread that does not wait here.
         while !results.ended && !results.may_take() {
             results.blocked += 1;
             results = self.progress.wait(results).unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +148,7 @@ impl<R, T: FnMut(R) -> ControlFlow<()>> Results<R, T> {
         !self.ended && self.waiting.len() < WINDOW
     }
 
-    /// Keeps a result until it is its turn.
+    /// Stores a result until its turn.
     fn put(&mut self, number: usize, result: R) {
         let place = number - self.next;
         if self.waiting.len() <= place {
@@ -158,7 +159,7 @@ impl<R, T: FnMut(R) -> ControlFlow<()>> Results<R, T> {
         }
     }
 
-    /// Takes every result whose turn it is.
+    /// Takes every result whose turn has come.
     fn take_ready(&mut self) {
         while let Some(result) = self.waiting.front_mut().and_then(Option::take) {
             self.waiting.pop_front();
@@ -200,7 +201,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    /// Jobs that take turns in being slow, so that results come in the wrong order.
+    /// Jobs take turns being slow, so results arrive out of order.
     fn squares(threads: usize, jobs: usize, stop_after: usize) -> Vec<usize> {
         let mut taken = Vec::new();
         in_order(

@@ -1,4 +1,4 @@
-//! A file of text that programs and people change: read whole, replaced whole, by one writer at a time.
+//! A text file that is read and replaced as a whole, by one writer at a time.
 #![expect(clippy::disallowed_methods, reason = "reads and replaces the file that it is asked to keep")]
 
 use std::ffi::OsString;
@@ -11,115 +11,115 @@ use rustix::fs::{Gid, OFlags, Uid};
 
 use crate::owned_path::{NotOwned, check_owned};
 
-/// A file of text that is only ever replaced whole: a reader, a crash or a full disk never sees half of it.
+/// A text file that is only replaced as a whole: no reader, crash or full disk leaves half of it.
 ///
-/// A name that is a link is refused, as is a file that others can write: whoever keeps what matters in it would obey them.
+/// A symbolic link is rejected, and so is a file that other users can write: its content would be under their
+/// control.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptFile {
     path: PathBuf,
     max_bytes: u64,
-    /// What nobody but its owner may do with it.
+    /// Mode bits that must not be set for others.
     refused_mode: u32,
     lock: LockedAt,
 }
 
-/// Where writers wait for each other.
+/// Lock of the writers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum LockedAt {
-    /// At a hidden file beside it, which stays there.
+    /// A hidden file beside it, which is kept.
     Beside,
-    /// At another file, in a folder of whoever keeps it.
+    /// Another file, in a directory of the caller.
     File(PathBuf),
-    /// At the folder that it is in, and nothing is left there.
+    /// Its directory, so that no file remains.
     Folder,
 }
 
-/// A kept file could not be read or replaced. It is as it was.
+/// The file could not be read or replaced. It is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeptFileError {
-    /// The name is a link, and the file would be another one.
+    /// The name is a symbolic link.
     #[error("it is a link: name the file that it leads to")]
     Link,
-    /// There is something of this name that is no file.
+    /// The name exists but is not a file.
     #[error("it is no file")]
     NoFile,
-    /// Others than its owner can write the file, or read it where it is private.
+    /// Other users can write the file, or read it although it is private.
     #[error("others can use it: run `chmod {fix}` on it, after reading it")]
     OpenToOthers {
-        /// What makes it the owner's alone, for `chmod`.
+        /// The mode for `chmod` that fixes it.
         fix: &'static str,
     },
-    /// It is another user's, or another user could put something else in its place.
+    /// It belongs to another user, or another user could replace it.
     #[error("it is not believed: {0}")]
     NotOwned(#[from] NotOwned),
-    /// The file is longer than it may be.
+    /// The file is too long.
     #[error("it has more than {max} bytes")]
     TooLong {
-        /// The most bytes that it may have.
+        /// Maximum size in bytes.
         max: u64,
     },
-    /// The system refuses, or the file holds no text.
+    /// A system call failed, or the file is not UTF-8.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl KeptFile {
-    /// Returns the file of this name, which need not exist yet. Nothing is read or written.
+    /// Creates a handle for the path; the file need not exist. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>, max_bytes: u64) -> Self {
         Self { path: path.into(), max_bytes, refused_mode: 0o022, lock: LockedAt::Beside }
     }
 
-    /// Returns the same file, where others may not read it either.
+    /// Requires that other users cannot read the file either.
     #[must_use]
     pub fn private(self) -> Self {
         Self { refused_mode: 0o077, ..self }
     }
 
-    /// Returns the same file, where the group of the file may write it too, as files of a repository are where people share a group.
+    /// Permits write access by the file's group, as in shared repositories.
     #[must_use]
     pub fn open_to_group(self) -> Self {
         Self { refused_mode: 0o002, ..self }
     }
 
-    /// Returns the same file, whose writers wait at another file than one beside it: for files in folders of other programs.
+    /// Uses another file as the lock: for files in directories of other programs.
     #[must_use]
     pub fn locked_by(self, lock: impl Into<PathBuf>) -> Self {
         Self { lock: LockedAt::File(lock.into()), ..self }
     }
 
-    /// Returns the same file, whose writers wait at its folder: for files that people keep among their own, where a lock would be
-    /// litter.
+    /// Uses the directory as the lock: for files among the user's own, where a lock file would be litter.
     #[must_use]
     pub fn locked_by_folder(self) -> Self {
         Self { lock: LockedAt::Folder, ..self }
     }
 
-    /// Returns the name of the file.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads the file; nothing where there is none.
+    /// Reads the file; `None` if it does not exist.
     ///
     /// # Errors
-    /// When there is a file and not all of it can be read, or others can write it.
+    /// When the file exists and cannot be read completely, or others can write it.
     pub fn read(&self) -> Result<Option<String>, KeptFileError> {
         Ok(self.open()?.map(|(text, _)| text))
     }
 
-    /// Has `change` say what the file is to hold, by what it holds, and replaces it where that is something else; nothing leaves it
-    /// as it is. Others who change it meanwhile wait. Returns what `change` returns besides.
+    /// Calls `change` with the content and replaces the file with the returned content if it differs; `None` leaves
+    /// it as is. Other writers wait. Also returns the second value of `change`.
     ///
     /// # Errors
-    /// When the file cannot be read or replaced. It is as it was then, as it is where `change` fails.
+    /// When the file cannot be read or replaced, or `change` fails. The file is unchanged then.
     pub fn change<T, E>(
         &self,
         change: impl FnOnce(Option<&str>) -> Result<(Option<String>, T), E>,
     ) -> Result<Result<T, E>, KeptFileError> {
-        // Before anything is created beside it.
+        // Check before anything is created beside it.
         self.check_owner(self.path.parent().unwrap_or(Path::new(".")))?;
         let _lock = self.lock()?;
         let before = self.open()?;
@@ -134,7 +134,7 @@ impl KeptFile {
         Ok(Ok(answer))
     }
 
-    /// Where people share a group, a file of another one of them is meant.
+    /// With group access, a file of another member of the group is accepted.
     fn check_owner(&self, path: &Path) -> Result<(), KeptFileError> {
         if self.refused_mode == 0o002 { Ok(()) } else { Ok(check_owned(path)?) }
     }
@@ -142,7 +142,7 @@ impl KeptFile {
     fn open(&self) -> Result<Option<(String, Metadata)>, KeptFileError> {
         let opened = OpenOptions::new()
             .read(true)
-            // Waits for nobody to write into a pipe.
+            // NONBLOCK: do not wait for a writer if it is a pipe.
             .custom_flags(flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
             .open(&self.path);
         let file = match opened {
@@ -174,7 +174,7 @@ impl KeptFile {
         Ok(Some((text, metadata)))
     }
 
-    /// Waits until nobody else changes the file. The lock goes with what is returned.
+    /// Waits for other writers. Dropping the returned file releases the lock.
     fn lock(&self) -> io::Result<File> {
         let file = |path: &Path| {
             let mut options = OpenOptions::new();
@@ -190,11 +190,10 @@ impl KeptFile {
         Ok(lock)
     }
 
-    /// Writes a new file, makes sure that it is on the disk, and puts it in the place of the old one, whose owner and mode it
-    /// has.
+    /// Writes a new file, syncs it to the disk and renames it over the old one, whose owner and mode it takes.
     fn replace(&self, text: &[u8], old: Option<&Metadata>) -> io::Result<()> {
         let new = self.beside(".new")?;
-        // What a crash has left; the lock says that nobody is at it.
+        // Left over from a crash; the lock proves that no writer uses it.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -218,7 +217,7 @@ impl KeptFile {
         self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 
-    /// Returns a hidden name in the same folder.
+    /// Returns a hidden path in the same directory.
     fn beside(&self, ending: &str) -> io::Result<PathBuf> {
         let name = self.path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
         let mut hidden = OsString::from(".");
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_loses_a_change_to_somebody_else() {
+    fn concurrent_changes_are_all_kept() {
         let folder = tempfile::tempdir().unwrap();
         let file = KeptFile::new(folder.path().join("f"), 1000);
         std::thread::scope(|scope| {

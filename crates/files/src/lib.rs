@@ -1,33 +1,35 @@
-//! Opens, walks and reads folders of strangers, and says what could not be read.
+//! Opens, walks and reads untrusted directories, and reports what could not be read.
 //!
-//! A folder that somebody else filled may hold links that lead out of it, pipes that never end, files of any size and folders
-//! of any depth; and while it is read, somebody may put a link where a file was. So:
+//! An untrusted directory may contain links that lead out of it, endless pipes, and files and nesting of any size; an
+//! attacker may also swap a file for a link while it is read. Therefore:
 //!
-//! - every name is opened from the open folder that it is in, never through a link, and what is open is asked what it is;
+//! - every name is opened relative to its open directory, never through a link, and the type is checked after the
+//!   open;
 //! - pipes, sockets and devices are not opened;
 //! - bytes, entries and depth are bounded;
-//! - whatever could not be looked at is a [`Gap`] that the caller sees. No name is left out: hidden files, ignored files and
-//!   `.git` are visited as all others. What the caller excludes ([`read_files_except`]) is a gap, too.
+//! - whatever could not be examined is a [`Gap`] in the result. No name is left out: hidden files, ignored files and
+//!   `.git` are visited like all others. Exclusions by the caller ([`read_files_except`]) are gaps, too.
 //!
-//! [`read_files()`] walks what it is given and calls back once for every file, in a fixed order, whatever the number of threads.
-//! [`TextReadings`] makes text of any bytes, so that nothing in a file is a way to keep somebody from reading it.
-//! [`folders_with`] finds the folders that have a file of a certain name, and [`OpenFolder`] is one folder, held open.
+//! [`read_files()`] walks its sources and calls back once per file, in a fixed order for any number of threads.
+//! [`TextReadings`] converts any bytes to text, so that no encoding hides content. [`folders_with`] finds directories
+//! that contain a file of a certain name, and [`OpenFolder`] is one open directory.
 //!
-//! [`RootFolder`] finds out where a path really leads, through which links, and holds on to what is there: between a decision
-//! about a path and its use, anybody may put a link in its place, so a [`HeldName`] opens what was looked at or nothing.
+//! [`RootFolder`] resolves a path and pins its target: between a decision about a path and its use, the path may be
+//! replaced by a link, so a [`HeldName`] opens the file that was examined or fails.
 //!
-//! [`read_trusted`] reads what is believed because of who may write it, and [`FileVersions`] tells whether files are still as they were.
-//! A [`KeptFile`] is one of our own: text that programs and people change, replaced whole and by one writer at a time.
+//! [`read_trusted`] reads files that are trusted because of their permissions, and [`FileVersions`] detects changes.
+//! A [`KeptFile`] is a text file of our own that is replaced as a whole, by one writer at a time.
 //!
-//! [`find_git`] says which repository git would find in a folder and what it says of itself, without starting git: settings
-//! ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
+//! [`find_git`] finds the repository that git would use in a directory, without starting git, and returns its
+//! settings ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
 //!
-//! [`BoundedLines`] cuts an untrusted stream into lines of a bounded length.
+//! [`BoundedLines`] splits an untrusted stream into lines of bounded length.
 //!
-//! With the feature `unpack`, [`unpack()`] hands on what is packed in archives (zip, gzip, tar) and documents (PDF, and those that are
-//! zips: of Word, Excel, `LibreOffice`), within bounds, and says what it could not read.
+//! With the feature `unpack`, [`unpack()`] extracts the members of archives (zip, gzip, tar) and documents (PDF,
+//! Word, Excel, `LibreOffice`) in memory, within bounds, and reports what it could not read.
 //!
-//! It decides nothing: what a link, a name or a text means is for whoever asked. It does not look into images. Systems other than Unix are not served.
+//! The crate makes no decisions: the caller interprets links, names and texts. It does not inspect images. Only Unix
+//! is supported.
 //!
 //! ```
 //! use std::ops::ControlFlow;

@@ -1,13 +1,13 @@
-//! Where a link leads, told from its text alone.
+//! Judges a link by its target alone.
 
 use std::path::{Component, Path};
 
-/// Whether a link may lead out of the folder that is walked. The link stands `depth` folders below it.
+/// Whether a link may lead out of the walked tree. The link is `depth` directories below its root.
 ///
-/// Links are not followed, so this only has to be right about the folder as a whole. The walk enters real folders
-/// only, so leading `..`s count exactly. The names after them either are real, and then inside, or are links that
-/// the walk meets and judges too: the first link that really leaves is the one that is reported. A `..` after a name
-/// would depend on where that name leads, so it counts as leaving.
+/// Links are not followed, so the answer has to be right only for the tree as a whole. The walk enters real
+/// directories only, so leading `..` components count exactly. The names after them either are real, and then inside,
+/// or are links that the walk visits and judges too: the first link that really leaves is reported. A `..` after a
+/// name depends on the target of that name, so it counts as leaving.
 pub(crate) fn leads_outside(target: &Path, depth: usize) -> bool {
     let mut above = 0;
     let mut named = false;

@@ -1,10 +1,10 @@
-//! Pictures, fonts and sounds: told by their whole build and not by how they begin, so that nothing can hide between or behind
-//! what such a file is made of.
+//! Images, fonts and sounds, recognised by their complete structure instead of their first bytes, so that nothing can
+//! hide between or behind their parts.
 //!
-//! Nobody looks at the samples themselves. But a file that only begins like a picture, or that goes on where its picture ends, is
-//! none here, and neither is one with a part that no viewer knows.
+//! The samples themselves are not examined. A file that only begins like an image, continues behind its end, or has a
+//! part that no viewer knows, is not recognised.
 
-/// Says what a file is if all of it, to the last byte, is a picture, a font or a sound.
+/// Returns the format of a file if all of it, to the last byte, is an image, a font or a sound.
 ///
 /// ```
 /// use stockade_files::media;
@@ -19,7 +19,7 @@ pub fn media(bytes: &[u8]) -> Option<&'static str> {
     Some(name)
 }
 
-/// Each format, and what walks through a file of it: to its very end, or to nothing.
+/// Each format, and the parser that must reach the end of the file.
 type Walk = fn(&[u8]) -> Option<()>;
 
 const FORMATS: &[(&str, Walk)] = &[
@@ -35,7 +35,7 @@ const FORMATS: &[(&str, Walk)] = &[
     ("WOFF2", |bytes| woff(bytes, b"wOF2", 40)),
 ];
 
-/// The chunks of PNG that hold a picture, and texts that are not compressed.
+/// The PNG chunks of an image, and uncompressed texts.
 const PNG_CHUNKS: &[&[u8; 4]] = &[
     b"IHDR", b"PLTE", b"IDAT", b"tRNS", b"cHRM", b"gAMA", b"iCCP", b"sBIT", b"sRGB", b"tEXt", b"bKGD",
     b"hIST", b"pHYs", b"sPLT", b"tIME", b"eXIf", b"acTL", b"fcTL", b"fdAT",
@@ -44,7 +44,7 @@ const WEBP_CHUNKS: &[&[u8; 4]] =
     &[b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP", b"EXIF", b"XMP "];
 const WAV_CHUNKS: &[&[u8; 4]] = &[b"fmt ", b"data", b"fact", b"LIST", b"cue ", b"smpl", b"bext"];
 
-/// What is left of a file.
+/// The unread rest of a file.
 struct Rest<'b>(&'b [u8]);
 
 impl<'b> Rest<'b> {
@@ -85,7 +85,7 @@ fn png(bytes: &[u8]) -> Option<()> {
         rest.take(4)?;
         match &kind {
             b"IEND" if length == 0 => return rest.end(),
-            // A keyword, a NUL, and whether the text is compressed.
+            // A keyword, a NUL, and the compression flag.
             b"iTXt"
                 if data.iter().position(|byte| *byte == 0).and_then(|at| data.get(at + 1)) == Some(&0) => {}
             kind if PNG_CHUNKS.contains(&kind) => {}
@@ -113,7 +113,7 @@ fn jpeg(bytes: &[u8]) -> Option<()> {
     }
 }
 
-/// The next marker, before which there may be any number of the bytes that announce it.
+/// Returns the next marker, skipping any number of fill bytes before it.
 fn marker(rest: &mut Rest<'_>) -> Option<u8> {
     loop {
         match rest.byte()? {
@@ -123,7 +123,7 @@ fn marker(rest: &mut Rest<'_>) -> Option<u8> {
     }
 }
 
-/// How many bytes the samples of a JPEG take: up to the next marker that is none of theirs.
+/// Returns the length of a JPEG's entropy-coded data, up to the next marker that is not part of it.
 fn samples(bytes: &[u8]) -> Option<usize> {
     memchr::memchr_iter(0xff, bytes)
         .find(|at| bytes.get(at + 1).is_some_and(|next| !matches!(next, 0 | 0xd0..=0xd7 | 0xff)))
@@ -146,7 +146,7 @@ fn gif(bytes: &[u8]) -> Option<()> {
             }
             _ => return None,
         }
-        // What kind of block it is, or how many bits a sample has.
+        // The kind of block, or the bits per sample.
         rest.byte()?;
         while let length @ 1.. = rest.byte()? {
             rest.take(usize::from(length))?;
@@ -154,7 +154,7 @@ fn gif(bytes: &[u8]) -> Option<()> {
     }
 }
 
-/// Skips the table of colours that these flags announce.
+/// Skips the colour table announced by these flags.
 fn colours(rest: &mut Rest<'_>, flags: u8) -> Option<()> {
     if flags & 0x80 != 0 {
         rest.take(3 << ((flags & 7) + 1))?;
@@ -193,7 +193,7 @@ fn ico(bytes: &[u8]) -> Option<()> {
     fill(parts, head, bytes, 0)
 }
 
-/// A font: tables, each where the head says, with up to three zeros behind it.
+/// A font: tables at the listed offsets, with up to three zeros of padding each.
 fn sfnt(bytes: &[u8], version: &[u8]) -> Option<()> {
     let mut rest = Rest(bytes);
     rest.is(version)?;
@@ -210,7 +210,7 @@ fn sfnt(bytes: &[u8], version: &[u8]) -> Option<()> {
     fill(parts, head, bytes, 3)
 }
 
-/// Whether the parts fill a file from here to its end, with so many zeros between them at most.
+/// Whether the parts fill a file to its end, with at most `zeros` zeros between them.
 fn fill(mut parts: Vec<(usize, usize)>, head: usize, bytes: &[u8], zeros: usize) -> Option<()> {
     parts.sort_unstable();
     (!parts.is_empty()).then_some(())?;
@@ -227,7 +227,7 @@ fn padding(bytes: &[u8], from: usize, to: usize, most: usize) -> Option<()> {
     (between.len() <= most && between.iter().all(|byte| *byte == 0)).then_some(())
 }
 
-/// A packed font, which says how long it is, and at `private` that it has no part of which only its maker knows what it is.
+/// A compressed font, which states its length, and at `private` that it has no private data block.
 fn woff(bytes: &[u8], begin: &[u8], private: usize) -> Option<()> {
     let mut rest = Rest(bytes);
     rest.is(begin)?;

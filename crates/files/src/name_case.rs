@@ -1,4 +1,4 @@
-//! Whether names that differ in case are one.
+//! Case sensitivity of file names.
 
 #![expect(clippy::disallowed_methods, reason = "looks for a folder by another name")]
 
@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, statat};
 
-/// Whether a file system tells `A` from `a`.
+/// Whether a file system distinguishes `A` from `a`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NameCase {
-    /// The file system tells `A` from `a`.
+    /// The file system distinguishes `A` from `a`.
     Sensitive,
-    /// The file system takes `A` for `a`.
+    /// The file system treats `A` and `a` as equal.
     Insensitive,
 }
 
-/// Whether the file system tells `A` from `a`: asks for the folder, or the nearest one above with a letter in its
-/// name, in the other case.
+/// Determines the case sensitivity: looks up the directory, or the nearest parent with a letter in its name, in the
+/// other case.
 pub(crate) fn case_of(folder: &Path) -> NameCase {
     let lettered =
         folder.ancestors().find(|path| path.file_name().is_some_and(|name| swapped(name).is_some()));

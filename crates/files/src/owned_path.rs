@@ -1,7 +1,7 @@
-//! Whose a path is: what a program obeys or keeps belongs to its user, whatever variables say where that is.
+//! Ownership checks: files that a program obeys must belong to its user, whatever the environment names.
 //!
-//! As sshd(8) has it with `StrictModes`, and git with `safe.directory`: with the `HOME` of another user, as sudo(8) may leave it, this
-//! program would obey that user's settings and write where that user's links lead.
+//! Like `StrictModes` of sshd(8) and `safe.directory` of git: with the `HOME` of another user, as sudo(8) may leave
+//! it, this program would obey that user's settings and write through that user's links.
 
 #![expect(clippy::disallowed_methods, reason = "asks the system whose a path is")]
 
@@ -14,41 +14,41 @@ use std::path::{Component, Path, PathBuf};
 
 use thiserror::Error;
 
-/// As many links as the kernel follows.
+/// Maximum number of links, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Why a path is not the user's own.
+/// Why a path does not belong to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum NotOwned {
-    /// A part of it belongs to another user.
+    /// A component belongs to another user.
     #[error("{} belongs to user {owner}, and this is user {user}", path.display())]
     OfAnother {
-        /// The part.
+        /// The component.
         path: PathBuf,
         /// Its owner.
         owner: u32,
-        /// Who asks.
+        /// The current user.
         user: u32,
     },
-    /// A part of it can be written by other users, who could put something else there.
+    /// A component is writable by other users, who could replace it.
     #[error("{} can be written by other users", path.display())]
     OpenToOthers {
-        /// The part.
+        /// The component.
         path: PathBuf,
     },
-    /// It cannot be asked whose it is.
+    /// The ownership cannot be determined.
     #[error("{}: {reason}", path.display())]
     Unknown {
-        /// The part.
+        /// The component.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl NotOwned {
-    /// What to do about it.
+    /// Returns how to fix it.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -67,11 +67,11 @@ impl NotOwned {
     }
 }
 
-/// Checks that a path, as far as it exists, belongs to this user or to root, and that no other user could put something else there: not
-/// by a folder on the way, and not by a link, whose own owner counts and then what it leads to.
+/// Checks that the existing part of a path belongs to this user or to root, and that no other user could replace it:
+/// through a parent directory, or through a link. For a link, its own owner and its target are checked.
 ///
 /// # Errors
-/// The first part that is not so.
+/// The first component that fails the check.
 pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
@@ -87,7 +87,7 @@ pub fn check_owned(path: &Path) -> Result<(), NotOwned> {
         at.push(&part);
         let found = match fs::symlink_metadata(&at) {
             Ok(found) => found,
-            // What is missing is created by the caller.
+            // The caller creates the missing rest.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(NotOwned::Unknown { path: at, reason: error.to_string() }),
         };
@@ -119,14 +119,14 @@ fn parts(path: &Path) -> VecDeque<OsString> {
 }
 
 fn check_part(path: &Path, found: &Metadata, user: u32, group: u32) -> Result<(), NotOwned> {
-    /// In a sticky folder, only the owner moves or removes an entry.
+    /// In a sticky directory, only the owner can move or remove an entry.
     const STICKY: u32 = 0o1000;
     let owner = found.uid();
     if owner != user && owner != 0 {
         return Err(NotOwned::OfAnother { path: path.to_path_buf(), owner, user });
     }
     let mode = found.mode();
-    // Distributions give each user a group of one.
+    // Distributions create a group with one member for each user.
     let by_group = mode & 0o020 != 0 && found.gid() != group && found.gid() != 0;
     let is_open = mode & 0o002 != 0 || by_group;
     let is_safe = found.is_symlink() || found.is_dir() && mode & STICKY != 0;
@@ -169,7 +169,7 @@ mod tests {
         assert!(matches!(check_owned(&home.join("loop")), Err(NotOwned::Unknown { .. })));
     }
 
-    /// Only root can give something away.
+    /// Only root can change an owner.
     #[test]
     fn what_is_of_another_user_is_not_ones_own() {
         if !rustix::process::geteuid().is_root() {

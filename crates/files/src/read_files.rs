@@ -1,4 +1,4 @@
-//! Every file of every source, read on many threads and handed on in order.
+//! Reads every file of every source on many threads and returns the results in order.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,20 +10,20 @@ use crate::reader::FileReader;
 use crate::source::{FileOptions, Source};
 use crate::walk::{Exclude, Stop, Walk};
 
-/// What was read of one file.
+/// The content of one file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct FileBytes<'b> {
-    /// The file, named as it was reached: the source and the way from there.
+    /// Path of the file as it was reached: the source and the path below it.
     pub path: &'b Path,
-    /// Its bytes, or as many of them as could be read.
+    /// Its bytes, as far as they could be read.
     pub bytes: &'b [u8],
-    /// What was not read of it, if anything.
+    /// The unread part, if any.
     pub gap: Option<Gap>,
 }
 
 impl<'b> FileBytes<'b> {
-    /// Bytes that are all of a file, which was read elsewhere.
+    /// Wraps the complete content of a file that was read elsewhere.
     #[must_use]
     pub const fn whole(path: &'b Path, bytes: &'b [u8]) -> Self {
         Self { path, bytes, gap: None }
@@ -32,10 +32,9 @@ impl<'b> FileBytes<'b> {
 
 /// Reads every file of every source.
 ///
-/// `look` sees each file on the thread that read it and says what to keep. What it returns is handed to `take` in the
-/// order of the sources and, within a folder, of the names, until `take` breaks off. At any time, the files in memory
-/// are at most as many as the threads, so the size of a folder does not matter. Whatever could not be read is handed on as
-/// a [`Gap`]: nothing is left out in silence.
+/// `look` receives each file on the thread that read it. Its result is passed to `take` in the order of the sources
+/// and, within a directory, of the names, until `take` breaks. At most as many files as threads are in memory at a
+/// time, so the size of a directory does not matter. Whatever could not be read is reported as a [`Gap`].
 pub fn read_files<R: Send>(
     sources: &[Source],
     options: &FileOptions,
@@ -45,10 +44,10 @@ pub fn read_files<R: Send>(
     read_files_except(sources, &|_, _| false, options, look, take);
 }
 
-/// As [`read_files`], but for what the caller excludes: `exclude` is asked about every entry of a folder, by the way to it from the
-/// folder that was named. What it excludes is not entered and not opened, and handed on as [`Gap::Excluded`].
+/// Like [`read_files`], with exclusions: `exclude` is asked about every entry of a directory by its path below the
+/// source. An excluded entry is not entered or opened, and is reported as [`Gap::Excluded`].
 ///
-/// What is excluded must come from whoever asks for the reading, never from the folder that is read: it would hide itself.
+/// Exclusions must come from the caller, never from the directory that is read: it could hide itself.
 pub fn read_files_except<R: Send>(
     sources: &[Source],
     exclude: &(dyn Fn(&Path, EntryKind) -> bool + Sync),

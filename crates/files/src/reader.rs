@@ -1,4 +1,4 @@
-//! Bounded reading into a buffer that is used again.
+//! Bounded reading into a reused buffer.
 #![expect(clippy::disallowed_methods, reason = "reads standard input when asked to")]
 
 use std::io;
@@ -12,13 +12,13 @@ use crate::folder::{FolderEntry, OpenFolder, kind_and_size_of};
 use crate::gap::Gap;
 use crate::walk::ToRead;
 
-/// How much room is made at a time, so that a small file takes one read.
+/// Buffer growth, so that a small file takes one read.
 const ROOM: usize = 64 << 10;
 
-/// With less room than this, more is made.
+/// The buffer grows when less room than this is left.
 const LEAST_ROOM: usize = 4 << 10;
 
-/// What packs of git begin with.
+/// First bytes of a git pack.
 const GIT_PACK: &[u8] = b"PACK";
 
 /// Reads files one after another. Each thread has its own.
@@ -29,13 +29,13 @@ pub struct FileReader {
 }
 
 impl FileReader {
-    /// Reads so many bytes of each file, and no more.
+    /// Creates a reader that reads at most this many bytes of each file.
     #[must_use]
     pub const fn new(max_file_bytes: usize) -> Self {
         Self { buffer: Vec::new(), max_file_bytes }
     }
 
-    /// Reads the file that an entry of a folder names, never through a link. `path` is what to call it.
+    /// Reads the file of a directory entry, never through a link. `path` is its display name.
     pub fn read_entry(
         &mut self,
         folder: &OpenFolder,
@@ -45,7 +45,7 @@ impl FileReader {
         self.read(ToRead::Entry(folder.clone(), entry), path)
     }
 
-    /// Returns what could be read, and what could not.
+    /// Returns the bytes that could be read, and the gap.
     pub(crate) fn read(&mut self, what: ToRead, path: &Path) -> (&[u8], Option<Gap>) {
         self.buffer.clear();
         let gap = match self.fill(what) {
@@ -63,7 +63,7 @@ impl FileReader {
             ToRead::Open(file) => self.fill_from(file, None),
             ToRead::Entry(folder, entry) => {
                 let file = folder.open(&entry.name).map_err(Gap::Unreadable)?;
-                // Whatever the folder said before, only what is open now counts.
+                // The listing may be outdated; only the type of the open file counts.
                 let (kind, size) = kind_and_size_of(&file).map_err(Gap::Unreadable)?;
                 match kind {
                     FileType::RegularFile => self.fill_from(file, Some(size)),
@@ -75,8 +75,8 @@ impl FileReader {
         .map_err(Gap::Unreadable)
     }
 
-    /// Reads to the end, or one byte past the limit. A regular file whose whole size is there, and that gave less than
-    /// there was room for, is not asked again for the end that it has shown.
+    /// Reads to the end, or one byte past the limit. If a regular file returned its whole size and left room in the
+    /// buffer, its end was reached and is not asked for again.
     fn fill_from<Fd: AsFd>(&mut self, file: Fd, size: Option<u64>) -> io::Result<()> {
         while self.buffer.len() <= self.max_file_bytes {
             if self.buffer.capacity() - self.buffer.len() < LEAST_ROOM {
@@ -97,7 +97,7 @@ impl FileReader {
         self.buffer.len() as u64
     }
 
-    /// Forgets what is over the limit.
+    /// Truncates the buffer to the limit.
     fn cut(&mut self, path: &Path) -> Gap {
         self.buffer.truncate(self.max_file_bytes);
         if self.buffer.starts_with(GIT_PACK) && in_git_pack_folder(path) {
@@ -107,7 +107,7 @@ impl FileReader {
     }
 }
 
-/// Whether a file stands where git keeps its packs. Every larger repository has one; they hold compressed data only.
+/// Whether a file is in git's pack directory. Every larger repository has packs; they contain compressed data only.
 fn in_git_pack_folder(path: &Path) -> bool {
     path.parent().is_some_and(|folder| folder.ends_with(".git/objects/pack"))
 }

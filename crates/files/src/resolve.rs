@@ -1,4 +1,4 @@
-//! Where a path really leads, found by holding on to every folder on the way.
+//! Resolves paths while holding every directory on the way open.
 
 #![expect(clippy::disallowed_methods, reason = "looks at what is on the disk, and holds it open")]
 
@@ -21,50 +21,50 @@ mod kernel;
 /// How paths are resolved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Resolver {
-    /// By the kernel in one step where it can (`openat2`, Linux 5.6), component by component where a link is on the
-    /// way or the kernel cannot. The result is the same.
+    /// By the kernel in one step if possible (`openat2`, Linux 5.6), component by component if the path has a link or
+    /// the kernel does not support it. The results are the same.
     #[default]
     Kernel,
-    /// Component by component, always.
+    /// Always component by component.
     Walk,
 }
 
-/// The most links on the way of one path, as in the kernel.
+/// Maximum number of links in one path, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// The most folders that are opened for one path. Links that lead up and down again can ask for very many.
+/// Maximum number of directories opened for one path. Links that lead up and down again could require very many.
 const MAX_STEPS: usize = 10_000;
 
-/// Enough to pass through a folder; reading it is not needed.
+/// Enough to traverse a directory; reading it is not needed.
 #[cfg(target_os = "linux")]
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 #[cfg(not(target_os = "linux"))]
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A folder that paths are looked up from, held open.
+/// An open directory against which paths are resolved.
 #[derive(Debug)]
 pub struct RootFolder {
-    /// The folder, as it was named.
+    /// The directory as named by the caller.
     cwd: PathBuf,
-    /// The folder without links.
+    /// The directory without links.
     real: PathBuf,
     case: NameCase,
     open: OwnedFd,
-    /// The root of the disk, where absolute links lead.
+    /// The root directory, for absolute links.
     disk: OwnedFd,
     hard_links: HardLinks,
     resolver: Resolver,
 }
 
 impl RootFolder {
-    /// Opens a folder, and finds out what it really is. A relative `cwd` is taken from the current folder.
+    /// Opens a directory and resolves it. A relative `cwd` is relative to the current directory.
     ///
     /// # Errors
-    /// When it is no folder, or the system refuses.
+    /// When it is not a directory, or a system call fails.
     pub fn open(cwd: &Path, resolver: Resolver) -> io::Result<Self> {
         let cwd = std::path::absolute(cwd)?;
         let real = std::fs::canonicalize(&cwd)?;
-        // Behind a link, `..` leads elsewhere than its text says; the name without it is the only one that all agree on.
+        // Behind a link, `..` does not lead where its text suggests; only the resolved path is unambiguous.
         let cwd = if has_parent(&cwd) { real.clone() } else { cwd };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let open = openat(CWD, &real, flags, Mode::empty())?;
@@ -73,31 +73,31 @@ impl RootFolder {
         Ok(Self { case: case_of(&real), cwd, real, open, disk, hard_links, resolver })
     }
 
-    /// Returns the folder as it was named: absolute, perhaps through links.
+    /// Returns the directory as named: absolute, possibly through links.
     #[must_use]
     pub fn cwd(&self) -> &Path {
         &self.cwd
     }
 
-    /// Returns the same folder without links.
+    /// Returns the directory without links.
     #[must_use]
     pub fn real(&self) -> &Path {
         &self.real
     }
 
-    /// Returns whether its file system tells `A` from `a`.
+    /// Returns the case sensitivity of its file system.
     #[must_use]
     pub const fn case(&self) -> NameCase {
         self.case
     }
 
-    /// Finds out where an absolute path leads, in this folder or anywhere else, as `open` of the kernel would: `..` is the
-    /// folder above the one that a link before it led to, and what ends in `/` or `/.` must be a folder. Two things the
-    /// kernel refuses and this goes on with, since programs tidy paths before they open them: `..` behind a name that does
-    /// not exist takes that name back, and a folder that does not exist may be named with a `/` behind it.
+    /// Resolves an absolute path, inside or outside of this directory, as the kernel's `open` would: `..` is the
+    /// parent of a link's target, and a path that ends in `/` or `/.` must be a directory. Two cases that the kernel
+    /// rejects are accepted, since programs normalise paths before they open them: `..` behind a missing name removes
+    /// that name, and a missing directory may end in `/`.
     ///
     /// # Errors
-    /// Why it cannot be told where it leads.
+    /// When the path cannot be resolved.
     pub fn find(&self, path: &Path) -> Result<FoundPath, LookupError> {
         let short = match self.resolver {
             Resolver::Kernel if !has_parent(path) && !names_a_folder(path) => self.find_by_kernel(path),
@@ -106,7 +106,7 @@ impl RootFolder {
         Ok(self.found(short.map_or_else(|| Walk::new(self).run(path), Ok)?))
     }
 
-    /// A path in the folder without any link, which is nearly every one. Nothing when it is not that simple.
+    /// Resolves a path without links below the directory, the usual case. `None` if it is not that simple.
     fn find_by_kernel(&self, located: &Path) -> Option<End> {
         let inside = located.strip_prefix(&self.real).or_else(|_| located.strip_prefix(&self.cwd)).ok()?;
         let name = inside.file_name()?.to_owned();
@@ -137,21 +137,21 @@ impl RootFolder {
     }
 }
 
-/// Where a path ends.
+/// The end of a resolved path.
 struct End {
     real: PathBuf,
     through: Vec<PathBuf>,
     held: HeldName,
 }
 
-/// A walk from the root of the disk to the end of a path.
+/// A walk from the root directory to the end of a path.
 struct Walk<'d> {
     root: &'d RootFolder,
-    /// The real path so far, and its folder; no folder after a step up, which is opened again from the root when it
-    /// is needed. (`..` from an open folder leads wherever somebody has moved it.)
+    /// The real path so far and its directory. After a step up there is no open directory; it is reopened from the
+    /// root when needed, because `..` of an open directory follows it wherever it was moved.
     real: PathBuf,
     folder: Option<OwnedFd>,
-    /// Names still to go, the next one last.
+    /// Remaining components, the next one last.
     ahead: Vec<OsString>,
     through: Vec<PathBuf>,
     steps: usize,
@@ -199,7 +199,7 @@ impl<'d> Walk<'d> {
         self.end_in_folder()
     }
 
-    /// Puts a path before what is still ahead.
+    /// Puts the components of a path before the remaining ones.
     fn push_ahead(&mut self, path: &Path) {
         if path.is_absolute() {
             self.real = "/".into();
@@ -210,7 +210,7 @@ impl<'d> Walk<'d> {
             Component::ParentDir => Some("..".into()),
             Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
         });
-        // Another `.` behind one says nothing more.
+        // A second `.` adds nothing.
         if names_a_folder(path) && self.ahead.last().is_none_or(|next| next != ".") {
             self.ahead.push(".".into());
         }
@@ -238,7 +238,7 @@ impl<'d> Walk<'d> {
         Ok(())
     }
 
-    /// The folder that the walk has come to.
+    /// Returns the current directory of the walk.
     fn folder(&mut self) -> Result<BorrowedFd<'_>, LookupError> {
         if self.folder.is_none() {
             let mut folder = None;
@@ -252,21 +252,21 @@ impl<'d> Walk<'d> {
         Ok(self.folder.as_ref().map_or(self.root.disk.as_fd(), AsFd::as_fd))
     }
 
-    /// Opens a folder in the given one, or in the one that the walk has come to.
+    /// Opens a directory below the given one, or below the current one.
     fn open(&mut self, folder: Option<&OwnedFd>, name: &OsStr) -> Result<OwnedFd, LookupError> {
         self.steps = self.steps.checked_sub(1).ok_or(LookupError::Loop)?;
         let folder = folder.or(self.folder.as_ref()).unwrap_or(&self.root.disk);
         match openat(folder, name, FOLDER, Mode::empty()) {
             Ok(below) => Ok(below),
-            // It was a folder a moment ago.
+            // It was a directory a moment ago.
             Err(Errno::LOOP | Errno::NOTDIR | Errno::NOENT) => Err(LookupError::Changed),
             Err(errno) => Err(lookup_error(errno)),
         }
     }
 
-    /// A name does not exist, and what is ahead of it does not exist either: the path ends in these. But steps up take
-    /// names away again; when they take all of them, the walk goes on from the folder that it has come to, since what is
-    /// ahead then may exist, and may be a link.
+    /// Handles a missing name: the remaining components do not exist either, so the path ends in them. But each `..`
+    /// removes a name; if all are removed, the walk continues from the current directory, since the rest may exist,
+    /// and may contain a link.
     fn end_missing(&mut self, name: OsString) -> Option<(OsString, Vec<OsString>)> {
         let mut below: Vec<OsString> = Vec::new();
         while let Some(next) = self.ahead.pop() {
@@ -280,7 +280,7 @@ impl<'d> Walk<'d> {
         Some((name, below))
     }
 
-    /// The path ends in the folder that the walk has come to.
+    /// The path ends in the current directory.
     fn end_in_folder(mut self) -> Result<End, LookupError> {
         let stat = statat(self.folder()?, ".", AtFlags::empty()).map_err(lookup_error)?;
         let folder = self.folder()?.try_clone_to_owned().map_err(|_| LookupError::Unreadable)?;
@@ -307,7 +307,7 @@ fn has_parent(path: &Path) -> bool {
     path.components().any(|component| component == Component::ParentDir)
 }
 
-/// Whether a path ends so that only a folder can be meant.
+/// Whether the path's ending requires a directory.
 fn names_a_folder(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     bytes.ends_with(b"/") || bytes.ends_with(b"/.") || bytes == b"."

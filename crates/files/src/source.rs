@@ -1,30 +1,30 @@
-//! What to read, and how much of it.
+//! Sources and limits of reading.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Where bytes to read come from.
+/// A source of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A file, or a folder with everything in it.
+    /// A file, or a directory with everything in it.
     Path(PathBuf),
     /// Standard input, read to its end.
     Stdin {
-        /// What to call it in reports. The ending tells how to read it, as that of a file does.
+        /// Display name. Its extension determines the format, as for a file.
         name: PathBuf,
     },
 }
 
-/// Limits on what is read. Each one that is hit becomes a [`Gap`](crate::Gap).
+/// Limits on reading. A limit that is hit becomes a [`Gap`](crate::Gap).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileOptions {
-    /// Bytes of one file. More of it is not read.
+    /// Maximum bytes per file; the rest is not read.
     pub max_file_bytes: usize,
-    /// Files, links and other entries of all folders together.
+    /// Maximum number of files, links and other entries of all directories together.
     pub max_entries: usize,
-    /// Folders within folders.
+    /// Maximum directory depth.
     pub max_depth: usize,
-    /// Threads that read and scan. `None` takes one for each processor.
+    /// Number of threads; `None` means one per processor.
     pub threads: Option<NonZeroUsize>,
 }
 

@@ -1,4 +1,4 @@
-//! One file as text.
+//! Reads one file as text.
 
 use std::io;
 use std::path::Path;
@@ -16,19 +16,19 @@ use crate::walk::ToRead;
 pub struct TextFile {
     /// The text.
     pub text: String,
-    /// Whether the text is the file byte for byte. Else it was decoded, or lost bytes that are no text.
+    /// Whether the text equals the file byte for byte. Otherwise it was decoded, or lost invalid bytes.
     pub as_stored: bool,
 }
 
 impl TextFile {
-    /// A text that is stored as it is.
+    /// Wraps a text that equals its file.
     #[must_use]
     pub fn stored(text: &str) -> Self {
         Self { text: text.to_owned(), as_stored: true }
     }
 }
 
-/// Reads one file or standard input whole, as [`read_files`](crate::read_files()) does.
+/// Reads one file or standard input completely, as [`read_files`](crate::read_files()) does.
 ///
 /// # Errors
 /// Why there is no text, or only a part of it.

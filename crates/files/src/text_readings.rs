@@ -1,47 +1,47 @@
-//! From bytes to text, so that nothing in a file is a way to keep the scanner from reading it.
+//! Converts bytes to text, so that no encoding hides content from the scanner.
 //!
-//! A scanner that skips "binary" files can be switched off with one NUL byte, while a shell drops that byte and runs
-//! the rest. So every file becomes text here: what cannot be part of a text is dropped or replaced, and the rest is
-//! scanned.
+//! A scanner that skips "binary" files can be disabled with one NUL byte, while a shell drops that byte and runs the
+//! rest. So every file becomes text here: bytes that cannot be part of a text are dropped or replaced, and the rest
+//! is scanned.
 
 use std::borrow::Cow;
 
-/// How a file begins that says that it is UTF-8.
+/// Byte order mark of UTF-8.
 const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// A file as text.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TextReadings<'b> {
-    /// The best reading.
+    /// The most likely text.
     pub text: Cow<'b, str>,
-    /// Another reading that is as likely, where a file says that it is UTF-16: a shell would not listen to that.
+    /// A second interpretation, if the file has a UTF-16 byte order mark: a shell would ignore the mark.
     pub other: Option<String>,
-    /// What the file seems to be.
+    /// Probable nature of the file.
     pub nature: FileNature,
 }
 
-/// What a file seems to be.
+/// Probable nature of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileNature {
-    /// Text, with at most a few bytes that are none.
+    /// Text with at most a few invalid bytes.
     Text,
-    /// Binary data: at least a tenth of it is no text, or much of some part of it.
+    /// Binary data: at least a tenth of it, or much of one part, is not text.
     Binary,
 }
 
-/// How many bytes one part has, so that data behind a long text is seen as data.
+/// Size of a part, so that binary data behind a long text is recognised.
 const PART: usize = 32;
 
-/// How many bytes of a part are no text where the part is data. A text in an old encoding has a letter of that kind here and there.
+/// Number of invalid bytes that make a part binary. Text in a legacy encoding has such a byte here and there.
 const STRANGE_OF_PART: usize = 12;
 
-/// The same of UTF-16: how many units one part has, and how many of them mean nothing to anybody.
+/// The same for UTF-16: units per part, and how many of them are unassigned.
 const WIDE_PART: usize = 64;
 const STRANGE_OF_WIDE_PART: usize = 5;
 
 impl<'b> TextReadings<'b> {
-    /// Reads a whole file. The text has at most three times as many bytes.
+    /// Converts a whole file. The text has at most three times as many bytes.
     #[must_use]
     pub fn of(bytes: &'b [u8]) -> Self {
         match bytes {
@@ -71,7 +71,7 @@ impl<'b> TextReadings<'b> {
     }
 }
 
-/// Whether a part of something is strange: some of so many that stand side by side.
+/// Counts invalid units in consecutive parts.
 struct Parts {
     length: usize,
     most: usize,
@@ -85,7 +85,7 @@ impl Parts {
         Self { length, most, part: 0, count: 0, any: false }
     }
 
-    /// Counts what is strange at a place. Places come in their order.
+    /// Counts invalid units at an offset. Offsets ascend.
     fn add(&mut self, at: usize, strange: usize) {
         if at / self.length != self.part {
             self.part = at / self.length;
@@ -96,14 +96,14 @@ impl Parts {
     }
 }
 
-/// Reads bytes as UTF-8. Nothing is copied where all of it is text.
+/// Decodes UTF-8. Valid text is borrowed.
 fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     if memchr::memchr(0, bytes).is_none()
         && let Ok(text) = simdutf8::basic::from_utf8(bytes)
     {
         return (Cow::Borrowed(text), FileNature::Text);
     }
-    // Before decoding, since a shell drops NUL bytes wherever they stand. This reads UTF-16 without a mark, too.
+    // Drop NUL bytes before decoding, since a shell drops them anywhere. This also reads UTF-16 without a mark.
     let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let (text, strange, has_data) = lossy(&kept);
     let nuls = bytes.len() - kept.len();
@@ -111,8 +111,8 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     (Cow::Owned(text), if binary { FileNature::Binary } else { FileNature::Text })
 }
 
-/// Returns the text, with one replacement character for each run of bytes that is none, how many bytes are no text, and whether they
-/// are many in some part.
+/// Returns the text with one replacement character per run of invalid bytes, the number of invalid bytes, and whether
+/// some part has many.
 fn lossy(bytes: &[u8]) -> (String, usize, bool) {
     let mut text = String::with_capacity(bytes.len());
     let mut parts = Parts::of(PART, STRANGE_OF_PART);
@@ -135,12 +135,12 @@ fn lossy(bytes: &[u8]) -> (String, usize, bool) {
     (text, strange, parts.any)
 }
 
-/// Whether a byte is a control character that text files do not have.
+/// Whether a byte is a control character that does not occur in text files.
 const fn is_strange(byte: u8) -> bool {
     matches!(byte, 0x00..=0x07 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F | 0x7F)
 }
 
-/// Whether a letter means nothing to anybody: half of a pair, one of those that everybody may use as they like, or a control character.
+/// Whether a character carries no meaning: a surrogate half, a private use character or a control character.
 fn is_strange_letter(letter: char) -> bool {
     let is_control = u8::try_from(letter).is_ok_and(is_strange);
     is_control
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Bytes that no text has, as a program that packs would write them.
+    /// Bytes that do not occur in text, as compression produces them.
     fn packed(length: usize) -> Vec<u8> {
         (0..length)
             .scan(1_u32, |state, _| {

@@ -1,4 +1,4 @@
-//! Files that are believed because of who may write them, such as settings.
+//! Files that are trusted because of their permissions, such as settings.
 
 #![expect(clippy::disallowed_methods, reason = "reads files of our own, and asks who may write them")]
 
@@ -11,47 +11,47 @@ use thiserror::Error;
 
 use crate::owned_path::{NotOwned, check_owned};
 
-/// Whom a file may be written by to be believed.
+/// Users that may write a trusted file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
-    /// By root and nobody else, and so its folder: whoever can write that can put another file there.
+    /// Root alone, and the same for its directory: with write access to the directory, the file could be replaced.
     Root,
-    /// By its owner alone, who is this user or root, and so each folder and link on the way to it.
+    /// The owner, who is this user or root; the same for each directory and link on the way.
     Owner,
-    /// By anybody at all: it is not believed.
+    /// Any user: the file is not trusted.
     Anybody,
 }
 
-/// Why a file is not believed, or cannot be read.
+/// Why a file is not trusted, or cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TrustedFileError {
-    /// The system does not let it be read.
+    /// It cannot be read.
     #[error("it cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It is a folder, a pipe or a device.
+    /// It is a directory, a pipe or a device.
     #[error("it is no file")]
     NoFile,
-    /// Another file was put in its place.
+    /// It was replaced by another file.
     #[error("it was exchanged while it was read")]
     Exchanged,
-    /// It or its folder can be written by others than root.
-    #[error("somebody else than root can write it or its folder")]
+    /// Users other than root can write it or its directory.
+    #[error("users other than root can write it or its folder")]
     NotOfRoot,
-    /// It can be written by others than its owner.
+    /// Users other than its owner can write it.
     #[error("others can write it")]
     OpenToOthers,
-    /// It is another user's, or another user could put something else in its place.
+    /// It belongs to another user, or another user could replace it.
     #[error("it is not believed: {0}")]
     NotOwned(#[from] NotOwned),
 }
 
-/// Reads a file of text, and one byte more than `max_bytes` of a longer one, so that whoever parses it sees that it is too long.
+/// Reads a text file, up to one byte more than `max_bytes`, so that the parser notices an excess.
 ///
 /// # Errors
-/// When others may write it than `writers`, or it is no file that can be read as text.
+/// When others than `writers` may write it, or it is not a file of text.
 pub fn read_trusted(path: &Path, writers: Writers, max_bytes: usize) -> Result<String, TrustedFileError> {
-    // What may be a pipe is not opened: that would wait for somebody to write into it.
+    // Do not open what may be a pipe: the open would wait for a writer.
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
         return Err(TrustedFileError::NoFile);

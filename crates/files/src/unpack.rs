@@ -1,8 +1,9 @@
-//! What is packed in a file: the members of archives, and the texts of documents.
+//! Extracts the members of archives and the texts of documents.
 //!
-//! Two programs that open one archive may see two archives: one goes by the list at the end, the next by the head of each member,
-//! a third finds a head within what the first took for data. So every member that *any* of them could find is handed on, wherever
-//! its head stands, and what two lists disagree about is a [`Gap`]. Bytes, members and names are bounded.
+//! Two programs that open one archive may see two archives: one follows the central directory at the end, another the
+//! header of each member, a third finds a header within another member's data. So every member that *any* program
+//! could find is extracted, wherever its header is, and a disagreement between two lists is a [`Gap`]. Bytes, members
+//! and names are bounded.
 
 mod document;
 mod pdf;
@@ -20,13 +21,13 @@ use crate::gap::{Gap, Unopened};
 use crate::read_files::FileBytes;
 use document::text_of_markup;
 
-/// What stands between the name of an archive and that of its member.
+/// Separator between the path of an archive and the name of its member.
 const WITHIN: &str = "!";
 
-/// The longest name of a member that is repeated.
+/// Longest member name that is reported.
 const MAX_NAME: usize = 1000;
 
-/// Bounds on what is unpacked of one file, with all that is packed in its members. Whoever unpacks these hands on the same.
+/// Limits on unpacking one file, including nested archives. Nested calls share it.
 #[derive(Debug)]
 pub struct UnpackBudget {
     bytes: usize,
@@ -36,35 +37,35 @@ pub struct UnpackBudget {
 }
 
 impl UnpackBudget {
-    /// Archives within archives that are looked into.
+    /// Maximum nesting of archives.
     const MAX_DEPTH: usize = 4;
     const MAX_MEMBERS: usize = 10_000;
-    /// Files that are packed to do no harm become at most so many times larger.
+    /// Maximum expansion ratio of harmless files.
     const MAX_RATIO: usize = 100;
-    /// What a small archive may become, whatever its size.
+    /// Expansion that a small archive may reach, whatever its ratio.
     const LEAST: usize = 1 << 20;
     const MOST: usize = 64 << 20;
 
-    /// Returns the bounds for a file of so many bytes. No member is read beyond `max_file_bytes`.
+    /// Returns the limits for a file of `bytes` bytes. No member is read beyond `max_file_bytes`.
     #[must_use]
     pub fn for_file(bytes: usize, max_file_bytes: usize) -> Self {
         let bytes = bytes.saturating_mul(Self::MAX_RATIO).clamp(Self::LEAST, Self::MOST);
         Self { bytes, members: Self::MAX_MEMBERS, depth: Self::MAX_DEPTH, max_file_bytes }
     }
 
-    /// Takes one member out of the budget.
+    /// Counts one member.
     fn member(&mut self) -> Result<(), Unopened> {
         self.members = self.members.checked_sub(1).ok_or(Unopened::TooMany)?;
         Ok(())
     }
 
-    /// How many bytes the next member may have.
+    /// Returns the maximum size of the next member.
     fn room(&self) -> usize {
         self.bytes.min(self.max_file_bytes)
     }
 
-    /// Reads a stream as far as there is room. What broke off or was cut comes with its reason. What was read costs as well as what
-    /// came out: many members may share one stream, and a stream may be long and hold nothing.
+    /// Reads a stream within the budget. A truncated or cut result has a reason. The compressed input counts as well
+    /// as the output: many members may share one stream, and a long stream may decompress to nothing.
     fn read(&mut self, mut from: impl Inflate) -> (Vec<u8>, Option<Unopened>) {
         let room = self.room();
         let mut bytes = Vec::new();
@@ -80,7 +81,7 @@ impl UnpackBudget {
         (bytes, gap)
     }
 
-    /// Takes bytes that are there as they are.
+    /// Charges uncompressed bytes to the budget.
     fn stored<'b>(&mut self, bytes: &'b [u8]) -> (&'b [u8], Option<Unopened>) {
         let kept = bytes.get(..self.room()).unwrap_or(bytes);
         self.bytes -= kept.len();
@@ -88,9 +89,9 @@ impl UnpackBudget {
     }
 }
 
-/// A stream that is inflated as it is read.
+/// A stream that is inflated while it is read.
 trait Inflate: Read {
-    /// How many bytes of what is packed were read.
+    /// Returns the number of compressed bytes that were read.
     fn used(&self) -> u64;
 }
 
@@ -108,24 +109,24 @@ impl Inflate for ZlibDecoder<&[u8]> {
 
 impl Inflate for MultiGzDecoder<&[u8]> {
     fn used(&self) -> u64 {
-        // Nothing is left of it that another member could share.
+        // It is consumed; no other member could share it.
         0
     }
 }
 
-/// What is said of a file after it was looked into.
+/// Result of unpacking a file.
 #[derive(Debug)]
 pub enum Packed {
-    /// Nothing is packed in it that anybody here knows of.
+    /// The file is not a known archive or document.
     Nothing,
-    /// All that is packed in it was handed on.
+    /// All members were extracted.
     Whole,
-    /// Something in it was not handed on, or not all of it.
+    /// Some members were not extracted, or only partly.
     Partly(Gap),
 }
 
-/// Hands on each file that is packed in one, and each text of a document, under the name of the file, `!` and its own name. What is
-/// packed in those is not: whoever gets them may ask again with the same budget.
+/// Extracts each member of an archive and each text of a document, named by the path of the file, `!` and its own
+/// name. Nested archives are not opened: the callee may call this again with the same budget.
 pub fn unpack(
     file: &FileBytes<'_>,
     budget: &mut UnpackBudget,
@@ -153,7 +154,7 @@ pub fn unpack(
 
 type Open = fn(&[u8], &mut Opening<'_>);
 
-/// The formats that are looked into, by how a file begins.
+/// Supported formats, by their first bytes.
 const FORMATS: &[(usize, &[u8], &str, Open)] = &[
     (0, b"PK\x03\x04", "zip", zip::open),
     (0, b"PK\x05\x06", "zip", zip::open),
@@ -163,7 +164,7 @@ const FORMATS: &[(usize, &[u8], &str, Open)] = &[
     (0, b"%PDF-", "PDF", pdf::open),
 ];
 
-/// The formats that nobody here looks into.
+/// Known formats that are not supported.
 const OTHERS: &[(&[u8], &str)] = &[
     (b"BZh", "bzip2"),
     (b"\xfd7zXZ\0", "xz"),
@@ -182,7 +183,7 @@ const OTHERS: &[(&[u8], &str)] = &[
 fn format_of(bytes: &[u8]) -> Option<(&'static str, Open)> {
     let begins = |at: usize, begin: &[u8]| bytes.get(at..).is_some_and(|rest| rest.starts_with(begin));
     let row = FORMATS.iter().find(|(at, begin, ..)| begins(*at, begin));
-    // A zip is read from its end, so that anything may stand before it.
+    // A zip is read from its end, so anything may precede it.
     let row = row.map(|(.., format, open)| (*format, *open));
     row.or_else(|| zip::is_at_the_end(bytes).then_some(("zip", zip::open as Open)))
 }
@@ -191,7 +192,7 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
     OTHERS.iter().find(|(begin, _)| bytes.starts_with(begin)).map(|(_, format)| *format)
 }
 
-/// One archive that is being looked into.
+/// One archive that is being unpacked.
 struct Opening<'o> {
     path: &'o Path,
     budget: &'o mut UnpackBudget,
@@ -200,12 +201,12 @@ struct Opening<'o> {
 }
 
 impl Opening<'_> {
-    /// Says that something was not looked at. The first reason is kept.
+    /// Records that something was not extracted. The first reason is kept.
     fn miss(&mut self, why: Unopened) {
         self.worst.get_or_insert(why);
     }
 
-    /// Whether there is room for one more member.
+    /// Whether the budget has room for one more member.
     fn takes_one(&mut self) -> bool {
         match self.budget.member() {
             Ok(()) if self.budget.bytes > 0 => true,
@@ -220,7 +221,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Hands on a member that is compressed.
+    /// Passes on a compressed member.
     fn packed(&mut self, name: &[u8], from: impl Inflate) {
         if self.takes_one() {
             let (bytes, why) = self.budget.read(from);
@@ -228,7 +229,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Hands on a member that is there as it is.
+    /// Passes on an uncompressed member.
     fn stored(&mut self, name: &[u8], bytes: &[u8]) {
         if self.takes_one() {
             let (bytes, why) = self.budget.stored(bytes);
@@ -242,7 +243,7 @@ impl Opening<'_> {
         }
         let path = named(self.path, name);
         self.show(&path, bytes);
-        // Markup splits words that whoever reads the document sees as one.
+        // Markup splits words that a reader of the document sees as one.
         if let Some(text) = text_of_markup(name, bytes) {
             self.show(&named(&path, b"text"), text.as_bytes());
         }
@@ -253,7 +254,7 @@ impl Opening<'_> {
     }
 }
 
-/// The name of a member. It is never opened: what leads out of the archive is as good a name as any other.
+/// Returns the display path of a member. It is never opened, so a name that leads out of the archive is harmless.
 fn named(archive: &Path, name: &[u8]) -> PathBuf {
     let name = String::from_utf8_lossy(name.get(..MAX_NAME).unwrap_or(name));
     let mut path = archive.as_os_str().to_owned();
@@ -264,7 +265,7 @@ fn named(archive: &Path, name: &[u8]) -> PathBuf {
 }
 
 fn open_gzip(bytes: &[u8], opening: &mut Opening<'_>) {
-    // What it is called does not matter: what is in it tells what it is.
+    // The name does not matter: the content determines the format.
     let name = opening.path.file_stem().unwrap_or_default().as_encoded_bytes().to_vec();
     opening.packed(&name, MultiGzDecoder::new(bytes));
 }

@@ -1,4 +1,4 @@
-//! Every file of every source, one at a time, in an order that depends on names alone.
+//! Visits every file of every source, one at a time, in an order that depends on names alone.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -13,21 +13,21 @@ use crate::gap::Gap;
 use crate::link::leads_outside;
 use crate::source::{FileOptions, Source};
 
-/// The walk. It holds one open folder for each level it is down, and the names not yet visited there.
+/// The walk. It holds one open directory per level, and the names not yet visited there.
 ///
-/// No name is left out: hidden files, ignored files and `.git` are all visited, since an agent could read any of them. What
-/// the caller excludes is a stop all the same, with a gap that says so.
+/// No name is left out: hidden files, ignored files and `.git` are all visited, since an agent could read any of
+/// them. An exclusion by the caller is a stop with a gap.
 #[derive(Debug)]
 pub(crate) struct Walk<'s> {
     sources: slice::Iter<'s, Source>,
     exclude: Exclude<'s>,
     levels: Vec<Level>,
-    /// How many more entries may be taken in.
+    /// Number of entries that may still be read.
     budget: usize,
     options: FileOptions,
 }
 
-/// Says of an entry, by the way to it from the folder that was named, whether it is excluded with all that is in it.
+/// Whether the caller excludes an entry and everything in it, by its path below the source.
 #[derive(Clone, Copy)]
 pub(crate) struct Exclude<'s>(pub(crate) &'s (dyn Fn(&Path, EntryKind) -> bool + Sync));
 
@@ -51,7 +51,7 @@ pub(crate) struct Stop {
     pub(crate) what: ToRead,
 }
 
-/// What to do at a stop.
+/// How to read at a stop.
 #[derive(Debug)]
 pub(crate) enum ToRead {
     /// Open this name and read it.
@@ -70,7 +70,7 @@ impl<'s> Walk<'s> {
         Self { sources, exclude, levels: Vec::new(), budget, options: *options }
     }
 
-    /// Takes the next source.
+    /// Starts the next source.
     fn start(&mut self, source: &Source) -> Option<Stop> {
         let path = match source {
             Source::Stdin { name } => return Some(Stop { path: name.clone(), what: ToRead::Stdin }),
@@ -84,7 +84,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Makes `folder` the current one, unless that fails or is more than the walk may hold.
+    /// Makes `folder` the current one, unless that fails or exceeds the depth limit.
     fn descend(&mut self, folder: OpenFolder, path: PathBuf) -> Option<Stop> {
         let entries = match folder.entries(self.budget.saturating_add(1)) {
             Ok(entries) => entries,
@@ -100,13 +100,13 @@ impl<'s> Walk<'s> {
         None
     }
 
-    /// Visits one entry of the current folder.
+    /// Visits one entry of the current directory.
     fn visit(&mut self, folder: OpenFolder, path: PathBuf, entry: FolderEntry) -> Option<Stop> {
         if self.is_excluded(&path, entry.kind) {
             return Some(Stop::gap(path, Gap::Excluded));
         }
         match entry.kind {
-            // An entry of unknown kind is opened like a file: what it is shows then.
+            // An entry of unknown type is opened like a file, which reveals its type.
             EntryKind::File | EntryKind::Unknown => Some(Stop { path, what: ToRead::Entry(folder, entry) }),
             EntryKind::Folder => self.visit_folder(&folder, path, &entry),
             EntryKind::Link => self.visit_link(&folder, path, &entry),
@@ -114,7 +114,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// Whether an entry below the folder that was named is excluded. What was named itself never is: it was asked for.
+    /// Whether an entry below the source is excluded. The source itself never is: it was asked for.
     fn is_excluded(&self, path: &Path, kind: EntryKind) -> bool {
         let named = self.levels.first().map(|level| level.path.as_path());
         let below = named.and_then(|named| path.strip_prefix(named).ok());
@@ -131,7 +131,7 @@ impl<'s> Walk<'s> {
         }
     }
 
-    /// A link inside the folder needs no stop: what it leads to is visited under its own name.
+    /// A link inside the directory needs no stop: its target is visited under its own name.
     fn visit_link(&self, folder: &OpenFolder, path: PathBuf, entry: &FolderEntry) -> Option<Stop> {
         let target = match folder.link_target(&entry.name) {
             Ok(target) => PathBuf::from(OsStr::from_bytes(target.as_bytes())),
@@ -177,7 +177,7 @@ impl Stop {
     }
 }
 
-/// Joins them in one piece of memory: `Path::join` takes two.
+/// Joins them with one allocation; `Path::join` needs two.
 fn join(folder: &Path, entry: &FolderEntry) -> PathBuf {
     let name = OsStr::from_bytes(entry.name.as_bytes());
     let mut path = PathBuf::with_capacity(folder.as_os_str().len() + 1 + name.len());

@@ -1,4 +1,4 @@
-//! The table, a file for each family of tools.
+//! The table, one file per family of tools.
 
 mod agents;
 mod credentials;
@@ -16,16 +16,16 @@ mod workspaces;
 
 use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
 
-/// Rows about tools of one family.
+/// Rows about the tools of one family.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// What the tools are.
+    /// Title of the family.
     pub title: &'static str,
     /// The rows.
     pub rows: &'static [Name],
 }
 
-/// The table of all names, by family.
+/// All rows, by family.
 pub const FAMILIES: &[Family] = &[
     Family { title: "Version control", rows: git::ROWS },
     Family { title: "Shells", rows: shells::ROWS },
@@ -42,12 +42,12 @@ pub const FAMILIES: &[Family] = &[
     Family { title: "Histories and logs", rows: traces::ROWS },
 ];
 
-/// Returns every row, in the order of the table.
+/// Iterates over every row, in the order of the table.
 pub fn names() -> impl Iterator<Item = &'static Name> {
     FAMILIES.iter().flat_map(|family| family.rows)
 }
 
-/// What most rows have in common: files of any folder that start programs, which nobody but a person changes.
+/// Defaults of most rows: files in any directory that start programs, and that only a person should change.
 const STARTS: Name = Name {
     id: "",
     tool: "",
@@ -64,14 +64,14 @@ const STARTS: Name = Name {
     clean: &[],
 };
 
-/// Files of any folder that start programs, and that projects change daily.
+/// Files in any directory that start programs, and that projects change daily.
 const DAILY: Name = Name { write: Write::Report, ..STARTS };
 
-/// Files of the home that start programs.
+/// Files in the home that start programs.
 const AT_HOME: Name = Name { scope: Scope::Home, write: Write::Refuse, ..STARTS };
 
-/// Files of any folder that speak to agents.
+/// Files in any directory that instruct agents.
 const INSTRUCTS: Name = Name { kind: Kind::InstructsAgents, write: Write::Report, ..STARTS };
 
-/// Files of any folder that hold secrets.
+/// Files in any directory that contain secrets.
 const SECRET: Name = Name { kind: Kind::HoldsSecrets, write: Write::Free, tools: Tools::Forbidden, ..STARTS };

@@ -1,4 +1,4 @@
-//! Names as the most careless file system compares them.
+//! Folds names as the most lenient file system compares them.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,9 @@ const fn is_skipped(letter: char) -> bool {
     matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Returns a name in small letters, without what some file system leaves out: characters that cannot be seen (HFS+), dots and
-/// spaces at the end, and the stream that NTFS keeps behind a colon. `git~1` is the short name of `.git` on NTFS.
+/// Returns a name in lower case, without the parts that some file system ignores: invisible characters (HFS+),
+/// trailing dots and spaces, and the stream behind a colon (NTFS). `git~1`, the short name of `.git` on NTFS, is
+/// replaced.
 #[must_use]
 pub fn fold(name: &str) -> Cow<'_, str> {
     let name = without_stream(name);
@@ -35,10 +36,10 @@ fn in_small_letters(name: &str) -> Cow<'_, str> {
             false => Cow::Borrowed(name),
         };
     }
-    // By way of capitals, so that letters with two small forms meet: `ſ` is `s`, and the Kelvin sign is `k`.
+    // Via upper case, so that letters with two lower-case forms become equal: `ſ` is `s`, and the Kelvin sign is `k`.
     let letters = name.chars().filter(|letter| !is_skipped(*letter));
     let folded: String = letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
-    // What stood behind a character that is left out may be a dot at the end now.
+    // Dropping a character may leave a dot at the end.
     let trimmed = folded.trim_end_matches(['.', ' ']);
     match trimmed.is_empty() {
         true => Cow::Owned(folded),

@@ -1,10 +1,10 @@
-//! Which names of files start programs, instruct agents, or hold secrets, and which variables programs obey: one table of each, and a
-//! lookup.
+//! Tables of file names that start programs, instruct agents or hold secrets, and of environment variables that
+//! programs obey, with a lookup.
 //!
-//! Every row answers one question: *what does some program on the host run, or some agent obey, because a file of this
-//! name is there?* A command that may write `.vscode/tasks.json` runs what it likes as soon as somebody opens the folder, and
-//! one that may write `CLAUDE.md` speaks to the next agent. Rows about secrets say which files no command has any
-//! business reading. Each row says what follows: what a writer, a reader, a file tool and a sandbox may do.
+//! Every row answers one question: *what does some program on the host run, or some agent obey, because a file of
+//! this name exists?* A command that may write `.vscode/tasks.json` can run any program once the user opens the
+//! folder, and one that may write `CLAUDE.md` instructs the next agent. Rows about secrets name files that no command
+//! needs to read. Each row lists the consequences for a writer, a reader, a file tool and a sandbox.
 //!
 //! ```
 //! use stockade_names::{Root, Write, treatment};
@@ -14,11 +14,12 @@
 //! assert_eq!(treatment(Root::Folder, ["src", "main.rs"]).write, Write::Free);
 //! ```
 //!
-//! Names are compared as the most careless file system compares them: case, invisible characters, dots and spaces at the
-//! end, streams and the short name `git~1` make no difference. A folder that has a row covers whatever lies in it.
+//! Names are compared as the most lenient file system compares them: case, invisible characters, trailing dots and
+//! spaces, streams and the short name `git~1` are ignored. A row for a directory covers everything in it.
 //!
-//! What this crate does not do: it opens no file, follows no link and decides nothing. Configuration that is source code of
-//! the project (`Makefile`, `conftest.py`, `eslint.config.js`) has no row: it runs when the project runs, as all of it does.
+//! The crate opens no file, follows no link and makes no decision. Configuration that is source code of the project
+//! (`Makefile`, `conftest.py`, `eslint.config.js`) has no row: it runs when the project runs, as all of its code
+//! does.
 
 #![forbid(unsafe_code)]
 

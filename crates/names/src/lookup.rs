@@ -1,6 +1,6 @@
-//! Which rows a path has.
+//! Finds the rows of a path.
 //!
-//! Nearly every path has none, and finds that out by one look into a hash table for each of its names.
+//! Nearly every path has no row, which one hash lookup per component proves.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,31 +11,31 @@ use crate::fold::fold;
 use crate::name::{Name, Scope, Treatment};
 use crate::pattern::fits;
 
-/// Where a path begins.
+/// The directory that a path is relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Root {
-    /// In some folder, such as a workspace.
+    /// Any directory, such as a workspace.
     Folder,
-    /// In the home of the user.
+    /// The user's home directory.
     Home,
-    /// In the folder in which git keeps a repository.
+    /// The directory in which git keeps a repository.
     Repository,
-    /// At the root of the machine.
+    /// The root directory of the machine.
     Machine,
 }
 
-/// A row that a path has.
+/// A row that matches a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The row.
     pub name: &'static Name,
-    /// How many of the path's names, from the first one, lead to what the row means.
+    /// Number of leading components that the row covers.
     pub length: usize,
 }
 
-/// Returns the rows of a path that begins at `root`, for the path itself and for every folder that it leads through.
+/// Returns the rows of a path below `root`, for the path itself and for each of its parent directories.
 ///
-/// The path is plain: names only, without `..`, and no link is followed. Takes linear time.
+/// The path must be plain: names only, without `..` and with links resolved. Takes linear time.
 pub fn hits<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Vec<Hit> {
     let path: Vec<N> = path.into_iter().collect();
     let path: Vec<Cow<'_, str>> = path.iter().map(|name| fold(name.as_ref())).collect();
@@ -57,32 +57,33 @@ pub fn hits<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Vec
     found
 }
 
-/// Returns the row of a path that some program or agent obeys, if there is one. What starts programs comes first.
+/// Returns a row whose files some program or agent obeys, if the path has one. Rows that start programs come first.
 pub fn obeyed<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Option<&'static Name> {
     let rows = hits(root, path).into_iter().map(|hit| hit.name);
     rows.filter(|name| name.is_obeyed()).min_by_key(|name| name.kind)
 }
 
-/// Returns the strictest of what the rows of a path say, each way apart.
+/// Returns the strictest treatment of a path's rows, for each kind of access separately.
 pub fn treatment<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -> Treatment {
     hits(root, path).iter().fold(Treatment::default(), |strictest, hit| strictest.or(hit.name.treatment()))
 }
 
-/// Rows of any folder by the first name of their paths, for whoever walks through folders and meets one name at a time.
+/// Rows of [`Scope::Anywhere`](crate::Scope::Anywhere) by the first component of their paths, for a walk that meets
+/// one name at a time.
 #[derive(Debug)]
 pub struct Beginnings(Table);
 
-/// A path of a row, the first name of which was met.
+/// A path of a row whose first component matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beginning {
     /// The row.
     pub name: &'static Name,
-    /// What has to follow, if anything: names with `/` between them, and `*` for any part of one.
+    /// The remaining components, separated by `/`, with `*` as a wildcard; `None` if the path is complete.
     pub rest: Option<&'static str>,
 }
 
 impl Beginnings {
-    /// Puts the rows together that are wanted.
+    /// Collects the rows for which `is_wanted` returns true.
     pub fn of(is_wanted: impl Fn(&Name) -> bool) -> Self {
         let mut table = Table::default();
         for name in names().filter(|name| name.scope == Scope::Anywhere && is_wanted(name)) {
@@ -91,7 +92,7 @@ impl Beginnings {
         Self(table)
     }
 
-    /// Returns what begins with a name.
+    /// Returns the paths that begin with a name.
     pub fn with(&self, name: &str) -> Vec<Beginning> {
         let name = [fold(name)];
         let [first] = &name;
@@ -102,22 +103,22 @@ impl Beginnings {
             .collect()
     }
 
-    /// Returns every path, where one cannot list what there is and has to ask for each.
+    /// Iterates over every path, for a directory that cannot be listed, so that each name must be tried.
     pub fn paths(&self) -> impl Iterator<Item = (&'static Name, &'static str)> {
         let patterns = self.0.named.values().flatten().chain(self.0.unnamed.values().flatten());
         patterns.map(|pattern| (pattern.name, pattern.path))
     }
 }
 
-/// Where in the folders of git a path has come to.
+/// Position of a path within git's directories.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Inside {
     None,
-    /// The next name lies in a repository.
+    /// The next component is inside a repository.
     Repository,
-    /// The next name is that of a worktree.
+    /// The next component names a worktree.
     Worktrees,
-    /// The names of submodules may have several parts, so a repository may begin at each.
+    /// Submodule names may have several components, so a repository may begin at each.
     Modules,
 }
 
@@ -141,22 +142,22 @@ impl Inside {
 struct Pattern {
     name: &'static Name,
     path: &'static str,
-    /// Its names, folded.
+    /// Its components, folded.
     parts: Vec<String>,
-    /// How its first name begins and ends, up to a star and from one on: most names are told apart by that alone.
+    /// Literal prefix and suffix of its first component, around the wildcard; they rule out most names.
     ends: (String, String),
 }
 
-/// The rows of one scope, by the first name of their paths.
+/// The rows of one scope, by the first component of their paths.
 #[derive(Debug, Default)]
 struct Table {
     named: HashMap<String, Vec<Pattern>>,
-    /// Those that begin with a name that is a pattern, by what every name that fits has at one end. A walk through ten
-    /// thousand files asks for each of their names, and would else compare it with a hundred patterns.
+    /// Rows whose first component is a pattern, by one literal end. A walk through ten thousand files looks up each
+    /// name, and would otherwise compare it with a hundred patterns.
     unnamed: HashMap<Edge, Vec<Pattern>>,
 }
 
-/// What a pattern says about one end of a name.
+/// A literal end of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Edge {
     /// The name begins with this byte: `id_rsa*`.
@@ -168,13 +169,13 @@ enum Edge {
 }
 
 impl Edge {
-    /// Returns the edge of a pattern, by how it begins and ends.
+    /// Returns the literal end of a pattern with this prefix and suffix.
     fn of(begin: &str, end: &str) -> Self {
         let first = begin.bytes().next().map(Self::First);
         first.or_else(|| end.bytes().next_back().map(Self::Last)).unwrap_or(Self::Open)
     }
 
-    /// Returns the edges of the patterns that a name may fit.
+    /// Returns the ends under which the patterns that a name may match are stored.
     fn of_name(name: &str) -> impl Iterator<Item = Self> + use<> {
         let ends = [name.bytes().next().map(Self::First), name.bytes().next_back().map(Self::Last)];
         ends.into_iter().flatten().chain([Self::Open])
@@ -245,7 +246,7 @@ impl Pattern {
             && self.parts.first().is_some_and(|part| fits(name, part))
     }
 
-    /// Whether the path ends as one that only looks the same.
+    /// Whether the path is an exception, one that only looks the same.
     fn is_excepted(&self, path: &[Cow<'_, str>]) -> bool {
         self.name.but.iter().any(|end| {
             let mut names = path.iter().rev();

@@ -1,54 +1,54 @@
-//! A row of the table: some names of one tool that mean the same and are treated alike.
+//! Rows of the table: names of one tool with the same meaning and treatment.
 
-/// Some names of one tool, what they mean, and what follows.
+/// A row: names of one tool, their meaning and their treatment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Name {
-    /// Its stable identifier.
+    /// Stable identifier.
     pub id: &'static str,
-    /// Who reads these files.
+    /// The program that reads these files.
     pub tool: &'static str,
-    /// What the files do to whoever reads them.
+    /// Effect of the files.
     pub kind: Kind,
-    /// Where the paths begin.
+    /// The directory that the paths are relative to.
     pub scope: Scope,
-    /// The paths, below where they begin: names with `/` between them, in small letters or not; `*` stands for any part of
-    /// one name. What lies below one of them is meant too.
+    /// The paths below the scope: components separated by `/`, case-insensitive; `*` matches any part of one
+    /// component. Everything below a path is covered too.
     pub paths: &'static [&'static str],
-    /// Ends of paths that look the same and are not meant.
+    /// Suffixes of paths that look the same and are excepted.
     pub but: &'static [&'static str],
-    /// What whoever writes there suffers.
+    /// Consequence for a command that writes such a file.
     pub write: Write,
-    /// What a command that reads there suffers.
+    /// Consequence for a command that reads it.
     pub read: Read,
-    /// What the file tools of an agent may do there.
+    /// Consequence for an agent's file tools.
     pub tools: Tools,
     /// What a sandboxed command sees of it.
     pub view: SandboxView,
-    /// What happens because such a file is there.
+    /// Why such a file matters.
     pub why: &'static str,
-    /// Paths that are meant, from where the scope begins.
+    /// Example paths that match, relative to the scope.
     pub matches: &'static [&'static str],
-    /// Look-alikes that are not meant by any row.
+    /// Look-alikes that no row matches.
     pub clean: &'static [&'static str],
 }
 
-/// What a file does to whoever reads it.
+/// Effect of a file on its reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Some program of the host runs what the file says.
+    /// Some program of the host runs what the file names.
     StartsPrograms,
-    /// Some agent obeys what the file says.
+    /// Some agent obeys its text.
     InstructsAgents,
-    /// Passwords, tokens or other secrets are kept in it.
+    /// It contains passwords, tokens or other secrets.
     HoldsSecrets,
-    /// It is a private key, or says who may log in.
+    /// It is a private key, or lists who may log in.
     GrantsAccess,
-    /// It records what was done.
+    /// It records past actions.
     KeepsTraces,
 }
 
 impl Kind {
-    /// Every kind, in the order of the documents.
+    /// Every kind, in the order of the documentation.
     pub const ALL: &[Self] = &[
         Self::StartsPrograms,
         Self::InstructsAgents,
@@ -57,7 +57,7 @@ impl Kind {
         Self::KeepsTraces,
     ];
 
-    /// Returns a few words for a person: `agent instructions`.
+    /// Returns a short label: `agent instructions`.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -70,88 +70,87 @@ impl Kind {
     }
 }
 
-/// Where the paths of a row begin.
+/// The directory that the paths of a row are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// In any folder, at any depth.
+    /// Any directory, at any depth.
     Anywhere,
-    /// In the home of the user.
+    /// The user's home directory.
     Home,
-    /// In the folder in which git keeps a repository: `.git`, that of a submodule or a worktree, or a bare one.
+    /// The directory in which git keeps a repository: `.git`, that of a submodule or a worktree, or a bare one.
     Repository,
-    /// At the root of the machine.
+    /// The root directory of the machine.
     Machine,
 }
 
-/// What whoever writes a file suffers, from mildest to strictest.
+/// Consequence of writing a file, from mildest to strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Write {
-    /// Nothing follows from the name.
+    /// Writing has no consequence.
     #[default]
     Free,
-    /// The change is reported to a person: projects change such files daily, so they are neither refused nor moved.
+    /// The change is reported to the user: projects change such files daily, so it is neither refused nor moved.
     Report,
-    /// What is there stays as it is, and what appears is refused, or put into quarantine; a person may be asked.
+    /// Existing files are read-only, and new ones are refused or put into quarantine; the user may be asked.
     Protect,
-    /// It is refused, and nobody is asked.
+    /// Refused without a question.
     Refuse,
 }
 
-/// What a command that reads a file suffers, from mildest to strictest.
+/// Consequence for a command that reads a file, from mildest to strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Read {
-    /// Nothing follows from the name.
+    /// Reading has no consequence.
     #[default]
     Free,
-    /// A person is asked.
+    /// The user is asked.
     Ask,
-    /// It is refused, and nobody is asked.
+    /// Refused without a question.
     Refuse,
 }
 
-/// What the file tools of an agent may do with a file, from mildest to strictest.
+/// Access of an agent's file tools, from mildest to strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Tools {
-    /// What is configured for any other file.
+    /// As configured for any other file.
     #[default]
     Configured,
-    /// Neither to read nor to write it.
+    /// Neither read nor write access.
     Forbidden,
 }
 
 /// What a sandboxed command sees of a file, from mildest to strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SandboxView {
-    /// The file, where the folder around it is visible.
+    /// The file, where its directory is visible.
     #[default]
     Shown,
-    /// The file; whoever runs the command is told if a secret stands in it. Programs that the command needs would not work
-    /// without it.
+    /// The file; a secret in it is reported. Programs that the command needs would not work without it.
     Told,
-    /// As [masked](Self::Masked), if a secret stands in it. Most files of this name hold none.
+    /// As [masked](Self::Masked), if it contains a secret. Most files of this name do not.
     MaskedWithSecret,
-    /// A device that cannot be opened in its place, also where the folder around it is visible, unless the repository around it
-    /// holds it just so. In the home, a request to share it by its name is refused.
+    /// A device that cannot be opened in place of the file, also where its directory is visible, unless the
+    /// repository contains the file with the same content. In the home, a request to share it by name is refused.
     Masked,
-    /// Nothing, and a request to share it, or what is around it, is refused.
+    /// Nothing; a request to share it, or a directory that contains it, is refused.
     Withheld,
 }
 
-/// The strictest of what several rows say, each way apart.
+/// The strictest treatment of several rows, for each kind of access separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Treatment {
-    /// What whoever writes there suffers.
+    /// Consequence of writing.
     pub write: Write,
-    /// What a command that reads there suffers.
+    /// Consequence for a command that reads it.
     pub read: Read,
-    /// What the file tools of an agent may do there.
+    /// Consequence for an agent's file tools.
     pub tools: Tools,
     /// What a sandboxed command sees of it.
     pub view: SandboxView,
 }
 
 impl Treatment {
-    /// Returns the stricter of both, each way apart.
+    /// Returns the stricter of both, for each kind of access.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -162,7 +161,7 @@ impl Treatment {
         }
     }
 
-    /// Whether this is at least as strict as the other, each way.
+    /// Whether this is at least as strict as `other` for each kind of access.
     #[must_use]
     pub fn covers(self, other: Self) -> bool {
         self.or(other) == self
@@ -170,19 +169,19 @@ impl Treatment {
 }
 
 impl Name {
-    /// Returns what the row says of its files.
+    /// Returns the treatment of the row.
     #[must_use]
     pub const fn treatment(&self) -> Treatment {
         Treatment { write: self.write, read: self.read, tools: self.tools, view: self.view }
     }
 
-    /// Whether the files are obeyed, and not only kept.
+    /// Whether the files are obeyed, as opposed to merely stored.
     #[must_use]
     pub const fn is_obeyed(&self) -> bool {
         matches!(self.kind, Kind::StartsPrograms | Kind::InstructsAgents)
     }
 
-    /// Returns a few words for a person: `agent instructions`, or `starts programs: VS Code`.
+    /// Returns a short label: `agent instructions`, or `starts programs: VS Code`.
     #[must_use]
     pub fn label(&self) -> String {
         match self.kind {

@@ -1,12 +1,13 @@
-//! Patterns of one name: `*` stands for any part of it, also none.
+//! Patterns for one name: `*` matches any part of it, including the empty one.
 
-/// Whether a name fits a pattern. Both are compared as they are: fold them first.
+/// Whether a name matches a pattern. Both are compared as is: fold them first.
 #[must_use]
 pub fn fits(name: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
     let Some(mut left) = name.strip_prefix(first) else { return false };
     let mut rest = rest;
-    // Each part is taken where it comes first, which leaves most for those that follow: greedy matching needs no way back.
+    // Each part matches at its first occurrence, which leaves most for the following ones: greedy matching needs no
+    // backtracking.
     while let Some((part, more)) = rest.split_once('*') {
         let Some(at) = left.find(part) else { return false };
         left = left.get(at + part.len()..).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Variables that programs obey: names, and families of names that begin or end with `*`. What is set under one of them changes
-//! what runs, what is read or who is trusted, so nobody takes them for values of their own.
+//! Environment variables that programs obey: names, and families with `*` at one end. Setting one changes which
+//! programs run, which files are read or who is trusted, so they must not be treated as plain values.
 
 use crate::pattern::fits;
 
 /// Variables that load code into every program, or into every shell.
 pub const LOADER_VARIABLES: &[&str] = &[
-    // ld.so(8): objects that are loaded before all others, and folders where they are looked for.
+    // ld.so(8): objects that are loaded before all others, and directories where they are searched.
     "LD_PRELOAD",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
@@ -32,15 +32,15 @@ pub const TRACE_VARIABLES: &[&str] = &["PS4"];
 /// Variables by which a shell splits words.
 pub const SEPARATOR_VARIABLES: &[&str] = &["IFS"];
 
-/// Variables that say which programs and libraries a name means.
+/// Variables that determine which programs and libraries a name refers to.
 pub const SEARCH_VARIABLES: &[&str] = &[
     "PATH",
     "CDPATH",
     "MANPATH",
-    // What bash has remembered of names: `BASH_CMDS[ls]=/tmp/ls`. `hash` writes it as well.
+    // bash's cache of command paths: `BASH_CMDS[ls]=/tmp/ls`. `hash` writes it as well.
     "BASH_CMDS",
     "BASH_ALIASES",
-    // The same table of zsh, and the folders of its modules.
+    // The same table in zsh, and the directories of its modules.
     "commands",
     "MODULE_PATH",
     "HOME",
@@ -62,18 +62,18 @@ pub const SEARCH_VARIABLES: &[&str] = &[
     "JAVA_TOOL_OPTIONS",
     "_JAVA_OPTIONS",
     "JDK_JAVA_OPTIONS",
-    // bash leaves out what these match where it looks for files and programs, so that others are found.
+    // bash ignores matching names when it searches for files and programs, so that others are found.
     "GLOBIGNORE",
     "EXECIGNORE",
     "FPATH",
-    // Programs trust the files that they put there, and links that somebody else left.
+    // Programs trust the files that they put there, and links that others left there.
     "TMPDIR",
     "R_PROFILE*",
     "PHPRC",
     "PHP_INI_SCAN_DIR",
 ];
 
-/// Variables that make an ordinary program start another one, or read its settings elsewhere.
+/// Variables that make an ordinary program start another one, or read other settings.
 pub const HELPER_VARIABLES: &[&str] = &[
     "*PAGER",
     "*EDITOR",
@@ -92,14 +92,14 @@ pub const HELPER_VARIABLES: &[&str] = &[
     "CARGO_BUILD_RUSTC*",
     "CVS_RSH",
     "SVN_SSH",
-    // GNU tar puts these before its own options, and `--checkpoint-action=exec=…` is one of them.
+    // GNU tar prepends these to its own options, and `--checkpoint-action=exec=…` is one of them.
     "TAR_OPTIONS",
-    // May hold `--eval=…`, which is a makefile of its own.
+    // May contain `--eval=…`, which is a makefile of its own.
     "MAKEFLAGS",
     "GNUMAKEFLAGS",
     "GREP_OPTIONS",
     "RIPGREP_CONFIG_PATH",
-    // Who is obeyed: another daemon or another cluster may belong to a stranger.
+    // The server that is obeyed: another daemon or another cluster may belong to an attacker.
     "DOCKER_HOST",
     "KUBECONFIG",
     "npm_config_*",
@@ -114,7 +114,7 @@ pub const HELPER_VARIABLES: &[&str] = &[
     "OPENSSL_ENGINES",
     "CURL_HOME",
     "WGETRC",
-    // ncurses parses what it finds there, and was not made for hostile files (CVE-2023-29491).
+    // ncurses parses files from there, and was not made for hostile ones (CVE-2023-29491).
     "TERMINFO",
     "HOSTALIASES",
     "BUNDLE_*",
@@ -124,7 +124,7 @@ pub const HELPER_VARIABLES: &[&str] = &[
     "VIMINIT",
     "EXINIT",
     "FZF_DEFAULT_COMMAND",
-    // No helper, but worse: libraries of TLS write the keys of their sessions there.
+    // Not a helper, but worse: TLS libraries write their session keys there.
     "SSLKEYLOGFILE",
 ];
 
@@ -132,11 +132,11 @@ pub const HELPER_VARIABLES: &[&str] = &[
 pub const NODE_VARIABLES: &[&str] =
     &["NODE_OPTIONS", "BUN_OPTIONS", "DENO_*", "NODE_TLS_REJECT_UNAUTHORIZED"];
 
-/// Variables by which a shell keeps a history.
+/// Variables that configure a shell's history.
 pub const HISTORY_VARIABLES: &[&str] =
     &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
 
-/// Variables that say which authorities a program trusts.
+/// Variables that determine which certificate authorities a program trusts.
 const TRUST: &[&str] = &[
     "SSL_CERT_*",
     "NIX_SSL_CERT_FILE",
@@ -149,7 +149,7 @@ const TRUST: &[&str] = &[
     "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
 ];
 
-/// Variables that say who somebody is, where files of theirs lie, and in which language they are spoken to.
+/// Variables with the user's identity, the location of the user's files, and the language.
 const PLACES: &[&str] = &[
     "PWD",
     "OLDPWD",
@@ -183,9 +183,9 @@ const PLACES: &[&str] = &[
     "NODE_USE_ENV_PROXY",
 ];
 
-/// Variables that say where a toolchain lies, as its installer or version manager sets them. A command that does not get them loses
-/// its compiler; their values are paths and no secrets. `CARGO_HOME` is left out: it holds tokens,
-/// and cargo writes to it.
+/// Variables with the location of a toolchain, as its installer or version manager sets them. A command without them
+/// loses its compiler; their values are paths and not secrets. `CARGO_HOME` is left out: it contains tokens, and
+/// cargo writes to it.
 pub const TOOLCHAIN_VARIABLES: &[&str] = &[
     "ANDROID_HOME",
     "ANDROID_SDK_ROOT",
@@ -225,7 +225,7 @@ pub const TOOLCHAIN_VARIABLES: &[&str] = &[
     "VOLTA_HOME",
 ];
 
-/// All of them, with what each changes.
+/// All of them, with their effect.
 const OBEYED: &[(&[&str], &str)] = &[
     (LOADER_VARIABLES, "loads code into every program that is started"),
     (TRACE_VARIABLES, "is expanded before each command that is traced"),
@@ -235,14 +235,14 @@ const OBEYED: &[(&[&str], &str)] = &[
     (NODE_VARIABLES, "loads code into every program that node starts"),
     (HISTORY_VARIABLES, "changes what is kept of the history of a shell"),
     (TRUST, "says which authorities programs trust"),
-    (PLACES, "says who somebody is, or where files lie"),
+    (PLACES, "names the user, or where files are"),
     (TOOLCHAIN_VARIABLES, "says which compiler or interpreter runs"),
 ];
 
-/// How names end in families of which some hold a secret, as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS` do.
+/// Suffixes in families of which some members contain a secret, such as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS`.
 const OF_SECRETS: &[&str] = &["_TOKEN", "_TOKENS", "_PASSWORD", "_SECRET", "__COM", "__ORG", "__IO"];
 
-/// Returns what a variable changes that programs obey; nothing where it is one that a secret may stand in.
+/// Returns the effect of a variable that programs obey, or `None` if it is unknown or may contain a secret.
 ///
 /// ```
 /// use stockade_names::obeyed_variable;

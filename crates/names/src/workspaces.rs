@@ -1,5 +1,6 @@
-//! Where agents work by default, below the home: folders of projects, although they lie within a folder whose other parts instruct
-//! agents and hold secrets. A protected name counts relative to such a workspace, and the folders above it say nothing.
+//! Default workspaces of agents, below the home: project directories within a directory whose other parts instruct
+//! agents and hold secrets. A protected name counts relative to such a workspace; the directories above it do not
+//! matter.
 
 use crate::fold::fold;
 use crate::pattern::fits;
@@ -9,15 +10,15 @@ use crate::pattern::fits;
 pub struct DefaultWorkspaces {
     /// The program.
     pub tool: &'static str,
-    /// Paths below the home, with `*` for any part of one name.
+    /// Paths below the home, with `*` as a wildcard within one component.
     pub paths: &'static [&'static str],
-    /// Paths in one of them.
+    /// Example paths that are in one of them.
     pub matches: &'static [&'static str],
-    /// Paths beside them.
+    /// Example paths that are not.
     pub clean: &'static [&'static str],
 }
 
-/// Every program that is known to work below a folder of its own.
+/// Every program known to work below a directory of its own.
 #[rustfmt::skip]
 pub const DEFAULT_WORKSPACES: &[DefaultWorkspaces] = &[
     DefaultWorkspaces {
@@ -61,7 +62,8 @@ pub const DEFAULT_WORKSPACES: &[DefaultWorkspaces] = &[
     },
 ];
 
-/// Returns how many names of a path below a home lead to a default workspace, if it lies at or in one.
+/// Returns the number of leading components of a path below a home that form a default workspace, if the path is at
+/// or in one.
 ///
 /// ```
 /// use stockade_names::default_workspace;

@@ -9,10 +9,10 @@ use crate::notes::Seen;
 use crate::report::Sanitized;
 use crate::size::{BEYOND_LIMIT, enforce};
 
-/// Default size limit.
+/// Default size limit in characters.
 pub const DEFAULT_MAX_CHARS: usize = 20_000;
 
-/// Options of [`sanitize`].
+/// Size limit and treatment of joiners.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SanitizeOptions {
     /// Maximum number of characters in the body, not counting the truncation marker.

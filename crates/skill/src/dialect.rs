@@ -22,7 +22,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// All dialects.
+    /// All dialects, in the order of the table of severities.
     pub const ALL: [Self; 5] = [Self::AgentSkills, Self::Claude, Self::OpenClaw, Self::Comis, Self::Lenient];
 
     /// Returns the name used in configurations.

@@ -28,7 +28,7 @@ pub struct Node {
 pub enum Value {
     /// `null`, `~`, or a key without a value.
     Nothing,
-    /// A boolean.
+    /// A boolean, `true` or `false`.
     Flag(bool),
     /// A number in its original spelling: as versions, `1.0` and `1.00` differ.
     Number(String),
@@ -56,13 +56,13 @@ pub struct TableEntry {
 /// Format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// TOML 1.0.
+    /// A TOML document, version 1.0.
     #[cfg(feature = "toml")]
     Toml,
     /// YAML 1.2, a single document.
     #[cfg(feature = "yaml")]
     Yaml,
-    /// JSON without comments.
+    /// A JSON document without comments.
     #[cfg(feature = "json")]
     Json,
 }

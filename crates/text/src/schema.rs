@@ -22,7 +22,7 @@ pub struct SchemaError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaProblem {
-    /// An unknown key.
+    /// A key that is not known.
     UnknownKey {
         /// The key as written.
         key: String,

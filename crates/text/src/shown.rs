@@ -117,7 +117,7 @@ struct Piece<'t> {
 /// How a piece is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// As is.
+    /// The character as it is.
     Plain,
     /// Once, with a repeat count.
     Counted,

@@ -1,4 +1,4 @@
-//! Digests of what an answer is bound to.
+//! Digests of everything that an answer is bound to.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,13 +10,13 @@ use sha2::{Digest as _, Sha256};
 use stockade_files::{OpenedPath, open_path};
 use stockade_policy::commands::answers::AskedDigest;
 
-/// The most bytes of all files together that are read for one question.
+/// Maximum total size of the files that are read for one question.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Devices that hold nothing of their own.
+/// Devices without content of their own.
 const EMPTY: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
 
-/// Makes a digest of parts, none of which can be taken for the end of another.
+/// Digests parts so that the end of one cannot be confused with the start of another.
 #[derive(Clone)]
 pub(super) struct Digester(Sha256);
 
@@ -36,27 +36,27 @@ impl Digester {
     }
 }
 
-/// Returns a digest as it is written down.
+/// Returns the written form of a digest.
 pub(super) fn name(digest: &AskedDigest) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What is under the name of a file.
+/// State of a file name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "is", content = "digest")]
 pub(super) enum FileState {
-    /// A file with these bytes.
+    /// A file with this digest.
     File(String),
-    /// A folder, whose files are not looked at.
+    /// A directory, whose files are not read.
     Folder,
-    /// A device that holds nothing.
+    /// A device without content.
     Device,
-    /// No file of this name.
+    /// The file does not exist.
     Absent,
 }
 
-/// Looks at files, as many bytes as may be read. Those that are not there are told apart from those that are: one that
-/// appears later changes the meaning of a command too.
+/// Reads files within the size limit. Missing files are recorded as such: a file that appears later changes the
+/// meaning of a command too.
 pub(super) fn look(files: impl IntoIterator<Item = PathBuf>) -> Result<BTreeMap<PathBuf, FileState>, String> {
     let mut left = MAX_BYTES;
     files.into_iter().map(|path| Ok((path.clone(), state(&path, &mut left)?))).collect()
@@ -77,7 +77,7 @@ fn state(path: &Path, left: &mut u64) -> Result<FileState, String> {
             Ok(FileState::Device)
         }
         Ok(OpenedPath::Special) => failed(&"it is a pipe, a socket or a device"),
-        // A name that is too long, or goes through a file, is that of nothing.
+        // A name that is too long, or passes through a file, cannot exist.
         Err(error) if is_absent(&error) => Ok(FileState::Absent),
         Err(error) => failed(&error),
     }
@@ -88,7 +88,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename)
 }
 
-/// Returns the digest of a file; nothing where it has more bytes than are left.
+/// Returns the digest of a file, or `None` if it exceeds the remaining size.
 fn hashed(mut file: File, left: &mut u64) -> io::Result<Option<String>> {
     let mut hash = Sha256::new();
     let mut chunk = [0; 16 << 10];

@@ -1,4 +1,4 @@
-//! A question about a command: what a person is shown, and what their answer is bound to.
+//! A question about a command: the text for the user, and everything that the answer is bound to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -14,17 +14,17 @@ use stockade_text::{Shown, escape_path};
 
 use super::digest::{self, Digester, FileState};
 
-/// About how many characters of a command a question shows, and how many a remembered answer keeps.
+/// Approximate number of characters of a command in a question, and in a remembered answer.
 const MAX_SHOWN: usize = 4000;
 const MAX_KEPT: usize = 400;
 
-/// The most parts that one answer is about.
+/// Maximum number of parts that one answer covers.
 const MAX_ASKED: usize = 64;
 
-/// The most files that a question lists. Its answer is bound to all of them.
+/// Maximum number of files that a question lists. Its answer is bound to all of them.
 const MAX_LISTED: usize = 32;
 
-/// Who wants to run a command, and where.
+/// The origin of a command.
 #[derive(Debug, Clone)]
 pub struct AskedCommand<'a> {
     /// The agent.
@@ -33,7 +33,7 @@ pub struct AskedCommand<'a> {
     pub shell: Shell,
     /// Where it would run.
     pub place: &'a CommandContext,
-    /// The variables that it would run with, where they are known.
+    /// The variables that it would run with, if known.
     pub variables: Option<&'a BTreeMap<String, String>>,
 }
 
@@ -42,30 +42,30 @@ pub struct AskedCommand<'a> {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CommandQuestion {
-    /// Its name: a digest of all that an answer is bound to. The same question has the same name, and any other another.
+    /// Its id: a digest of everything that an answer is bound to. Equal questions have equal ids.
     pub id: String,
-    /// The command in one line, as a person is to see it: nothing in it is hidden.
+    /// The command on one line, as shown to the user: nothing in it is hidden.
     pub shown: String,
-    /// The folder that it runs in.
+    /// The directory that it runs in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// Why somebody is asked, for each part.
+    /// Why the user is asked, for each part.
     pub reasons: Vec<String>,
-    /// The variables that its meaning depends on, and whose values an answer is bound to.
+    /// The variables that its meaning depends on; an answer is bound to their values.
     pub variables: Vec<String>,
-    /// The files that are there and that it names, to whose bytes an answer is bound; at most thirty-two are listed.
+    /// The existing files that it names; an answer is bound to their bytes. At most thirty-two are listed.
     pub files: Vec<BoundFile>,
-    /// The answers that can be given.
+    /// The possible answers.
     pub answers: Vec<&'static str>,
-    /// Why no yes to it can last, where none can.
+    /// Why an approval cannot last, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub once: Option<String>,
-    /// What becomes of the command after a yes.
+    /// Effect on the command after an approval.
     #[serde(skip)]
     pub(super) after_yes: Effect,
     #[serde(skip)]
     pub(super) subject: AskedDigest,
-    /// Nothing where no yes lasts.
+    /// `None` if no approval can last.
     #[serde(skip)]
     pub(super) content: Option<AskedDigest>,
     #[serde(skip)]
@@ -87,7 +87,7 @@ pub struct BoundFile {
 }
 
 impl CommandQuestion {
-    /// Returns the question behind a decision; nothing where it is none. The files that the command names are read for it.
+    /// Returns the question of a decision, or `None` if it asks nothing. Reads the files that the command names.
     #[must_use]
     pub fn of(decision: &CommandDecision<'_, '_>, asked: &AskedCommand<'_>) -> Option<Self> {
         if decision.effect != Effect::Ask {
@@ -126,7 +126,7 @@ impl CommandQuestion {
         })
     }
 
-    /// Returns an answer to it, to be remembered; or why it holds once.
+    /// Returns an answer in the form to be remembered, or why it is valid only once.
     pub(super) fn remembered(
         &self,
         answer: CommandAnswer,
@@ -138,7 +138,7 @@ impl CommandQuestion {
         }
         let content = match (self.content, &self.once) {
             (Some(content), _) => content,
-            // A no is about the text alone.
+            // A denial depends on the text alone.
             (None, _) if !answer.is_yes() => self.subject,
             (None, why) => return Err(why.clone().unwrap_or_default()),
         };
@@ -169,7 +169,7 @@ impl BoundFile {
     }
 }
 
-/// What is the same question, whatever files hold by now.
+/// Digest of the question without the content of files.
 fn subject(text: &str, asked: &AskedCommand<'_>) -> AskedDigest {
     let folder =
         |folder: &Option<PathBuf>| folder.as_ref().map(|path| path.as_os_str().as_encoded_bytes().to_vec());

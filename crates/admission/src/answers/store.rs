@@ -1,6 +1,6 @@
-//! The answers that are kept for later sessions, in a file that its owner alone may read.
+//! Answers that are stored for later sessions, in a file that only its owner may read.
 //!
-//! The file holds digests and texts without secrets, no values of variables and no bytes of files.
+//! The file contains digests and texts without secrets, no values of variables and no bytes of files.
 #![expect(clippy::disallowed_methods, reason = "looks whether the file of answers is there")]
 
 use std::collections::BTreeSet;
@@ -15,21 +15,21 @@ use thiserror::Error;
 
 use super::digest;
 
-/// The most answers that are kept. Of more, the oldest are forgotten.
+/// Maximum number of stored answers; the oldest are dropped.
 const MAX_KEPT: usize = 1000;
 
-/// The most bytes that the file may have.
+/// Maximum size of the file.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
 const VERSION: u32 = 1;
 
-/// A file of answers that hold in later sessions too.
+/// A file of answers that are valid in later sessions too.
 #[derive(Debug, Clone)]
 pub struct AnswerStore {
     file: KeptFile,
 }
 
-/// The answers could not be read or kept. Nothing is allowed by them then.
+/// The answers could not be read or stored. None of them is applied then.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AnswerStoreError {
@@ -38,15 +38,15 @@ pub enum AnswerStoreError {
     Unusable {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: KeptFileError,
     },
-    /// What is in the file is not what was written there.
+    /// The content of the file is invalid.
     #[error("the answers in {} cannot be used; remove the file to begin anew", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The cause.
         source: serde_json::Error,
     },
 }
@@ -73,36 +73,35 @@ struct WrittenAnswer {
 }
 
 impl AnswerStore {
-    /// Returns the store in a file, which need not exist yet. Nothing is read or written.
+    /// Creates a store in a file, which need not exist. Nothing is read or written.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { file: KeptFile::new(path, MAX_FILE_BYTES).private() }
     }
 
-    /// Returns the store of this user: `stockade/answers.json` in `$XDG_STATE_HOME`, or in `~/.local/state`; none where neither
-    /// variable holds an absolute path.
+    /// Returns the store of this user: `stockade/answers.json` in `$XDG_STATE_HOME`, or in `~/.local/state`; `None`
+    /// if neither variable contains an absolute path.
     #[must_use]
     pub fn of_user() -> Option<Self> {
         let folder = private::state_folder(|name| std::env::var_os(name).map(PathBuf::from))?;
         Some(Self::new(folder.join("answers.json")))
     }
 
-    /// Whether there is a file. What cannot be looked at may be one.
+    /// Whether the file exists. If that cannot be determined, it may.
     pub(super) fn is_there(&self) -> bool {
         self.file.path().try_exists().unwrap_or(true)
     }
 
-    /// Reads the answers. There are none where there is no file.
+    /// Reads the answers. A missing file has none.
     ///
     /// # Errors
-    /// When there is a file, and not all of it can be used.
+    /// When the file exists and cannot be used completely.
     pub fn load(&self) -> Result<Vec<RememberedAnswer>, AnswerStoreError> {
         let text = self.file.read().map_err(|source| self.unusable(source))?;
         text.map_or_else(|| Ok(Vec::new()), |text| self.parse(&text))
     }
 
-    /// Changes the answers: reads them, lets `change` have those that hold, and replaces the file. Others who change it
-    /// meanwhile wait.
+    /// Reads the answers, passes the valid ones to `change`, and replaces the file. Concurrent writers wait.
     pub(super) fn change(
         &self,
         now: Duration,

@@ -1,4 +1,4 @@
-//! What is another about a skill than a lock holds.
+//! Differences between a skill and its lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -7,31 +7,31 @@ use serde::Serialize;
 
 use super::LockedSkill;
 
-/// The most of each list that is told in words; programs get all of it.
+/// Maximum number of items per list in the text for people; programs get all of them.
 const TOLD: usize = 5;
 
-/// The difference between a skill and what a lock holds of it.
+/// The difference between a skill and its lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillDrift {
-    /// Whether the lock does not know the skill at all.
+    /// Whether the skill is missing in the lock.
     pub is_new: bool,
-    /// What it may do now, and could not before.
+    /// Permissions that it gained.
     pub may_now: Vec<String>,
-    /// What it could do before.
+    /// Permissions that it lost.
     pub may_no_more: Vec<String>,
-    /// What came of it at the door, before and now, where that is not the same.
+    /// Results of its admission, before and now, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<(String, String)>,
-    /// Who wrote it, before and now, where that is not the same.
+    /// Its authors, before and now, if they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub publisher: Option<(Option<String>, Option<String>)>,
-    /// Files that came.
+    /// New files.
     pub files_added: Vec<String>,
-    /// Files that hold something else.
+    /// Changed files.
     pub files_changed: Vec<String>,
-    /// Files that are gone.
+    /// Removed files.
     pub files_removed: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl SkillDrift {
         Self { is_new: true, ..Self::default() }
     }
 
-    /// What is another about `now`.
+    /// Returns the differences of `now`.
     pub(super) fn between(before: Option<&LockedSkill>, now: &LockedSkill) -> Self {
         let Some(before) = before else {
             return Self { may_now: now.may.iter().cloned().collect(), ..Self::unknown() };
@@ -61,13 +61,13 @@ impl SkillDrift {
         }
     }
 
-    /// The first file that is another, for a position.
+    /// Returns the first differing file, for a position.
     pub(crate) fn first_file(&self) -> Option<&str> {
         let lists = [&self.files_changed, &self.files_added, &self.files_removed];
         lists.into_iter().flatten().next().map(String::as_str)
     }
 
-    /// Whether everything is as it was.
+    /// Whether there is no difference.
     #[must_use]
     pub fn is_none(&self) -> bool {
         *self == Self::default()

@@ -1,4 +1,4 @@
-//! The digest of each file of a skill, read as carefully as the skill itself.
+//! Digests of a skill's files, read as safely as the skill itself.
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, OsStr};
@@ -14,20 +14,20 @@ use crate::admit::AdmitError;
 use sha2::{Digest as _, Sha256};
 use stockade_files::{EntryKind, FileOptions, Gap, OpenFolder, OpenedPath, open_path};
 
-/// The most bytes of all files of a skill together.
+/// Maximum total size of a skill's files.
 const MAX_BYTES: u64 = 1 << 30;
 
-/// What of a repository's own folder is read: what makes git run programs. The rest git writes by itself, whatever the skill is.
+/// Parts of a `.git` directory that are read: those that make git run programs. Git writes the others itself.
 const OF_GIT: [&str; 4] = ["config", "config.worktree", "hooks", "info"];
 
-/// Hooks that git brings with it as examples, and never runs.
+/// Suffix of sample hooks, which never run.
 const EXAMPLE: &str = ".sample";
 
-/// Each file of a skill by its way below the folder, with what it holds: `sha256:…`, ` executable` behind it where it is, or where a link
-/// leads.
+/// Each file of a skill by its relative path: `sha256:…`, followed by ` executable` if it is; or the target of a
+/// link.
 pub(super) type Digests = BTreeMap<String, String>;
 
-/// Reads a skill: a folder with all that lies in it, or a file. `except` is the lock itself, should it lie in there.
+/// Reads a skill: a directory with everything in it, or a file. `except` is the lock file, should it be inside.
 pub(super) fn digests(
     path: &Path,
     options: &FileOptions,
@@ -46,7 +46,7 @@ pub(super) fn digests(
     Ok(walk.found)
 }
 
-/// The digest of a text, as it is written down.
+/// Returns the written form of a digest.
 pub(super) fn digest_of(bytes: &[u8]) -> String {
     shown(Sha256::new_with_prefix(bytes))
 }
@@ -124,7 +124,7 @@ impl Walk<'_> {
     }
 }
 
-/// Reads a file piece by piece, and one byte more than it may have.
+/// Reads a file in pieces, up to one byte more than allowed.
 fn read(file: OwnedFd, most: u64) -> io::Result<(String, u64)> {
     let file = File::from(file);
     let is_program = file.metadata()?.permissions().mode() & 0o111 != 0;
@@ -145,7 +145,7 @@ fn read(file: OwnedFd, most: u64) -> io::Result<(String, u64)> {
     }
 }
 
-/// Whether a name lies in the folder of a repository and is nothing that git obeys.
+/// Whether a path is inside a `.git` directory and irrelevant to what git runs.
 fn is_of_git_alone(below: &Path) -> bool {
     let mut within = below.iter().skip_while(|part| *part != ".git").skip(1);
     let Some(first) = within.next() else { return false };

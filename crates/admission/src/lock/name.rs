@@ -1,4 +1,4 @@
-//! Names of files as a lock holds them: readable, never the same for two files, and the file can be found by them again.
+//! File names in a lock: readable, unique, and reversible.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use stockade_text::is_printable;
 
-/// Stands before the two digits of a byte that is written out.
+/// Precedes the two digits of an escaped byte.
 const MARK: char = '%';
 
-/// Returns the name of a path. What a person would not see, what is no text, and the mark itself is written out, byte by byte: `%0A`.
+/// Returns the name of a path. Invisible characters, invalid bytes, and the escape character are written as bytes:
+/// `%0A`.
 pub(super) fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
@@ -30,7 +31,7 @@ fn push_bytes(name: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Returns the path of a name; nothing where it is the name of none.
+/// Returns the path of a name, or `None` if the name is invalid.
 pub(super) fn path_of(name: &str) -> Option<PathBuf> {
     let mut parts = name.split(MARK);
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -40,7 +41,7 @@ pub(super) fn path_of(name: &str) -> Option<PathBuf> {
         bytes.extend_from_slice(rest.as_bytes());
     }
     let path = PathBuf::from(OsString::from_vec(bytes));
-    // Whoever writes the same name in another way means something by it.
+    // Reject alternative spellings of the same name.
     (name_of(&path) == name).then_some(path)
 }
 

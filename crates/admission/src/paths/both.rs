@@ -1,4 +1,4 @@
-//! The sandbox of a workspace, and one that somebody holds its users to as well: what is allowed, both allow.
+//! Combines a workspace's sandbox with an optional restricting one: both must allow a request.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use stockade_policy::access::Permit;
 use stockade_policy::paths::ResolveError;
 use stockade_policy::{Access, AccessRequest, Ask, Caller, Reply, Sandbox, Verdict, Violation};
 
-/// The sandbox that is configured, and one that only ever takes away.
+/// The configured sandbox, and an optional one that only narrows.
 #[derive(Debug)]
 pub(super) struct Sandboxes {
     pub(super) own: Sandbox,
     pub(super) narrower: Option<Sandbox>,
 }
 
-/// What a person is to be asked: by either sandbox, or by both about the same. One answer is for both.
+/// A question of either sandbox, or of both about the same request. One answer counts for both.
 #[derive(Debug)]
 #[must_use = "a request that waits for an answer is not allowed"]
 pub struct PathAsk {
@@ -23,21 +23,21 @@ pub struct PathAsk {
     second: Option<Box<Ask>>,
 }
 
-/// What was decided on a request that opens nothing, such as a command.
+/// Decision on a request that opens nothing, such as a command.
 #[derive(Debug)]
 #[must_use]
 #[non_exhaustive]
 pub enum Judgement {
-    /// Go ahead, with this object.
+    /// Allowed, for this object.
     Allowed(Box<Permit>),
-    /// A person must be asked first.
+    /// The user must be asked first.
     Pending(PathAsk),
-    /// The request is refused, for this reason.
+    /// Denied, with the reason.
     Denied(Box<Violation>),
 }
 
 impl PathAsk {
-    /// Returns the question, to be shown to a person.
+    /// Returns the question for the user.
     pub fn ask(&self) -> &Ask {
         &self.first
     }
@@ -64,7 +64,7 @@ impl Sandboxes {
             (Verdict::Allowed(permit), None | Some(Verdict::Allowed(_))) => {
                 Judgement::Allowed(Box::new(permit))
             }
-            // Whatever else there may be one day is no permission.
+            // An unknown verdict is not a permission.
             _ => Judgement::Denied(self.own.guard_for(tool).refuse(
                 Access::Write,
                 Path::new("."),
@@ -73,12 +73,12 @@ impl Sandboxes {
         }
     }
 
-    /// Goes on after an answer. What both asked is allowed when both take the answer for a yes.
+    /// Continues after an answer. A request of both sandboxes is allowed if both accept the answer.
     pub(super) fn answer(&mut self, tool: &str, asked: &PathAsk, reply: Reply) -> Verdict {
         let first = match (&mut self.narrower, asked.is_own) {
             (_, true) => self.own.guard_for(tool).answer(&asked.first, reply),
             (Some(narrower), false) => narrower.guard_for(tool).answer(&asked.first, reply),
-            // Nobody asks by a sandbox that is not there.
+            // The restricting sandbox is gone, so its question cannot be answered.
             (None, false) => self.own.guard_for(tool).answer(&asked.first, Reply::Unreadable),
         };
         match (first, &asked.second, &mut self.narrower) {

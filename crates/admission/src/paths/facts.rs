@@ -1,10 +1,10 @@
-//! From what is on a disk to what the policy decides on.
+//! Converts lookup results to the facts on which the policy decides.
 
 use stockade_files::{FoundPath, FoundTarget, HeldName, LookupError, NameCase, OtherLinks, RootFolder};
 use stockade_policy::paths::{Case, OtherNames, ResolveError, ResolvedPath, Target};
 use stockade_policy::{PathFacts, Workspace};
 
-/// Returns the facts about a path, and the end of it, held open. Nothing is held when it cannot be told where the path leads.
+/// Returns the facts about a path, and its target, held open; `None` if the path cannot be resolved.
 pub(super) fn facts_of(found: Result<FoundPath, LookupError>) -> (PathFacts, Option<HeldName>) {
     match found {
         Ok(FoundPath { real, through, target, held, .. }) => {
@@ -15,7 +15,7 @@ pub(super) fn facts_of(found: Result<FoundPath, LookupError>) -> (PathFacts, Opt
     }
 }
 
-/// Returns the workspace that a folder is.
+/// Returns the workspace of a directory.
 pub(super) fn workspace_of(root: &RootFolder) -> Workspace {
     let case = match root.case() {
         NameCase::Sensitive => Case::Sensitive,

@@ -1,4 +1,4 @@
-//! What a tool was granted: open, and not to be opened again.
+//! Granted paths, held open so that they need not be opened again.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,19 +15,19 @@ pub struct Granted {
     path: PathBuf,
     access: Access,
     held: HeldName,
-    /// What is there, open. Nothing when it does not exist yet.
+    /// The open target; `None` if it does not exist yet.
     file: Option<io::Result<File>>,
 }
 
-/// What came of opening.
+/// Result of opening a decided target.
 pub(super) enum Opened {
     As(Box<Granted>),
-    /// Something else is there than what was judged.
+    /// The target is not the judged one.
     Changed,
 }
 
-/// Opens what was decided on. What could not be opened for a reason of its own (a permission, say) is granted all the same,
-/// and the reason is what the tool gets.
+/// Opens the decided target. A target that cannot be opened, for lack of permission for example, is granted all the
+/// same; the tool gets the error.
 pub(super) fn open(held: HeldName, access: Access, facts: &PathFacts) -> Opened {
     let PathFacts::Resolved(resolved) = facts else { return Opened::Changed };
     let purpose = match access {
@@ -43,30 +43,30 @@ pub(super) fn open(held: HeldName, access: Access, facts: &PathFacts) -> Opened 
 }
 
 impl Granted {
-    /// Returns the real path. It is for showing: opening it again would ask the disk again.
+    /// Returns the real path, for display: opening it again would resolve it again.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns what the tool may do.
+    /// Returns the granted access.
     #[must_use]
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Returns the folder that the path is in and the name in it, for everything but opening: creating a folder,
-    /// renaming, deleting. Nothing when that folder does not exist yet.
+    /// Returns the parent directory and the name in it, for other uses than opening: creating a directory, renaming,
+    /// deleting. `None` if the parent does not exist yet.
     #[must_use]
     pub fn place(&self) -> Option<(BorrowedFd<'_>, &OsStr)> {
         self.held.in_folder()
     }
 
-    /// Returns the open file: for reading, or for writing without having been emptied. What does not exist yet is
-    /// created for writing, with the folders above it.
+    /// Returns the open file: for reading, or for writing without truncation. A missing file is created for writing,
+    /// with its missing parents.
     ///
     /// # Errors
-    /// When there is nothing to read, when the system refuses, or when something has been put there meanwhile.
+    /// When there is nothing to read, a system call fails, or a file was created there meanwhile.
     pub fn into_file(self) -> io::Result<File> {
         match (self.file, self.access) {
             (Some(file), _) => file,

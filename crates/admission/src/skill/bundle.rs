@@ -1,4 +1,4 @@
-//! A skill as it is found on the disk: one file, or a folder with everything in it.
+//! A skill on the disk: one file, or a directory with everything in it.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -12,22 +12,22 @@ use super::files::{FileSurface, file_surfaces};
 use super::finding::{Reading, SkillFinding, WorstFindings, kept};
 use crate::scan_files::{FileScan, scan_files};
 
-/// Where a skill comes from.
+/// Source of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillSource<'a> {
-    /// A text that is at hand.
+    /// A text in memory.
     Text {
-        /// What to call it in the report.
+        /// Display name for the report.
         name: &'a str,
         /// The text.
         text: &'a str,
     },
-    /// A file, or a folder with a `SKILL.md`, whose other files are scanned as well.
+    /// A file, or a directory with a `SKILL.md`, whose other files are scanned as well.
     Path(&'a Path),
 }
 
 impl SkillSource<'_> {
-    /// What to call it.
+    /// Returns its display name.
     pub(crate) fn name(&self) -> &Path {
         match self {
             Self::Text { name, .. } => Path::new(name),
@@ -36,40 +36,40 @@ impl SkillSource<'_> {
     }
 }
 
-/// The names that the main file of a folder may have.
+/// Names of the main file in a directory.
 pub(crate) const MAIN_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
-/// The most files that are listed by name.
+/// Maximum number of files that are listed by name.
 const MAX_LISTED: usize = 256;
 
 /// A skill that was read.
 #[derive(Debug)]
 pub(crate) struct Bundle {
-    /// What the main file is called.
+    /// Name of the main file.
     pub(crate) name: String,
     pub(crate) main: TextFile,
-    /// The folder that it is in.
+    /// The directory that contains it.
     pub(crate) folder: Option<PathBuf>,
     pub(crate) others: Others,
 }
 
-/// What there is beside the main file.
+/// The other files beside the main file.
 #[derive(Debug, Default)]
 pub(crate) struct Others {
-    /// How many files.
+    /// Their number.
     pub(crate) count: usize,
-    /// Their names, below the folder.
+    /// Their paths relative to the directory.
     pub(crate) names: Vec<String>,
     pub(crate) findings: WorstFindings,
-    /// Whether there is more than is kept.
+    /// Whether there are more than were kept.
     pub(crate) cut: bool,
-    /// What runs or instructs, file by file.
+    /// Surfaces, file by file.
     pub(crate) surfaces: Vec<FileSurface>,
-    /// What could not be looked at.
+    /// Parts that could not be examined.
     pub(crate) gaps: Vec<(String, Gap)>,
 }
 
-/// What was seen of one file.
+/// Observations about one file.
 struct Seen {
     name: String,
     findings: Vec<SkillFinding>,
@@ -82,21 +82,21 @@ struct Seen {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct SkillFolders {
-    /// Their folders, in the order of their names; what was looked at itself, if it is a skill.
+    /// Their directories, ordered by name; the path itself if it is a skill.
     pub skills: Vec<PathBuf>,
-    /// Where nobody could look, so that there may be more.
+    /// Places that could not be searched, so that more skills may exist.
     pub gaps: Vec<(PathBuf, Gap)>,
 }
 
-/// Looks for skills: a file is one, a folder with a `SKILL.md` is one with all that lies in it, and any other folder may
-/// have some below it. Links to folders are not followed.
+/// Finds skills: a file is one, a directory with a `SKILL.md` is one with everything in it, and any other directory
+/// may contain some. Links to directories are not followed.
 #[must_use]
 pub fn find_skills(path: &Path, options: &FileOptions) -> SkillFolders {
     let found = folders_with(&MAIN_FILES, path, options);
     SkillFolders { skills: found.folders, gaps: found.gaps }
 }
 
-/// Reads a skill, and scans what stands beside its main file.
+/// Reads a skill, and scans the files beside its main file.
 pub(crate) fn read_bundle(
     path: &Path,
     scanner: &Scanner,
@@ -131,7 +131,7 @@ fn scan_others(folder: &Path, main: &Path, scanner: &Scanner, options: &FileOpti
         &[Source::Path(folder.to_owned())],
         scanner,
         options,
-        // The main file is looked at by itself, and by more than the scanner.
+        // The main file is examined separately, and not only by the scanner.
         |file| (file.path != main || file.gap.is_some()).then(|| see(folder, file)),
         |seen| {
             if let Some(seen) = seen {
@@ -157,7 +157,7 @@ impl Others {
         const MAX_KEPT: usize = 1000;
         self.count += 1;
         self.cut |= seen.cut;
-        // That nobody looked into an archive or a program is told with what it is.
+        // An unexamined archive or program is reported as such, by its format.
         let says_so = matches!(seen.gap, Some(Gap::Binary))
             && seen.surfaces.iter().any(|surface| surface.kind.is_opaque());
         seen.findings.into_iter().for_each(|finding| self.findings.push(finding));

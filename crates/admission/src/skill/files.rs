@@ -1,4 +1,4 @@
-//! What one file beside a skill starts, or whom it instructs: by its name, by what stands in it, and by how it begins.
+//! Surfaces of one file beside a skill: by its name, its content, and its first bytes.
 
 use std::path::Path;
 
@@ -12,24 +12,24 @@ use stockade_text::TextPosition;
 
 use crate::scan_files::FileScan;
 
-/// Something that a file starts, or whom it instructs.
+/// A surface of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FileSurface {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: SurfaceKind,
-    /// The file, below the folder that is looked at.
+    /// The file, relative to the examined directory.
     pub path: String,
     /// The line, from 1.
     pub line: usize,
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// Whether the text is a command, for somebody to judge.
+    /// Whether the text is a command to be judged.
     pub is_command: bool,
     problem: Option<Told>,
 }
 
-/// What is said of something that nobody is asked about before it runs.
+/// The message about a surface that runs without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Told {
     rule: &'static str,
@@ -37,10 +37,10 @@ struct Told {
     fix: &'static str,
 }
 
-/// Returns what a file starts, or whom it instructs. `below` is its way below the folder that is looked at.
+/// Returns the surfaces of a file. `below` is its path relative to the examined directory.
 #[must_use]
 pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
-    // What was not opened says nothing.
+    // A file that was not opened has no surfaces.
     if matches!(file.gap, Some(Gap::Unreadable(_) | Gap::Special | Gap::LinkOutside { .. } | Gap::Excluded)) {
         return Vec::new();
     }
@@ -70,7 +70,7 @@ pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
             is_command: one.is_command,
             problem: match one.kind {
                 SurfaceKind::StartsPrograms => Some(STARTUP),
-                // A file that installing runs is a script like others, which stands where anybody looks.
+                // A file that installation runs is a script like others, at a well-known place.
                 SurfaceKind::Installer if !one.is_command => None,
                 kind => told(kind),
             },
@@ -111,7 +111,7 @@ const UNREAD: Told = Told {
     fix: "write them in plain JSON, YAML or TOML, without a key that is given twice",
 };
 
-/// What is said of each kind that nobody is asked about before it runs, or that nobody can look into.
+/// Messages about each kind that runs without a question, or that cannot be examined.
 const TOLD: &[(SurfaceKind, Told)] = &[
     (
         SurfaceKind::Hook,
@@ -168,7 +168,7 @@ fn told(kind: SurfaceKind) -> Option<Told> {
 }
 
 impl FileSurface {
-    /// Tells of what runs without being asked about.
+    /// Reports what runs without a question.
     pub(crate) fn tell(&self, problems: &mut SkillProblems) {
         let Some(Told { rule, message, fix }) = self.problem else { return };
         let position = FilePosition { path: &self.path, at: TextPosition { line: self.line, column: 1 } };
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use stockade_skill::Dialect;
 
-    /// Every problem that is told has its levels.
+    /// Every problem that is reported has its levels.
     #[test]
     fn every_rule_has_its_levels() {
         for told in TOLD.iter().map(|(_, told)| told).chain([&STARTUP, &UNREAD]) {

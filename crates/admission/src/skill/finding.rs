@@ -1,11 +1,11 @@
-//! What the scanner finds in a skill, kept beyond the text that it was found in.
+//! Scanner findings in a skill, detached from the scanned text.
 
 use std::collections::HashSet;
 
 use serde::Serialize;
 use stockade_scanner::{Finding, ScanReport, Severity};
 
-/// The most findings that are listed.
+/// Maximum number of listed findings.
 const MAX_FINDINGS: usize = 1000;
 
 /// A finding of the scanner.
@@ -17,46 +17,46 @@ pub struct SkillFinding {
     pub path: String,
     /// The rule.
     pub rule_id: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Who says that its rule is as bad as this, if that is not the rule itself: a line of a configuration.
+    /// The configuration line that changed the severity of its rule, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<String>,
-    /// What it means.
+    /// Description of the rule.
     pub description: String,
-    /// The text that matched, its first characters.
+    /// The first characters of the matched text.
     pub matched_text: String,
-    /// The line, from 1; where that cannot be told, the line on which the text begins that was read.
+    /// The line, from 1; if it cannot be determined, the first line of the text.
     #[serde(rename = "lineNumber")]
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// As what the text was read.
+    /// The reading in which it was found.
     pub reading: Reading,
-    /// What to do about it.
+    /// The remedy.
     #[serde(rename = "remediation")]
     pub remedy: String,
 }
 
-/// As what a text was read when something was found in it.
+/// The reading of a text in which something was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Reading {
-    /// As it is written.
+    /// The text as written.
     Written,
-    /// As it is after cleaning.
+    /// The text after cleaning.
     Cleaned,
-    /// As a value of the head, without the quotes and escapes that it is written with.
+    /// As a front matter value, without its quotes and escapes.
     Value,
     /// As a command that a shell would run.
     Command,
-    /// As the message that invisible characters spell.
+    /// As the message that invisible characters encode.
     Hidden,
 }
 
 impl Reading {
-    /// Returns a word for people.
+    /// Returns a word for display.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,13 +69,13 @@ impl Reading {
     }
 }
 
-/// Findings up to a number. Where there are more, the worst of them are kept, and of those the first: a flood of mild ones hides
+/// Bounded collection of findings. It keeps the worst, and of equal ones the first: a flood of mild findings hides
 /// nothing.
 #[derive(Debug, Default)]
 pub(crate) struct WorstFindings {
     critical: Vec<SkillFinding>,
     milder: Vec<SkillFinding>,
-    /// Whether any were left out.
+    /// Whether any were dropped.
     cut: bool,
 }
 
@@ -92,7 +92,7 @@ impl WorstFindings {
         }
     }
 
-    /// Returns the findings, the worst first, and whether any were left out.
+    /// Returns the findings, worst first, and whether any were dropped.
     pub(crate) fn end(self) -> (Vec<SkillFinding>, bool) {
         let Self { critical: mut list, milder, mut cut } = self;
         let room = MAX_FINDINGS - list.len();
@@ -102,18 +102,18 @@ impl WorstFindings {
     }
 }
 
-/// What was found so far.
+/// Collects findings of several readings.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     list: WorstFindings,
-    /// What has been seen, so that a second reading only adds what is new.
+    /// Known findings, so that a second reading adds only new ones.
     seen: HashSet<(String, String, String)>,
     worst: Option<Severity>,
     cut: bool,
 }
 
 impl Findings {
-    /// Adds what is new in a report on a text that has `lines_before` more lines before it in its file.
+    /// Adds the new findings of a report. The text has `lines_before` lines before it in its file.
     pub(crate) fn add(&mut self, report: &ScanReport<'_>, path: &str, lines_before: usize, reading: Reading) {
         self.cut |= report.truncated;
         for finding in &report.findings {
@@ -121,7 +121,7 @@ impl Findings {
         }
     }
 
-    /// Adds findings that were kept before.
+    /// Adds findings that were collected before.
     pub(crate) fn extend(&mut self, findings: Vec<SkillFinding>, cut: bool) {
         self.cut |= cut;
         findings.into_iter().for_each(|finding| self.push(finding));
@@ -131,7 +131,7 @@ impl Findings {
         self.worst = self.worst.max(Some(finding.severity));
         let SkillFinding { path, rule_id, matched_text, reading, .. } = &finding;
         let key = (path.clone(), rule_id.clone(), matched_text.clone());
-        // What is written twice is found twice; what is read twice is not.
+        // A repetition in the text is a second finding; a repetition by a second reading is not.
         let new = self.seen.insert(key) || *reading == Reading::Written;
         if new {
             self.list.push(finding);
@@ -142,14 +142,14 @@ impl Findings {
         self.worst
     }
 
-    /// Returns the findings, the worst first, and whether there were more.
+    /// Returns the findings, worst first, and whether there were more.
     pub(crate) fn end(self) -> (Vec<SkillFinding>, bool) {
         let (list, cut) = self.list.end();
         (list, cut || self.cut)
     }
 }
 
-/// Keeps a finding beyond its text.
+/// Detaches a finding from its text.
 pub(crate) fn kept(finding: &Finding<'_>, path: &str, lines_before: usize, reading: Reading) -> SkillFinding {
     SkillFinding {
         path: path.to_owned(),

@@ -1,4 +1,4 @@
-//! What of a skill runs, judged as commands: not only what a model is asked to run.
+//! Surfaces of a skill, judged as commands.
 
 use std::sync::LazyLock;
 
@@ -15,21 +15,21 @@ use stockade_text::{TextPosition, Value};
 use super::files::FileSurface;
 use super::finding::{Findings, Reading};
 
-/// Something of a skill that runs, or that lets something run.
+/// A surface of a skill: something that runs, or lets something run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Surface {
-    /// What kind of thing it is.
+    /// Its kind.
     pub kind: SurfaceKind,
     /// The file.
     pub path: String,
     /// The line, from 1.
     #[serde(rename = "lineNumber")]
     pub line: usize,
-    /// What it says, the first characters of it.
+    /// The first characters of its text.
     pub text: String,
-    /// What the built-in rules for commands say, where it is a command.
+    /// Verdict of the built-in command rules, if it is a command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
 }
@@ -67,7 +67,7 @@ impl Surfaces<'_> {
         }
     }
 
-    /// Judges what runs in a head.
+    /// Judges the surfaces in front matter.
     pub(crate) fn of_head(&mut self, head: &Value, path: &str, problems: &mut SkillProblems) {
         head_surfaces(head, path, problems, &mut |found, problems| match found.is_command {
             true => self.command(found.kind, found.text, path, found.line, problems),
@@ -75,7 +75,7 @@ impl Surfaces<'_> {
         });
     }
 
-    /// Notes what a file starts, or whom it instructs. Commands are judged.
+    /// Records the surface of a file. Commands are judged.
     pub(crate) fn of_file(&mut self, surface: &FileSurface, problems: &mut SkillProblems) {
         surface.tell(problems);
         let FileSurface { kind, path, line, text, is_command, .. } = surface;
@@ -85,7 +85,7 @@ impl Surfaces<'_> {
         }
     }
 
-    /// Scans a command as code and asks the built-in rules about it.
+    /// Scans a command as code and applies the built-in rules to it.
     fn command(
         &mut self,
         kind: SurfaceKind,

@@ -1,13 +1,13 @@
-//! The tools that a skill lists, read by the rules of the layer that grants tools.
+//! Listed tools of a skill, parsed by the rules of the tool policy.
 
 use stockade_policy::SkillTools;
 use stockade_policy::tools::SkillToolsError;
 use stockade_skill::{Dialect, ListedTools, SkillManifest, SkillProblem};
 
-/// Reads the head of a skill with the tools that it lists, and returns what is wrong with it, the worst first. `name` is what
-/// to call the file.
+/// Reads the front matter of a skill and its listed tools, and returns its problems, worst first. `name` is the
+/// display name of the file.
 ///
-/// Nothing is looked for that attacks: that is for [`admit`](crate::admit()). Where a problem is an
+/// Does not look for attacks; [`admit`](crate::admit()) does. If a problem is an
 /// [error](stockade_skill::ProblemLevel::Error), the skill must not be used.
 #[must_use]
 pub fn read_manifest(
@@ -20,7 +20,7 @@ pub fn read_manifest(
     (manifest, tools, problems)
 }
 
-/// Says why a list of tools cannot be read, if it cannot.
+/// Checks that a list of tools can be parsed.
 ///
 /// # Errors
 /// The reason, for a message.
@@ -28,12 +28,12 @@ pub fn check_tools(listed: &ListedTools) -> Result<(), String> {
     parse(listed).map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// Returns the tools that a manifest lists. A list that cannot be read grants no tool at all.
+/// Returns the tools that a manifest lists. An unreadable list grants no tool.
 pub(crate) fn tools_of(manifest: &SkillManifest) -> SkillTools {
     parse(&manifest.tools).unwrap_or_else(|_| SkillTools::Listed(Vec::new()))
 }
 
-/// Whether somebody wrote out that a list means everything: `*`, or a tool with `(*)`.
+/// Whether a list explicitly asks for everything: `*`, or a tool with `(*)`.
 pub(crate) fn is_sweeping(listed: &ListedTools) -> bool {
     let sweeps = |text: &str| {
         let alone = text.split([' ', ',', '\n']).any(|word| matches!(word.trim(), "*" | "mcp__*"));

@@ -1,4 +1,4 @@
-//! Packages on a disk: what passes, what does not, and that what passed is what is handed on.
+//! Packages on a disk: acceptance, rejection, and that the checked bytes are the ones that are handed on.
 #![expect(clippy::disallowed_methods, reason = "lays out packages, and changes them")]
 
 use std::fs;
@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use crate::support::{ATTACK, folder};
 
 const MAIN: &str = "console.log('hi');\n";
-/// The well-known first key of wallets for tests.
+/// The well-known first test key of wallets.
 const KEY: [u8; 32] = [
     0xac, 0x09, 0x74, 0xbe, 0xc3, 0x9a, 0x17, 0xe3, 0x6b, 0xa4, 0xa6, 0xb4, 0xd2, 0x38, 0xff, 0x94, 0x4b,
     0xac, 0xb4, 0x78, 0xcb, 0xed, 0x5e, 0xfc, 0xae, 0x78, 0x4d, 0x7b, 0xf4, 0xf2, 0xff, 0x80,
@@ -53,7 +53,7 @@ pub(crate) fn manifest(files: &[(&str, &str)]) -> Value {
     manifest
 }
 
-/// A folder with these files, and a manifest that lists them.
+/// A directory with these files, and a manifest that lists them.
 fn package(files: &[(&str, &str)]) -> TempDir {
     let bytes: Vec<_> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let package = folder(&bytes);
@@ -76,7 +76,7 @@ fn problems(package: &Path) -> Vec<String> {
 const TWO: &[(&str, &str)] = &[("index.js", MAIN), ("lib/deep/util.js", "export {};\n")];
 
 #[test]
-fn no_file_has_a_name_that_nobody_sees_whole() {
+fn no_file_name_has_invisible_characters() {
     for (path, seen) in [("a.js", true), ("žluť.js", true), ("a\u{202e}b", false), ("a\u{200b}", false)] {
         let mut manifest = manifest(&[("a", MAIN)]);
         manifest["files"][0]["path"] = json!(path);
@@ -94,7 +94,7 @@ fn a_package_as_it_was_signed_passes() {
     assert_eq!(check(package.path()).package.signer.unwrap().to_string(), ADDRESS.to_lowercase());
 }
 
-/// What somebody does to a package, and what is then said about it. A path ends before a `: `.
+/// A manipulation of a package, and the expected problems. A path ends before a `: `.
 type Tampering = (&'static str, fn(&Path), &'static [&'static str]);
 
 const TAMPERINGS: &[Tampering] = &[
@@ -181,9 +181,9 @@ fn tampering_is_seen_and_named() {
 }
 
 /// Runs a test as an ordinary user, since root reads every file.
-fn as_nobody(test: &str) {
+fn as_ordinary_user(test: &str) {
     const NOBODY: u32 = 65_534;
-    // By its path, the program may lie where only root comes.
+    // Through its path, the program might be in a directory that only root can enter.
     let mut program = Command::new("/proc/self/exe");
     let run = program.args(["--exact", test]).uid(NOBODY).gid(NOBODY).current_dir("/").output().unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
@@ -191,9 +191,9 @@ fn as_nobody(test: &str) {
 }
 
 #[test]
-fn what_nobody_can_read_does_not_pass() {
+fn an_unreadable_file_does_not_pass() {
     if rustix::process::geteuid().is_root() {
-        return as_nobody("container::what_nobody_can_read_does_not_pass");
+        return as_ordinary_user("container::an_unreadable_file_does_not_pass");
     }
     let package = package(TWO);
     fs::set_permissions(package.path().join("index.js"), fs::Permissions::from_mode(0o0)).unwrap();

@@ -1,4 +1,4 @@
-//! Nothing that nobody looked at is accepted: random folders, under random limits, read by the scan and by the door of skills.
+//! Unexamined content is never accepted: random directories, under random limits, read by the scan and by admission.
 #![expect(clippy::disallowed_methods, reason = "makes the folders that it scans")]
 
 use std::collections::BTreeMap;
@@ -18,10 +18,10 @@ use crate::support::ATTACK;
 
 const SKILL: &str = "---\nname: greet\ndescription: Greets somebody.\n---\nSay hello.\n";
 
-/// What stands at a place of a folder.
+/// An entry of the random directory.
 #[derive(Debug, Clone, Copy)]
 enum Thing {
-    /// A text with so many lines, and an attack in the last one.
+    /// A text of this many lines, with an attack in the last one.
     Text(usize),
     Picture,
     PictureAndMore,
@@ -41,7 +41,7 @@ use Thing::{
 
 const PICTURE: &[u8] = b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-/// Bytes that no text has.
+/// Bytes that do not occur in text.
 fn packed() -> Vec<u8> {
     (0..400_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
@@ -62,7 +62,7 @@ impl Thing {
         }
     }
 
-    /// Puts it there, unless something is there.
+    /// Creates it, unless the path exists.
     fn place(self, at: &Path) -> bool {
         let made = at.parent().is_some_and(|folder| fs::create_dir_all(folder).is_ok());
         if !made || at.symlink_metadata().is_ok() {
@@ -89,7 +89,7 @@ fn thing() -> impl Strategy<Value = Thing> {
     ]
 }
 
-/// Up to four folders deep, of few names, so that files lie side by side.
+/// Up to four directories deep, of few names, so that files collide.
 fn place() -> impl Strategy<Value = PathBuf> {
     prop::collection::vec(prop::sample::select(vec!["a", "b", ".git", "c.png"]), 1..5)
         .prop_map(|names| names.iter().collect())
@@ -112,7 +112,7 @@ fn lay_out(things: Vec<(PathBuf, Thing)>) -> (TempDir, BTreeMap<PathBuf, Thing>)
     (folder, placed)
 }
 
-/// What a scan says: where it found something, and what nobody looked at.
+/// Result of a scan: findings, and gaps.
 #[derive(Debug, Default)]
 struct Ledger {
     found: Vec<PathBuf>,
@@ -147,12 +147,13 @@ impl Ledger {
         ledger
     }
 
-    /// Whether it says that nobody looked at this file: by its name, by that of a folder above it, or because the walk ended.
+    /// Whether the file is reported as unexamined: by its name, by that of a parent directory, or because the walk
+    /// ended.
     fn tells(&self, path: &Path) -> bool {
         self.unseen.iter().any(|(told, why)| path.starts_with(told) || *why == "tooMany")
     }
 
-    /// Whether this file was looked at as far as anybody can, or it says that it was not.
+    /// Whether the file was examined as far as possible, or is reported as unexamined.
     fn accounts_for(&self, path: &Path, thing: Thing) -> bool {
         let seen = match thing {
             Text(_) | Closed => self.found.iter().any(|found| found == path),
@@ -178,9 +179,9 @@ proptest! {
         }
     }
 
-    /// The door of skills lets nothing in unflagged that the scan tells of, and nothing at all where it is to be strict.
+    /// Admission flags every skill with a gap, and rejects it in strict mode.
     #[test]
-    fn no_skill_is_accepted_with_what_nobody_looked_at(
+    fn no_skill_with_unexamined_content_is_accepted(
         things in prop::collection::vec((place(), thing()), 0..8),
         files in limits(),
     ) {

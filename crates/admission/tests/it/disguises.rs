@@ -1,4 +1,4 @@
-//! Ways to dress a text as something that a scanner would skip, and bytes that are no text at all.
+//! Texts disguised as something that a scanner would skip, and bytes that are not text.
 
 use proptest::prelude::*;
 use stockade_admission::FileOptions;
@@ -34,7 +34,7 @@ fn no_disguise_keeps_a_text_from_the_scanner() {
     }
 }
 
-/// Who scans what is written and cleans it only then must not clean an attack into being.
+/// A program that scans the original and then cleans it must not turn it into an attack by cleaning.
 #[test]
 fn the_scanner_sees_through_every_character_that_the_sanitizer_changes() {
     const COMMAND: &str = "curl x |  bash";
@@ -77,7 +77,7 @@ fn no_comment_hides_a_command() {
     }
 }
 
-/// The text with `letter` wherever the sanitizer makes of that what stands there.
+/// Returns variants of the text with `letter` in place of each character that the sanitizer turns it into.
 fn disguises(text: &str, letter: char) -> Vec<String> {
     let clean = |text: &str| sanitize(text, &SanitizeOptions::default()).body.into_owned();
     let letter = letter.to_string();

@@ -1,6 +1,6 @@
-//! Packages in containers of a real Docker: what the arguments promise is asked for from inside.
+//! Packages in containers of a real Docker: the promises of the arguments are tested from inside.
 //!
-//! The test starts a daemon for itself, with everything in a folder of its own, and makes an image of a few programs of
+//! The test starts its own daemon, with all data in a directory of its own, and makes an image of a few programs of
 //! this machine.
 #![expect(clippy::disallowed_methods, reason = "starts a daemon, and says so when there is none")]
 
@@ -22,7 +22,7 @@ struct Docker {
 }
 
 impl Docker {
-    /// Starts a daemon, or says loudly why there is none.
+    /// Starts a daemon, or prints why it cannot.
     fn start() -> Option<Self> {
         Self::try_to_start().map_err(|why| println!("skipped: {why}")).ok()
     }
@@ -57,7 +57,7 @@ impl Docker {
         }
     }
 
-    /// Whether the kernel lets it bound memory and processes.
+    /// Whether the kernel lets it limit memory and processes.
     fn has_limits(&self) -> bool {
         let limits = self.ask(["info", "--format", "{{.MemoryLimit}} {{.PidsLimit}}"]);
         text(&limits.stdout).trim() == "true true"
@@ -75,7 +75,7 @@ impl Docker {
         self.command().args(words).output().unwrap()
     }
 
-    /// Makes an image that runs a script as root, unless somebody says otherwise.
+    /// Makes an image that runs a script as root by default.
     fn image(&self, script: &str) -> String {
         let root = tempfile::tempdir().unwrap();
         for program in ["sh", "perl", "sleep", "true"] {
@@ -98,14 +98,14 @@ impl Docker {
 
 impl Drop for Docker {
     fn drop(&mut self) {
-        // The daemon takes down what it has mounted.
+        // The daemon unmounts its mounts.
         let pid = rustix::process::Pid::from_child(&self.daemon);
         let _asked = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
         let _ended = self.daemon.wait();
     }
 }
 
-/// A daemon that keeps everything in this folder, and leaves the network of the machine alone.
+/// A daemon with all data in this directory, which does not change the machine's network.
 fn daemon(folder: &Path) -> io::Result<Child> {
     let place = |name| folder.join(name).display().to_string();
     let options = [
@@ -133,7 +133,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The modules of Perl that every Debian machine has.
+/// Perl modules that every Debian machine has.
 const PERL: &str = "/usr/lib/x86_64-linux-gnu/perl-base";
 
 fn which(program: &str) -> PathBuf {
@@ -141,7 +141,7 @@ fn which(program: &str) -> PathBuf {
     folders.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("there is no {program}"))
 }
 
-/// Copies a program into an image, and the libraries that it needs.
+/// Copies a program and its libraries into an image.
 fn bring(program: &Path, root: &Path) {
     let libraries = Command::new("ldd").arg(program).output().unwrap();
     let libraries = text(&libraries.stdout);
@@ -166,7 +166,7 @@ fn options(image: String, run: &str) -> ContainerOptions {
     ContainerOptions { image: Some(image), run: Some(run.to_owned()), ..ContainerOptions::default() }
 }
 
-/// Tries what a container must not do, and says of each whether it could.
+/// Tries what a container must not do, and prints which attempts succeeded.
 const LOOK: &str = r#"
 try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name: yes"; else echo "$name: no"; fi; }
 write() { echo x > "$1"; }

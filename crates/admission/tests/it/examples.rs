@@ -1,4 +1,4 @@
-//! The example, run.
+//! Runs the example.
 
 #[path = "../../examples/admit_skill.rs"]
 mod admit_skill;

@@ -1,4 +1,4 @@
-//! What is visited, in which order, and what becomes of everything that is no plain file.
+//! Visited entries, their order, and the treatment of everything but regular files.
 #![expect(clippy::disallowed_methods, reason = "makes the folders that it scans")]
 
 use std::fs;
@@ -140,7 +140,7 @@ fn depth_and_number_are_bounded() {
 
 #[test]
 fn a_path_longer_than_the_system_allows_is_walked() {
-    // Each step is relative to the open folder above it, so that PATH_MAX does not matter.
+    // Each step is relative to the open parent, so that PATH_MAX does not matter.
     let folder = folder(&[]);
     let name = "d".repeat(200);
     let mut at = rustix::fs::openat(

@@ -1,4 +1,4 @@
-//! Skills that are held to what they were.
+//! Skills that are checked against their lock.
 #![expect(clippy::disallowed_methods, reason = "lays out skills and changes them")]
 
 use std::ffi::OsString;
@@ -16,10 +16,10 @@ use stockade_admission::{
 
 const SKILL: &str = "---\nname: greet\ndescription: Greets somebody.\nallowed-tools: Read\nmetadata:\n  author: ada\n---\nSay hello.\n";
 
-/// A whole picture.
+/// An intact image.
 const DOT: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
 
-/// A folder with a skill and its lock.
+/// A directory with a skill and its lock.
 struct Ground {
     folder: tempfile::TempDir,
 }
@@ -52,7 +52,7 @@ impl Ground {
         admit(&SkillSource::Path(&self.skill()), Scanner::builtin(), &held_to(&self.file())).unwrap()
     }
 
-    /// The rule that turns the skill away, and the difference that it tells.
+    /// The rule that rejects the skill, and the reported difference.
     fn turned_away(&self) -> Option<(&'static str, String)> {
         let admission = self.admit();
         let problem = admission.report().problems.first()?.clone();
@@ -137,13 +137,13 @@ fn what_changes_is_told_with_what_the_skill_may_do_now() {
         let (rule, message) = ground.turned_away().unwrap_or_else(|| panic!("{told}"));
         assert_eq!(rule, "changed-since-locked", "{told}");
         assert!(message.contains(told), "{told}: {message}");
-        // Somebody looked at it again.
+        // It was reviewed again.
         ground.lock();
         assert_eq!(ground.turned_away(), None, "{told}");
     }
 }
 
-/// What is not let in any more is not said to have given up what it still asks for.
+/// A rejected skill is not reported to have lost permissions that it still asks for.
 #[test]
 fn of_what_attacks_by_now_only_what_came_is_told() {
     let ground = Ground::new();
@@ -159,7 +159,7 @@ fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// No two files have one name in a lock, and each skill is found again by the name of its folder.
+/// No two files have one name in a lock, and each skill is found again by the name of its directory.
 #[test]
 fn odd_names_are_held_as_well_as_others() {
     let odd = ["a\tb", "a\\tb", "a\nb", "%", "%0A", "\u{202e}", " "].map(OsString::from);
@@ -183,7 +183,7 @@ fn odd_names_are_held_as_well_as_others() {
     }
 }
 
-/// Whoever names the main file means the skill.
+/// Naming the main file means the whole skill.
 #[test]
 fn a_skill_is_held_whole_where_its_main_file_is_named() {
     let ground = Ground::new();
@@ -195,7 +195,7 @@ fn a_skill_is_held_whole_where_its_main_file_is_named() {
     assert!(matches!(admission, Admission::Blocked(_)), "{admission:?}");
 }
 
-/// What git writes by itself is no change, and what makes it run programs is.
+/// Files that git writes by itself are no change; files that make it run programs are.
 #[test]
 fn a_skill_may_be_a_repository() {
     let ground = Ground::new();
@@ -214,7 +214,7 @@ fn a_skill_may_be_a_repository() {
     assert!(told.contains(".git/hooks/pre-push"), "{told}");
 }
 
-/// What others lock meanwhile stays in the file, and a file of a group is one to read.
+/// Concurrent changes to the file are merged, and group access follows the file's mode.
 #[test]
 fn locks_that_are_written_at_once_hold_all_that_was_locked() {
     let ground = Ground::new();
@@ -238,7 +238,7 @@ fn write(skill: &Path, name: &str, text: &str) {
 }
 
 #[test]
-fn what_nobody_locked_is_turned_away() {
+fn an_unlocked_skill_is_rejected() {
     let ground = Ground::new();
     ground.lock();
     let copy = ground.folder.path().join("skills/copy");
@@ -251,11 +251,11 @@ fn what_nobody_locked_is_turned_away() {
         problem.map(|problem| problem.rule).filter(|rule| rule.contains("locked"))
     };
     assert_eq!(rule(&SkillSource::Path(&copy)), Some("not-locked"));
-    // The same skill by another name of its folder.
+    // The same skill by another name of its directory.
     let link = ground.folder.path().join("link");
     symlink(ground.skill(), &link).unwrap();
     assert_eq!(rule(&SkillSource::Path(&link)), None);
-    // A text is a skill that is locked only where that is all of it.
+    // A text is a locked skill only if that is all of it.
     let text = SkillSource::Text { name: "SKILL.md", text: SKILL };
     assert_eq!(rule(&text), Some("not-locked"));
     lock(&ground.file(), &copy);
@@ -264,7 +264,7 @@ fn what_nobody_locked_is_turned_away() {
     assert!(matches!(admission, Admission::Accepted(_)), "{admission:?}");
 }
 
-/// A skill is held to every lock that is named, and a lock that cannot be read lets nothing in.
+/// A skill is checked against every named lock, and an unreadable lock admits nothing.
 #[test]
 fn every_lock_holds_and_so_does_one_that_is_named_by_its_file() {
     let ground = Ground::new();
@@ -309,7 +309,7 @@ fn what_is_turned_away_is_not_locked_and_what_is_gone_is_forgotten() {
 }
 
 #[test]
-fn a_file_that_is_no_lock_holds_nobody_to_anything_and_says_so() {
+fn a_file_that_is_not_a_lock_is_an_error() {
     let ground = Ground::new();
     assert!(matches!(SkillLock::read(&ground.file()), Err(SkillLockError::Missing { .. })));
     for text in [
@@ -333,7 +333,7 @@ fn a_file_that_is_no_lock_holds_nobody_to_anything_and_says_so() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever byte of whatever file is another, the skill is.
+    /// A changed byte in any file changes the skill.
     #[test]
     fn no_change_goes_unnoticed(
         files in prop::collection::btree_map("[a-c]{1,2}(/[a-c]{1,2})?", prop::collection::vec(any::<u8>(), 0..40), 1..5),
@@ -346,7 +346,7 @@ proptest! {
         let mut laid = Vec::new();
         for (name, bytes) in &files {
             let path = base.join(name);
-            // A name may be a file here and a folder there.
+            // A name may be a file here and a directory there.
             if fs::create_dir_all(path.parent().unwrap()).is_ok() && fs::write(&path, bytes).is_ok() {
                 laid.push((path, bytes.clone()));
             }

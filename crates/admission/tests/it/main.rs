@@ -1,4 +1,4 @@
-//! The public face of admission: files from strangers.
+//! Integration tests: admission of untrusted files.
 
 #[cfg(feature = "skills")]
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Archives and documents, made by the programs that people make them with.
+//! Archives and documents, made by ordinary tools.
 #![expect(clippy::disallowed_methods, reason = "makes archives by the programs that make them")]
 
 use std::fs;
@@ -10,7 +10,7 @@ use stockade_admission::{AdmitOptions, FileOptions, SkillSource, admit};
 
 use crate::support::{ATTACK, folder, scan};
 
-/// Writes archives of what it finds into another folder.
+/// Writes archives of a file into another directory.
 const MAKE: &str = r#"
 import sys, zipfile, tarfile, gzip, py_compile
 out, attack = sys.argv[1], open(sys.argv[2]).read()
@@ -70,7 +70,7 @@ fn what_programs_pack_is_scanned() {
     }
 }
 
-/// An archive decides as what is packed in it would, and one that nobody looks into is told of.
+/// An archive is judged by its members, and an unopened one is reported.
 #[test]
 fn a_skill_is_judged_by_what_it_packs() {
     let verdict = |archives: &Path, name: &str| {

@@ -1,11 +1,11 @@
-//! What is true of every input, however hostile. The fuzz target calls this function, and so do ordinary tests: with the
-//! seeds, and with random texts.
+//! Properties of every input, however hostile. The fuzz target calls this function; ordinary tests replay the seeds
+//! and random texts through it.
 
 use stockade_admission::scanner::Scanner;
 use stockade_admission::{Admission, AdmitOptions, Dialect, SkillSource, admit};
 
-/// Every text has an answer. What blocks says why; what is let in cannot leave its frame. The first byte chooses the
-/// dialect, and what follows a NUL are the arguments.
+/// Every text has an answer. A block has a reason; an admitted text cannot leave its frame. The first byte chooses
+/// the dialect, and arguments follow a NUL.
 pub(crate) fn skill(data: &[u8]) {
     let (dialect, data) = data.split_first().unwrap_or((&0, &[]));
     let text = String::from_utf8_lossy(data);
@@ -31,7 +31,7 @@ pub(crate) fn skill(data: &[u8]) {
     }
 }
 
-/// How often a tag is opened. `<skill_contents>` is another one, which frames nothing.
+/// Counts the opening tags. `<skill_contents>` is a different tag, which frames nothing.
 fn tags(text: &str, opening: &str) -> usize {
     text.split(opening)
         .skip(1)

@@ -16,7 +16,7 @@ fn every_seed_passes() {
     replay(TARGETS);
 }
 
-/// Pieces that texts of skills are made of, some of them twice as likely.
+/// Fragments that skills are made of, some of them twice as likely.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

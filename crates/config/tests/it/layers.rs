@@ -175,7 +175,7 @@ fn the_managed_layer_wins_over_all_if_nobody_else_can_write_it() {
     for (path, mode) in [(managed.as_path(), 0o664), (managed.parent().unwrap(), 0o757)] {
         let before = fs::metadata(path).unwrap().permissions();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-        assert!(site.load().unwrap_err().to_string().contains("somebody else than root can write it"));
+        assert!(site.load().unwrap_err().to_string().contains("users other than root can write it"));
         fs::set_permissions(path, before).unwrap();
     }
     site.load().unwrap();

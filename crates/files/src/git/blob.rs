@@ -1,14 +1,15 @@
-//! The name that git gives to the content of a file. It is made of the content alone, so it can be made without git.
+//! Computes git's blob id, which depends on the content alone.
 
-/// The words that a digest begins with, and those of the four kinds of rounds: RFC 3174.
+/// Initial digest and the constants of the four kinds of rounds: RFC 3174.
 const BEGIN: [u32; 5] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
 const ROUNDS: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
 const BLOCK: usize = 64;
 
-/// Returns the name of a content, as repositories have it that do not say otherwise: the SHA-1 of its length and itself.
+/// Returns the blob id of a content in a SHA-1 repository, the default: the SHA-1 of its length and the content.
 ///
-/// Somebody may make two contents of one name. Nobody can make one for a name that stands for a content unknown to them.
+/// An attacker can make two contents with one id (collision), but no content for the id of one that is unknown to
+/// them (second preimage).
 #[must_use]
 pub fn blob_id(content: &[u8]) -> [u8; 20] {
     let mut bytes = format!("blob {}\0", content.len()).into_bytes();
@@ -24,7 +25,7 @@ pub fn blob_id(content: &[u8]) -> [u8; 20] {
     id
 }
 
-/// Takes one block into a digest.
+/// Adds one block to the digest.
 fn digest(state: [u32; 5], block: &[u8]) -> [u32; 5] {
     let word = |four: &[u8]| four.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
     let mut words: Vec<u32> = block.chunks_exact(4).map(word).collect();
@@ -52,7 +53,7 @@ fn digest(state: [u32; 5], block: &[u8]) -> [u32; 5] {
 mod tests {
     use super::*;
 
-    /// What `git hash-object` says, with lengths around the end of a block.
+    /// Output of `git hash-object`, with lengths around a block boundary.
     #[test]
     fn contents_are_named_as_git_names_them() {
         let cases = [

@@ -1,4 +1,4 @@
-//! Looks for a repository as git does: from a folder upwards, and there for `.git` before a bare one.
+//! Finds a repository as git does: upwards from a directory, at each level `.git` before a bare repository.
 #![expect(clippy::disallowed_methods, reason = "asks what lies where git would look, and where the home is")]
 
 use std::ffi::OsStr;
@@ -14,54 +14,55 @@ use crate::folder::{OpenedPath, open_path};
 use crate::reader::FileReader;
 use crate::walk::ToRead;
 
-/// The largest file of settings, file `.git` or file `commondir` that is read.
+/// Maximum size of a settings file, a `.git` file or a `commondir` file.
 const MAX_SETTINGS_BYTES: usize = 1 << 20;
 
-/// The largest index that is read: some half a million files.
+/// Maximum size of an index: some half a million files.
 const MAX_INDEX_BYTES: usize = 64 << 20;
 
-/// The most files of settings that are read for one question, with those that they include.
+/// Maximum number of settings files per query, including included ones.
 const MAX_FILES: usize = 256;
 
-/// git goes so deep into files that include others.
+/// Include depth, as in git.
 const MAX_INCLUDES: usize = 10;
 
-/// The most repositories that are looked at for one question, with all submodules.
+/// Maximum number of repositories per query, including submodules.
 const MAX_REPOSITORIES: usize = 128;
 
-/// The most names in folders of hooks that are looked at for one question.
+/// Maximum number of names in hook directories per query.
 const MAX_HOOKS: usize = 4096;
 
-/// What git finds from a folder upwards.
+/// Result of searching upwards from a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FoundGit {
     /// No repository up to the root.
     Nothing,
-    /// The folder itself is not there.
+    /// The directory itself does not exist.
     NoFolder,
-    /// A bare repository, or something that could not be looked at to its end; and what it is.
+    /// A bare repository, or something that could not be read completely; with a description.
     Doubtful(String),
     /// A repository with a worktree.
     Repository(GitRepository),
 }
 
-/// A repository with a worktree, and what it says of itself.
+/// A repository with a worktree, its settings and its hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GitRepository {
-    /// The folder in which `.git` is.
+    /// The directory that contains `.git`.
     pub top: PathBuf,
-    /// The folder that it shares with its other worktrees, which holds settings and hooks; without links.
+    /// The directory shared by all its worktrees, which contains settings and hooks; without links.
     pub common: PathBuf,
-    /// Its settings, with those of files that they include and of submodules; never those of the user or the machine. Where
-    /// the worktree is does not count as a setting as long as it is where it was found.
+    /// Its settings, including those of included files and of submodules, but not of the user or the machine. The
+    /// location of the worktree is not listed if it matches the place where the repository was found.
     pub settings: Vec<GitSetting>,
-    /// The names in its folders of hooks, without the samples.
+    /// The names in its hook directories, without samples.
     pub hooks: Vec<String>,
 }
 
-/// Looks for the repository that git would find in a folder. Nothing of it is run, and links are followed as git follows them.
+/// Finds the repository that git would find in a directory. Nothing in it is run; links are followed as git follows
+/// them.
 #[must_use]
 pub fn find_git(folder: &Path) -> FoundGit {
     let mut look =
@@ -76,7 +77,7 @@ pub fn find_git(folder: &Path) -> FoundGit {
     }
 }
 
-/// Why git is not to be trusted with what was found.
+/// Why git must not be trusted with a repository.
 struct Doubt(String);
 
 fn doubt<T>(what: impl Into<String>) -> Result<T, Doubt> {
@@ -87,7 +88,7 @@ fn unread(path: &Path, why: &dyn Display) -> Doubt {
     Doubt(format!("`{}` cannot be read: {why}", path.display()))
 }
 
-/// What was looked at for one question.
+/// State of one query.
 struct Look {
     files: usize,
     repositories: usize,
@@ -95,7 +96,7 @@ struct Look {
     home: Option<PathBuf>,
 }
 
-/// The folders of one repository.
+/// The directories of one repository.
 struct Folders {
     top: PathBuf,
     own: PathBuf,
@@ -119,7 +120,7 @@ impl Look {
         Ok(None)
     }
 
-    /// Reads a repository, and those of all its submodules.
+    /// Reads a repository and all its submodules.
     fn repository(&mut self, top: &Path, own: PathBuf) -> Result<GitRepository, Doubt> {
         let mut open = vec![Folders { top: top.to_owned(), common: common(&own)?, own }];
         let first = open.first().map(|folders| folders.common.as_path()).unwrap_or(top);
@@ -145,7 +146,7 @@ impl Look {
         Ok(found)
     }
 
-    /// Reads a file of settings and all that it includes, whatever the condition.
+    /// Reads a settings file and all files that it includes, whatever the condition.
     fn settings(&mut self, path: &Path, depth: usize, into: &mut Vec<GitSetting>) -> Result<(), Doubt> {
         self.files += 1;
         if self.files > MAX_FILES || depth > MAX_INCLUDES {
@@ -165,7 +166,7 @@ impl Look {
         Ok(())
     }
 
-    /// Where a path in a setting leads.
+    /// Resolves a path in a setting.
     fn place(&self, folder: &Path, value: &str) -> Result<PathBuf, Doubt> {
         match (value.strip_prefix("~/"), &self.home) {
             (Some(rest), Some(home)) => Ok(home.join(rest)),
@@ -207,7 +208,7 @@ impl Look {
         Ok(())
     }
 
-    /// Finds the submodules that are there: `git status` goes into each of them, and obeys what it says.
+    /// Finds existing submodules: `git status` enters each of them and obeys its settings.
     fn submodules(
         &self,
         folders: &Folders,
@@ -235,7 +236,7 @@ impl Look {
     }
 }
 
-/// The folder that `.git` is, or that the file of this name leads to.
+/// Returns the directory `.git`, or the one that a `.git` file points to.
 fn git_folder(top: &Path) -> Result<Option<PathBuf>, Doubt> {
     let path = top.join(".git");
     match fs::metadata(&path) {
@@ -252,7 +253,7 @@ fn git_folder(top: &Path) -> Result<Option<PathBuf>, Doubt> {
     }
 }
 
-/// The folder that a worktree shares with others: its own, unless a file leads elsewhere.
+/// Returns the directory shared by the worktrees: its own, unless a `commondir` file names another.
 fn common(own: &Path) -> Result<PathBuf, Doubt> {
     let bytes = read(&own.join("commondir"), MAX_SETTINGS_BYTES)?;
     Ok(bytes.map_or_else(|| own.to_owned(), |bytes| own.join(first_line(&bytes))))
@@ -263,7 +264,7 @@ fn first_line(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes.get(..end).unwrap_or_default()))
 }
 
-/// Whether git takes a folder for a repository, as far as names tell.
+/// Whether git accepts a directory as a repository, judging by names.
 fn is_repository(folder: &Path) -> Result<bool, Doubt> {
     if !is_there(&folder.join("HEAD"))? {
         return Ok(false);
@@ -280,7 +281,7 @@ fn is_there(path: &Path) -> Result<bool, Doubt> {
     }
 }
 
-/// Whether `core.worktree` says no more than where the repository was found.
+/// Whether `core.worktree` merely repeats the place where the repository was found.
 fn says_where_it_is(setting: &GitSetting, folders: &Folders) -> bool {
     let place = setting.value.as_deref().filter(|_| setting.key == "core.worktree");
     let said = place.and_then(|place| fs::canonicalize(folders.own.join(place)).ok());
@@ -291,7 +292,7 @@ fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Reads a file to its end. Nothing where there is none.
+/// Reads a file completely, or returns `None` if it does not exist.
 fn read(path: &Path, max_bytes: usize) -> Result<Option<Vec<u8>>, Doubt> {
     let file = match open_path(path) {
         Ok(OpenedPath::File(file)) => file,

@@ -1,11 +1,11 @@
-//! The index of git, as far as it says which folders are submodules and what is in a file: gitformat-index(5).
+//! Reads git's index, as far as submodules and file contents are concerned: gitformat-index(5).
 
-/// How names of objects are made, which says how long they are.
+/// Hash function of object ids, which determines their length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ObjectId {
-    /// Twenty bytes, as in nearly every repository.
+    /// Twenty bytes, the usual case.
     Sha1,
-    /// Thirty-two bytes, where `extensions.objectFormat` says so.
+    /// Thirty-two bytes, if `extensions.objectFormat` is set so.
     Sha256,
 }
 
@@ -18,40 +18,40 @@ impl ObjectId {
     }
 }
 
-/// Why an index was not read to its end.
+/// Why an index could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitIndexError {
-    /// It is no index, is cut off, or says of itself what does not fit together.
+    /// It is not an index, is truncated, or contradicts itself.
     #[error("the index of git is broken")]
     Broken,
-    /// A part of it stands in another file, or in objects.
+    /// A part of it is stored in another file, or in objects.
     #[error("the index of git is split or sparse")]
     Elsewhere,
 }
 use GitIndexError::{Broken, Elsewhere};
 
-/// Where the mode of an entry stands in it, and where the name of its object.
+/// Offsets of the mode and of the object id in an entry.
 const MODE: usize = 24;
 const ID: usize = 40;
 
-/// What of a mode says what an entry is, and what it is then.
+/// The mode bits with the type of an entry, and their values.
 const KIND: usize = 0o170_000;
 const FILE: usize = 0o100_000;
 const SUBMODULE: usize = 0o160_000;
 const FOLDER: usize = 0o040_000;
 
-/// The flags of an entry that a merge left in doubt.
+/// Flags of an unmerged entry.
 const STAGE: u16 = 0x3000;
 
-/// The longest name that is written with its length.
+/// Names from this length on are stored without their length.
 const LONG_NAME: usize = 0xfff;
 
-/// Returns the paths of all submodules in an index, from the top of the worktree. Takes time in proportion to the index, and
-/// to the names where it shortens them.
+/// Returns the paths of all submodules in an index, relative to the top of the worktree. Takes time linear in the
+/// index and in the expanded names.
 ///
 /// # Errors
-/// When it is no index, or not the whole of one.
+/// When it is not an index, or is incomplete.
 pub fn submodule_paths(index: &[u8], id: ObjectId) -> Result<Vec<Vec<u8>>, GitIndexError> {
     let mut found = Vec::new();
     each(index, id, |entry, path| {
@@ -62,21 +62,21 @@ pub fn submodule_paths(index: &[u8], id: ObjectId) -> Result<Vec<Vec<u8>>, GitIn
     Ok(found)
 }
 
-/// What an index says of a file: the content that the next commit would have.
+/// A file in the index: the content that the next commit would have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexedFile {
-    /// Its path, from the top of the worktree.
+    /// Path relative to the top of the worktree.
     pub path: Vec<u8>,
-    /// The name of its content: [`blob_id`](crate::blob_id).
+    /// Id of its content: [`blob_id`](crate::blob_id).
     pub blob: Vec<u8>,
 }
 
-/// Returns what an index says of the files that are wanted, without those that a merge left in doubt. Takes time in proportion to
-/// the index, and to the names where it shortens them.
+/// Returns the wanted files of an index, without unmerged ones. Takes time linear in the index and in the expanded
+/// names.
 ///
 /// # Errors
-/// When it is no index, or not the whole of one.
+/// When it is not an index, or is incomplete.
 pub fn indexed_files(
     index: &[u8],
     id: ObjectId,
@@ -92,11 +92,11 @@ pub fn indexed_files(
     Ok(found)
 }
 
-/// Returns a number that stands for what an index says of every path: its content, its kind, and whether a merge left it in doubt.
-/// How files looked when it was written makes no difference. The same program alone makes the same number of the same index.
+/// Returns a digest of every path's content, type and merge state in an index. Timestamps are ignored. The digest is
+/// stable only within one build of the program.
 ///
 /// # Errors
-/// When it is no index, or not the whole of one.
+/// When it is not an index, or is incomplete.
 pub fn index_digest(index: &[u8], id: ObjectId) -> Result<u64, GitIndexError> {
     let mut hasher = std::hash::DefaultHasher::new();
     each(index, id, |entry, path| {
@@ -105,7 +105,7 @@ pub fn index_digest(index: &[u8], id: ObjectId) -> Result<u64, GitIndexError> {
     Ok(std::hash::Hasher::finish(&hasher))
 }
 
-/// Shows each entry with its path.
+/// Calls `show` with each entry and its path.
 fn each(index: &[u8], id: ObjectId, mut show: impl FnMut(&Entry<'_>, &[u8])) -> Result<(), GitIndexError> {
     let version = number(index, 4)?;
     if index.get(..4) != Some(b"DIRC") || !(2..=4).contains(&version) {
@@ -128,10 +128,10 @@ fn number(bytes: &[u8], at: usize) -> Result<usize, GitIndexError> {
     usize::try_from(u32::from_be_bytes(*four)).map_err(|_| Broken)
 }
 
-/// What stands in an entry before its path.
+/// The fixed part of an entry, before its path.
 struct Entry<'i> {
     mode: usize,
-    /// The name of its object.
+    /// Object id.
     object: &'i [u8],
     flags: u16,
 }
@@ -141,9 +141,9 @@ struct Entries<'i> {
     at: usize,
     id: ObjectId,
     version: usize,
-    /// The name of the last entry.
+    /// Name of the previous entry.
     name: Vec<u8>,
-    /// Where each entry begins, and whether its name begins like the one before.
+    /// Start of each entry, and whether its name shares a prefix with the one before.
     starts: Vec<(usize, bool)>,
 }
 
@@ -167,7 +167,7 @@ impl<'i> Entries<'i> {
         Ok(Entry { mode, object, flags })
     }
 
-    /// A name that is written whole; zeros fill up the entry to a multiple of eight.
+    /// Reads an uncompressed name; zeros pad the entry to a multiple of eight.
     fn whole(&mut self, start: usize, name_at: usize, length: usize) -> Result<(), GitIndexError> {
         let rest = self.index.get(name_at..).ok_or(Broken)?;
         let length = if length == LONG_NAME { end_of(rest)? } else { length };
@@ -178,7 +178,7 @@ impl<'i> Entries<'i> {
         Ok(())
     }
 
-    /// A name that is written without what it has in common with the one before.
+    /// Reads a name without the prefix that it shares with the previous one.
     fn shortened(&mut self, name_at: usize, length: usize) -> Result<(), GitIndexError> {
         let (dropped, suffix_at) = self.varint(name_at)?;
         let kept = self.name.len().checked_sub(dropped).ok_or(Broken)?;
@@ -192,7 +192,7 @@ impl<'i> Entries<'i> {
         Ok(())
     }
 
-    /// A number of git's own kind, and what is behind it.
+    /// Decodes git's variable-length integer; returns it and the offset behind it.
     fn varint(&self, mut at: usize) -> Result<(usize, usize), GitIndexError> {
         let mut byte = usize::from(*self.index.get(at).ok_or(Broken)?);
         let mut value = byte & 0x7f;
@@ -205,8 +205,8 @@ impl<'i> Entries<'i> {
         Ok((value, at + 1))
     }
 
-    /// Looks through what stands behind the entries. The tables by which git reads with several threads must lead to the same
-    /// entries.
+    /// Checks the extensions behind the entries. The tables that git uses to read with several threads must point to
+    /// the same entries.
     fn extensions(&self) -> Result<(), GitIndexError> {
         let end =
             self.index.len().checked_sub(self.id.bytes()).filter(|end| *end >= self.at).ok_or(Broken)?;
@@ -242,7 +242,7 @@ fn end_of(rest: &[u8]) -> Result<usize, GitIndexError> {
     memchr::memchr(0, rest).ok_or(Broken)
 }
 
-/// The first bytes, behind which a zero must stand, and before which none.
+/// Returns the first `length` bytes; they must not contain a zero, and one must follow.
 fn named(rest: &[u8], length: usize) -> Result<&[u8], GitIndexError> {
     if end_of(rest)? != length {
         return Err(Broken);
@@ -254,7 +254,7 @@ fn named(rest: &[u8], length: usize) -> Result<&[u8], GitIndexError> {
 mod tests {
     use super::*;
 
-    /// An entry of the first kind, with its mode and its path.
+    /// A version 2 entry, with its mode and its path.
     fn entry(mode: u32, path: &str) -> Vec<u8> {
         let mut bytes = vec![0; MODE];
         bytes.extend(mode.to_be_bytes());
@@ -316,7 +316,7 @@ mod tests {
         assert_eq!(submodule_paths(&split, ObjectId::Sha1), Err(Elsewhere));
         let sparse = index(&[entry(0o040_000, "a/")], b"");
         assert_eq!(submodule_paths(&sparse, ObjectId::Sha1), Err(Elsewhere));
-        // A table that leads to other entries than those that were read.
+        // A table that points to entries other than those that were read.
         for table in [&b"EOIE\0\0\0\x04\0\0\0\x0c"[..], b"IEOT\0\0\0\x0c\0\0\0\x01\0\0\0\x10\0\0\0\x02"] {
             assert_eq!(submodule_paths(&index(&entries, table), ObjectId::Sha1), Err(Broken));
         }

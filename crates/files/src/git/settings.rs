@@ -1,15 +1,15 @@
-//! The files in which git keeps settings, read as git reads them: git-config(1), "Syntax".
+//! Parses git's config files as git does: git-config(1), "Syntax".
 
-/// A setting as a file of git's says it.
+/// A setting in a git config file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitSetting {
-    /// `core.fsmonitor`, `filter.LFS.clean`: in lower case, but for what stands in quotes in the head of a section.
+    /// `core.fsmonitor`, `filter.LFS.clean`: lower case, except for a quoted subsection.
     pub key: String,
-    /// Nothing where the name stands alone, which switches the setting on.
+    /// `None` for a name without a value, which means true.
     pub value: Option<String>,
 }
 
-/// Why git would not read a file of settings either, or reads more in it than can be read here.
+/// A config file that git would reject too, or that contains more than this parser supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("line {line} is no setting of git")]
 pub struct GitSyntaxError {
@@ -17,10 +17,10 @@ pub struct GitSyntaxError {
     pub line: usize,
 }
 
-/// Reads the settings in a file of git's, in the order in which they stand there. Takes time in proportion to the text.
+/// Parses the settings of a git config file in order. Takes linear time.
 ///
 /// # Errors
-/// The first line that is no setting, or no text in UTF-8.
+/// The first line that is not a setting, or not UTF-8.
 pub fn git_settings(bytes: &[u8]) -> Result<Vec<GitSetting>, GitSyntaxError> {
     let text = str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn git_settings(bytes: &[u8]) -> Result<Vec<GitSetting>, GitSyntaxError> {
     Ok(settings)
 }
 
-/// What git calls a space, which is less than C does.
+/// Git's definition of a space, which is narrower than C's.
 const fn is_space(letter: char) -> bool {
     matches!(letter, ' ' | '\t' | '\n' | '\r')
 }
@@ -55,12 +55,12 @@ const fn is_key_letter(letter: char) -> bool {
 
 struct Reader<'t> {
     rest: std::str::Chars<'t>,
-    /// Where the last letter stands; a line ends with its line end.
+    /// Line of the last character; a line end belongs to its line.
     line: usize,
 }
 
 impl Reader<'_> {
-    /// The next letter; both signs of a line end of Windows are one.
+    /// Returns the next character; CR LF counts as one.
     fn next(&mut self) -> Option<char> {
         let letter = self.rest.next()?;
         let letter = match letter {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         Some(letter)
     }
 
-    /// The next letter, and the end of the text as the end of a line.
+    /// Returns the next character, or a line feed at the end of the text.
     fn next_or_end(&mut self) -> char {
         self.next().unwrap_or('\n')
     }
@@ -80,7 +80,7 @@ impl Reader<'_> {
         while self.next_or_end() != '\n' {}
     }
 
-    /// `core]`, `remote "origin"]`.
+    /// Parses the rest of `core]` or `remote "origin"]`.
     fn section(&mut self) -> Option<String> {
         let mut name = String::new();
         loop {
@@ -118,7 +118,7 @@ impl Reader<'_> {
         (self.next()? == ']').then_some(name)
     }
 
-    /// A name from its first letter, and the value.
+    /// Parses a name from its first letter on, and the value.
     fn setting(&mut self, section: &str, first: char) -> Option<GitSetting> {
         let mut key = format!("{section}.{}", first.to_ascii_lowercase());
         let mut letter = self.next_or_end();
@@ -138,7 +138,7 @@ impl Reader<'_> {
 
     fn value(&mut self) -> Option<String> {
         let mut value = String::new();
-        // What is behind this is spaces, which end with the line.
+        // Everything behind this is trailing space, which git drops.
         let mut kept = 0;
         let mut is_quoted = false;
         loop {

@@ -1,4 +1,4 @@
-//! A walk through a folder that keeps every file's number and name.
+//! Walks a directory tree and records the inode and name of every file.
 
 #![expect(clippy::disallowed_methods, reason = "walks a folder")]
 
@@ -9,29 +9,29 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Dir, FileType, Mode, OFlags, Stat, fstat, openat};
 
-/// The most entries that are looked at: some ten megabytes of names.
+/// Maximum number of entries: some ten megabytes of names.
 pub(super) const MAX_ENTRIES: usize = 200_000;
 
-/// The deepest folder that is looked into.
+/// Maximum depth of the walk.
 const MAX_DEPTH: usize = 64;
 
-/// How a folder is opened to be read: never through a link.
+/// Flags to open a directory for reading, never through a link.
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The files below a folder by their numbers.
+/// Files below a directory by inode.
 #[derive(Debug)]
 pub(super) struct Index {
     folders: Vec<Folder>,
     /// The files, sorted.
     files: Vec<File>,
-    /// Whether everything was looked at.
+    /// Whether the walk was complete.
     pub(super) is_finished: bool,
 }
 
 #[derive(Debug)]
 struct Folder {
-    /// From the folder that is walked.
+    /// Relative to the root of the walk.
     path: PathBuf,
     stat: Stat,
 }
@@ -44,7 +44,7 @@ struct File {
 }
 
 impl Index {
-    /// Walks through a folder, up to so many entries.
+    /// Walks a directory tree, up to `max_entries` entries.
     pub(super) fn walk(top: &OwnedFd, max_entries: usize) -> Self {
         #[cfg(test)]
         work::count();
@@ -52,7 +52,7 @@ impl Index {
             index: Self { folders: Vec::new(), files: Vec::new(), is_finished: true },
             left: max_entries,
         };
-        // Opened anew: reading a folder moves through it, and the folder is shared.
+        // Reopened: reading moves the offset, and the descriptor is shared.
         match openat(top, ".", FOLDER, Mode::empty()) {
             Ok(folder) => walk.folder(&folder, Path::new(""), MAX_DEPTH),
             Err(_) => walk.index.is_finished = false,
@@ -61,13 +61,13 @@ impl Index {
         walk.index
     }
 
-    /// Returns the names that a file had, each as its folder and the name in it.
+    /// Returns the recorded names of a file, each as its directory and name.
     pub(super) fn names<'i>(&'i self, stat: &'i Stat) -> impl Iterator<Item = (&'i Path, &'i OsStr)> {
         let first = self.files.partition_point(|file| file.number < stat.st_ino);
         let numbered = self.files.iter().skip(first).take_while(|file| file.number == stat.st_ino);
         numbered.filter_map(|file| {
             let folder = self.folders.get(file.folder)?;
-            // Files of another file system that is mounted below may have the same numbers.
+            // Files of another file system that is mounted below may have the same inode numbers.
             (folder.stat.st_dev == stat.st_dev).then_some((folder.path.as_path(), file.name.as_os_str()))
         })
     }
@@ -119,7 +119,7 @@ impl Walk {
     }
 }
 
-/// Counts walks, to show that few are needed.
+/// Counts walks in tests.
 #[cfg(test)]
 pub(super) mod work {
     use std::cell::Cell;
@@ -130,7 +130,7 @@ pub(super) mod work {
         WALKS.set(WALKS.get() + 1);
     }
 
-    /// Returns how many walks are made meanwhile.
+    /// Returns the number of walks during `work`.
     pub(in crate::hard_links) fn walks(work: impl FnOnce()) -> usize {
         WALKS.set(0);
         work();

@@ -1,4 +1,4 @@
-//! What only Linux can say about a path.
+//! Linux-specific path queries.
 
 #![cfg_attr(
     target_os = "linux",
@@ -8,7 +8,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 
-/// Opens a folder below another in one step, or fails: through no link, never out of it.
+/// Opens a directory below another in one step, or fails: through no link, never out of it.
 #[cfg(target_os = "linux")]
 pub(super) fn open_below(folder: &OwnedFd, path: &Path) -> rustix::io::Result<OwnedFd> {
     use rustix::fs::{Mode, ResolveFlags, openat2};
@@ -22,8 +22,8 @@ pub(super) fn open_below(_folder: &OwnedFd, _path: &Path) -> rustix::io::Result<
     Err(rustix::io::Errno::NOSYS)
 }
 
-/// Whether a link with this target leads not by its text but to wherever a process is or what it has open. Such
-/// links are only found in `/proc`, and their text is an absolute path or names no file (`pipe:[1]`).
+/// Whether a link with this target is a magic link, which leads to a process or its open files instead of its text.
+/// They occur only in `/proc`, and their text is an absolute path or not a path at all (`pipe:[1]`).
 #[cfg(target_os = "linux")]
 pub(super) fn is_magic(folder: BorrowedFd<'_>, target: &Path) -> bool {
     let looks = target.is_absolute() || target.as_os_str().as_encoded_bytes().contains(&b':');

@@ -1,6 +1,6 @@
-//! Texts of documents that are zips of markup: of Word, PowerPoint, Excel and LibreOffice.
+//! Texts of documents that are zips of markup: Word, PowerPoint, Excel and LibreOffice.
 
-/// Ends of what a reader sees as one line, and breaks within.
+/// Markup that ends a visible line, and line breaks.
 const ENDS: &[&[u8]] = &[
     b"/w:p",
     b"/a:p",
@@ -14,11 +14,11 @@ const ENDS: &[&[u8]] = &[
     b"text:line-break",
 ];
 
-/// What stands for a letter in markup.
+/// Character entities of markup.
 const ENTITIES: &[(&[u8], u8)] =
     &[(b"&lt;", b'<'), (b"&gt;", b'>'), (b"&amp;", b'&'), (b"&quot;", b'"'), (b"&apos;", b'\'')];
 
-/// Returns what a reader of the document sees, if it is one: the markup is gone, and one line is one line.
+/// Returns the visible text if the member is a document: without markup, one line per line.
 pub(super) fn text_of_markup(name: &[u8], bytes: &[u8]) -> Option<String> {
     if !name.to_ascii_lowercase().ends_with(b".xml") || !bytes.contains(&b'<') {
         return None;

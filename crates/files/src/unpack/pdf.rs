@@ -1,4 +1,4 @@
-//! PDF: streams that are compressed, with texts in them that are shown piece by piece.
+//! PDF: compressed streams, in which texts are shown piece by piece.
 
 use flate2::bufread::ZlibDecoder;
 use memchr::memmem;
@@ -9,13 +9,13 @@ use crate::gap::Unopened;
 const BEGIN: &[u8] = b"stream";
 const END: &[u8] = b"endstream";
 
-/// What a document has that shows more than its letters say.
+/// Features of a document that show more than its letters.
 const DRAWN: &[&[u8]] = &[b"/Image", b"/FontFile", b"/Identity-H", b"/Identity-V", b"/ToUnicode"];
 
-/// How far before a stream its description may begin.
+/// Maximum distance of a stream's dictionary before it.
 const MAX_DESCRIPTION: usize = 4096;
 
-/// A gap in a line of text from this width on is a blank, in thousandths of the size of the letters.
+/// A gap within a line of at least this width is a blank, in thousandths of the font size.
 const BLANK: i32 = -150;
 
 pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
@@ -25,7 +25,7 @@ pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
     look_for_drawings(bytes, opening);
     let mut until = 0;
     for (number, at) in memmem::find_iter(bytes, BEGIN).enumerate() {
-        // The letters within what was read already, and those of the end.
+        // Skip letters within the part that was read already, and those of `endstream`.
         let is_end = at >= 3 && bytes.get(at - 3..at) == Some(b"end");
         let Some(rest) = bytes.get(at + BEGIN.len()..).filter(|_| at >= until && !is_end) else { continue };
         let Some(rest) = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")) else { continue };
@@ -38,14 +38,14 @@ pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
     }
 }
 
-/// Says that somebody who reads the document may see what stands in no text of it.
+/// Reports that a reader of the document may see content that is not in its texts.
 fn look_for_drawings(bytes: &[u8], opening: &mut Opening<'_>) {
     if DRAWN.iter().any(|word| has(bytes, word)) {
         opening.miss(Unopened::Drawn);
     }
 }
 
-/// Whether the end of the file names how it is encrypted, by itself or by where that stands.
+/// Whether the trailer names an encryption dictionary, directly or by reference.
 fn is_encrypted(bytes: &[u8]) -> bool {
     memmem::find_iter(bytes, b"/Encrypt").any(|at| {
         let rest = bytes.get(at + b"/Encrypt".len()..).unwrap_or_default().trim_ascii_start();
@@ -53,7 +53,7 @@ fn is_encrypted(bytes: &[u8]) -> bool {
     })
 }
 
-/// What stands before a stream and says what it is.
+/// Returns the dictionary before a stream.
 fn description(before: &[u8]) -> &[u8] {
     let near = before.get(before.len().saturating_sub(MAX_DESCRIPTION)..).unwrap_or_default();
     memmem::rfind(near, b"obj").and_then(|at| near.get(at..)).unwrap_or(near)
@@ -77,7 +77,7 @@ fn show(number: usize, description: &[u8], bytes: &[u8], opening: &mut Opening<'
     }
     let packed = has(description, b"/FlateDecode");
     let inflated = packed.then(|| opening.budget.read(ZlibDecoder::new(bytes)));
-    // What is not packed was seen with the file itself, but for what is put together from its pieces.
+    // An uncompressed stream was scanned with the file itself; only texts assembled from its pieces are new.
     if let Some((inflated, why)) = &inflated {
         look_for_drawings(inflated, opening);
         opening.hand_on(name.as_bytes(), inflated, *why);
@@ -89,7 +89,7 @@ fn show(number: usize, description: &[u8], bytes: &[u8], opening: &mut Opening<'
     }
 }
 
-/// Reads five letters as four bytes, as far as they are such letters.
+/// Decodes ASCII85, up to the first invalid character.
 pub(super) fn ascii_85(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len() / 5 * 4);
     let (mut group, mut count) = (0_u32, 0);
@@ -114,7 +114,7 @@ pub(super) fn ascii_85(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Puts together what is shown: pieces of one line are one line.
+/// Assembles the shown text: pieces of one line become one line.
 fn text_of(content: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     let mut rest = content;
@@ -138,7 +138,7 @@ fn line_end<'b>(after: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     after.get(1..).unwrap_or_default()
 }
 
-/// A number between pieces moves the next one: far enough, and there is a blank.
+/// A number between pieces moves the next one; a large move is a blank.
 fn kerning<'b>(rest: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     let digits = rest.iter().skip(1).take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at(digits + 1);
@@ -150,7 +150,7 @@ fn kerning<'b>(rest: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     after
 }
 
-/// Reads a string in brackets up to its end, and returns what follows.
+/// Reads a literal string up to its closing bracket and returns the rest.
 fn literal<'b>(mut rest: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     let mut depth = 0_usize;
     while let Some((first, after)) = rest.split_first() {
@@ -186,7 +186,7 @@ fn escaped<'b>(after: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     behind
 }
 
-/// Reads a string of hexadecimal digits, of one byte or two a letter.
+/// Reads a hexadecimal string with one or two bytes per letter.
 fn hexadecimal<'b>(rest: &'b [u8], text: &mut Vec<u8>) -> &'b [u8] {
     let end = memchr::memchr(b'>', rest).unwrap_or(rest.len());
     let (inside, after) = rest.split_at(end);

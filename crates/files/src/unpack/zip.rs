@@ -1,4 +1,5 @@
-//! Zip: each member has a head before it and a row in the list at the end. Some programs go by the heads, most by the list.
+//! Zip: each member has a local header and a row in the central directory. Some programs follow the headers, most the
+//! directory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,25 +14,25 @@ const HEAD_BYTES: usize = 30;
 const ROW: &[u8] = b"PK\x01\x02";
 const ROW_BYTES: usize = 46;
 const END: &[u8] = b"PK\x05\x06";
-/// The end of the list is at most so far from the end of the file: its own bytes and the longest comment.
+/// Maximum distance of the end record from the end of the file: its own size and the longest comment.
 const END_WITHIN: usize = 22 + 0xffff;
 
 const ENCRYPTED: u16 = 1;
-/// The sizes stand behind the bytes.
+/// Flag: the sizes follow the data.
 const SIZE_BEHIND: u16 = 8;
 
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 
-/// Where a size or place stands in a record of its own, of zip64.
+/// Value of a size or offset that is stored in a zip64 record instead.
 const ELSEWHERE: usize = u32::MAX as usize;
 
-/// Whether a program that looks for a zip from the end finds one.
+/// Whether a program that searches from the end finds a zip.
 pub(super) fn is_at_the_end(bytes: &[u8]) -> bool {
     let tail = bytes.get(bytes.len().saturating_sub(END_WITHIN)..).unwrap_or_default();
     let Some(end) = memmem::rfind(tail, END) else { return false };
     let Some(end) = tail.get(end..) else { return false };
-    // A text that speaks of zips has the letters; an end has a list of that size before it.
+    // A text about zips may contain the signature; a real end record has a directory of the stated size before it.
     u32_at(end, 12).is_some_and(|size| size as usize <= bytes.len())
         && end.len() >= 22
         && memmem::find(bytes, ROW).is_some()
@@ -41,7 +42,7 @@ pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
     let heads: BTreeSet<usize> = memmem::find_iter(bytes, HEAD).collect();
     let rows: BTreeMap<usize, Row<'_>> =
         memmem::find_iter(bytes, ROW).filter_map(|at| Row::read(bytes.get(at..)?)).collect();
-    // Places count from the first byte of the archive, which need not be that of the file.
+    // Offsets count from the first byte of the archive, which need not be that of the file.
     let before = heads.first().copied().unwrap_or_default();
     let first = rows.keys().next().copied().unwrap_or_default();
     let shift = before.saturating_sub(first);
@@ -60,14 +61,14 @@ pub(super) fn open(bytes: &[u8], opening: &mut Opening<'_>) {
     }
 }
 
-/// A row of the list.
+/// A row of the central directory.
 struct Row<'b> {
     name: &'b [u8],
     packed: usize,
 }
 
 impl<'b> Row<'b> {
-    /// Returns where the head of the member stands, and what the row says of it.
+    /// Returns the offset of the member's header, and the row.
     fn read(bytes: &'b [u8]) -> Option<(usize, Self)> {
         let length = usize::from(u16_at(bytes, 28)?);
         let (at, packed) = (u32_at(bytes, 42)?, u32_at(bytes, 20)?);
@@ -76,7 +77,7 @@ impl<'b> Row<'b> {
     }
 }
 
-/// A head and what follows it.
+/// A local header and the data behind it.
 struct Member<'b> {
     flags: u16,
     method: u16,
@@ -111,8 +112,8 @@ impl<'b> Member<'b> {
         }
     }
 
-    /// The bytes of a member that is not compressed: as many as the head or the list says, whichever is more. Where the size stands
-    /// behind them, all that follows.
+    /// Returns the data of an uncompressed member: as long as the header or the directory states, whichever is
+    /// longer; if the size follows the data, all of the rest.
     fn stored(&self, row: Option<&Row<'_>>) -> &'b [u8] {
         let packed = self.packed.max(row.map_or(0, |row| row.packed));
         let is_behind = packed == 0 && self.flags & SIZE_BEHIND != 0;

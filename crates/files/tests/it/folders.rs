@@ -1,4 +1,4 @@
-//! What a stranger puts into a folder, and what is read of it.
+//! Reading of hostile directories.
 #![expect(clippy::disallowed_methods, reason = "makes the folders that it reads")]
 
 use std::fs;
@@ -24,7 +24,7 @@ fn folder(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
-/// A line for each stop: its path below the folder, how many bytes, and the name of the gap.
+/// A line for each stop: its path below the directory, the number of bytes, and the name of the gap.
 fn stops(folder: &Path, options: &FileOptions) -> Vec<String> {
     let mut lines = Vec::new();
     read_files(

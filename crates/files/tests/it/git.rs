@@ -1,4 +1,4 @@
-//! What is read of repositories, beside what git itself reads.
+//! Reading of repositories, compared with git itself.
 #![expect(clippy::disallowed_methods, reason = "makes repositories, and asks git")]
 #![expect(clippy::print_stdout, reason = "says what is skipped")]
 #![expect(clippy::panic, reason = "a helper of tests fails by panicking")]
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use stockade_files::{FoundGit, GitRepository, find_git, git_settings};
 
-/// Runs git without the settings of whoever runs the tests.
+/// Runs git without the settings of the user who runs the tests.
 fn git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     let mut git = Command::new("git");
     git.current_dir(folder).args(["-c", "user.name=x", "-c", "user.email=x@x.example"]);
@@ -19,7 +19,7 @@ fn git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {
     output.status.success().then_some(output.stdout)
 }
 
-/// Whether there is git to compare with.
+/// Whether git is available for comparison.
 fn has_git() -> bool {
     let found = git(Path::new("/"), &["--version"]).is_some();
     if !found {
@@ -37,7 +37,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Adds to the settings of a repository.
+/// Appends to the settings of a repository.
 fn append(path: &Path, text: &str) {
     let before = fs::read_to_string(path).unwrap_or_default();
     write(path, &format!("{before}{text}"));
@@ -58,7 +58,7 @@ fn is_doubtful(folder: &Path) -> bool {
     matches!(find_git(folder), FoundGit::Doubtful(_))
 }
 
-/// Pieces of files of settings, from which many are put together.
+/// Fragments of which settings files are composed.
 const PIECES: &[&str] = &[
     "[core]",
     "[Core \"X y\"]",
@@ -144,7 +144,7 @@ fn a_repository_is_found_from_its_folders() {
     let repository = found(&top.join("src/a"));
     assert_eq!((repository.top, repository.common), (top.clone(), top.join(".git")));
     assert_eq!(repository.hooks, ["pre-commit"]);
-    // What git takes for one without a worktree, and what is half of one.
+    // Directories that git takes for a bare repository, and half of one.
     for name in ["HEAD", "objects/x", "refs/x"] {
         write(&top.join("fix/b").join(name), "");
     }
@@ -177,7 +177,7 @@ fn settings_come_from_wherever_git_takes_them() {
     write(&top.join(".husky/_/pre-commit"), "");
     append(&own.join("config"), "[core]hooksPath=.husky/_\n");
     assert_eq!(found(&top).hooks, ["pre-commit"]);
-    // What leads nobody knows where, goes round, or is no file.
+    // Settings whose target is unknown, cyclic, or not a file.
     let whole = fs::read_to_string(own.join("config")).unwrap();
     for odd in [
         "[include]path=~other/x",
@@ -194,7 +194,7 @@ fn settings_come_from_wherever_git_takes_them() {
     assert!(is_doubtful(&top));
 }
 
-/// Worktrees and submodules as git makes them, and one that nobody has listed.
+/// Worktrees and submodules as git makes them, and an unlisted one.
 #[test]
 fn what_git_keeps_in_a_repository_belongs_to_it() {
     if !has_git() {
@@ -217,12 +217,12 @@ fn what_git_keeps_in_a_repository_belongs_to_it() {
     assert_eq!(found(&base.join("tree")).common, own);
     assert_ne!(found(&lib).common, own);
     assert!(!keys(&top).contains(&"core.worktree".to_owned()), "where a submodule is, is no news");
-    // git goes into submodules, and obeys what they say.
+    // git enters submodules and obeys their settings.
     append(&own.join("modules/sub/config"), "[core]fsmonitor=x\n");
     assert!(keys(&top).contains(&"core.fsmonitor".to_owned()));
     made(&lib, &["config", "core.worktree", "/tmp"]);
     assert!(keys(&lib).contains(&"core.worktree".to_owned()));
-    // One that is in the index alone, in each form of an index.
+    // A submodule that is only in the index, in each index format.
     made(&top, &["clone", "-q", "../lib", "more"]);
     made(&top, &["-c", "advice.addEmbeddedRepo=false", "add", "more"]);
     append(&top.join("more/.git/config"), "[core]pager=x\n");

@@ -1,4 +1,4 @@
-//! Random trees of folders, files and links, and paths through them: what is found is what the kernel opens.
+//! Random trees of directories, files and links, and paths through them: a path resolves to what the kernel opens.
 #![cfg(target_os = "linux")]
 #![expect(clippy::disallowed_methods, reason = "makes the folders that it looks paths up in")]
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "helpers of tests fail by panicking")]
@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 use stockade_files::{FoundTarget, LookupError, Resolver, RootFolder};
 
-/// Numbers that look random and are the same each time.
+/// Pseudorandom numbers from a fixed seed.
 struct Dice(u64);
 
 impl Dice {
@@ -25,7 +25,7 @@ impl Dice {
         texts[self.below(texts.len())]
     }
 
-    /// A path that may go anywhere: through links, up, through what is missing, or through what is no folder.
+    /// A path that may go anywhere: through links, up, through missing names, or through a file.
     fn path(&mut self, base: &str) -> String {
         let mut path = self.one(&["", "", "", "./", "../", base, "//"]).to_owned();
         for _ in 0..=self.below(5) {
@@ -60,13 +60,13 @@ fn plant(dice: &mut Dice, base: &Path) {
     }
 }
 
-/// What the kernel opens, without links.
+/// Returns what the kernel opens, without links.
 fn opened(path: &Path, flags: OFlags) -> Result<PathBuf, Errno> {
     let file = openat(CWD, path, flags | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR)?;
     Ok(fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap())
 }
 
-/// How often each kind of answer was compared, so that none is missing.
+/// Counts the comparisons of each kind, so that none is missing.
 #[derive(Debug, Default)]
 struct Seen {
     existing: usize,
@@ -84,7 +84,7 @@ fn compare(root: &RootFolder, path: &str, seen: &mut Seen) {
             assert_eq!(real, kernel, "{path}");
             seen.existing += 1;
         }
-        // The kernel would look for a name above what is missing; whoever tidies the path first does not.
+        // The kernel rejects a `..` behind a missing name; programs that normalise the path first accept it.
         (Err(Errno::NOENT), Ok((_, true))) => seen.tidied += 1,
         (Err(Errno::NOENT), Ok((real, false))) => match opened(&named, OFlags::CREATE | OFlags::WRONLY) {
             Ok(kernel) => {
@@ -97,7 +97,7 @@ fn compare(root: &RootFolder, path: &str, seen: &mut Seen) {
         (Err(Errno::LOOP), Err(LookupError::Loop)) | (Err(Errno::NOTDIR), Err(LookupError::NotAFolder)) => {
             seen.refused += 1;
         }
-        // Behind what is missing, the kernel does not look on; here it is looked on, and refused.
+        // Behind a missing name, the kernel stops; this crate looks on, and refuses.
         (Err(Errno::NOENT), Err(_)) => seen.refused += 1,
         (kernel, found) => panic!("{path}: the kernel says {kernel:?}, the crate {found:?}"),
     }

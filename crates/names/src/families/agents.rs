@@ -161,7 +161,7 @@ pub(super) const ROWS: &[Name] = &[
         id: "agent-plugins",
         tool: "Plugins and models of agents",
         paths: &[".claude-plugin", ".codex-plugin", ".aider.model.settings.yml", "gemini-extension.json"],
-        why: "Whoever installs the plugin runs the hooks and servers that it names.",
+        why: "A user who installs the plugin runs the hooks and servers that it names.",
         matches: &[".claude-plugin/plugin.json"],
         clean: &["plugin.json"],
         ..INSTRUCTS

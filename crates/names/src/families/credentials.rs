@@ -1,16 +1,16 @@
-//! Where the tools of a user keep what they log in with, below the home.
+//! Files below the home in which tools store credentials.
 //!
-//! A file or folder that is nothing but a tool's own is withheld: nobody has to share it. Where credentials lie in a folder
-//! that is worth sharing, such as the libraries that a package manager has fetched, they alone are masked in it.
+//! A file or directory that belongs to one tool alone is withheld; it never has to be shared. Credentials in a
+//! directory that is worth sharing, such as a package manager's cache, are masked individually.
 
 use super::SECRET;
 use crate::name::{Name, SandboxView, Scope, Tools};
 
-/// What nobody has to share, nor what is around it.
+/// Never shared, and neither is a directory that contains it.
 const WITHHELD: Name =
     Name { scope: Scope::Home, tools: Tools::Configured, view: SandboxView::Withheld, ..SECRET };
 
-/// What is empty where the folder around it is shared.
+/// Masked where its directory is shared.
 const MASKED: Name = Name { view: SandboxView::Masked, ..WITHHELD };
 
 #[rustfmt::skip]
@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Name] = &[
             ".groq", ".perplexity", ".xai", ".deepseek", ".langchain", ".langsmith", ".wandb", ".comet.config", ".neptune", ".clearml.conf",
             ".mlflow", ".lightning", ".runpod", ".vast_api_key", ".lambdalabs", ".llm", ".sgpt", ".shell_gpt", ".aichat", ".fabric", ".mods",
         ],
-        why: "Keys with which models are asked at somebody's expense.",
+        why: "API keys of models, which spend their owner's money.",
         matches: &[".openai", ".kaggle/kaggle.json", ".modal.toml"],
         clean: &["openai", ".kaggler", ".modals"],
         ..WITHHELD

@@ -8,7 +8,7 @@ pub(super) const ROWS: &[Name] = &[
         id: "git-repository",
         tool: "Git",
         paths: &[".git"],
-        // Git itself has to write there; what runs programs in it has a row of its own.
+        // Git itself has to write there; the parts that run programs have rows of their own.
         write: Write::Free,
         tools: Tools::Forbidden,
         why: "A repository names hooks, filters and monitors, and git runs them.",
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Name] = &[
         id: "git-files",
         tool: "Git",
         paths: &[".gitmodules", ".gitconfig"],
-        why: "Submodules are fetched from where it says, with the settings that it names; a home has its settings in the other.",
+        why: "`.gitmodules` names the sources and settings of submodules; `.gitconfig` contains the settings of a home.",
         matches: &[".gitmodules", "sub/.gitconfig"],
         clean: &[".gitkeep", "gitconfig.md"],
         ..STARTS

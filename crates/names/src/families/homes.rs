@@ -1,4 +1,4 @@
-//! What starts programs, or instructs agents, in the home of the user.
+//! Files in the user's home that start programs or instruct agents.
 
 use super::AT_HOME;
 use crate::name::{Kind, Name};

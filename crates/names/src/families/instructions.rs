@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Name] = &[
             ".voidrules",
             ".idx/airules.md",
         ],
-        why: "Added to what the agent is told with each request.",
+        why: "Added to the agent's instructions with each request.",
         matches: &[".cursorrules", "x/.goosehints", ".roorules-code"],
         clean: &["rules", ".gitrules"],
         ..INSTRUCTS
@@ -68,7 +68,7 @@ pub(super) const ROWS: &[Name] = &[
             ".github/agents",
             ".github/skills",
         ],
-        why: "Added to what the agent is told, or offered to it as modes and skills.",
+        why: "Added to the agent's instructions, or offered to it as modes and skills.",
         matches: &[".github/copilot-instructions.md", "x/.github/prompts/x.prompt.md"],
         clean: &[".github/CONTRIBUTING.md", "prompts/x.md"],
         ..INSTRUCTS

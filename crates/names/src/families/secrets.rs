@@ -1,15 +1,15 @@
-//! Files that hold secrets, and who may not read them.
+//! Files that contain secrets, and which commands may not read them.
 
 use super::SECRET;
 use crate::name::{Kind, Name, Read, SandboxView, Scope, Tools, Write};
 
-/// Keys that somebody logs in with: no command has any business reading them.
+/// Keys that grant a login: no command needs to read them.
 const KEY: Name = Name { kind: Kind::GrantsAccess, read: Read::Refuse, ..SECRET };
 
-/// Credentials of one tool, which that tool reads itself.
+/// Credentials of one tool, which the tool reads itself.
 const CREDENTIAL: Name = Name { read: Read::Refuse, ..SECRET };
 
-/// Secrets below the home. Globs of file tools begin in a workspace, so they cannot name them.
+/// Secrets below the home. Globs of file tools are relative to a workspace, so they cannot name them.
 const HOME_SECRET: Name = Name { scope: Scope::Home, tools: Tools::Configured, ..SECRET };
 
 /// Secrets of the machine.
@@ -88,7 +88,7 @@ pub(super) const ROWS: &[Name] = &[
         write: Write::Refuse,
         tools: Tools::Forbidden,
         read: Read::Free,
-        why: "Says who may log in, and which program connects.",
+        why: "Lists who may log in, and names the program that connects.",
         matches: &[".ssh/authorized_keys2", "x/.ssh/config"],
         clean: &["authorized_keys.md"],
         ..KEY
@@ -108,7 +108,7 @@ pub(super) const ROWS: &[Name] = &[
         tool: "SSH",
         paths: &["id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "id_xmss*"],
         kind: Kind::GrantsAccess,
-        why: "Private keys, their copies and what stands beside them, which file tools never open.",
+        why: "Private keys, their copies and the files beside them, which file tools never open.",
         matches: &["id_rsa.bak", "x/id_xmss"],
         clean: &["idrsa"],
         ..SECRET
@@ -204,7 +204,7 @@ pub(super) const ROWS: &[Name] = &[
             ".terraform.d/credentials*",
         ],
         but: &["*.pub", ".config/gcloud/configurations"],
-        why: "The tool reads its credentials itself; nobody else needs to.",
+        why: "The tool reads its credentials itself; no command needs to.",
         matches: &[".aws/credentials", "x/.config/gcloud/credentials.db", ".git-credentials"],
         clean: &[".aws.md", "config/gcloud", "login data.md"],
         ..CREDENTIAL
@@ -380,7 +380,7 @@ pub(super) const ROWS: &[Name] = &[
         tools: Tools::Configured,
         write: Write::Refuse,
         read: Read::Free,
-        why: "Says who may log in to the machine.",
+        why: "Lists who may log in to the machine.",
         matches: &["etc/ssh/sshd_config"],
         clean: &["etc/sshx"],
         ..KEY
@@ -432,7 +432,7 @@ pub(super) const ROWS: &[Name] = &[
             "dev/port",
         ],
         read: Read::Ask,
-        why: "Every file of the machine, whoever may read it.",
+        why: "Every file of the machine, regardless of its permissions.",
         matches: &["dev/sda", "dev/nvme0n1p2", "dev/mapper/root", "dev/disk/by-uuid/x"],
         clean: &["dev/null", "dev/shm/x"],
         ..MACHINE_SECRET
@@ -442,7 +442,7 @@ pub(super) const ROWS: &[Name] = &[
         tool: "The machine",
         paths: &["etc/passwd"],
         read: Read::Ask,
-        why: "Says who has an account.",
+        why: "Lists the accounts of the machine.",
         matches: &["etc/passwd"],
         clean: &["etc/passwords.md"],
         ..MACHINE_SECRET

@@ -1,4 +1,4 @@
-//! Shells and what they read when they start, or on entering a folder.
+//! Shells, and files that they read at start or on entering a directory.
 
 use super::STARTS;
 use crate::name::{Name, Read, Scope, Tools, Write};
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Name] = &[
             ".login",
             ".inputrc",
         ],
-        why: "A shell with this folder as its home runs it, or binds keys to commands as it says.",
+        why: "A shell with this directory as its home runs it, or binds keys to the commands in it.",
         matches: &[".profile", "home/.inputrc"],
         clean: &["profile", ".profiles"],
         ..STARTS

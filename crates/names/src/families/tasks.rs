@@ -81,7 +81,7 @@ pub(super) const ROWS: &[Name] = &[
         kind: Kind::StartsPrograms,
         write: Write::Report,
         read: Read::Ask,
-        why: "Says where packages go to and come from, and holds the password for it.",
+        why: "Names the registries of packages, and contains the passwords for them.",
         matches: &[".pypirc", "x/.pypirc"],
         clean: &["pypirc.md"],
         ..SECRET

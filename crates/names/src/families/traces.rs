@@ -1,4 +1,4 @@
-//! Histories and logs: they tell what was done, and often with which password.
+//! Histories and logs: they record commands, and often passwords in them.
 
 use super::STARTS;
 use crate::name::{Kind, Name, Read, Scope, Tools, Write};
@@ -12,7 +12,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".bash_history", ".zsh_history"],
         read: Read::Ask,
         tools: Tools::Forbidden,
-        why: "Passwords stand in histories, and a history says what was done.",
+        why: "Histories contain passwords, and record what was done.",
         matches: &[".bash_history", "x/.zsh_history"],
         clean: &["bash_history.md"],
         ..TRACES
@@ -39,7 +39,7 @@ pub(super) const ROWS: &[Name] = &[
             ".python_history",
             ".local/share/fish/fish_history",
         ],
-        why: "A history says what was done.",
+        why: "A history records what was done.",
         matches: &[".history", ".local/share/fish/fish_history"],
         clean: &[".historybook"],
         ..TRACES

@@ -1,5 +1,5 @@
-//! Secrets that lie in workspaces, and what a sandbox does about them: what a build needs as well is hidden only where a secret
-//! stands in it, or named.
+//! Secrets in workspaces, and their treatment in a sandbox: a file that a build also needs is hidden only if it
+//! contains a secret, or reported.
 
 use super::SECRET;
 use crate::name::{Name, SandboxView, Scope, Tools};
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Name] = &[
             ".gemini/oauth_creds.json",
         ],
         view: SandboxView::Masked,
-        why: "The tool logs in with it; whoever else reads it can do so as well.",
+        why: "The tool logs in with it, and so can any other reader.",
         matches: &[
             ".pypirc",
             "deploy/.aws/credentials",
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Name] = &[
             "master.key",
         ],
         view: SandboxView::Masked,
-        why: "Nothing but keys and passwords stands in it, or what was made is written down with its passwords.",
+        why: "It contains only keys and passwords, or a record of resources with their passwords.",
         matches: &["terraform.tfstate", "infra/prod.tfstate.backup", "x/release.JKS", "config/master.key"],
         clean: &["tfstate.md", "keystore.rs", "wallet.data"],
         ..SECRET

@@ -1,4 +1,4 @@
-//! The table from outside: its examples, what holds of any path, and the document made from it.
+//! Integration tests: the table's examples, properties of any path, and the generated document.
 
 mod names_md;
 mod probes;

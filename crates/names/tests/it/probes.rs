@@ -1,4 +1,4 @@
-//! Names that some program of a host obeys, as attackers wrote them: each is answered.
+//! Names that some program of a host obeys, as attackers used them: each must have an answer.
 
 use stockade_names::{Root, Write, treatment};
 
@@ -31,7 +31,7 @@ const REPORTED: &[&str] = &[
     ".github/copilot-instructions.md", ".git/rebase-merge/git-rebase-todo", "skills/x/SKILL.md",
 ];
 
-/// Written all day by whoever develops something.
+/// Written all day by developers.
 #[rustfmt::skip]
 const FREE: &[&str] = &[
     "src/main.rs", "package.json", "Makefile", "justfile", "conftest.py", "eslint.config.js", ".gitignore",

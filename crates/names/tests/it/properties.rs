@@ -1,10 +1,11 @@
-//! What must hold for any bytes. Fuzz targets and ordinary tests both run these.
+//! Properties of any bytes. Fuzz targets and ordinary tests both run these.
 
 use stockade_names::{Root, fold, hits, treatment};
 
 const ROOTS: [Root; 4] = [Root::Folder, Root::Home, Root::Repository, Root::Machine];
 
-/// Any path: case changes nothing, a folder around it makes nothing milder, and neither does the path below a repeated one.
+/// Any path: case changes nothing, a parent directory makes nothing milder, and neither does repeating the path below
+/// itself.
 pub(crate) fn lookup(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let path: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets, and everything that ever crashed one, as ordinary tests.
+//! The seeds of the fuzz targets, and every input that ever crashed one, as ordinary tests.
 
 #[cfg(test)]
 #[path = "../../../../fuzz/replay.rs"]
@@ -41,7 +41,7 @@ proptest! {
         properties::lookup(parts.join("/").as_bytes());
     }
 
-    /// What lies in a folder is at least as strict as the folder, but for the ends that rows except.
+    /// What is in a directory is treated at least as strictly as the directory, but for the exceptions of rows.
     #[test]
     fn what_lies_below_is_meant_too(parts in prop::collection::vec(part(), 1..4)) {
         let path = parts.join("/");
@@ -51,7 +51,7 @@ proptest! {
     }
 }
 
-/// The lookup of a long path is as quick for each of its names as that of a short one.
+/// The lookup of a long path takes as long per component as that of a short one.
 #[test]
 fn long_paths_are_looked_up_without_harm() {
     let long = vec!["node_modules"; 100_000];

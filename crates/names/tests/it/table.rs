@@ -1,4 +1,4 @@
-//! The rows: their examples, beside each other.
+//! The rows and their examples.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ fn every_example_means_its_row() {
     }
 }
 
-/// A look-alike of one row is no name of another one either.
+/// A look-alike of one row does not match another one either.
 #[test]
 fn no_look_alike_means_any_row() {
     for name in names() {
@@ -69,7 +69,7 @@ fn paths_are_plain() {
     }
 }
 
-/// No row is there for nothing, and none says the opposite of what it is for.
+/// Every row has an effect, and none contradicts its kind.
 #[test]
 fn treatments_go_together() {
     for name in names() {

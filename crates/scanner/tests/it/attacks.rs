@@ -444,7 +444,7 @@ const STAY_MILDER: &[&str] = &[
 ];
 
 #[test]
-fn an_order_is_milder_only_where_somebody_speaks_of_it() {
+fn an_order_is_milder_only_where_it_is_quoted() {
     let worst = |text: &str| Scanner::builtin().scan(text).worst();
     let wrong = |texts: &[&str], is_critical: bool| {
         let wrong = texts.iter().filter(|text| (worst(text) == Some(Severity::Critical)) != is_critical);

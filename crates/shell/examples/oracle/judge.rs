@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_known_stands_for_what_it_may_become() {
+    fn an_unknown_part_covers_every_possible_value() {
         assert_eq!(missed("ls $x c", &[&["ls", "a", "b", "c"]]), 0);
         assert_eq!(missed("ls -$x", &[&["ls", "a"]]), 1);
         assert_eq!(missed("ls ~/x", &[&["ls", "/home/me/x"]]), 0);

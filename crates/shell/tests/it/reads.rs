@@ -232,7 +232,7 @@ fn sequences_are_not_certain_for_zsh_however_they_are_spelled() {
 
 /// dash leaves braces as they are, and bash does with those that hold no choice: only these are certain for `sh`.
 #[test]
-fn braces_are_certain_for_sh_when_nobody_expands_them() {
+fn braces_are_certain_for_sh_when_no_shell_expands_them() {
     assert_eq!(runs_in("find . -exec a {} +", Shell::Sh), ["a {}", "find . -exec a {} +"]);
     let sooner = [
         // What stands before the plus may be nothing but the mark.
