@@ -1,8 +1,8 @@
-//! Gathers the rules and derives the tables of the prefilter from them.
+//! Collects the rules and derives the tables of the prefilter from them.
 //!
-//! Written to `OUT_DIR`: `rules.rs`, which names every file of `src/rules/FAMILY/`, and `prefilter.rs`, the tables. Both are made
-//! here so that a new rule is one new file and nothing generated lies in the repository. The code that makes the tables is
-//! that of the crate, which makes them for a user's own rules when it runs.
+//! Writes to `OUT_DIR`: `rules.rs`, which lists every file of `src/rules/FAMILY/`, and `prefilter.rs`, the tables.
+//! Both are made here so that a new rule is one new file and nothing generated is in the repository. The code that
+//! makes the tables is that of the crate, which uses it for a user's own rules at run time.
 
 #![expect(clippy::disallowed_methods, reason = "a build script reads files and writes to OUT_DIR")]
 #![expect(clippy::expect_used, clippy::panic, reason = "a build script stops by a panic")]
@@ -50,8 +50,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The folders of the rules, in the order of reports, with the rules that stand first in each. All others follow by name, so that
-/// a new one need not be listed; these stand where they stood before there were others.
+/// The folders of the rules, in the order of reports, with the rules that come first in each. All others follow by
+/// name, so that a new one need not be listed; these keep the places that they had before.
 const FAMILIES: [(&str, &[&str]); 15] = [
     ("exec_injection", &["exec_subshell", "exec_backtick", "exec_eval", "exec_pipe_bash"]),
     ("env_harvesting", &["env_printenv", "env_proc_environ", "env_mass_dump"]),

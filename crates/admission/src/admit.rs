@@ -90,7 +90,7 @@ pub enum Admission {
 /// ```
 /// use stockade_admission::{AdmitOptions, Admission, SkillSource, admit, scanner::Scanner};
 ///
-/// let text = "---\nname: greet\ndescription: Greets somebody.\n---\nSay hello to $1.<!-- quietly -->\n";
+/// let text = "---\nname: greet\ndescription: Greets a person.\n---\nSay hello to $1.<!-- quietly -->\n";
 /// let source = SkillSource::Text { name: "SKILL.md", text };
 /// let Admission::Accepted(skill) = admit(&source, Scanner::builtin(), &AdmitOptions::default())? else {
 ///     return Err("it was not accepted".into());
@@ -482,7 +482,7 @@ impl Door<'_> {
                 }
                 manifest.name = folder.map(Cow::into_owned);
                 if let Some(why) = manifest.name.as_deref().and_then(unusable) {
-                    let message = format_args!("the name of its folder is none for a skill: {why}");
+                    let message = format_args!("its directory name is not usable as a skill name: {why}");
                     self.problems.add("unusable-name", position, message, NAME_FIX);
                 }
             }

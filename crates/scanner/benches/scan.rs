@@ -1,7 +1,7 @@
-//! `cargo bench -p stockade-scanner`: what the prefilter saves.
+//! `cargo bench -p stockade-scanner`: the speed-up by the prefilter.
 //!
-//! `STOCKADE_CORPUS=FOLDER` measures the Markdown files in FOLDER in place of made-up ones. The comparison with programs
-//! in other languages is in `benches/peers`.
+//! `STOCKADE_CORPUS=FOLDER` measures the Markdown files in FOLDER instead of synthetic ones. The comparison with
+//! programs in other languages is in `benches/peers`.
 #![expect(clippy::print_stdout, reason = "prints tables")]
 #![expect(clippy::expect_used, reason = "a bench may stop")]
 
@@ -15,7 +15,7 @@ use support::{Texts, compare, engine};
 
 const ROUNDS: usize = 9;
 
-/// With the eighteen that are built in, a hundred and thirty.
+/// Together with the eighteen built-in ones, a hundred and thirty.
 const MADE_UP_RULES: usize = 112;
 
 fn main() {
@@ -31,7 +31,7 @@ fn main() {
     floods(scanner);
 }
 
-/// The prefilter against doing without.
+/// Scanning with and without the prefilter.
 fn speed(scanner: &Scanner, set: &Texts) {
     let patterns = patterns(scanner);
     let by =
@@ -47,7 +47,7 @@ fn speed(scanner: &Scanner, set: &Texts) {
     compare(set, ROUNDS, &mut engines);
 }
 
-/// The built-in rules beside more than a hundred others that find nothing, which is what the table may grow to.
+/// The built-in rules beside more than a hundred others that find nothing, a possible future size of the table.
 fn growth(scanner: &Scanner, clean: &Texts) {
     let many = Scanner::with_rules(support::made_up_rules(MADE_UP_RULES, clean)).expect("good rules");
     let with = |scanner: &Scanner, text: &str| scanner.scan(text).findings.len();
@@ -77,7 +77,7 @@ fn expand(pattern: &str) -> String {
     FRAGMENTS.iter().rev().fold(pattern.to_owned(), replace)
 }
 
-/// What the scan of all texts cost, in the units of `Work`.
+/// The cost of scanning all texts, in the units of `Work`.
 fn work(scanner: &Scanner, set: &Texts) {
     let (mut total, mut candidates) = (Work::default(), 0);
     for text in &set.texts {
@@ -90,7 +90,7 @@ fn work(scanner: &Scanner, set: &Texts) {
     println!("\n{}: work\n  {total:?}\n  texts in which some expression ran: {candidates}", set.name);
 }
 
-/// The hostile generators that cost most for each byte, and how much more a text of double the size costs.
+/// The hostile generators with the highest cost per byte, and its growth when the size doubles.
 fn floods(scanner: &Scanner) {
     println!("\nhostile texts: nanoseconds a byte at 160 kB, and the mean growth a doubling from 10 kB");
     let time = |text: &str| {

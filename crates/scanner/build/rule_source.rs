@@ -1,11 +1,11 @@
-//! Reads the patterns of a rule out of its source, since nothing is compiled yet. The crate holds, when it is compiled, that they
-//! were read as the compiler reads them.
+//! Extracts the patterns of a rule from its source, since nothing is compiled yet. When the crate is compiled, an
+//! assertion checks that the compiler reads the same patterns.
 
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// What a rule is written with, so far as it matters here.
+/// Tokens of a rule's source, as far as they matter here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Word(String),
@@ -13,7 +13,7 @@ enum Token {
     Sign(char),
 }
 
-/// Returns the regular expressions of a rule, in their order.
+/// Returns the regular expressions of a rule in order.
 pub(crate) fn patterns(file: &Path) -> Vec<String> {
     let source = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let tokens = tokens(&source);
@@ -71,7 +71,7 @@ fn tokens(mut source: &str) -> Vec<Token> {
     tokens
 }
 
-/// A raw string at the beginning, and what follows.
+/// A raw string at the start, and the rest.
 fn raw_text(source: &str) -> Option<(String, &str)> {
     let quoted = source.strip_prefix('r')?;
     let text = quoted.trim_start_matches('#');
@@ -80,7 +80,7 @@ fn raw_text(source: &str) -> Option<(String, &str)> {
     Some((text.to_owned(), rest))
 }
 
-/// The same of an ordinary string. Escapes that no pattern needs stay as they are written.
+/// An ordinary string. Escapes that no pattern needs are kept as written.
 fn text(source: &str) -> Option<(String, &str)> {
     let mut chars = source.strip_prefix('"')?.chars();
     let mut text = String::new();

@@ -94,7 +94,7 @@ fn rules(row: &Value, key: &str) -> BTreeSet<String> {
     list.iter().filter_map(|rule| rule.as_str().map(str::to_owned)).collect()
 }
 
-/// Returns what is wrong with the scanner's answer, if anything.
+/// Returns what is wrong with the scanner's result, if anything.
 fn judge(case: &Case) -> Option<String> {
     let report = Scanner::builtin().scan(&case.input);
     let fired: BTreeSet<String> = report.findings.iter().map(|finding| finding.rule_id.to_owned()).collect();

@@ -1,5 +1,5 @@
-//! Counts what follows what in the texts of a folder, for the models that the prefilter chooses its grams by. A text that is
-//! there twice counts once.
+//! Counts byte sequences in the texts of a folder, for the models by which the prefilter chooses its grams. Duplicate
+//! texts count once.
 //!
 //! ```console
 //! $ cargo run --release --example frequencies -- pairs FOLDER > src/prefilter/pairs.txt
@@ -48,7 +48,7 @@ fn read_folder(folder: &Path, texts: &mut HashSet<String>) -> io::Result<()> {
     Ok(())
 }
 
-/// A line for each kind of byte, a character for each kind of byte after it.
+/// A line for each kind of byte, with a character for each kind of following byte.
 fn pairs(texts: &HashSet<String>) -> Vec<u8> {
     let mut counts = vec![[0.25; KINDS]; KINDS];
     for &[first, second] in texts.iter().flat_map(|text| text.as_bytes().array_windows()) {
@@ -61,7 +61,7 @@ fn pairs(texts: &HashSet<String>) -> Vec<u8> {
     counts.iter().flat_map(line).collect()
 }
 
-/// The commonest sequences of four bytes in their order, each with its frequency.
+/// The most common sequences of four bytes in order, each with its frequency.
 fn fours(texts: &HashSet<String>) -> Vec<u8> {
     let mut counts = HashMap::<[u8; 4], f64>::new();
     for &four in texts.iter().flat_map(|text| text.as_bytes().array_windows()) {
@@ -75,7 +75,7 @@ fn fours(texts: &HashSet<String>) -> Vec<u8> {
     fours.iter().flat_map(|&([a, b, c, d], count)| [a, b, c, d, symbol(count / total)]).collect()
 }
 
-/// A probability as one character, a quarter of a bit each.
+/// A probability as one character, in quarters of a bit.
 fn symbol(probability: f64) -> u8 {
     let quarters = (-4.0 * probability.log2()).round().clamp(0.0, f64::from(b'~' - b'!'));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to a few dozen")]

@@ -1,17 +1,17 @@
-//! What is known of some of the patterns, each of which has a number.
+//! Values for a few of many numbered patterns.
 
 use arrayvec::ArrayVec;
 
-/// For how many patterns it is kept without a heap allocation. Most texts are suspected of fewer.
+/// Number of values kept without a heap allocation. Most texts have fewer candidate patterns.
 const INLINE: usize = 32;
 
-/// A value for each of some patterns, in the order in which they came.
+/// A value for each of some patterns, in insertion order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ByPattern<T> {
     few: ArrayVec<(usize, T), INLINE>,
-    /// All of them, once there are more than a few.
+    /// All values, once there are more than a few.
     many: Vec<(usize, T)>,
-    /// Where the value of each pattern is in `many`: to look through so many for each hit would cost more than the hit.
+    /// Index of each pattern in `many`: searching that many entries for each hit would cost more than the hit.
     places: Vec<Option<usize>>,
 }
 
@@ -28,14 +28,14 @@ impl<T: Default> ByPattern<T> {
         self.iter_from(place).next().map(|(_, value)| value)
     }
 
-    /// Returns the value of a pattern to change it.
+    /// Returns the value of a pattern for modification.
     pub(crate) fn get_mut(&mut self, pattern: usize) -> Option<&mut T> {
         let place = self.place(pattern)?;
         let all = if self.many.is_empty() { self.few.as_mut_slice() } else { self.many.as_mut_slice() };
         all.get_mut(place).map(|(_, value)| value)
     }
 
-    /// Returns the value of a pattern to change it; if there is none, it has the default one from now on.
+    /// Returns the value of a pattern for modification, inserting the default if it is missing.
     pub(crate) fn entry(&mut self, pattern: usize) -> Option<&mut T> {
         if self.place(pattern).is_none() {
             self.push(pattern);
@@ -73,7 +73,7 @@ impl<T: Default> ByPattern<T> {
         }
     }
 
-    /// Notes which pattern is at a place.
+    /// Records the pattern at an index.
     fn note(&mut self, place: usize) {
         let Some(&(pattern, _)) = self.many.get(place) else { return };
         if self.places.len() <= pattern {
@@ -93,7 +93,7 @@ mod tests {
     fn few_and_many_are_kept_alike() {
         for count in [1, INLINE - 1, INLINE, INLINE + 1, 10 * INLINE] {
             let mut table = ByPattern::default();
-            // Three times as far apart as they are many, and the highest first.
+            // Three times as far apart as they are many, in descending order.
             let patterns: Vec<usize> = (0..count).rev().map(|pattern| 3 * pattern).collect();
             for round in 1..=2 {
                 patterns.iter().for_each(|&pattern| *table.entry(pattern).unwrap() += pattern + round);

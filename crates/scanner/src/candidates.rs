@@ -1,4 +1,4 @@
-//! Which patterns can possibly match a text, and where.
+//! Candidate patterns: those that can match a text, and where.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,42 +8,43 @@ use arrayvec::ArrayVec;
 use crate::by_pattern::ByPattern;
 use crate::deobfuscate::{Obfuscation, Obfuscations};
 
-/// Patterns that are kept without a heap allocation: several times what the built-in rules need.
+/// Patterns kept without a heap allocation: several times the number of built-in patterns.
 const INLINE_BITS: usize = 512;
 const INLINE_WORDS: usize = INLINE_BITS / 64;
 
-/// How many stretches of a text are kept without a heap allocation.
+/// Number of stretches kept without a heap allocation.
 const INLINE_SPANS: usize = 4;
 
-/// A set of patterns, by their number in table order, and by what the text may be obfuscated.
+/// Candidate patterns by their number in table order, and possible obfuscations of the text.
 ///
-/// The prefilter fills it, and may say yes too often. A pattern that it leaves out is never looked for.
+/// The prefilter fills it and may add too many. A pattern that it omits is never searched.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Candidates {
     inline: [u64; INLINE_WORDS],
     /// Bits from [`INLINE_BITS`] on; empty, and so not allocated, for the built-in rules.
     spilled: Vec<u64>,
     obfuscations: Obfuscations,
-    /// Where the matches of patterns lie; those of others can be anywhere, and so can those without stretches.
+    /// The stretches that contain the matches of a pattern; patterns without an entry, or without stretches, may
+    /// match anywhere.
     placed: ByPattern<Option<HitSpans>>,
 }
 
-/// Stretches of a text, in their order and apart from each other. No match extends over two of them.
+/// Disjoint stretches of a text in ascending order. No match spans two of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct HitSpans {
     few: ArrayVec<(usize, usize), INLINE_SPANS>,
-    /// Those for which there is no room among the few.
+    /// The stretches that do not fit inline.
     more: Vec<(usize, usize)>,
 }
 
 impl Candidates {
-    /// Returns the set of no patterns, without obfuscations.
+    /// Returns the empty set.
     #[must_use]
     pub(crate) fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the set of the first `count` patterns, with every obfuscation.
+    /// Returns the first `count` patterns, with every obfuscation.
     #[must_use]
     pub(crate) fn all(count: usize) -> Self {
         let mut set = Self::none();
@@ -52,16 +53,17 @@ impl Candidates {
         set
     }
 
-    /// Adds a pattern, whose matches can be anywhere.
+    /// Adds a pattern whose matches can be anywhere.
     pub(crate) fn insert(&mut self, pattern: usize) {
-        // What is known of where it lies would now leave matches out.
+        // Known stretches would now exclude matches.
         if let Some(places) = self.placed.get_mut(pattern) {
             *places = None;
         }
         self.mark(pattern);
     }
 
-    /// Adds a pattern, whose matches all lie within these stretches of the text; if it is there already, they can be anywhere.
+    /// Adds a pattern whose matches all lie within these stretches; if it is in the set already, they can be
+    /// anywhere.
     pub(crate) fn insert_within(&mut self, pattern: usize, places: HitSpans) {
         if self.contains(pattern) {
             return self.insert(pattern);
@@ -87,19 +89,19 @@ impl Candidates {
         }
     }
 
-    /// Returns the stretches of a text of so many bytes in which the matches of a pattern lie.
+    /// Returns the stretches, in a text of `len` bytes, that contain the matches of a pattern.
     #[must_use]
     pub(crate) fn within(&self, pattern: usize, len: usize) -> Cow<'_, HitSpans> {
         let placed = self.placed.get(pattern).and_then(Option::as_ref);
         placed.map_or_else(|| Cow::Owned(HitSpans::all_of(len)), Cow::Borrowed)
     }
 
-    /// Says that the text may be obfuscated by something.
+    /// Records that the text may be obfuscated in this way.
     pub(crate) fn insert_obfuscation(&mut self, obfuscation: Obfuscation) {
         self.obfuscations.insert(obfuscation);
     }
 
-    /// By what the text may be obfuscated.
+    /// Returns the possible obfuscations of the text.
     #[must_use]
     pub(crate) fn obfuscations(&self) -> Obfuscations {
         self.obfuscations
@@ -123,16 +125,16 @@ impl Candidates {
 }
 
 impl HitSpans {
-    /// The whole of a text of so many bytes.
+    /// Returns a stretch over a whole text of `len` bytes.
     pub(crate) fn all_of(len: usize) -> Self {
         Self::joining(std::iter::once(0..len))
     }
 
-    /// Joins stretches, which come in the order in which something was seen there, where they touch.
+    /// Joins stretches, which come in the order of their hits, where they touch.
     pub(crate) fn joining(stretches: impl Iterator<Item = Range<usize>>) -> Self {
         let mut places = Self::default();
         for Range { mut start, mut end } in stretches.filter(|stretch| !stretch.is_empty()) {
-            // A stretch can extend over several of those before it.
+            // A stretch can extend over several earlier ones.
             while let Some(last) = places.last_mut().filter(|last| start <= last.1) {
                 (start, end) = (last.0.min(start), last.1.max(end));
                 places.pop();
@@ -142,22 +144,22 @@ impl HitSpans {
         places
     }
 
-    /// How many stretches there are.
+    /// Returns the number of stretches.
     pub(crate) fn len(&self) -> usize {
         self.few.len() + self.more.len()
     }
 
-    /// Whether another stretch has to be kept on the heap.
+    /// Whether another stretch would need the heap.
     pub(crate) fn is_full_inline(&self) -> bool {
         self.few.is_full()
     }
 
-    /// Returns where the last stretch begins and ends.
+    /// Returns the start and end of the last stretch.
     pub(crate) fn last_mut(&mut self) -> Option<&mut (usize, usize)> {
         self.more.last_mut().or_else(|| self.few.last_mut())
     }
 
-    /// Adds a stretch behind the others.
+    /// Appends a stretch.
     pub(crate) fn push(&mut self, stretch: Range<usize>) {
         if let Err(full) = self.few.try_push((stretch.start, stretch.end)) {
             self.more.push(full.element());
@@ -175,7 +177,7 @@ impl HitSpans {
     }
 }
 
-/// The positions of the ones in a word, from the lowest.
+/// Iterator over the positions of the set bits of a word, lowest first.
 struct Bits(u64);
 
 impl Iterator for Bits {

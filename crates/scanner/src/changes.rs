@@ -1,4 +1,4 @@
-//! Rules that whoever runs a scanner has switched off, or that count as worse or milder for them.
+//! Rules that the operator has switched off, or whose severity the operator has changed.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use crate::rule::Severity;
 
-/// What becomes of one rule.
+/// A change of one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleChange {
     /// The id of the rule.
     pub rule: String,
-    /// How bad a hit of it is; nothing for a rule that is off and finds nothing.
+    /// The severity of its findings; `None` switches the rule off.
     pub severity: Option<Severity>,
-    /// Who says so: the line of a file, a variable, an option. Each finding of the rule repeats it.
+    /// Origin of the change: the line of a file, a variable, an option. Each finding of the rule repeats it.
     pub by: String,
 }
 
@@ -27,14 +27,14 @@ impl fmt::Display for RuleChange {
     }
 }
 
-/// The same for each rule of a scanner, by its number.
+/// The changes of a scanner's rules, by rule number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Changes {
     of_rule: Arc<[Option<RuleChange>]>,
 }
 
 impl Changes {
-    /// Of several about one rule, the last holds. What is said of a rule that is not there says nothing.
+    /// The last change of a rule counts. Changes of unknown rules have no effect.
     pub(crate) fn of<'r>(changes: &[RuleChange], ids: impl Iterator<Item = &'r str>) -> Self {
         if changes.is_empty() {
             return Self::default();

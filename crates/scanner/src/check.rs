@@ -1,4 +1,4 @@
-//! What every rule must pass before it is used: the built-in ones in tests, a user's own when a scanner is made.
+//! Checks that every rule must pass before it is used: built-in rules in tests, custom rules when a scanner is made.
 
 use std::collections::HashSet;
 
@@ -9,31 +9,31 @@ use crate::exact::{Compiled, ExactWork, PatternError, compile, look_past_is_boun
 use crate::regions::{RegionMap, Syntax};
 use crate::rule::{ExceptionBuf, PatternBuf, Rule, RuleBuf};
 
-/// The most characters of an id.
+/// Maximum length of an id.
 pub(crate) const MAX_ID_BYTES: usize = 64;
-/// The most characters of a summary, a remedy or a note.
+/// Maximum length of a summary, a remedy or a note.
 const MAX_PROSE_CHARS: usize = 400;
-/// The most bytes of a pattern as written.
+/// Maximum size of a pattern as written.
 const MAX_PATTERN_BYTES: usize = 8192;
-/// The most bytes of an example.
+/// Maximum size of an example.
 const MAX_EXAMPLE_BYTES: usize = 16384;
-/// The most patterns of a rule, and conditions of a pattern.
+/// Maximum number of patterns of a rule, and of conditions of a pattern.
 const MAX_PATTERNS: usize = 64;
-/// The most examples of each kind.
+/// Maximum number of examples of each kind.
 const MAX_EXAMPLES: usize = 256;
-/// The most memory that the patterns of all rules may take once they are compiled, which takes as long as it takes memory.
+/// Maximum memory of all compiled patterns, which also bounds the compile time.
 const MAX_MEMORY: usize = 32 << 20;
 
-/// What the rules before one have taken.
+/// Resources used by earlier rules.
 #[derive(Debug)]
 pub(crate) struct Taken {
     ids: HashSet<String>,
-    /// The memory of their patterns.
+    /// Memory of their patterns.
     bytes: usize,
 }
 
 impl Taken {
-    /// Returns what is taken beside these rules: their ids.
+    /// Returns the ids that these rules use.
     pub(crate) fn by<'r>(rules: impl Iterator<Item = &'r Rule<'r>>) -> Self {
         Self { ids: rules.map(|rule| rule.id.to_owned()).collect(), bytes: 0 }
     }
@@ -44,7 +44,7 @@ impl Taken {
     }
 }
 
-/// Checks a rule and compiles its patterns. `taken` receives what it takes.
+/// Checks a rule and compiles its patterns. Adds its use of resources to `taken`.
 pub(crate) fn check(rule: &RuleBuf, taken: &mut Taken) -> Result<Vec<Compiled>, RuleError> {
     check_all(rule, taken).map_err(|problem| RuleError { rule: rule.id.clone(), problem })
 }
@@ -143,7 +143,7 @@ fn check_examples(rule: &RuleBuf, patterns: &[Compiled]) -> Result<(), RuleProbl
     Ok(())
 }
 
-/// Returns what a rule finds first in an example: as it stands, deobfuscated or decoded.
+/// Returns the first match of a rule in an example: as is, deobfuscated or decoded.
 fn first_match(patterns: &[Compiled], text: &str) -> Option<String> {
     let deobfuscated = deobfuscate(text, Obfuscations::ALL);
     let mut decoded = Vec::new();
@@ -166,7 +166,7 @@ fn first_span(pattern: &Compiled, regions: &mut RegionMap<'_>) -> Option<String>
     found
 }
 
-/// Messages repeat no more of an example than one line shows.
+/// Messages quote at most one line of an example.
 fn beginning(text: &str) -> String {
     const MAX_CHARS: usize = 80;
     match text.char_indices().nth(MAX_CHARS) {
@@ -179,7 +179,7 @@ fn beginning(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A pattern that no example of its rule needs is either dead or untested.
+    /// A pattern that no example of its rule needs is dead or untested.
     #[test]
     fn every_builtin_pattern_is_needed_by_an_example() {
         let mut idle = Vec::new();
@@ -194,7 +194,7 @@ mod tests {
         assert!(idle.is_empty(), "{}", idle.join("\n"));
     }
 
-    /// All at once, where the check of a user's rule stops at the first.
+    /// All at once, whereas the check of a custom rule stops at the first.
     #[test]
     fn every_builtin_example_does_what_it_says() {
         let mut wrong = Vec::new();

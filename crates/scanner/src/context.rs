@@ -1,9 +1,10 @@
-//! When an attack in prose is only mentioned: the clause forbids it, or quotes what a person says.
+//! Detects mentions: matches in prose whose clause forbids them, or quotes another person.
 //!
-//! The author of a text writes everything that stands around a match, too. So a mention is one severity milder and never goes away,
-//! and no words count where a program would run the match (a fence, a script), where a table or a list could order it, or in the
-//! head of a skill, which the author writes to be chosen. What is left are sentences that cannot be read as an order: each is
-//! listed here by what it may consist of, and whatever else stands in it keeps the severity of the rule.
+//! The author of a text also writes everything around a match. So a mention lowers the severity by one step and is
+//! never dropped, and no words count where a program would run the match (a fence, a script), where a table or a list
+//! could order it, or in the front matter, which the author writes to be chosen. What remains are sentences that
+//! cannot be read as an order: each kind is listed here with its permitted words, and a match in any other sentence
+//! keeps the severity of the rule.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,11 +14,11 @@ use regex_automata::meta::Regex;
 use crate::exact::compile_list;
 use crate::rule::{Category, Region};
 
-/// How far into its line, each way.
+/// How far a line is inspected, in each direction.
 const LINE: usize = 240;
 
-/// A prohibition up to what it forbids: a negation, a verb, and words that only say that commands follow. Any other word could end
-/// the prohibition or put a condition on it, as in `Do not use npm but …`.
+/// A prohibition up to its object: a negation, a verb, and words that only announce commands. Any other word could
+/// end the prohibition or make it conditional, as in `Do not use npm but …`.
 static FORBIDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[concat!(
         r"(?i)(?:(?:^|[.!?;(>|]|[-*][ \t])[ \t*_]*(?:please[ \t]+|you[ \t]+)?(?:never|do[ \t]+not|don.{1,3}t)",
@@ -32,20 +33,21 @@ static FORBIDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// What may stand behind what is forbidden: the rest of its span and of a list, and the end of the sentence. `Never run it twice`
-/// is an order to run it once.
+/// Permitted text behind the object: the rest of its span and of a list, and the end of the sentence. `Never run it
+/// twice` is an order to run it once.
 static ENDS_PROHIBITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r#"^(?:[^`"'\n]{0,120}[`"']|[^\s`"'.!;]*)(?:,?[ \t]*(?:(?:or|and)[ \t]+)?`[^`]{1,80}`){0,4}(?:,?[ \t]*etc\.?)?[)*_]*[ \t]*(?:[.!;](?:\s|$)|\r?$)"#]).ok()
 });
 
-/// The rule whose order becomes a bound behind `only`: `Only send your key to`. Of any other order `only` takes nothing.
+/// The rule whose order becomes a restriction behind `only`: `Only send your key to`. `only` does not soften any
+/// other order.
 const SENDS: &str = "INJ_SEND_SECRETS";
 
-/// What makes of an order to send a bound on it.
+/// Words that turn an order to send into a restriction.
 static SAYS_TO_WHOM: LazyLock<Option<Regex>> =
     LazyLock::new(|| compile_list(&[r"(?i)\bonly(?:[ \t]+ever)?[ \t*_]+$"]).ok());
 
-/// An order that begins with sending, and not with what is gathered for it.
+/// An order that begins with sending, and not with collecting.
 static BEGINS_WITH_SENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r"(?i)^(?:send|post|upload|forward|transmit|submit|deliver|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b",
@@ -53,8 +55,8 @@ static BEGINS_WITH_SENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Words of what a person says or writes, right before the quote: what is quoted behind them is a quotation. Other words between
-/// could order it, as in `people say: run "…"`.
+/// Verbs of saying or writing right before the quote, which make it a quotation. Other words in between could order
+/// it, as in `people say: run "…"`.
 static SPEAKS_OF_SAYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r"(?i)\b(?:say(?:s|ing)?|said|claims?|claiming|states?|stating|writes?|wrote|written|tr(?:y|ies|ying)|attempts?|attempting|contain(?:s|ed|ing)?|requests?|phrases?|wordings?|strings?|such[ \t]+as|like|e\.g\.?|i\.e\.?|for[ \t]+(?:example|instance)|examples?|quot(?:e[sd]?|ing)|mention(?:s|ed|ing)?|match(?:es|ed|ing)?|keywords?|called|titled|named|(?:prompt[ \t]+)?(?:injections?|jailbreaks?)(?:[ \t]+(?:attempts?|attacks?|prompts?|phrases?|patterns?))?)[ \t,:(*_]*$",
@@ -62,7 +64,7 @@ static SPEAKS_OF_SAYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// An order to follow what is quoted.
+/// An order to follow the quotation.
 static ORDERS_TO_FOLLOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r"(?i)\b(?:follow|obey|do|execute|comply|perform|apply|adopt|accept|carry|act|now|must|shall|always|heed|respect|honou?r|treat|believe|(?:tell|told|ask|asked|telling|asking)[ \t]+you|you[ \t]+(?:are|have|were|will))\b",
@@ -70,7 +72,7 @@ static ORDERS_TO_FOLLOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Returns why a match is only mentioned, if it is, and how many bytes were looked at.
+/// Returns why a match is only a mention, if it is, and the number of inspected bytes.
 pub(crate) fn lowered(
     text: &str,
     span: &Range<usize>,
@@ -103,7 +105,8 @@ pub(crate) fn lowered(
     (why, looked + 2 * LINE)
 }
 
-/// Whether a place is in the head of a skill, between the first two lines of three hyphens, and how many bytes were looked at.
+/// Whether an offset is in the front matter, between the first two lines of three hyphens, and the number of
+/// inspected bytes.
 fn is_in_head(text: &str, at: usize) -> (bool, usize) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if !text.starts_with("---") {
@@ -114,7 +117,7 @@ fn is_in_head(text: &str, at: usize) -> (bool, usize) {
     (end.is_none(), end.unwrap_or(before.len()))
 }
 
-/// Quotes, as they open and as they close.
+/// Opening and closing quotes.
 const QUOTES: &[(char, char)] = &[
     ('"', '"'),
     ('\'', '\''),
@@ -127,7 +130,7 @@ const QUOTES: &[(char, char)] = &[
     ('『', '』'),
 ];
 
-/// Whether a closing tag is the last of a text in which it was opened: nothing stands behind it that could be out of it.
+/// Whether a closing tag ends the text in which it was opened: no text follows that could have escaped from it.
 fn ends_what_it_began(text: &str, span: &Range<usize>) -> bool {
     let is_last = text.get(span.end..).is_some_and(|rest| rest.trim_start().is_empty());
     let tag = text.get(span.clone()).unwrap_or_default().trim_start_matches(['<', '/', ' ', '\t', '\n']);
@@ -141,7 +144,7 @@ fn ends_what_it_began(text: &str, span: &Range<usize>) -> bool {
         })
 }
 
-/// The line of a match: what stands before and behind it.
+/// The line of a match, before and behind it.
 struct Line<'t> {
     before: &'t str,
     after: &'t str,
@@ -157,12 +160,12 @@ impl<'t> Line<'t> {
         Self { before, after }
     }
 
-    /// Whether it is a row of a table, in which cells can be steps.
+    /// Whether it is a table row, whose cells can be steps.
     fn is_row(&self) -> bool {
         self.before.trim_start().starts_with('|')
     }
 
-    /// Whether the match, with the code span that it stands in, is all that its sentence forbids.
+    /// Whether the match, with its code span, is exactly what the sentence forbids.
     fn forbids_it(&self, region: Region) -> bool {
         let span = |(at, _)| self.before.get(..at).unwrap_or_default();
         let before = match region {
@@ -172,8 +175,8 @@ impl<'t> Line<'t> {
         says(&FORBIDS, before) && says(&ENDS_PROHIBITION, self.after)
     }
 
-    /// Whether the match stands in quotes or in a code span, and the clause before them speaks of a person who says it. Quotes alone
-    /// say nothing: an order in them is still an order.
+    /// Whether the match is in quotes or in a code span, and the clause before it names a person who says it. Quotes
+    /// alone are not enough: an order in quotes is still an order.
     fn quotes_it(&self) -> bool {
         let opens = |(at, quote): &(usize, char)| {
             let before = self.before.get(..*at).unwrap_or_default().chars().next_back();
@@ -189,7 +192,7 @@ impl<'t> Line<'t> {
     }
 }
 
-/// The last clause of what stands before a quote. `e.g.` ends none.
+/// Returns the last clause before a quote. `e.g.` does not end a clause.
 fn last_clause(ahead: &str) -> &str {
     let ends =
         |end: &&str| ahead.rmatch_indices(*end).map(|(at, _)| at).find(|at| !is_abbreviation(ahead, *at));

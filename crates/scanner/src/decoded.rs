@@ -1,28 +1,29 @@
-//! What is written in another alphabet: base64, hexadecimal digits, percent signs, escapes, numbers of characters, and texts in parts.
+//! Encoded texts: base64, hexadecimal digits, percent-encoding, escapes, character codes, and concatenated string
+//! parts.
 //!
-//! Each is decoded and scanned as a text of its own, and what is decoded may hold another, three deep. A finding points to where the
-//! outermost stands. Only what becomes a readable text counts: most long words are names, digests and data. Nothing is allocated for
-//! those, and all that is decoded of a text is no longer than the text, for each kind and depth.
+//! Each is decoded and scanned as a text of its own, recursively up to three deep. A finding points to the outermost
+//! encoding. Only readable results count: most long words are names, digests and data. Nothing is allocated for
+//! those, and the decoded text of each kind and depth is no longer than the text itself.
 
 use std::ops::Range;
 
-/// How deep what is decoded is looked into.
+/// Maximum depth of nested encodings.
 pub(crate) const MAX_DEPTH: usize = 3;
-/// The fewest bytes of a text that is worth a look.
+/// Minimum size of a decoded text that is scanned.
 const SHORTEST: usize = 12;
-/// How many bytes of a text excuse one that is of none.
+/// Number of text bytes that outweigh one invalid byte.
 const BYTES_FOR_ONE_ODD: usize = 16;
-/// The fewest characters that spell one.
+/// Minimum length of an encoded run.
 const SHORTEST_RUN: usize = 20;
 
-/// A text that was decoded, and where its spelling stands.
+/// A decoded text, and the span of its encoding.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Decoded {
     pub(crate) span: Range<usize>,
     pub(crate) text: String,
 }
 
-/// Hands on every readable text that something in `text` spells.
+/// Passes every readable text encoded in `text` to `found`.
 pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
     let bytes = text.as_bytes();
     each_long_run(bytes, &mut found);
@@ -31,7 +32,8 @@ pub(crate) fn each_decoded(text: &str, mut found: impl FnMut(Decoded)) {
     each_text_in_parts(text, &mut found);
 }
 
-/// Long words of base64 or hexadecimal digits. Most bytes are never looked at: a run that is too short ends before its last one would be.
+/// Long words of base64 or hexadecimal digits. Most bytes are skipped: a run that is too short ends before the byte
+/// that a long one would reach.
 fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     let mut from = 0;
     while let Some(window) = bytes.get(from..from + SHORTEST_RUN) {
@@ -42,7 +44,7 @@ fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
         let end = run(bytes, from, is_base64);
         let begin = from + window.iter().take_while(|byte| matches!(byte, b'-' | b'_' | b'=')).count();
         let word = bytes.get(begin..end).unwrap_or_default();
-        // A word of its own, or what a name is set to.
+        // A separate word, or the value of an assignment.
         for part in word.split(|byte| *byte == b'=').filter(|part| part.len() >= SHORTEST_RUN - 2) {
             let decoded = decode_hex(part).or_else(|| decode_base64(part));
             if let Some(text) = decoded.and_then(readable) {
@@ -53,7 +55,7 @@ fn each_long_run(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     }
 }
 
-/// Escapes, one after the other.
+/// Consecutive escapes.
 fn each_row_of_escapes(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     let mut from = 0;
     while let Some(next) = memchr::memchr2(b'\\', b'%', bytes.get(from..).unwrap_or_default()) {
@@ -93,7 +95,7 @@ fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
     is_readable.then(|| digits.chunks(2).filter_map(pair).collect())
 }
 
-/// The value of a sign of base64, in either alphabet.
+/// Returns the value of a base64 digit, in either alphabet.
 const fn value(byte: u8) -> Option<u8> {
     match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -113,7 +115,7 @@ fn group(four: &[u8]) -> [u8; 3] {
 }
 
 fn decode_base64(digits: &[u8]) -> Option<Vec<u8>> {
-    // A word in which no letter changes its case is no base64.
+    // A word without both cases is not base64.
     let has_both = digits.iter().any(u8::is_ascii_uppercase) && digits.iter().any(u8::is_ascii_lowercase);
     let begins_readable =
         digits.chunks(4).take(3).flat_map(group).filter(|byte| !may_be_of_text(*byte) && *byte != 0).count()
@@ -131,7 +133,7 @@ fn decode_base64(digits: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// How long a row of escapes is, with what stands plainly between them.
+/// Returns the length of consecutive escapes, including plain characters between them.
 fn escapes(bytes: &[u8], start: usize) -> usize {
     let (mut at, mut plain) = (start, 0);
     let mut end = start;
@@ -150,7 +152,7 @@ fn escapes(bytes: &[u8], start: usize) -> usize {
     end - start
 }
 
-/// The byte that an escape stands for, and how long the escape is.
+/// Returns the byte of an escape, and the escape's length.
 fn escape(rest: &[u8]) -> Option<(u8, usize)> {
     let two = |high: u8, low: u8, length| Some((digit(high)? << 4 | digit(low)?, length));
     match rest {
@@ -171,7 +173,7 @@ fn decode_escapes(mut run: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Numbers of characters with commas between them.
+/// Comma-separated character codes.
 fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     let mut at = 0;
     while let Some(start) = memchr::memchr(b',', bytes.get(at..).unwrap_or_default()).map(|comma| at + comma)
@@ -194,7 +196,7 @@ fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
             let number = std::str::from_utf8(number).unwrap_or_default().trim();
             number.parse::<u8>().ok().filter(|byte| is_of_text(*byte))
         });
-        // A comma may stand behind the last.
+        // A trailing comma is permitted.
         let texts: Option<Vec<u8>> = numbers.take_while(Option::is_some).collect();
         if let Some(text) = texts.filter(|text| text.len() * 6 >= list.len()).and_then(readable) {
             found(Decoded { span: begin..end, text });
@@ -202,7 +204,7 @@ fn each_list_of_numbers(bytes: &[u8], found: &mut impl FnMut(Decoded)) {
     }
 }
 
-/// Texts in quotes that a sign joins: each line that has some, without the joints.
+/// Quoted strings joined by an operator: each line with such strings, without the joints.
 fn each_text_in_parts(text: &str, found: &mut impl FnMut(Decoded)) {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -253,12 +255,12 @@ const fn is_of_text(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t')
 }
 
-/// Whether a byte may stand in a text, if those beside it are of the same character.
+/// Whether a byte may occur in text, assuming that multi-byte characters are complete.
 const fn may_be_of_text(byte: u8) -> bool {
     is_of_text(byte) || byte >= 0x80
 }
 
-/// Bytes that are a text to be read. A few that are of none are left out: programs run what stands around them.
+/// Converts bytes to a readable text. A few invalid bytes are dropped: programs ignore them and run the rest.
 fn readable(bytes: Vec<u8>) -> Option<String> {
     let invalid: usize = bytes.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
     let odd = invalid + bytes.iter().filter(|byte| byte.is_ascii_control() && !is_of_text(**byte)).count();

@@ -1,8 +1,8 @@
-//! The deobfuscated view: the text with its obfuscations taken off.
+//! The deobfuscated view: the text without its obfuscations.
 //!
-//! `ｂａｓｈ`, `bаsh` (a Cyrillic а), `ba<zero width>sh`, `ba<!-- -->sh`, `b''ash` and `curl${IFS}x` are read by some machine
-//! as what they look like. The deobfuscated view spells them plainly, so that the same rules see them, and maps every finding
-//! back to the text as it stands. Words that are honestly written in another script stay as they are.
+//! `ｂａｓｈ`, `bаsh` (a Cyrillic а), `ba<zero width>sh`, `ba<!-- -->sh`, `b''ash` and `curl${IFS}x` are read as plain
+//! words by some program or person. The deobfuscated view spells them plainly, so that the same rules match them, and
+//! maps every finding back to the original text. Words that are honestly written in another script are unchanged.
 
 mod comments;
 mod layer;
@@ -21,17 +21,17 @@ use obfuscation::Obfuscation::{Comments, Letters, Quoting};
 
 pub(crate) use obfuscation::{Obfuscation, Obfuscations};
 
-/// Takes one kind of obfuscation off a text; `None` where there is none.
+/// Removes one kind of obfuscation from a text; `None` if there is nothing to remove.
 type Pass = fn(&str) -> Option<Layer>;
 
-/// What takes each kind off.
+/// The pass for each kind.
 const PASSES: [(Obfuscation, Pass); 3] =
     [(Letters, letters::unmask), (Comments, comments::cut), (Quoting, quoting::unquote)];
 
-/// How many passes there are at most: what is under one obfuscation can be another.
+/// Maximum number of passes: removing one obfuscation can reveal another.
 const MAX_PASSES: usize = 9;
 
-/// A text read as it looks, with the way back.
+/// A deobfuscated text, with its mapping to the original.
 #[derive(Debug, Default)]
 pub(crate) struct Deobfuscated(Vec<Layer>);
 
@@ -40,14 +40,14 @@ impl Deobfuscated {
         self.0.last().map_or("", Layer::text)
     }
 
-    /// Returns where a span of the deobfuscated text stands in the raw text.
+    /// Returns the span in the original text for a span of the deobfuscated text.
     pub(crate) fn raw_span(&self, span: Range<usize>) -> Range<usize> {
         self.0.iter().rev().fold(span, |span, layer| layer.raw_span(span))
     }
 }
 
-/// Returns what disguises the beginning of a text and no trigger tells from the same within it: the mark that files begin with,
-/// or what selects a variant of the character before it.
+/// Returns obfuscations at the start of a text that no trigger recognises there: a byte order mark, or a variation
+/// selector.
 pub(crate) fn at_beginning(text: &str) -> Obfuscations {
     let mut obfuscations = Obfuscations::default();
     if text.starts_with(|first| matches!(first, '\u{FEFF}' | '\u{FE00}'..='\u{FE0F}')) {
@@ -56,7 +56,7 @@ pub(crate) fn at_beginning(text: &str) -> Obfuscations {
     obfuscations
 }
 
-/// Takes these obfuscations off a text, and then whatever is under them; `None` if it reads as it stands.
+/// Removes these obfuscations from a text, and then whatever they hid; `None` if the text does not change.
 pub(crate) fn deobfuscate(text: &str, obfuscations: Obfuscations) -> Option<Deobfuscated> {
     let (mut deobfuscated, mut due) = (Deobfuscated::default(), obfuscations);
     for &(obfuscation, pass) in PASSES.iter().cycle().take(MAX_PASSES) {
@@ -64,7 +64,8 @@ pub(crate) fn deobfuscate(text: &str, obfuscations: Obfuscations) -> Option<Deob
             && let Some(layer) = pass(deobfuscated.0.last().map_or(text, Layer::text))
         {
             deobfuscated.0.push(layer);
-            // What was taken off may have hidden any other kind, so all are due again. `MAX_PASSES` ends what takes turns.
+            // The removed obfuscation may have hidden any other kind, so all are due again. `MAX_PASSES` bounds
+            // alternation.
             due = Obfuscations::ALL;
         }
         if due.is_empty() {
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(stands(deobfuscated.text()), raw);
     }
 
-    /// Every character that is read as a letter, a space or nothing, where it disguises a word of the rules.
+    /// Every character that reads as a letter, a space or nothing, where it disguises a word of the rules.
     #[test]
     fn every_character_that_folds_pulls_a_trigger() {
         let triggers: Vec<_> =

@@ -1,4 +1,4 @@
-//! The dialect of regular expressions that every pattern of a rule is written in.
+//! The dialect of regular expressions for all patterns of rules.
 
 use regex_automata::util::syntax;
 

@@ -1,81 +1,81 @@
-//! Why a rule cannot be used.
+//! Errors of rules.
 
-/// A rule was refused.
+/// A rule was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("rule `{rule}` cannot be used: {problem}")]
 #[non_exhaustive]
 pub struct RuleError {
-    /// The id of the rule, as it was given.
+    /// The id of the rule, as written.
     pub rule: String,
-    /// What is wrong with it.
+    /// The problem of the rule.
     #[source]
     pub problem: RuleProblem,
 }
 
-/// What is wrong with a rule. Each message says how to mend it.
+/// A problem of a rule. Each message includes a fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleProblem {
-    /// The id has another form than the others.
+    /// The id does not have the form of an id.
     #[error("the id must be 3 to {max} capital letters, digits and underscores, beginning with a letter, such as `MY_RULE`", max = crate::check::MAX_ID_BYTES)]
     Id,
     /// Another rule has the id.
     #[error("another rule has the same id: choose a new one")]
     DuplicateId,
-    /// A text that people read is missing.
+    /// A required text is missing.
     #[error("the {field} is empty: say {hint}")]
     EmptyText {
-        /// The name of the field.
+        /// Name of the field.
         field: &'static str,
-        /// What belongs there.
+        /// The expected text.
         hint: &'static str,
     },
-    /// A text is longer than anybody reads.
+    /// A text exceeds its maximum length.
     #[error("the {field} has {length} characters, and {max} is the most")]
     TooLong {
-        /// The name of the field.
+        /// Name of the field.
         field: &'static str,
-        /// How long it is.
+        /// Its length.
         length: usize,
-        /// How long it may be.
+        /// Maximum length.
         max: usize,
     },
     /// A list has too many entries.
     #[error("there are {count} {field}, and {max} is the most: split the rule")]
     TooMany {
-        /// The name of the list.
+        /// Name of the list.
         field: &'static str,
-        /// How many there are.
+        /// Number of entries.
         count: usize,
-        /// How many there may be.
+        /// Maximum number of entries.
         max: usize,
     },
-    /// The patterns of all rules take more memory than is given to them.
+    /// The patterns of all rules together exceed the memory limit.
     #[error(
         "with it, the compiled patterns of all rules take more than {max} bytes, the most: shorten repetitions and classes, or leave rules out"
     )]
     TooHeavy {
-        /// How much they may take.
+        /// The memory limit.
         max: usize,
     },
-    /// There is nothing to look for.
+    /// The rule has no patterns.
     #[error("it has no pattern: give at least one")]
     NoPatterns,
-    /// Nothing shows what the rule finds.
+    /// The rule has no example that must match.
     #[error("it has no example: give at least one text in `matches` in which it must fire")]
     NoExample,
-    /// A pattern is no regular expression of our dialect.
+    /// A pattern is not a regular expression of our dialect.
     #[error("pattern {number} is wrong: {reason}")]
     Pattern {
-        /// Which pattern of the rule, from 1.
+        /// Number of the pattern in the rule, from 1.
         number: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
     /// A pattern matches the empty text, and so everywhere.
     #[error("pattern {number} matches the empty text, and so everywhere: require at least one character")]
     MatchesEmpty {
-        /// Which pattern of the rule, from 1.
+        /// Number of the pattern in the rule, from 1.
         number: usize,
     },
     /// Finding all matches of a pattern could take quadratic time.
@@ -84,31 +84,31 @@ pub enum RuleProblem {
          bound its repetitions (`[^\\n]{{0,200}}` for `[^\\n]*`) or make two patterns of its alternatives"
     )]
     Quadratic {
-        /// Which pattern of the rule, from 1.
+        /// Number of the pattern in the rule, from 1.
         number: usize,
     },
-    /// A condition is no regular expression of our dialect.
+    /// A condition is not a regular expression of our dialect.
     #[error("the `unless` of pattern {number} is wrong: {reason}")]
     Exception {
-        /// Which pattern of the rule, from 1.
+        /// Number of the pattern in the rule, from 1.
         number: usize,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The rule is silent where it must fire.
+    /// The rule does not match an example that it must match.
     #[error("it must fire in example {number} of `matches` and does not: {text:?}")]
     Silent {
-        /// Which example, from 1.
+        /// Number of the example, from 1.
         number: usize,
-        /// The beginning of the example.
+        /// The start of the example.
         text: String,
     },
-    /// The rule fires where it must be silent.
+    /// The rule matches an example that it must not match.
     #[error("it must be silent in example {number} of `clean` and fires on {matched:?}")]
     Fires {
-        /// Which example, from 1.
+        /// Number of the example, from 1.
         number: usize,
-        /// What matched.
+        /// The matched text.
         matched: String,
     },
 }

@@ -1,7 +1,7 @@
-//! The exact engine: runs the real regular expressions. What it says is what a rule means.
+//! The exact engine: runs the real regular expressions, which define a rule.
 //!
-//! The prefilter only says which patterns are worth running. A pattern is compiled when it first becomes a candidate, so a
-//! program that meets only clean texts compiles nothing.
+//! The prefilter only selects patterns that are worth running. A pattern is compiled when it first becomes a
+//! candidate, so a program that meets only clean texts compiles nothing.
 
 mod exceptions;
 mod linear;
@@ -28,35 +28,35 @@ pub(crate) use linear::look_past_is_bounded;
 pub(crate) use pattern::{PatternError, compile, compile_list, expand};
 pub(crate) use run::{Exact, Hit, Run};
 
-/// One pattern of one rule, compiled when it is first needed.
+/// One pattern of one rule, compiled on first use.
 #[derive(Debug)]
 pub(crate) struct Slot {
-    /// The number of the rule in the scanner.
+    /// Number of the rule in the scanner.
     pub(crate) rule: usize,
-    /// The row to compile from; a pattern of the user's own is compiled from the start.
+    /// The row to compile from; a custom pattern is compiled from the start.
     row: Option<&'static Pattern<'static>>,
-    /// In a box, since most slots stay empty: a scanner that finds nothing touches little memory.
+    /// Boxed, since most slots stay empty: a scanner that finds nothing touches little memory.
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
-/// A pattern that can search.
+/// A compiled pattern.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pattern: Searcher,
-    /// The same, where it is one.
+    /// Faster search, if the pattern is a long run.
     long_run: Option<LongRun>,
     regions: Regions,
     exceptions: Exceptions,
 }
 
-/// What one search cost, in bytes. Look-past is not seen here; `linear` bounds it for every pattern.
+/// Cost of one search, in bytes. Look-past is not counted here; `linear` bounds it for every pattern.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ExactWork {
-    /// Bytes that the regular expressions of patterns walked over.
+    /// Bytes that the patterns' regular expressions walked over.
     pub searched: usize,
-    /// Matches that were weighed.
+    /// Matches that were evaluated.
     pub matches: usize,
-    /// Bytes that conditions looked at.
+    /// Bytes that conditions inspected.
     pub excused: usize,
 }
 
@@ -78,24 +78,24 @@ impl Slot {
         })
     }
 
-    /// Returns the slot of a pattern that is already compiled.
+    /// Returns the slot of a compiled pattern.
     pub(crate) fn ready(rule: usize, compiled: Compiled) -> Self {
         let compiled = OnceLock::from(Some(Box::new(compiled)));
         Self { rule, row: None, compiled }
     }
 
-    /// Whether the pattern counts in no part of a text that is all of one region.
+    /// Whether the pattern cannot match in a text that is all of one region.
     pub(crate) fn counts_nowhere_in(&self, whole: Option<Region>) -> bool {
         self.row.zip(whole).is_some_and(|(row, region)| !row.regions.count_in(region))
     }
 
-    /// Whether the pattern counts in nothing but what was decoded.
+    /// Whether the pattern counts only in decoded text.
     pub(crate) fn counts_only_decoded(&self) -> bool {
         self.row.is_some_and(|row| row.regions == Regions::of(&[Region::Decoded]))
     }
 
-    /// Returns the pattern ready to search. `None` means that it cannot be compiled, and so that a scan is incomplete;
-    /// a test holds that no built-in pattern is like that.
+    /// Returns the compiled pattern. `None` means that it cannot be compiled, and so that a scan is incomplete; a
+    /// test ensures that this does not happen for built-in patterns.
     pub(crate) fn compiled(&self) -> Option<&Compiled> {
         let compile = || Compiled::of_row(self.row?).ok().map(Box::new);
         self.compiled.get_or_init(compile).as_deref()
@@ -103,7 +103,7 @@ impl Slot {
 }
 
 impl Compiled {
-    /// Compiles a row of the table. Its conditions wait until there is a match to weigh.
+    /// Compiles a row of the table. Its conditions are compiled when there is a match to evaluate.
     fn of_row(row: &'static Pattern<'static>) -> Result<Self, PatternError> {
         let exceptions = Exceptions::of_row(row.exceptions);
         Self::of(row.regex, |parsed| Searcher::of_few(row.regex, parsed), row.regions, exceptions)
@@ -135,25 +135,25 @@ impl Compiled {
         Ok(Self { pattern: searcher(&parsed)?, long_run, regions, exceptions })
     }
 
-    /// Whether it matches at `offset` for nothing worse than a setting that flows in.
+    /// Whether it matches at `offset` because of nothing worse than a setting.
     pub(crate) fn is_only_a_setting(&self, regions: &mut RegionMap<'_>, offset: usize) -> bool {
         let setting = Inflows::of(&[Inflow::Setting]);
         let needed = self.exceptions.needed().filter(|needed| needed.has_any_of(setting));
         needed.is_some_and(|needed| regions.flows_at(offset, needed).common(needed) == setting)
     }
 
-    /// How much memory its pattern takes.
+    /// Returns the memory use of its pattern.
     pub(crate) fn memory_usage(&self) -> usize {
         self.pattern.memory_usage()
     }
 
-    /// Whether it matches where nothing is.
+    /// Whether it matches the empty text.
     pub(crate) fn matches_nothing(&self) -> bool {
         self.pattern.find("", 0..0).is_some()
     }
 
-    /// Hands every match that stands in the right region and has no excuse to `found`, on character borders and in order,
-    /// until `found` says stop by returning false. Every match must lie `within` a stretch of the text.
+    /// Passes every match in the right region and without an exception to `found`, on character boundaries and in
+    /// order, until `found` returns false. Every match must lie `within` a stretch of the text.
     pub(crate) fn search(
         &self,
         regions: &mut RegionMap<'_>,
@@ -170,9 +170,9 @@ impl Compiled {
             };
             work.searched += hit.end - at;
             work.matches += 1;
-            // No pattern matches the empty text, but the loop must end even if one did.
+            // No pattern matches the empty text, but the loop must terminate even if one did.
             at = hit.end.max(at + 1);
-            // The region is asked for first: it is remembered, while exceptions read the text around each match anew.
+            // Check the region first: it is cached, while exceptions read the text around each match again.
             let guilty = (self.regions == Regions::ANY || regions.count_at(self.regions, hit.start))
                 && !self.exceptions.hold(regions, hit.clone(), work);
             if guilty && !found(regions, on_borders(text, hit)) {

@@ -1,9 +1,10 @@
-//! What flows where in the programs of a text: from a file of secrets through variables into a request.
+//! Data flow in the programs of a text: from a secret file through variables into a request.
 //!
-//! A light reading, the same for shells, Python and JavaScript: a program is a row of statements, a statement takes what it names,
-//! and what is assigned in it carries that on. Whatever cannot be told counts as if it flowed no further than its statement. The
-//! reading decides nothing: a pattern that looks for a sink asks, by [`Exception::Without`](crate::Exception::Without), what
-//! reaches it. Time is linear: every statement is read twice, and is bounded.
+//! A light analysis, the same for shells, Python and JavaScript: a program is a sequence of statements, a statement
+//! receives what its names hold, and assigned names carry it on. An unrecognised construct ends the flow at its
+//! statement. The analysis makes no decision: a pattern that matches a sink asks, by
+//! [`Exception::Without`](crate::Exception::Without), what reaches it. Time is linear: every statement is read twice,
+//! and is bounded.
 
 mod held;
 mod names;
@@ -20,15 +21,15 @@ use names::Names;
 use sources::may_hold;
 use statements::statements;
 
-/// What can flow into a command or a call.
+/// Data that can flow into a command or a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Inflow {
-    /// The content of a file that holds secrets, of a keychain, a browser's profile, a wallet or the clipboard.
+    /// The content of a secret file, of a keychain, a browser's profile, a wallet or the clipboard.
     SecretFile = 1,
     /// Every variable of the environment, with its value.
     Environment = 2,
-    /// A secret of the environment that goes to a host which is not the one that it is for.
+    /// A secret of the environment that goes to a host other than the one that issued it.
     ForeignSecret = 4,
     /// A secret in base64 or another spelling that hides it.
     EncodedSecret = 8,
@@ -36,18 +37,19 @@ pub enum Inflow {
     Download = 16,
     /// Something that was decoded.
     Decoded = 32,
-    /// Several secrets of the environment that are for different hosts, in one value.
+    /// Several secrets of the environment for different hosts, in one value.
     ManySecrets = 64,
     /// The name of a file that starts programs.
     StartupFile = 128,
     /// The name of a file that instructs agents.
     AgentFile = 256,
-    /// One value of the settings of a project or a program, which is often for the service that the request goes to.
+    /// One value of the settings of a project or a program, which is often meant for the service that receives the
+    /// request.
     Setting = 512,
 }
 
 impl Inflow {
-    /// Everything that can flow.
+    /// Every kind of inflow.
     pub const ALL: [Self; 10] = [
         Self::SecretFile,
         Self::Environment,
@@ -86,13 +88,13 @@ pub struct Inflows(u16);
 bit_set!(Inflows(u16) of Inflow);
 
 impl Inflows {
-    /// Whether any of `flows` is in the set.
+    /// Whether the set contains any of `flows`.
     #[must_use]
     pub const fn has_any_of(self, flows: Self) -> bool {
         self.0 & flows.0 != 0
     }
 
-    /// The set of nothing.
+    /// The empty set.
     pub(crate) const NONE: Self = Self(0);
 
     pub(crate) const fn is_empty(self) -> bool {
@@ -112,12 +114,13 @@ impl Inflows {
     }
 }
 
-/// What every statement of a program carries.
+/// Inflows of every statement of a program.
 #[derive(Debug, Default)]
 pub(crate) struct FlowMap {
-    /// By where they begin; none overlaps another. Statements that carry nothing are left out.
+    /// Disjoint statements by their start. Statements without inflows are omitted.
     carrying: Vec<(Range<usize>, Inflows)>,
-    /// The same, read as another language: of shells that hand a program to another interpreter, and of what names no language.
+    /// The same, read in another language: for shells that pass a program to another interpreter, and for fences
+    /// without a language.
     inner: Vec<(Range<usize>, Inflows)>,
 }
 
@@ -127,7 +130,7 @@ impl FlowMap {
         may_hold(program, needed)
     }
 
-    /// Reads the program that stands at `span`: a fence, a code span, or all of a text.
+    /// Reads the program at `span`: a fence, a code span, or all of a text.
     pub(crate) fn of(text: &str, span: &Range<usize>, language: Language) -> Self {
         let mut map = Self::default();
         let Some(program) = text.get(span.clone()) else { return map };
@@ -142,34 +145,35 @@ impl FlowMap {
         map
     }
 
-    /// Returns what the statement at `offset` carries.
+    /// Returns the inflows of the statement at `offset`.
     pub(crate) fn at(&self, offset: usize) -> Inflows {
         at(&self.carrying, offset).with(at(&self.inner, offset))
     }
 }
 
-/// What a program is written in.
+/// Language of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Language {
     Of(Region),
-    /// Nothing says it, so it is read as a program and as commands of a shell.
+    /// Not stated, so it is read both as a program and as shell commands.
     Unknown,
 }
 
-/// Whether a program may hold one in another language.
+/// Whether a program may contain one in another language.
 fn hands_on(program: &str, region: Region) -> bool {
     region == Region::Decoded || region == Region::Shell && HANDS_ON.iter().any(|sign| program.contains(sign))
 }
 
-/// Signs of a program in another language within one of a shell.
+/// Signs of a program in another language within a shell script.
 const HANDS_ON: &[&str] = &["node -e", "python -c", "python3 -c", "python3 -", "python -", "node -", "<<"];
 
-/// Reads a program that stands at `offset`, and adds its statements that carry something.
+/// Reads a program at `offset`, and adds its statements with inflows.
 fn read(program: &str, region: Region, offset: usize, carrying: &mut Vec<(Range<usize>, Inflows)>) {
     let mut names = Names::new(region);
     let found = statements(program, region);
     let begin = carrying.len();
-    // A function may be called before what it returns was read, so all is read twice, where any name holds something.
+    // A function may be called before its definition was read, so everything is read twice, unless no name holds
+    // anything.
     for _ in 0..2 {
         carrying.truncate(begin);
         for statement in &found {

@@ -1,8 +1,8 @@
-//! Named pieces of patterns: `{shell}` in a pattern stands for the names of the shells.
+//! Named parts of patterns: `{shell}` in a pattern matches the names of shells.
 
-/// The fragments, each with its expansion and its meaning. A fragment may use those above it.
+/// The fragments, each with its expansion and meaning. A fragment may use those above it.
 ///
-/// They are case-sensitive unless the pattern around them says `(?i)`, and none holds a capturing group.
+/// They are case-sensitive unless the pattern around them has `(?i)`, and none has a capturing group.
 pub const FRAGMENTS: &[Fragment] = &[
     Fragment { name: "shell", meaning: "a Unix shell", pattern: r"(?:r?ba|z|m?k|da|a|tc|c|fi|ya)?sh(?:93)?" },
     Fragment {
@@ -47,7 +47,7 @@ pub const FRAGMENTS: &[Fragment] = &[
     },
     Fragment {
         name: "invisible",
-        meaning: "a character that nobody sees, but for the mark that files begin with and what selects variants of emoji",
+        meaning: "an invisible character, except for the byte order mark and the variation selectors of emoji",
         pattern: r"(?:[\x00-\x08\x0B\x0C\x0E-\x1F\x7F]|\xC2[\x80-\x9F\xAD]|\xCD\x8F|\xD8\x9C|\xE1(?:\x85[\x9F\xA0]|\x9E[\xB4\xB5]|\xA0[\x8B-\x8F])|\xE2(?:\x80[\x8B-\x8F\xAA-\xAE]|\x81[\xA0-\xAF]|\xA0\x80)|\xE3\x85\xA4|\xEF(?:\xB7[\x90-\xAF]|\xBE\xA0|\xBF[\xB0-\xBC\xBE\xBF])|\xF0(?:\x93\x91[\x81\x82]|\x96\xBF\xA4|\x9B\xB2[\xA0-\xA3]|\x9D\x85[\x99\xB3-\xBA])|\xF3\xA0[\x80-\xBF][\x80-\xBF]|[\xF0-\xF4][\x8F\x9F\xAF\xBF]\xBF[\xBE\xBF])",
     },
     Fragment {
@@ -132,14 +132,14 @@ pub const FRAGMENTS: &[Fragment] = &[
     },
 ];
 
-/// A named piece of a pattern.
+/// A named part of a pattern.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
     /// The name, written `{name}` in a pattern.
     pub name: &'static str,
     /// What it matches.
     pub meaning: &'static str,
-    /// The regular expression that it stands for, which may use other fragments.
+    /// Its regular expression, which may use other fragments.
     pub pattern: &'static str,
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn expand(pattern: &str) -> Result<String, &str> {
     Ok(out)
 }
 
-/// Terminates because a fragment only uses fragments above it, which a test holds.
+/// Terminates because a fragment only uses fragments above it, which a test checks.
 fn expand_into<'p>(pattern: &'p str, out: &mut String) -> Result<(), &'p str> {
     let mut rest = pattern;
     while let Some(at) = rest.find(['\\', '{']) {
@@ -167,7 +167,7 @@ fn expand_into<'p>(pattern: &'p str, out: &mut String) -> Result<(), &'p str> {
     Ok(())
 }
 
-/// Handles what follows a `{` and returns the rest.
+/// Handles the text behind a `{` and returns the rest.
 fn expand_brace<'p>(inside: &'p str, out: &mut String) -> Result<&'p str, &'p str> {
     let is_name = inside.starts_with(|first: char| first.is_ascii_alphabetic());
     let (true, Some((name, rest))) = (is_name, inside.split_once('}')) else {

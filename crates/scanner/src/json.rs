@@ -1,4 +1,4 @@
-//! Reports and rules as the command line and the server show them: camel case, in a fixed order.
+//! JSON form of reports and rules for the command line and the server: camel case, in a fixed order.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
@@ -57,7 +57,7 @@ impl Serialize for Finding<'_> {
 }
 
 impl TextView {
-    /// What was taken off before the rule fired; nothing for the text as it stands.
+    /// Returns what was removed before the rule matched; `None` for the original text.
     const fn decoded_from(self) -> Option<&'static str> {
         match self {
             Self::Raw => None,

@@ -1,8 +1,8 @@
 //! Finds attacks in the text of AI agent skills.
 //!
-//! A [`Scanner`] is a set of [rules](Rule) ready to run. [`Scanner::builtin`] has the rules of this crate, and costs nothing
-//! until a text gives reason to look closer. [`Scanner::scan`] takes a text and returns a [`ScanReport`]: findings with the
-//! rule, the place and what to do about it.
+//! A [`Scanner`] is a set of compiled [rules](Rule). [`Scanner::builtin`] has the rules of this crate, and compiles
+//! them only when a text needs it. [`Scanner::scan`] takes a text and returns a [`ScanReport`]: findings with rule,
+//! position and remedy.
 //!
 //! ```
 //! use stockade_scanner::{Scanner, Severity};
@@ -12,31 +12,31 @@
 //! assert!(Scanner::builtin().scan("Use `curl` to ask the API, and `jq` to read what it says.").clean());
 //! ```
 //!
-//! It does **not** understand prose: an attack that is only described, in words that honest skills use too, is not found.
-//! What is said around a match lowers it in one case: a sentence of prose that forbids it and nothing else, or that quotes an order
-//! to a model as what a person says, turns what would block into a warning, and the finding [says why](Finding::lowered). In a fence,
-//! a script, a table or the head of a skill, no words count, and nothing makes a finding go away.
-//! It decides from the text alone, opens no file, and knows nothing of other texts. Time is linear in the text and memory
-//! bounded by it, for any text and for every rule that it accepts.
+//! It does **not** understand prose: an attack that is only described, in words that honest skills use too, is not
+//! found. The text around a match lowers its severity in one case: a sentence of prose that only forbids it, or that
+//! quotes an order to a model as another person's words, turns a block into a warning, and the finding [includes the
+//! reason](Finding::lowered). In a fence, a script, a table or the front matter, no words count, and no text removes
+//! a finding. The scanner decides from the text alone, opens no file, and knows nothing of other texts. Time is
+//! linear in the text and memory bounded by it, for any text and any accepted rule.
 //!
 //! # How a text is read
 //!
-//! - As it stands, and where something in it can be an obfuscation also [deobfuscated](TextView::Deobfuscated): full-width, circled and
-//!   look-alike letters, invisible characters, comments within a line and no-op shell quoting taken off. So an attack is found
-//!   that appears only when the text is cleaned. A finding says which view it comes from, and always points into the text
-//!   as it stands.
-//! - [Decoded](TextView::Decoded): what it spells as base64, in hexadecimal digits, percent signs, escapes, numbers of characters, or as
-//!   texts in quotes that a sign joins, up to three deep. What is decoded is never excused by what stands around it.
-//! - As programs, with [what flows where](Inflow): a pattern can ask that a secret, something downloaded or something decoded reaches the
-//!   command or call that it found, through pipes, variables, functions and files.
-//! - By [`Syntax`]: in Markdown a rule can tell a code span from a table row, and a shell fence from another.
+//! - As is, and, where it may be obfuscated, [deobfuscated](TextView::Deobfuscated): without full-width, circled and
+//!   look-alike letters, invisible characters, comments within a line and no-op shell quoting. This finds attacks
+//!   that appear only in cleaned text. A finding names its view, and always points into the original text.
+//! - [Decoded](TextView::Decoded): base64, hexadecimal digits, percent-encoding, escapes, character codes, and
+//!   concatenated strings, up to three deep. The text around an encoding never excuses its content.
+//! - As programs, with [data flow](Inflow): a pattern can require that a secret, a download or decoded data reaches
+//!   the matched command or call, through pipes, variables, functions and files.
+//! - By [`Syntax`]: in Markdown a rule can distinguish a code span from a table row, and a shell fence from another.
 //!
 //! # Rules of your own
 //!
-//! A [`Rule`] is a row of a table: an id, a severity, patterns, and texts in which it must and must not fire.
-//! [`Scanner::with_rules`] adds yours to the built-in ones, [`Scanner::only`] takes nothing else. Each is checked before it
-//! is used, and a [`RuleError`] says what is wrong and how to mend it. Patterns are regular expressions over bytes; they may use
-//! the [`FRAGMENTS`] by name. [`Scanner::changed`] switches rules off, or has them count as worse or milder, and says so in each finding.
+//! A [`Rule`] is a row of a table: an id, a severity, patterns, and texts that it must and must not match.
+//! [`Scanner::with_rules`] adds yours to the built-in ones, [`Scanner::only`] uses only yours. Each is checked before
+//! it is used, and a [`RuleError`] explains the problem and the fix. Patterns are regular expressions over bytes;
+//! they may use the [`FRAGMENTS`] by name. [`Scanner::changed`] switches rules off or changes their severity, and
+//! marks each affected finding.
 //!
 //! # Features
 //!

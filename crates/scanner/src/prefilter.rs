@@ -1,55 +1,58 @@
-//! The prefilter: says in one quick pass over a text which patterns could match it, and where.
+//! The prefilter: finds in one fast pass over a text which patterns could match it, and where.
 //!
-//! Most texts are clean, so most of the time of a scan would go into regular expressions that find nothing. The prefilter
-//! avoids that. It looks for pieces of text that every match of a pattern must contain, and the exact engine then runs
-//! only the patterns whose pieces were seen, near where they were seen. It may see too much, which costs time; it never
-//! misses a match, because the pieces are derived from the patterns and not written by hand.
+//! Most texts are clean, so a scan would spend most of its time in regular expressions that find nothing. The
+//! prefilter avoids that. It searches for substrings that every match of a pattern must contain; the exact engine
+//! then runs only the patterns whose substrings were found, near their positions. False positives cost time; false
+//! negatives are impossible, because the substrings are derived from the patterns and not written by hand.
 //!
-//! **An example.** Let a pattern be `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
+//! **An example.** Take the pattern `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
 //!
-//! 1. [`graph`] reads the pattern's automaton as a graph, one node for each place that takes a byte: `c`, `u`, `r`, `l`,
-//!    two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
-//! 2. [`gram`] asks of every node what can stand around it. Around the node `h` that is `[|\s az]`, `s`, `h` and then
-//!    no letter, digit or underscore, in either case. Such a sequence of four sets of bytes is a *gram*. Around some
-//!    `[^\n]` it would be nearly anything.
-//! 3. [`mod@frequency`] knows how often each gram is to be expected in real skills, and [`cut`] picks the nodes that no
-//!    match can avoid at the least cost: here just `h`, or the four of `curl` if those were rarer.
+//! 1. [`graph`] converts the pattern's automaton to a graph with one node for each position that consumes a byte:
+//!   `c`, `u`, `r`, `l`, two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
+//! 2. [`gram`] computes for every node what can surround it. Around the node `h` that is `[|\s az]`, `s`, `h` and
+//!   then no letter, digit or underscore, in either case. Such a sequence of four byte sets is a *gram*. Around some
+//!   `[^\n]` it would be nearly anything.
+//! 3. [`mod@frequency`] estimates how often each gram occurs in real skills, and [`cut`] picks the cheapest nodes
+//!   that no match can avoid: here just `h`, or the four of `curl` if those were rarer.
 //! 4. [`bucket`] and [`tables`] sort the grams of all patterns into sixty-four buckets, so that four table lookups
-//!    tell which buckets could begin at a place ([`places`]).
-//! 5. There the grams of the bucket are compared with the next eight bytes, a comparison each, and where one fits it is
-//!    checked exactly, up to twelve bytes around it as well. What passes makes the pattern a candidate, and its [`extent`]
-//!    says how far a match could extend from there.
+//!   determine which buckets could begin at a position ([`places`]).
+//! 5. There the grams of the bucket are compared with the next eight bytes, one comparison each, and a gram that
+//!   passes is verified exactly, on up to twelve bytes around it as well. A verified gram makes the pattern a
+//!   candidate, and its [`extent`] bounds a match around it.
 //!
-//! **Known as.** A literal prefilter over q-grams (q = 4) of byte classes. The graph is the Glushkov automaton of the pattern; the
-//! choice of the grams is a minimum node cut of it (Menger, Ford–Fulkerson, Dinic); the buckets and their byte-wise lookup are
-//! those of Teddy (Hyperscan, `aho-corasick`) and FDR, with sixty-four buckets and classes of bytes in place of literals.
-//! Google's code search (Cox) picks trigrams of a pattern in a like manner, for an index instead of a scan.
+//! **Known as.** A literal prefilter over q-grams (q = 4) of byte classes. The graph is the Glushkov automaton of the
+//! pattern; the choice of grams is a minimum node cut of it (Menger, Ford–Fulkerson, Dinic); the buckets and their
+//! byte-wise lookup are those of Teddy (Hyperscan, `aho-corasick`) and FDR, with sixty-four buckets and classes of
+//! bytes instead of literals. Google's code search (Cox) picks trigrams of a pattern in a similar manner, for an
+//! index instead of a scan.
 //!
-//! **Measured.** With 112 more rules of 333 patterns the tables grow from 163 to 345 kB, and a program with them by 270 kB. The build
-//! derives those of 133 patterns in two seconds of processor time. Until they were dropped, automata of every pattern ruled out what
-//! only looks like a match: five megabytes, which spared the first such text of a process a few millions of instructions.
+//! **Measured.** With 112 more rules of 333 patterns the tables grow from 163 to 345 kB, and a program with them by
+//! 270 kB. The build derives those of 133 patterns in two seconds of CPU time. Earlier, automata of every pattern
+//! rejected near misses: they took five megabytes, and saved the first such text of a process a few million
+//! instructions.
 //!
-//! What more rules cost a clean text (`benches/scan.rs`; 3,459 clean skills, 28 MB, once everything is compiled):
+//! Cost of more rules for a clean text (`benches/scan.rs`; 3,459 clean skills, 28 MB, once everything is compiled):
 //!
 //! | the eighteen rules, and … | places | grams | instructions | time |
 //! |---|---|---|---|---|
 //! | none | 113,000 | 1.2 M | 1 | 1 |
 //! | 112 built in | 282,000 | 5.4 M | 1.06 | 1.17 |
 //! | the same, 40 attempts at better buckets | 231,000 | 3.6 M | 1.04 | 1.14 |
-//! | the same, 60 attempts where a comparison counts four times as much | 209,000 | 3.2 M | not measured | reckoned 1.1 |
+//! | the same, 60 attempts where a comparison counts four times as much | 209,000 | 3.2 M | not measured | estimated 1.1 |
 //! | 112 of a user's own | | | | 1.25 |
 //!
-//! The goal is 1.10 for those that are built in, and only the fourth line comes near it: the machine was not quiet when it was timed, so
-//! the 1.1 is reckoned from its instructions, misses and wrong guesses beside those of the second line. The time goes where the first step
-//! stops: a place is a wrong guess of the processor's, and the keys of a full bucket are not in its nearest cache. So what it takes is to
-//! run `look_for_better_buckets` after many rules were added, with a larger [`bucket`] `COMPARISON`, which pays five minutes once for
-//! a `buckets.txt`. A user's own rules are put into buckets by the plainer model of pairs and without a search.
+//! The goal is 1.10 for built-in rules, and only the fourth line comes near it: the machine was busy when it was
+//! timed, so the 1.1 is estimated from its instructions, cache misses and branch mispredictions relative to the
+//! second line. The time goes where the first step stops: such a position is a mispredicted branch, and the keys of a
+//! full bucket are not in the nearest cache. So run `look_for_better_buckets` after many rules were added, with a
+//! larger [`bucket`] `COMPARISON`; it takes five minutes once for a `buckets.txt`. Custom rules are sorted into
+//! buckets by the simpler model of pairs and without a search.
 //!
-//! A pattern like `[A-Za-z0-9+/]{80,}` has no rare gram; its long [`run`] is looked for instead. Everything that
-//! happens at run time is bounded by a constant for each byte of text and each gram.
+//! A pattern like `[A-Za-z0-9+/]{80,}` has no rare gram; its long [`run`] is searched instead. All work at run time
+//! is bounded by a constant per byte of text and gram.
 //!
-//! The tables of the built-in rules are constants of the program, which `build.rs` derives with the modules of this folder: a
-//! clean text costs no compilation and no allocation.
+//! The tables of the built-in rules are constants, which `build.rs` derives with the modules of this folder: a clean
+//! text needs no compilation and no allocation.
 
 mod bucket;
 mod builtin;
@@ -89,37 +92,37 @@ use tables::{GramKey, PackedGram, Tables};
 
 use crate::candidates::Candidates;
 
-/// How many grams are compared with a place before anything is decided.
+/// Number of grams that are compared before a branch.
 const AT_ONCE: usize = 8;
 
-/// How many bytes around grams are looked at, per byte of text.
+/// Number of bytes around grams that may be inspected, per byte of text.
 const AROUND_PER_BYTE: usize = 4;
 
 /// The same for a short text.
 const AROUND_FOR_ANY_TEXT: usize = 4096;
 
-/// Looks for what the matches of a list of patterns must contain.
+/// Searches for substrings that the matches of a list of patterns must contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Prefilter {
     tables: Tables,
-    /// Which buckets take what stands at a place.
+    /// Determines the buckets that accept the bytes at a position.
     lookup: Cow<'static, Lookup>,
 }
 
-/// What a pass of the prefilter cost.
+/// Cost of a pass of the prefilter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PrefilterWork {
-    /// Bytes of text gone through.
+    /// Bytes of text.
     pub bytes: usize,
-    /// Bytes looked at in search of runs.
+    /// Bytes inspected in search of runs.
     pub run_bytes: usize,
-    /// Places where some bucket seemed to take the next bytes.
+    /// Positions at which some bucket seemed to accept the next bytes.
     pub places: usize,
-    /// Grams checked there.
+    /// Grams compared there.
     pub grams: usize,
-    /// Grams that passed.
+    /// Grams that were verified.
     pub hits: usize,
-    /// Bytes looked at around those, in search of signs that must be there.
+    /// Bytes inspected around those, in search of required signs.
     pub around: usize,
 }
 
@@ -140,7 +143,7 @@ impl Prefilter {
         Self { tables: builtin::TABLES, lookup: Cow::Borrowed(&builtin::LOOKUP) }
     }
 
-    /// Returns a prefilter of no rules. It still sees where the deobfuscated view could differ.
+    /// Returns a prefilter without rules. It still detects obfuscations.
     pub(crate) fn without_rules() -> Self {
         static TABLES: LazyLock<Tables> = LazyLock::new(|| {
             builtin::TABLES.with(|input| {
@@ -157,14 +160,14 @@ impl Prefilter {
         Self { tables, lookup }
     }
 
-    /// Adds patterns, which must not hold named fragments any more.
+    /// Adds patterns, in which named fragments must be expanded.
     pub(crate) fn with(self, patterns: impl Iterator<Item = String>) -> Self {
         let add =
             |input: &mut PrefilterInput| patterns.for_each(|pattern| input.add_pattern(&pattern, frequency));
         Self::of(self.tables.with(add))
     }
 
-    /// Adds every pattern to `found` that can match `text`, and in which stretch of it.
+    /// Adds every pattern to `found` that can match `text`, with the stretches of its matches.
     pub(crate) fn run(&self, text: &str, found: &mut Candidates) -> PrefilterWork {
         let text = text.as_bytes();
         let mut pass = Pass {
@@ -178,7 +181,7 @@ impl Prefilter {
             work: PrefilterWork::default(),
         };
         pass.always();
-        // The first place is the line end that is thought to stand before the text.
+        // The first position is the virtual line end before the text.
         pass.check(0);
         self.lookup.taken(text, &mut pass);
         pass.work.bytes = text.len();
@@ -188,7 +191,7 @@ impl Prefilter {
 
 /// One pass over one text.
 ///
-/// Places are counted from the line end that is thought to stand before the text, so byte `n` is at place `n + 1`.
+/// Positions count from the virtual line end before the text, so byte `n` is at position `n + 1`.
 #[derive(Debug)]
 struct Pass<'p> {
     tables: &'p Tables,
@@ -196,14 +199,14 @@ struct Pass<'p> {
     text: &'p [u8],
     found: &'p mut Candidates,
     seen: Hits,
-    /// What is around the place that was asked about last.
+    /// Result for the position that was checked last.
     around: Option<Around<'p>>,
-    /// Where the last run ended.
+    /// End of the last run.
     runs_end: usize,
     work: PrefilterWork,
 }
 
-/// Whether the signs that an extent asks for are around a place.
+/// Whether the signs that an extent requires surround a position.
 #[derive(Debug, Clone, Copy)]
 struct Around<'p> {
     place: usize,
@@ -231,7 +234,7 @@ impl Finder for Pass<'_> {
 }
 
 impl Pass<'_> {
-    /// Adds what has to be expected everywhere.
+    /// Adds patterns that must be expected everywhere.
     fn always(&mut self) {
         for &id in self.tables.always.iter() {
             match id {
@@ -241,7 +244,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Looks for one run in a stretch of the text.
+    /// Searches for one run in a stretch of the text.
     fn runs_in(&mut self, stretch: Range<usize>, id: PatternId, run: &Run) {
         self.work.run_bytes += stretch.len();
         let mut from = stretch.start;
@@ -252,7 +255,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks the grams of every bucket that takes what stands at `place`.
+    /// Checks the grams of every bucket that accepts the bytes at `place`.
     #[inline]
     fn check(&mut self, place: usize) {
         self.work.places += 1;
@@ -273,7 +276,7 @@ impl Pass<'_> {
         let (groups, rest) = sketches.as_chunks::<AT_ONCE>();
         let mut first = grams.start;
         for group in groups {
-            // Mostly none fits, and to ask that of all at once is one guess of the processor's instead of several.
+            // Usually none fits; asking all at once costs one branch misprediction instead of several.
             if group.iter().fold(false, |any, sketch| any | sketch.fits(bytes)) {
                 for (sketch, gram) in group.iter().zip(first..) {
                     if sketch.fits(bytes) {
@@ -290,7 +293,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Checks what the comparison with the next bytes did not.
+    /// Verifies what the comparison with the next bytes left open.
     fn check_gram(&mut self, gram: usize, place: usize, bytes: u64) {
         let Some(gram) = self.tables.grams.get(gram) else { return };
         let sets = self.tables.fragments.get(gram.fragment as usize..).unwrap_or_default();
@@ -299,12 +302,12 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether a gram takes the next bytes, of which its sketch left some open.
+    /// Whether a gram accepts the next bytes that its sketch left open.
     fn next_bytes_fit(&self, gram: &PackedGram, sets: &[u16], bytes: u64) -> bool {
         let mut unsure = gram.unsure;
         while unsure != 0 {
             let offset = unsure.trailing_zeros() as usize;
-            // The sets of the core stand first, then those before it.
+            // The sets of the core come first, then those before it.
             let number = if offset < WIDTH { offset } else { offset + usize::from(gram.before) };
             if !sets.get(number).is_none_or(|&set| self.set_takes(set, (bytes >> (8 * offset)) as u8)) {
                 return false;
@@ -314,7 +317,7 @@ impl Pass<'_> {
         true
     }
 
-    /// The next bytes from `place` on, the first one lowest.
+    /// Returns the next bytes from `place` on, the first one lowest.
     fn bytes_at(&self, place: usize) -> u64 {
         let whole =
             place.checked_sub(1).and_then(|at| self.text.get(at..)?.first_chunk::<{ GramKey::WIDTH }>());
@@ -324,7 +327,7 @@ impl Pass<'_> {
         })
     }
 
-    /// Whether what a gram asks for around the next bytes is there.
+    /// Whether the bytes around the core satisfy a gram.
     fn context_stands_at(&self, gram: &PackedGram, sets: &[u16], place: usize) -> bool {
         let (before, after) = (usize::from(gram.before), usize::from(gram.after));
         let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
@@ -335,20 +338,20 @@ impl Pass<'_> {
             && self.takes(after, place + GramKey::WIDTH..)
     }
 
-    /// Whether sets of bytes, given by number, take what stands at these places.
+    /// Whether numbered sets accept the bytes at these positions.
     #[inline]
     fn takes(&self, sets: &[u16], places: impl Iterator<Item = usize>) -> bool {
         sets.iter().zip(places).all(|(&set, place)| self.set_takes(set, byte_at(self.text, place)))
     }
 
-    /// Whether a set of bytes, given by number, takes a byte. One that is not there takes all: see `tables`.
+    /// Whether a numbered set accepts a byte. A missing set accepts everything: see `tables`.
     #[inline]
     fn set_takes(&self, set: u16, byte: u8) -> bool {
         self.tables.sets.get(usize::from(set)).is_none_or(|set| set.contains(byte))
     }
 
     fn hit(&mut self, gram: &PackedGram, place: usize) {
-        // The node is a byte of the match itself, so it is none of the line ends around the text.
+        // The node is a byte of the match itself, so it is not one of the virtual line ends.
         let node = (place + usize::from(gram.node)).checked_sub(1).filter(|&at| at < self.text.len());
         if let Some(at) = node {
             self.work.hits += 1;
@@ -356,7 +359,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Notes that something was seen.
+    /// Records a verified gram or run.
     fn add(&mut self, id: PatternId, at: Range<usize>) {
         let pattern = match id {
             PatternId::Rule(pattern) => pattern,
@@ -367,8 +370,8 @@ impl Pass<'_> {
         }
     }
 
-    /// Whether the signs are there that must be around what was seen. A text that makes this dear, with one gram after
-    /// the other, has spent its share soon, and then everything is plausible.
+    /// Whether the required signs surround a gram. A text that makes this expensive, by one gram after the other,
+    /// soon exhausts its budget; after that, everything is plausible.
     fn is_plausible(&mut self, pattern: usize, at: usize) -> bool {
         let tables = self.tables;
         let extent = tables.extents.get(pattern).and_then(Option::as_ref);
@@ -377,7 +380,7 @@ impl Pass<'_> {
         else {
             return true;
         };
-        // Patterns that look for the same often ask for the same around it.
+        // Patterns with the same gram often require the same signs.
         if let Some(last) = self.around.filter(|last| last.place == at && last.extent == extent) {
             return last.is_plausible;
         }
@@ -387,7 +390,7 @@ impl Pass<'_> {
         is_plausible
     }
 
-    /// Makes candidates of what was seen.
+    /// Turns the recorded hits into candidates.
     fn finish(self) -> PrefilterWork {
         for (pattern, within) in self.seen.matches(self.text, &self.tables.extents) {
             self.found.insert_within(pattern, within);
@@ -396,7 +399,7 @@ impl Pass<'_> {
     }
 }
 
-/// The byte at a place, if the text stands between line ends.
+/// Returns the byte at a position, with line ends before and behind the text.
 #[inline]
 fn byte_at(text: &[u8], place: usize) -> u8 {
     place.checked_sub(1).and_then(|at| text.get(at)).copied().unwrap_or(b'\n')

@@ -1,8 +1,8 @@
-//! Which kind of text a byte of a document stands in.
+//! Regions of a document: the kind of text at each byte.
 //!
-//! Only what a rule asks about is told apart, and only as far into the text as somebody asked. Where Markdown is
-//! ambiguous the answer is the one that hides less from the rules: a fence that never closes is no fence, and a line is
-//! a table row only if it looks like one from both ends or follows a header separator.
+//! Only the distinctions that rules ask for are made, and only as far into the text as needed. Where Markdown is
+//! ambiguous, the answer is the one that hides less from the rules: an unclosed fence is not a fence, and a line is a
+//! table row only if it looks like one at both ends or follows a header separator.
 
 mod blocks;
 mod spans;
@@ -13,7 +13,7 @@ use crate::flow::{FlowMap, Inflows, Language};
 use crate::rule::{Region, Regions};
 use blocks::{Blocks, is_indented};
 
-/// How a text is to be read.
+/// How a text is parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Syntax {
     /// Prose with fences, code spans and tables.
@@ -27,30 +27,30 @@ pub enum Syntax {
     Plain,
 }
 
-/// Tells the region of offsets, reading the text at most once.
+/// Returns the region of offsets, reading the text at most once.
 #[derive(Debug)]
 pub(crate) struct RegionMap<'t> {
     text: &'t str,
-    /// What the whole text is, when it is no Markdown.
+    /// The region of the whole text, if it is not Markdown.
     whole: Option<Region>,
     blocks: Blocks<'t>,
-    /// Where each region begins, ascending; before the first stands prose.
+    /// Start of each region, ascending; prose comes before the first.
     borders: Vec<Border>,
-    /// The last answer, and the bytes for which it holds: whoever asks mostly asks about the next byte then.
+    /// The last answer, and the bytes for which it is valid: the next question is usually about a nearby byte.
     last: (Range<usize>, Region),
-    /// The last line that was asked about, and whether it is indented as programs are.
+    /// The last queried line, and whether it is indented like a program.
     line: (Range<usize>, bool),
-    /// The programs of the text, once somebody has asked what flows, and what flows in each where it was asked.
+    /// The programs of the text, once data flow was queried, and their flows where they were queried.
     programs: Option<Vec<Program>>,
 }
 
-/// A part of the text that is a program, or may be, and what flows in it, once somebody has asked.
+/// A part of the text that is or may be a program, and its data flow once it was queried.
 #[derive(Debug)]
 struct Program {
     span: Range<usize>,
     language: Language,
     flows: Option<FlowMap>,
-    /// What is known not to flow in it.
+    /// Inflows that are known to be absent.
     absent: Inflows,
 }
 
@@ -68,7 +68,7 @@ struct Border {
 }
 
 impl<'t> RegionMap<'t> {
-    /// Returns the map of `text`. Costs nothing until the first question.
+    /// Returns the map of `text`. Costs nothing until the first query.
     pub(crate) fn new(text: &'t str, syntax: Syntax) -> Self {
         let whole = match syntax {
             Syntax::Markdown => None,
@@ -91,12 +91,12 @@ impl<'t> RegionMap<'t> {
         self.text
     }
 
-    /// Returns the map of a text that was decoded.
+    /// Returns the map of a decoded text.
     pub(crate) fn of_decoded(text: &'t str) -> Self {
         Self { whole: Some(Region::Decoded), ..Self::new(text, Syntax::Plain) }
     }
 
-    /// Returns the region of all bytes, where they are known to be of one.
+    /// Returns the region of all bytes, if the whole text has one.
     pub(crate) fn whole(&self) -> Option<Region> {
         self.whole
     }
@@ -112,8 +112,8 @@ impl<'t> RegionMap<'t> {
         self.last.1
     }
 
-    /// Returns what flows into the statement at `offset`, or nothing if nothing of what is `needed` does. The program that it stands in
-    /// is read for the first answer.
+    /// Returns the inflows of the statement at `offset`, or the empty set if none of `needed` is among them. Its
+    /// program is read for the first answer.
     pub(crate) fn flows_at(&mut self, offset: usize, needed: Inflows) -> Inflows {
         if self.programs.is_none() {
             self.programs = Some(self.programs());
@@ -138,7 +138,7 @@ impl<'t> RegionMap<'t> {
         })
     }
 
-    /// The parts of the text that are programs, or may be.
+    /// Returns the parts of the text that are or may be programs.
     fn programs(&mut self) -> Vec<Program> {
         let program = Program::new;
         if let Some(region) = self.whole {
@@ -154,7 +154,7 @@ impl<'t> RegionMap<'t> {
         for (border, next) in self.borders.iter().zip(ends).take_while(|(border, _)| border.start < end) {
             let was_below_row = std::mem::replace(&mut is_below_row, border.region == Region::TableRow);
             match border.region {
-                // Below a drawing a fence goes on in its language, and what looks like another may be text in it.
+                // Below a drawing a fence continues in its language, and an apparent fence may be part of its text.
                 Region::Code if self.blocks.begins_fence(border.start) => {
                     let begun = self.blocks.language_at(border.start);
                     language = if was_below_row { Language::Unknown } else { begun };
@@ -166,14 +166,14 @@ impl<'t> RegionMap<'t> {
             programs.push(program(border.start..next.min(end), language));
         }
         self.add_indented(0..end, &mut programs);
-        // What follows a fence that never closes is one program, whatever stands in it.
+        // Everything behind an unclosed fence is one program.
         if let Some((start, _)) = unclosed {
             programs.push(program(start..self.text.len(), self.blocks.language_at(start)));
         }
         programs
     }
 
-    /// Adds the lines that are indented as programs are, those that follow each other as one.
+    /// Adds the lines that are indented like a program, consecutive ones as one program.
     fn add_indented(&mut self, within: Range<usize>, programs: &mut Vec<Program>) {
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut at = within.start;
@@ -203,8 +203,8 @@ impl<'t> RegionMap<'t> {
         programs.sort_unstable_by_key(|program| program.span.start);
     }
 
-    /// Whether a match counts that begins at `offset`. Behind a fence that never closes, and in a line that is indented, stand prose
-    /// and a program.
+    /// Whether a match at `offset` counts. Text behind an unclosed fence, and an indented line, are both prose and
+    /// program.
     pub(crate) fn count_at(&mut self, regions: Regions, offset: usize) -> bool {
         let region = self.at(offset);
         if regions.count_in(region) {
@@ -220,7 +220,7 @@ impl<'t> RegionMap<'t> {
                 && self.is_in_indented(offset)
     }
 
-    /// Whether the line at `offset` is indented as programs are. It is looked for once while questions follow each other.
+    /// Whether the line at `offset` is indented like a program. Consecutive queries about one line share the answer.
     fn is_in_indented(&mut self, offset: usize) -> bool {
         if !self.line.0.contains(&offset) {
             let bytes = self.text.as_bytes();
@@ -232,12 +232,13 @@ impl<'t> RegionMap<'t> {
         self.line.1
     }
 
-    /// Returns the region of the byte at `offset`, with the bytes around it that are of the same one for certain.
+    /// Returns the region of the byte at `offset`, with the surrounding bytes that certainly share it.
     fn stretch_of(&mut self, offset: usize) -> (Range<usize>, Region) {
-        // Blocks are read once and in order, however the questions jump about: that bounds what all of them cost together.
+        // Blocks are read once and in order, whatever the order of queries: that bounds their total cost.
         while self.blocks.done() <= offset && self.blocks.read_block(&mut self.borders) {}
         let after = self.borders.partition_point(|border| border.start <= offset);
-        // Behind the last border the answer holds only as far as was read: the next block may begin another region.
+        // Behind the last border the answer is valid only as far as was read: the next block may begin another
+        // region.
         let end = self.borders.get(after).map_or(self.blocks.done(), |border| border.start);
         let border = after.checked_sub(1).and_then(|index| self.borders.get(index));
         border.map_or((0..end, Region::Prose), |border| (border.start..end, border.region))

@@ -1,28 +1,28 @@
-//! What a scan says.
+//! The report of a scan.
 
 use std::ops::Range;
 
 use crate::changes::RuleChange;
 use crate::rule::{Category, Severity};
 
-/// The most characters of matched text that a finding repeats.
+/// Maximum number of characters of matched text in a finding.
 pub const MATCHED_TEXT_CHARS: usize = 100;
 
-/// Everything that a scan found, in the order of the text.
+/// Result of a scan, in the order of the text.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 #[non_exhaustive]
 pub struct ScanReport<'t> {
     /// The findings, by position; at one position in the order of the rule table.
     pub findings: Vec<Finding<'t>>,
-    /// Whether there was more to report than a limit allows. A truncated report is never clean.
+    /// Whether a limit cut the report. A truncated report is never clean.
     pub truncated: bool,
-    /// Rules that are off, so that nothing was looked for by them.
+    /// Rules that were off, and so not searched.
     pub rules_off: Vec<&'t RuleChange>,
 }
 
 impl ScanReport<'_> {
-    /// Whether nothing at all was found.
+    /// Whether there is no finding and no truncation.
     #[must_use]
     pub fn clean(&self) -> bool {
         self.findings.is_empty() && !self.truncated
@@ -35,47 +35,47 @@ impl ScanReport<'_> {
     }
 }
 
-/// One hit of one rule.
+/// A match of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding<'t> {
-    /// The rule that fired.
+    /// The rule that matched.
     pub rule_id: &'t str,
     /// Its family.
     pub category: Category,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// Why it is milder than its rule says, if it is: its sentence forbids it or quotes it.
+    /// Why the severity is lower than the rule's, if it is: the sentence forbids it or quotes it.
     pub lowered: Option<&'static str>,
-    /// Who says that its rule is as bad as this, if that is not the rule itself: see [`RuleChange`].
+    /// Origin of the changed severity, if it was changed: see [`RuleChange`].
     pub changed: Option<&'t str>,
-    /// What it means, in one line.
+    /// Description in one line.
     pub description: &'t str,
-    /// What to do about it, in one sentence.
+    /// Remedy in one sentence.
     pub remedy: &'t str,
-    /// The text that matched, as it stands in the input, at most [`MATCHED_TEXT_CHARS`] characters of it.
+    /// The matched text of the input, at most [`MATCHED_TEXT_CHARS`] characters.
     pub matched_text: &'t str,
-    /// The whole match, in bytes of the input; always on character borders.
+    /// The whole match, in bytes of the input; always on character boundaries.
     pub span: Range<usize>,
-    /// Where the match begins, in characters from the start of the text.
+    /// Start of the match, in characters from the start of the text.
     pub position: usize,
     /// Line of the start, from 1. Lines end at LF.
     pub line: usize,
     /// Column of the start in characters, from 1.
     pub column: usize,
-    /// How the text had to be read for the rule to fire.
+    /// The view of the text in which the rule matched.
     pub view: TextView,
 }
 
-/// A way of reading the text.
+/// A view of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TextView {
-    /// The text as it stands.
+    /// The text as is.
     Raw,
-    /// With look-alike letters, other forms of ASCII characters, invisible and control characters, comments within a line
-    /// and no-op shell quoting taken away.
+    /// Without look-alike letters, other forms of ASCII characters, invisible and control characters, comments within
+    /// a line and no-op shell quoting.
     Deobfuscated,
-    /// What something in the text spells in another alphabet, such as base64, up to three deep.
+    /// Decoded from an encoding in the text, such as base64, up to three deep.
     Decoded,
 }

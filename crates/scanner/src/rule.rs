@@ -1,4 +1,4 @@
-//! What a rule is: a row of data. No code of the engine knows a rule by its name.
+//! A rule: a row of data. No code of the engine refers to a rule by its name.
 
 mod owned;
 
@@ -8,48 +8,49 @@ use crate::flow::Inflows;
 
 pub use owned::{ExceptionBuf, PatternBuf, RuleBuf};
 
-/// One row of the rule table: what it means, what it looks like, and texts that prove both.
+/// One row of the rule table: its meaning, its patterns, and texts that prove both.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule<'a> {
-    /// Stable name, upper snake case. It never changes its meaning and is never used again for another.
+    /// Stable name, upper snake case. Its meaning never changes, and it is never reused.
     pub id: &'a str,
     /// The family that the rule belongs to.
     pub category: Category,
-    /// How bad a hit is.
+    /// Severity of a match.
     pub severity: Severity,
-    /// What was found, in one line and without a final stop.
+    /// Description in one line, without a final stop.
     pub summary: &'a str,
-    /// What the author of the text can do about it, in one sentence.
+    /// What the author of the text can do, in one sentence.
     pub remedy: &'a str,
-    /// The ways in which the attack is written. A hit of any one of them is a finding.
+    /// Variants of the attack. A match of any of them is a finding.
     pub patterns: &'a [Pattern<'a>],
-    /// Texts in which the rule must fire.
+    /// Texts that the rule must match.
     pub matches: &'a [&'a str],
-    /// Texts in which it must stay silent: look-alikes, documentation, past false alarms.
+    /// Texts that it must not match: look-alikes, documentation, past false positives.
     pub clean: &'a [&'a str],
 }
 
-/// One way in which an attack is written.
+/// One variant of an attack.
 #[derive(Debug, Clone, Copy)]
 pub struct Pattern<'a> {
-    /// What it is, for the reader of the table.
+    /// Description for the reader of the table.
     pub note: &'a str,
-    /// A linear-time regular expression over bytes. Classes are ASCII, `.` stops at a line end, `^` and `$` are line
-    /// ends, case matters unless the pattern says `(?i)`, and `{name}` stands for a fragment of `fragments.rs`.
+    /// A linear-time regular expression over bytes. Classes are ASCII, `.` stops at a line end, `^` and `$` match at
+    /// line ends, case matters unless the pattern has `(?i)`, and `{name}` is replaced by a fragment of
+    /// `fragments.rs`.
     pub regex: &'a str,
-    /// Where in a document the match must begin.
+    /// Regions in which the match must begin.
     pub regions: Regions,
-    /// What makes a match innocent after all.
+    /// Conditions that excuse a match.
     pub exceptions: &'a [Exception<'a>],
 }
 
 /// A reason to drop a match.
 ///
-/// An attacker reads the exceptions too. One must hold only where the attack cannot work: of a whole command rather than a
-/// word in it, of the clause that governs the match rather than the sentence around it.
+/// An attacker reads the exceptions too. One must apply only where the attack cannot work: to a whole command rather
+/// than a word in it, to the clause that governs the match rather than the sentence around it.
 ///
-/// What stands around a match is looked at no further than 256 bytes away, so that a flood of matches on one line stays
-/// linear. `\A` and `\z` are the ends of what is looked at.
+/// The text around a match is inspected up to 256 bytes away, so that a flood of matches on one line stays linear.
+/// `\A` and `\z` are the ends of the inspected text.
 #[derive(Debug, Clone, Copy)]
 pub enum Exception<'a> {
     /// The pattern occurs in the matched text.
@@ -58,17 +59,17 @@ pub enum Exception<'a> {
     Before(&'a str),
     /// The pattern occurs in the line where the match ends, after it.
     After(&'a str),
-    /// None of these flows into the command or the call that the match begins in.
+    /// None of these flows into the command or call in which the match begins.
     Without(Inflows),
 }
 
-/// The kind of text that a byte of a Markdown document stands in.
+/// Kind of text at a byte of a Markdown document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Region {
     /// Running text, headings, lists, quotes.
     Prose = 1,
-    /// A row of a table, outside code spans that hold an escaped bar.
+    /// A row of a table, except for code spans with an escaped bar.
     TableRow = 2,
     /// Between the backticks of an inline code span.
     InlineCode = 4,
@@ -76,7 +77,7 @@ pub enum Region {
     Code = 8,
     /// A fenced block of a shell language, or a shell script.
     Shell = 16,
-    /// A text that was decoded. Whatever counts in prose, in a program or in a shell counts in it.
+    /// A decoded text. Patterns for prose, programs or shells all count in it.
     Decoded = 32,
 }
 
@@ -109,13 +110,13 @@ impl Regions {
     /// Every kind of text.
     pub const ANY: Self = Self(63);
 
-    /// Every kind of text but these.
+    /// Every kind of text except these.
     #[must_use]
     pub const fn but(regions: &[Region]) -> Self {
         Self(Self::ANY.0 & !Self::of(regions).0)
     }
 
-    /// Whether a match counts that begins in `region`.
+    /// Whether a match that begins in `region` counts.
     pub(crate) const fn count_in(self, region: Region) -> bool {
         const READ_AS: Regions = Regions::of(&[Region::Decoded, Region::Prose, Region::Code, Region::Shell]);
         match region {
@@ -125,7 +126,7 @@ impl Regions {
     }
 }
 
-/// How bad a hit is, from mildest to worst.
+/// Severity of a match, from mildest to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Suspicious, with possible honest uses: show it to a person.
@@ -154,41 +155,41 @@ impl fmt::Display for Severity {
     }
 }
 
-/// The family that a rule belongs to.
+/// The family of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Category {
-    /// Commands that run as soon as the text is used.
+    /// Commands that run when the text is used.
     ExecInjection,
-    /// Reading the environment, where secrets live.
+    /// Reading the environment, which contains secrets.
     EnvHarvesting,
-    /// Mining on somebody else's machine.
+    /// Cryptocurrency mining on the user's machine.
     CryptoMining,
     /// Code from the network, or a connection out.
     NetworkExfiltration,
-    /// Text that hides what it does.
+    /// Text that hides its purpose.
     ObfuscatedEncoding,
-    /// Leaving the frame that the harness put around the text.
+    /// Escaping from the frame that the harness puts around the text.
     XmlBreakout,
-    /// Sending away what is secret.
+    /// Sending away secret data.
     DataExfiltration,
-    /// A program to be fetched by hand, which the skill has no need of.
+    /// A program to be downloaded by hand, which the skill does not need.
     FakePrerequisite,
     /// Orders to the model against the user or the system.
     PromptInjection,
-    /// Text that no person sees and a model reads.
+    /// Text that a model reads and a person does not see.
     HiddenText,
-    /// What starts again by itself.
+    /// Programs that start again on their own.
     Persistence,
-    /// Changes to what agents remember and obey.
+    /// Changes to the memory and instructions of agents.
     AgentState,
-    /// More rights than the user gave.
+    /// More privileges than the user granted.
     Privilege,
-    /// Packages from where nobody looks.
+    /// Packages from unreviewed origins.
     SupplyChain,
-    /// Damage to what is on the machine.
+    /// Damage to the machine or its data.
     Impact,
-    /// A rule of the user's own that fits none of the above.
+    /// A custom rule that fits none of the above.
     Custom,
 }
 
@@ -236,7 +237,8 @@ impl Category {
         }
     }
 
-    /// What other catalogues call it: weaknesses (CWE), the OWASP Agentic Skills Top 10 (AST), MITRE ATLAS (AML) and ATT&CK (T).
+    /// Returns its identifiers in other catalogues: weaknesses (CWE), the OWASP Agentic Skills Top 10 (AST), MITRE
+    /// ATLAS (AML) and ATT&CK (T).
     #[must_use]
     pub const fn references(self) -> &'static [&'static str] {
         match self {

@@ -1,7 +1,7 @@
-//! Rules of the user's own, from TOML, YAML or JSON.
+//! Custom rules in TOML, YAML or JSON.
 //!
-//! All three hold the same: a list `rule` of tables. Every key is checked by name and kind, then every rule by the same
-//! checks as a built-in one, and whatever is refused is refused with its line and column.
+//! All formats have the same content: a list `rule` of tables. Every key is checked by name and kind, then every rule
+//! by the checks of a built-in one; each error has a line and column.
 
 mod error;
 mod schema;
@@ -17,12 +17,12 @@ use crate::rule::RuleBuf;
 use crate::rules;
 use schema::RulePositions;
 
-/// The most bytes of a rule file.
+/// Maximum size of a rule file.
 pub const MAX_RULE_FILE_BYTES: usize = 1 << 20;
-/// The most rules in a file.
+/// Maximum number of rules in a file.
 const MAX_RULES: usize = 1000;
 
-/// A file of rules that can be used.
+/// A valid rule file.
 #[derive(Debug, Clone)]
 pub struct RuleFile {
     rules: Vec<RuleBuf>,
@@ -41,7 +41,7 @@ pub enum RuleFormat {
 }
 
 impl RuleFormat {
-    /// Returns the format that the ending of a file's name says.
+    /// Returns the format for the extension of a file name.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let (_, ending) = name.rsplit_once('.')?;
@@ -51,10 +51,10 @@ impl RuleFormat {
 }
 
 impl RuleFile {
-    /// Reads and checks a rule file.
+    /// Parses and checks a rule file.
     ///
     /// # Errors
-    /// The first thing that is wrong with it, where it stands, and how to mend it.
+    /// The first problem, with its position and a fix.
     pub fn parse(text: &str, format: RuleFormat) -> Result<Self, RuleFileError> {
         if text.len() > MAX_RULE_FILE_BYTES {
             return Err(RuleFileError::at(
@@ -78,8 +78,9 @@ impl RuleFile {
         &self.rules
     }
 
-    /// Says where in the file an error stands that [`Scanner::with_rules`](crate::Scanner::with_rules) reports for one of
-    /// its rules; `None` if it is none of its rules. That can only be about what other files have taken: an id, or memory.
+    /// Returns the position in the file of an error that [`Scanner::with_rules`](crate::Scanner::with_rules) reports
+    /// for one of its rules; `None` for other rules. Such an error can only concern resources used by other files: an
+    /// id, or memory.
     #[must_use]
     pub fn locate(&self, error: &RuleError) -> Option<RuleFileError> {
         let index = self.rules.iter().position(|rule| rule.id == error.rule)?;
@@ -99,7 +100,7 @@ impl RuleFile {
 }
 
 impl RulePositions {
-    /// Returns where the part of a rule stands that has the problem.
+    /// Returns the position of the part of a rule that has the problem.
     fn of(&self, problem: &RuleProblem) -> TextPosition {
         let nth = |list: &[TextPosition], number: &usize| {
             number.checked_sub(1).and_then(|index| list.get(index)).copied()

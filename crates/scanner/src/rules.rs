@@ -1,7 +1,7 @@
-//! The built-in rules: a folder for each family, a file for each rule.
+//! The built-in rules: a folder per family, a file per rule.
 //!
-//! No list names them. `build.rs` gathers the files, so that a rule is added by adding a file, and two that are added at the same
-//! time have no line in common.
+//! No list names them. `build.rs` collects the files, so a new rule is a new file, and two branches that each add one
+//! do not conflict.
 
 pub(crate) mod shared;
 
@@ -9,7 +9,7 @@ include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
 use crate::rule::Rule;
 
-/// Returns every built-in rule, family by family. A rule's number follows from it.
+/// Returns every built-in rule, family by family. This order determines a rule's number.
 pub(crate) fn all() -> impl Iterator<Item = &'static Rule<'static>> {
     static TABLE: [&[Rule<'static>]; FAMILIES.len()] = FAMILIES;
     TABLE.iter().copied().flatten()

@@ -1,4 +1,4 @@
-//! The scanner: a set of rules, and what they say about a text.
+//! The scanner: a set of rules that produces reports on texts.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -19,43 +19,44 @@ use crate::rule::{Rule, RuleBuf};
 use crate::rules;
 use crate::work::{Method, Work};
 
-/// A set of rules, ready to scan. Make one and use it for many texts, from many threads; clones share what they compiled.
+/// A set of rules, ready to scan. Make one and use it for many texts, from many threads; clones share their compiled
+/// patterns.
 #[derive(Debug, Clone)]
 pub struct Scanner {
     parts: Arc<Parts>,
     changes: Changes,
 }
 
-/// The rules and what was made of them.
+/// The rules and their compiled parts.
 #[derive(Debug)]
 struct Parts {
     builtin: Vec<&'static Rule<'static>>,
     user: Vec<RuleBuf>,
     exact: Exact,
     prefilter: Prefilter,
-    /// Every rule in one list, made when somebody asks.
+    /// Every rule in one list, made on demand.
     listed: OnceLock<Vec<RuleBuf>>,
 }
 
-/// How a text is scanned.
+/// Options of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanOptions {
-    /// How the text is to be read.
+    /// How the text is parsed.
     pub syntax: Syntax,
-    /// The most findings in the report, and of each pattern before they are merged. More make it truncated, and the worst are
-    /// kept.
+    /// Maximum number of findings in the report, and of each pattern before merging. Beyond it the report is
+    /// truncated, and the worst are kept.
     pub max_findings: usize,
-    /// Whether to look behind obfuscations.
+    /// Whether to remove obfuscations.
     pub deobfuscate: Deobfuscate,
 }
 
-/// Whether the deobfuscated view of the text is looked at, and what is decoded of it: see [`TextView`].
+/// Whether the deobfuscated and decoded views of the text are scanned: see [`TextView`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Deobfuscate {
-    /// Where something in the text can be an obfuscation.
+    /// Where the text may be obfuscated.
     #[default]
     Suspicious,
-    /// Not even where something in the text can be an obfuscation.
+    /// Never, even where the text may be obfuscated.
     Never,
 }
 
@@ -66,7 +67,7 @@ impl Default for ScanOptions {
 }
 
 impl Scanner {
-    /// Returns the scanner of the built-in rules. Costs next to nothing: a pattern is compiled when it is first needed.
+    /// Returns the scanner of the built-in rules. Costs next to nothing: a pattern is compiled on first use.
     #[must_use]
     pub fn builtin() -> &'static Self {
         static BUILTIN: LazyLock<Scanner> = LazyLock::new(|| {
@@ -82,10 +83,10 @@ impl Scanner {
         &BUILTIN
     }
 
-    /// Returns a scanner of the built-in rules and the given ones, each of which is checked like a built-in rule.
+    /// Returns a scanner with the built-in rules and the given ones, each checked like a built-in rule.
     ///
     /// # Errors
-    /// The first rule that cannot be used, and why.
+    /// The first rule that cannot be used, with the reason.
     pub fn with_rules<R>(rules: impl IntoIterator<Item = R>) -> Result<Self, RuleError>
     where
         R: Into<RuleBuf>,
@@ -93,10 +94,10 @@ impl Scanner {
         Self::from_rules(rules::all().collect(), Prefilter::builtin(), rules)
     }
 
-    /// Returns a scanner of nothing but the given rules.
+    /// Returns a scanner with only the given rules.
     ///
     /// # Errors
-    /// The first rule that cannot be used, and why.
+    /// The first rule that cannot be used, with the reason.
     pub fn only<R>(rules: impl IntoIterator<Item = R>) -> Result<Self, RuleError>
     where
         R: Into<RuleBuf>,
@@ -130,8 +131,8 @@ impl Scanner {
         Self { parts: Arc::new(parts), changes: Changes::default() }
     }
 
-    /// Returns the same scanner with these changes and no others: rules that are off, or are worse or milder than they say. What is
-    /// said of a rule that it does not have says nothing.
+    /// Returns the same scanner with exactly these changes: rules that are off, or have another severity. Changes of
+    /// unknown rules have no effect.
     #[must_use]
     pub fn changed(&self, changes: &[RuleChange]) -> Self {
         let ids = self.parts.builtin.iter().map(|rule| rule.id);
@@ -139,7 +140,7 @@ impl Scanner {
         Self { parts: Arc::clone(&self.parts), changes: Changes::of(changes, ids) }
     }
 
-    /// Returns what was changed of its rules.
+    /// Returns the changes of its rules.
     pub fn changes(&self) -> impl Iterator<Item = &RuleChange> {
         self.changes.iter()
     }
@@ -149,7 +150,7 @@ impl Scanner {
         self.changes().filter(|change| change.severity.is_none())
     }
 
-    /// Returns every rule as it was written, in table order: the built-in ones, then the user's own.
+    /// Returns every rule as written, in table order: the built-in ones, then the custom ones.
     pub fn rules(&self) -> &[RuleBuf] {
         self.parts.listed.get_or_init(|| {
             let builtin = self.parts.builtin.iter().copied().map(RuleBuf::from);
@@ -163,7 +164,7 @@ impl Scanner {
         !self.parts.builtin.is_empty()
     }
 
-    /// Returns the user's own rules, in their order.
+    /// Returns the custom rules in order.
     #[must_use]
     pub fn own_rules(&self) -> &[RuleBuf] {
         &self.parts.user
@@ -179,13 +180,13 @@ impl Scanner {
         self.scan_by(text, options, Method::Prefiltered).0
     }
 
-    /// Scans a text by trying every pattern on it, in every view. Slow: the measure of what [`Self::scan_with`] must find.
+    /// Scans a text by trying every pattern on it, in every view. Slow: the reference for [`Self::scan_with`].
     #[doc(hidden)]
     pub fn scan_exhaustively<'t>(&'t self, text: &'t str, options: &ScanOptions) -> ScanReport<'t> {
         self.scan_by(text, options, Method::Exhaustive).0
     }
 
-    /// Scans a text in a given way and counts what it costs.
+    /// Scans a text by a given method and counts the cost.
     #[doc(hidden)]
     pub fn scan_by<'t>(
         &'t self,
@@ -205,7 +206,7 @@ impl Scanner {
                 work.deobfuscated += view.len();
                 let patterns = self.candidates(view, method, &mut work);
                 run.search(view, &patterns, |span| (deobfuscated.raw_span(span), TextView::Deobfuscated));
-                // What is spelled can be disguised like anything else; mostly it is not, and was found already.
+                // An encoding can itself be obfuscated; usually it is not, and was found already.
                 let mut disguised = Vec::new();
                 each_decoded(view, |found| {
                     disguised.push(Decoded { span: deobfuscated.raw_span(found.span), ..found });
@@ -222,7 +223,7 @@ impl Scanner {
         (ScanReport { findings: self.findings(text, &hits), truncated, rules_off }, work)
     }
 
-    /// Searches what something in the text spells, and what that spells.
+    /// Searches the texts encoded in a text, and those encoded in them.
     fn search_decoded(&self, mut due: Vec<Decoded>, run: &mut Run<'_>, method: Method, work: &mut Work) {
         for depth in 1..=MAX_DEPTH {
             let mut deeper = Vec::new();
@@ -230,7 +231,7 @@ impl Scanner {
                 work.decoded += text.len();
                 let patterns = self.candidates(&text, method, work);
                 run.search_decoded(&text, &patterns, &span);
-                // What is spelled may be disguised within.
+                // A decoded text may be obfuscated.
                 let obfuscations = patterns.obfuscations().with(at_beginning(&text));
                 if let Some(deobfuscated) = deobfuscate(&text, obfuscations) {
                     let view = deobfuscated.text();
@@ -246,7 +247,7 @@ impl Scanner {
         }
     }
 
-    /// Returns the patterns that can match a view of the text, and whether deobfuscation could show more.
+    /// Returns the patterns that can match a view of the text, and possible obfuscations.
     fn candidates(&self, view: &str, method: Method, work: &mut Work) -> Candidates {
         if method != Method::Prefiltered {
             return Candidates::all(self.parts.exact.patterns());
@@ -256,7 +257,7 @@ impl Scanner {
         found
     }
 
-    /// Turns hits, which stand in the order of the text, into findings.
+    /// Converts hits, which are in the order of the text, to findings.
     fn findings<'t>(&'t self, text: &'t str, hits: &[Hit]) -> Vec<Finding<'t>> {
         let mut cursor = PositionCursor::new(text);
         let finding = |hit: &Hit| {
@@ -281,7 +282,7 @@ impl Scanner {
         hits.iter().filter_map(finding).collect()
     }
 
-    /// Returns what findings repeat of a rule.
+    /// Returns the facts about a rule that findings repeat.
     fn facts(&self, rule: usize) -> Option<Rule<'_>> {
         let Parts { builtin, user, .. } = &*self.parts;
         if let Some(rule) = builtin.get(rule) {

@@ -1,10 +1,10 @@
-//! How to read a file, told from its name and its first line.
+//! Determines the syntax of a file from its name and first line.
 
 use std::path::Path;
 
 use crate::regions::Syntax;
 
-/// Endings that say what a file is. Anything else is read as Markdown: prose with pieces of code in it.
+/// Extensions that determine the syntax. Anything else is read as Markdown: prose with code in it.
 const ENDINGS: &[(Syntax, &[&str])] = &[
     (
         Syntax::Shell,
@@ -89,7 +89,7 @@ const ENDINGS: &[(Syntax, &[&str])] = &[
     ),
 ];
 
-/// Whole names that say what a file is.
+/// Complete names that determine the syntax.
 const NAMES: &[(Syntax, &[&str])] = &[
     (
         Syntax::Shell,
@@ -104,7 +104,8 @@ const NAMES: &[(Syntax, &[&str])] = &[
 /// Programs that run shell scripts.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "ksh", "dash", "ash", "fish", "busybox", "bats"];
 
-/// Returns how to read a file. A `#!` line counts for more than the name, since the system looks at nothing else.
+/// Returns the syntax of a file. A `#!` line takes precedence over the name, since the system considers only that
+/// line.
 #[must_use]
 pub fn syntax_of(path: &Path, text: &str) -> Syntax {
     interpreter(text)

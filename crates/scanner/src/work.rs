@@ -1,33 +1,33 @@
-//! What a scan costs, counted, and the ways of doing it: for tests and benches.
+//! Counted cost of a scan, and alternative methods: for tests and benches.
 
 use crate::exact::ExactWork;
 use crate::prefilter::PrefilterWork;
 
-/// A way of scanning. All of them find the same.
+/// A method of scanning. All methods find the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Method {
-    /// Prefilters, and runs the patterns that come through.
+    /// Runs the prefilter, and the patterns that pass it.
     #[default]
     Prefiltered,
-    /// Tries every pattern on the whole text, in every view, and asks nothing but the patterns themselves.
+    /// Tries every pattern on the whole text, in every view, without any shortcut.
     Exhaustive,
 }
 
-/// What a scan cost.
+/// Cost of a scan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Work {
-    /// What the prefilter did.
+    /// Cost of the prefilter.
     pub prefilter: PrefilterWork,
-    /// What the exact engine did.
+    /// Cost of the exact engine.
     pub exact: ExactWork,
-    /// Bytes of deobfuscated text that were made.
+    /// Bytes of deobfuscated text.
     pub deobfuscated: usize,
-    /// Bytes of decoded text that were made.
+    /// Bytes of decoded text.
     pub decoded: usize,
 }
 
 impl Work {
-    /// Returns all of it as one number, in steps of about a byte each.
+    /// Returns the total, in steps of about a byte each.
     #[must_use]
     pub fn steps(&self) -> usize {
         let Self { prefilter, exact, deobfuscated, decoded } = self;

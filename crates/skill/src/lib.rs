@@ -12,7 +12,7 @@
 //! ```
 //! use stockade_skill::{Dialect, ListedTools, SkillManifest};
 //!
-//! let text = "---\nname: greet\ndescripton: Greets somebody.\nallowed-tools: Read\n---\nSay hello to $1.\n";
+//! let text = "---\nname: greet\ndescripton: Greets a person.\nallowed-tools: Read\n---\nSay hello to $1.\n";
 //! let (manifest, problems) = SkillManifest::read(text, "SKILL.md", Dialect::Claude, &|_| Ok(()));
 //!
 //! assert_eq!(manifest.name.as_deref(), Some("greet"));

@@ -128,7 +128,7 @@ impl AnswerStore {
             return Err(other("another version of this program wrote it"));
         }
         let answers: Option<Vec<_>> = written.answers.into_iter().map(WrittenAnswer::read).collect();
-        answers.ok_or_else(|| other("a digest in it is none"))
+        answers.ok_or_else(|| other("a digest in it is malformed"))
     }
 
     fn written(&self, answers: &[RememberedAnswer]) -> Result<String, AnswerStoreError> {

@@ -86,15 +86,15 @@ fn changed(before: &BTreeMap<String, String>, now: &BTreeMap<String, String>) ->
 impl fmt::Display for SkillDrift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_new {
-            return f.write_str("the lock does not know it");
+            return f.write_str("not in the lock");
         }
         let mut parts = Vec::new();
         for (what, list) in [
             ("new", &self.may_now),
-            ("no more", &self.may_no_more),
+            ("lost", &self.may_no_more),
             ("files changed", &self.files_changed),
             ("files added", &self.files_added),
-            ("files gone", &self.files_removed),
+            ("files removed", &self.files_removed),
         ] {
             if !list.is_empty() {
                 let more = match list.len().saturating_sub(TOLD) {
@@ -109,7 +109,7 @@ impl fmt::Display for SkillDrift {
             parts.push(format!("it was {before} and is {now}"));
         }
         if let Some((before, now)) = &self.publisher {
-            let name = |publisher: &Option<String>| publisher.clone().unwrap_or_else(|| "nobody".to_owned());
+            let name = |publisher: &Option<String>| publisher.clone().unwrap_or_else(|| "unknown".to_owned());
             parts.push(format!("its publisher was {} and is {}", name(before), name(now)));
         }
         f.write_str(&parts.join("; "))

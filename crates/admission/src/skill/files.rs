@@ -101,13 +101,13 @@ fn said(row: &Name) -> String {
 
 const STARTUP: Told = Told {
     rule: "startup-code",
-    message: "every Python that starts with the folder on its path runs the line",
-    fix: "put the code into a module that somebody imports",
+    message: "every Python process with this directory on its path runs the line",
+    fix: "put the code into a module that is imported explicitly",
 };
 
 const UNREAD: Told = Told {
     rule: "settings-unread",
-    message: "another program may read these settings, and nobody knows what they start",
+    message: "these settings could not be parsed, but another program may obey them",
     fix: "write them in plain JSON, YAML or TOML, without a key that is given twice",
 };
 
@@ -117,7 +117,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
         SurfaceKind::Hook,
         Told {
             rule: "hook",
-            message: "the file hooks a command into programs that use the folder",
+            message: "the file registers a command with programs that use the directory",
             fix: "let the operator register hooks, after reading what they run",
         },
     ),
@@ -125,7 +125,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
         SurfaceKind::Server,
         Told {
             rule: "tool-server",
-            message: "the file names a server of tools, which is started or talked to without a question",
+            message: "the file registers a tool server, which is started or contacted without a question",
             fix: "let the operator register servers, after reading what they run",
         },
     ),
@@ -133,23 +133,23 @@ const TOLD: &[(SurfaceKind, Told)] = &[
         SurfaceKind::Installer,
         Told {
             rule: "install-script",
-            message: "installing the package in this folder runs a command",
-            fix: "take the script out, and say in the text what has to be run",
+            message: "installing the package in this directory runs a command",
+            fix: "remove the script, and list the required commands in the text",
         },
     ),
     (
         SurfaceKind::MachineCode,
         Told {
             rule: "machine-code",
-            message: "nobody can read what the file does",
-            fix: "ship the source, and say how it is built",
+            message: "compiled code cannot be reviewed",
+            fix: "ship the source with build instructions",
         },
     ),
     (
         SurfaceKind::Bytecode,
         Told {
             rule: "bytecode",
-            message: "the file runs and is not its source",
+            message: "bytecode runs without its source",
             fix: "ship the source instead",
         },
     ),
@@ -157,8 +157,8 @@ const TOLD: &[(SurfaceKind, Told)] = &[
         SurfaceKind::Archive,
         Told {
             rule: "archive",
-            message: "nobody looked at what is in the archive",
-            fix: "ship the files as they are, so that they are scanned",
+            message: "the archive was not scanned",
+            fix: "ship the files unpacked, so that they are scanned",
         },
     ),
 ];

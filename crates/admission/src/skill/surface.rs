@@ -115,7 +115,7 @@ impl Surfaces<'_> {
             }
             Effect::Ask => {
                 let message = format_args!("a {} that runs without a question: {because}", kind.name());
-                let fix = "let the model run it, so that somebody can be asked";
+                let fix = "let the model run it, so that the user can be asked";
                 problems.add("command-unanswered", position, message, fix);
             }
             Effect::Allow | Effect::Sandbox => {}

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::support::ATTACK;
 
-const SKILL: &str = "---\nname: greet\ndescription: Greets somebody.\n---\nSay hello.\n";
+const SKILL: &str = "---\nname: greet\ndescription: Greets a person.\n---\nSay hello.\n";
 
 /// An entry of the random directory.
 #[derive(Debug, Clone, Copy)]

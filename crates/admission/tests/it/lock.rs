@@ -14,7 +14,7 @@ use stockade_admission::{
     Admission, AdmitOptions, NotLocked, SkillDrift, SkillLock, SkillLockError, SkillSource, admit,
 };
 
-const SKILL: &str = "---\nname: greet\ndescription: Greets somebody.\nallowed-tools: Read\nmetadata:\n  author: ada\n---\nSay hello.\n";
+const SKILL: &str = "---\nname: greet\ndescription: Greets a person.\nallowed-tools: Read\nmetadata:\n  author: ada\n---\nSay hello.\n";
 
 /// An intact image.
 const DOT: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;";
@@ -120,7 +120,7 @@ fn what_changes_is_told_with_what_the_skill_may_do_now() {
         ),
         (|skill| write(skill, "data.bin", "Words.\n"), "files changed: data.bin"),
         (|skill| write(skill, "scripts/more.py", "print(1)\n"), "files added: scripts/more.py"),
-        (|skill| fs::remove_file(skill.join("data.bin")).unwrap(), "files gone: data.bin"),
+        (|skill| fs::remove_file(skill.join("data.bin")).unwrap(), "files removed: data.bin"),
         (|skill| set_mode(&skill.join("data.bin"), 0o755), "files changed: data.bin"),
         (
             |skill| {

@@ -1,4 +1,4 @@
-//! Rules of words that no text has: to see what a table of many rules costs those that say nothing about a text.
+//! Rules about words that occur in no text: they show the cost of a large table for unrelated texts.
 
 use stockade_scanner::{Category, PatternBuf, Regions, RuleBuf, Severity};
 
@@ -10,8 +10,8 @@ const CONSONANTS: &[&str] = &[
 ];
 const VOWELS: &[&str] = &["a", "e", "ea", "i", "o", "oo", "u"];
 
-/// Makes `count` rules of three patterns each. Their words sound like English, so that what they are looked for by is as common as
-/// that of real rules, but none stands in these texts.
+/// Makes `count` rules of three patterns each. Their words resemble English, so that their grams are as common as
+/// those of real rules, but none occurs in these texts.
 pub(crate) fn rules(count: usize, texts: &Texts) -> Vec<RuleBuf> {
     let mut dice = Dice(0x0dd5_eed5_0dd5_eed5);
     (0..count).map(|number| rule(number, &mut dice, texts)).collect()
@@ -38,7 +38,7 @@ fn rule(number: usize, dice: &mut Dice, texts: &Texts) -> RuleBuf {
     }
 }
 
-/// A word of two or three syllables that none of the texts has.
+/// A word of two or three syllables that occurs in none of the texts.
 fn word(dice: &mut Dice, texts: &Texts) -> String {
     loop {
         let syllables = 2 + dice.roll(2);

@@ -1,4 +1,4 @@
-//! What the benches share: texts, a clock, and the comparison of engines.
+//! Shared code of the benches: texts, a clock, and the comparison of engines.
 #![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "reads the texts, and prints a table")]
 #![expect(clippy::expect_used, clippy::indexing_slicing, reason = "a bench may stop")]
 
@@ -11,13 +11,13 @@ use std::path::Path;
 pub(crate) use made_up_rules::rules as made_up_rules;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Texts that an engine runs over one by one.
+/// Texts that an engine processes one by one.
 pub(crate) struct Texts {
     pub(crate) name: String,
     pub(crate) texts: Vec<String>,
 }
 
-/// Returns every Markdown file under the folder in `STOCKADE_CORPUS`, or made-up texts that resemble them.
+/// Returns every Markdown file under the folder in `STOCKADE_CORPUS`, or synthetic texts that resemble them.
 pub(crate) fn skills() -> Texts {
     let Some(folder) = std::env::var_os("STOCKADE_CORPUS") else {
         return Texts { name: "made-up skills".to_owned(), texts: synthetic::skills(2_000) };
@@ -43,10 +43,10 @@ fn read_markdown(folder: &Path, texts: &mut Vec<String>) {
     }
 }
 
-/// Something that runs over texts.
+/// An engine that processes texts.
 pub(crate) struct Engine<'a> {
     name: &'static str,
-    /// Takes every text once and returns the seconds of processor time that it took.
+    /// Processes every text once and returns the CPU time in seconds.
     run: Run<'a>,
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Runs the engines in turn, round after round, and prints a line each: speed, and how many times as fast the first is,
-/// both as medians over the rounds.
+/// Runs the engines in turn, round after round, and prints a line each: speed, and the speed of the first relative to
+/// it, both as medians over the rounds.
 pub(crate) fn compare(set: &Texts, rounds: usize, engines: &mut [Engine<'_>]) {
     let bytes: usize = set.texts.iter().map(String::len).sum();
     println!("\n{}: {} texts, {:.1} MB", set.name, set.texts.len(), bytes as f64 / 1e6);
@@ -81,7 +81,7 @@ pub(crate) fn compare(set: &Texts, rounds: usize, engines: &mut [Engine<'_>]) {
     for round in 0..=rounds {
         for (engine, seconds) in engines.iter_mut().zip(&mut seconds) {
             let took = (engine.run)(&set.texts);
-            // The first round compiles what is compiled when it is first needed.
+            // The first round compiles lazily compiled patterns.
             if round > 0 {
                 seconds.push(took);
             }

@@ -1,7 +1,7 @@
-//! Texts like those of real skills, for machines that have none: made from a fixed seed, with the lengths, the share of
-//! non-ASCII characters, the code blocks and the near misses that real skills have.
+//! Synthetic skills for machines without real ones: made from a fixed seed, with the lengths, the share of non-ASCII
+//! characters, the code blocks and the near misses of real skills.
 
-/// A generator of numbers that look random; the same ones every time (xorshift).
+/// A pseudorandom number generator with a fixed seed (xorshift).
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
@@ -102,7 +102,7 @@ pub(crate) fn skills(count: usize) -> Vec<String> {
 }
 
 fn skill(dice: &mut Dice) -> String {
-    // Most are a few kilobytes, some many times that.
+    // Most have a few kilobytes, some many times that.
     let size = 600 << dice.roll(6).min(dice.roll(6) + 1);
     let mut text = String::from("---\nname: example\ndescription: An example skill.\n---\n");
     while text.len() < size {

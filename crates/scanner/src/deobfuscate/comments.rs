@@ -1,8 +1,8 @@
-//! HTML comments inside a command: `ba<!-- -->sh` is `bash` on a rendered page, and once the text is cleaned.
+//! HTML comments inside a command: `ba<!-- -->sh` is `bash` on a rendered page, and in cleaned text.
 //!
-//! A comment with nothing before it on its line stays, unless a command goes on there. One file in twenty has such comments;
-//! to read all of those twice costs more than it finds, since what follows such a comment is found as it stands, but for
-//! the patterns that ask for the beginning of a line.
+//! A comment at the start of a line is kept, unless it interrupts a command. One file in twenty has such comments;
+//! scanning all of those twice would cost more than it finds, since the text behind the comment is matched as is,
+//! except by patterns that require the start of a line.
 
 use memchr::memmem;
 
@@ -10,7 +10,7 @@ use super::layer::{Editor, Layer};
 
 const OPENER: &str = "<!--";
 
-/// Cuts out the comments that stand within something; `None` where there are none. One that nothing closes stays.
+/// Removes the comments within a line; `None` if there are none. An unclosed comment is kept.
 pub(super) fn cut(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     let mut at = 0;
@@ -27,7 +27,7 @@ pub(super) fn cut(text: &str) -> Option<Layer> {
     editor.finish()
 }
 
-/// Returns how many bytes belong to the comment at the beginning of a text: it ends as in a browser.
+/// Returns the length of the comment at the start of a text: it ends as in a browser.
 fn comment_length(text: &str) -> Option<usize> {
     let inside = text.strip_prefix(OPENER)?;
     let at_once = [">", "->"].into_iter().find(|end| inside.starts_with(end));
@@ -40,7 +40,8 @@ fn comment_length(text: &str) -> Option<usize> {
     }
 }
 
-/// Whether what stands before a comment can go on behind it: visible ASCII on the same line, or what continues a command.
+/// Whether the text before a comment can continue behind it: visible ASCII on the same line, or a command's
+/// continuation.
 fn leads_on(before: &str) -> bool {
     before.trim_end_matches([' ', '\t']).ends_with(|last: char| last.is_ascii_graphic())
         || before.trim_ascii_end().ends_with(['|', '\\'])

@@ -1,4 +1,4 @@
-//! One change of a text, with the way back.
+//! One edited version of a text, with a mapping to the original.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ pub(super) struct Layer {
     edits: Vec<Edit>,
 }
 
-/// A stretch that reads differently than it stands.
+/// A replaced stretch.
 #[derive(Debug)]
 struct Edit {
     raw: Range<usize>,
@@ -21,7 +21,7 @@ impl Layer {
         &self.text
     }
 
-    /// Returns where a span of this text stands in the other.
+    /// Returns the span in the original text for a span of this text.
     pub(super) fn raw_span(&self, span: Range<usize>) -> Range<usize> {
         self.raw_start(span.start)..self.raw_end(span.end)
     }
@@ -45,11 +45,11 @@ impl Layer {
     }
 }
 
-/// Makes a [`Layer`]: what is not replaced is copied.
+/// Builds a [`Layer`]: text that is not replaced is copied.
 #[derive(Debug)]
 pub(super) struct Editor<'t> {
     text: &'t str,
-    /// How much of it is in the output.
+    /// Number of input bytes in the output.
     copied: usize,
     out: String,
     edits: Vec<Edit>,
@@ -60,7 +60,7 @@ impl<'t> Editor<'t> {
         Self { text, copied: 0, out: String::new(), edits: Vec::new() }
     }
 
-    /// Replaces a stretch that stands behind all those that were replaced before.
+    /// Replaces a stretch behind all those replaced before.
     pub(super) fn replace(&mut self, raw: Range<usize>, plain: &str) {
         if self.edits.is_empty() {
             self.out.reserve(self.text.len());

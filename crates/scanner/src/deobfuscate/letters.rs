@@ -1,4 +1,4 @@
-//! Letters that look like others, other forms of ASCII characters, and what nobody sees.
+//! Look-alike letters, other forms of ASCII characters, and invisible characters.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use super::quoting::is_word;
 use super::tables::{Glyph, glyph};
 use super::token::{is_foreign, tokens};
 
-/// Writes as ASCII what reads as ASCII; `None` where nothing does.
+/// Writes characters that read as ASCII as ASCII; `None` if there are none.
 pub(super) fn unmask(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     tokens(text, |_, byte, _| is_foreign(byte)).for_each(|token| unmask_token(&mut editor, text, token));
@@ -27,7 +27,7 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
         let reads_as = glyph(letter);
         match reads_as {
             Glyph::Plain => {}
-            // What is behind an emoji, or within one, belongs to it.
+            // Invisible characters behind or within an emoji belong to it.
             Glyph::Invisible if after_sign => {}
             Glyph::Invisible => editor.replace(raw, ""),
             Glyph::Compatible(ascii) => editor.replace(raw, &ascii),
@@ -44,16 +44,17 @@ fn unmask_token(editor: &mut Editor<'_>, text: &str, range: Range<usize>) {
     }
 }
 
-/// Whether what nobody sees disguises a word behind this: ASCII, or a letter or a mark of an alphabet that the rules know words of.
+/// Whether an invisible character behind this one disguises a word: ASCII, or a letter or mark of an alphabet in
+/// which the rules have words.
 fn is_of_a_word(letter: char) -> bool {
     letter.is_ascii() || matches!(letter, '\u{400}'..='\u{1FFF}' | '\u{3000}'..='\u{D7FF}')
 }
 
-/// Look-alikes are an obfuscation beside ASCII, in a word that also holds ASCII letters, or if all of a word is made of them and
-/// spells one of the rules. A letter that looks like nothing in ASCII makes it an honest word.
+/// Look-alikes are an obfuscation beside ASCII, in a word that also contains ASCII letters, or if a whole word of
+/// them spells a word of the rules. A letter without an ASCII look-alike makes the word honest.
 fn look_alikes_are_an_obfuscation(word: &str) -> bool {
     let (mut is_beside, mut has_ascii, mut is_whole, mut spelled) = (false, false, true, String::new());
-    // Whether the letter before was a look-alike, and how much quoting stands behind it.
+    // Whether the previous letter was a look-alike, and how many quotes follow it.
     let (mut before, mut quotes) = (None, 0);
     for letter in word.chars() {
         let reads_as = glyph(letter);

@@ -1,17 +1,17 @@
-//! What a text can be obfuscated by.
+//! Kinds of obfuscation.
 
 /// A kind of obfuscation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Obfuscation {
-    /// Characters that look like others, or like nothing.
+    /// Look-alike, compatibility and invisible characters.
     Letters,
-    /// Comments within a line.
+    /// HTML comments within a line.
     Comments,
-    /// Quoting that changes nothing.
+    /// Shell quoting without effect.
     Quoting,
 }
 
-/// Some kinds of obfuscation.
+/// A set of kinds of obfuscation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Obfuscations(u8);
 
@@ -30,7 +30,7 @@ impl Obfuscations {
         Self(self.0 | others.0)
     }
 
-    /// Takes a kind out, and returns whether it was there.
+    /// Removes a kind, and returns whether it was in the set.
     pub(super) fn take(&mut self, obfuscation: Obfuscation) -> bool {
         let before = self.0;
         self.0 &= !(1 << obfuscation as u8);

@@ -7,25 +7,25 @@ use arrayvec::ArrayString;
 use super::layer::{Editor, Layer};
 use super::token::{is_in_token, is_quote, tokens};
 
-/// The words whose obfuscation is worth taking off: those that the rules look for as commands.
+/// The words that are worth deobfuscating: those that the rules match as commands.
 pub(super) const WORDS: &[&str] = &[
     "bash", "sh", "zsh", "ksh", "dash", "curl", "wget", "eval", "env", "base64", "python", "python3", "perl",
     "php", "ruby", "node", "nc", "ncat", "socat", "iex", "iwr", "xmrig", "printenv", "tcp", "udp",
 ];
-/// As many bytes as the longest of them has.
+/// Length of the longest of them.
 const MAX_WORD_BYTES: usize = 8;
 
 /// A longer token is no obfuscated word.
 const MAX_TOKEN_BYTES: usize = 256;
 
-/// A part of a token that is obfuscated by quoting.
+/// An obfuscated part of a token.
 struct Quoted {
     range: Range<usize>,
-    /// How it reads.
+    /// Its plain spelling.
     plain: &'static str,
 }
 
-/// Takes off the no-op quoting that hides a word of the rules; `None` where there is none.
+/// Removes the no-op quoting that hides a word of the rules; `None` if there is none.
 pub(super) fn unquote(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     for Range { start: mut at, end } in tokens(text, can_be_idle) {
@@ -37,13 +37,13 @@ pub(super) fn unquote(text: &str) -> Option<Layer> {
     editor.finish()
 }
 
-/// Whether a byte can be no-op quoting between these two: around a word it is honest. A variable can be a space.
+/// Whether a byte between these two can be no-op quoting: around a word it is honest. A variable can be a space.
 fn can_be_idle(before: u8, byte: u8, after: u8) -> bool {
     let is_within = |byte| is_in_token(byte) | (byte == b'\n') | (byte == b'\r');
     (byte == b'$') | (is_quote(byte) & is_within(before) & is_within(after))
 }
 
-/// Returns whether `word` is one that the rules look for, in lower or upper case.
+/// Whether `word` is one that the rules match, in lower or upper case.
 pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
@@ -68,7 +68,7 @@ fn field_separator(token: &str) -> Option<Range<usize>> {
             let close = rest.bytes().take(MAX_BYTES).position(|byte| byte == b'}')?;
             return Some(at..at + close + 1);
         }
-        // `$IFSx` is another variable.
+        // `$IFSx` is a different variable.
         if let Some(after) = rest.strip_prefix("$IFS")
             && !after.starts_with(|next: char| next.is_ascii_alphanumeric() || next == '_')
         {
@@ -78,13 +78,13 @@ fn field_separator(token: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Returns the word of the rules that a shell reads, if quoting stands inside it.
+/// Returns the word of the rules that a shell reads, if there is quoting inside it.
 fn unquoted_word(token: &str) -> Option<&'static str> {
     if token.len() > MAX_TOKEN_BYTES {
         return None;
     }
     let mut plain = ArrayString::<MAX_WORD_BYTES>::new();
-    // Quotes around the whole word are honest, however many; inside it they hide it.
+    // Quotes around the whole word are honest, however many; inside the word they hide it.
     let (mut after_idle, mut inside, mut rest) = (false, false, token);
     while let Some(first) = rest.chars().next() {
         let length = idle_length(rest);
@@ -95,12 +95,12 @@ fn unquoted_word(token: &str) -> Option<&'static str> {
         after_idle = length > 0;
         rest = rest.get(length.max(first.len_utf8())..)?;
     }
-    // A shell tells small letters from capitals.
+    // Command names are case-sensitive.
     if inside { WORDS.iter().copied().find(|known| *known == plain.as_str()) } else { None }
 }
 
-/// Returns how many bytes at the beginning of `rest` a shell would drop from a word. Variables count: one that is not
-/// set is nothing.
+/// Returns how many bytes at the start of `rest` a shell would drop from a word. Variables count: an unset one is
+/// empty.
 fn idle_length(rest: &str) -> usize {
     const IDLE: &[&str] = &["\\\r\n", "\\\n", "\\", "'", "\"", "$@", "$*", "${@}", "${*}"];
     const MAX_NAME_BYTES: usize = 16;

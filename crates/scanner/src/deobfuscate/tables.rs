@@ -1,25 +1,25 @@
-//! What single characters look like.
+//! Visual equivalents of single characters.
 
 use arrayvec::ArrayString;
 use unicode_normalization::char::decompose_compatible;
 
-/// What a character is to a reader who only knows ASCII.
+/// How a character reads to a person who knows only ASCII.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Glyph {
-    /// A character that reads as what it is.
+    /// A character that reads as itself.
     Plain,
-    /// A character that nobody sees.
+    /// An invisible character of no width.
     Invisible,
-    /// Another form of ASCII characters, which Unicode normalization (NFKC) undoes, or a space.
+    /// Another form of ASCII characters, which Unicode normalization (NFKC) removes, or a space.
     Compatible(Ascii),
     /// A letter of another script that looks like an ASCII letter.
     LookAlike(char),
 }
 
-/// What a form of ASCII characters stands for. The longest are units and Roman numbers.
+/// ASCII equivalent of a character. The longest are units and Roman numerals.
 pub(super) type Ascii = ArrayString<4>;
 
-/// Letters that are drawn like an ASCII letter in common fonts. Those that only resemble one are left out.
+/// Letters that look like an ASCII letter in common fonts. Mere resemblance is not enough.
 const LOOK_ALIKES: &[(&[char], u8)] = &[
     (&['а', 'ɑ', 'α'], b'a'),
     (&['ʙ'], b'b'),
@@ -87,10 +87,10 @@ const LOOK_ALIKES: &[(&[char], u8)] = &[
     (&['ᴢ'], b'z'),
 ];
 
-/// Returns what `letter` looks like.
+/// Returns the visual equivalent of `letter`.
 pub(super) fn glyph(letter: char) -> Glyph {
     match letter {
-        // Nearly all characters of honest texts, in which there is no form of ASCII.
+        // The usual characters of honest texts, which are not forms of ASCII.
         '\t' | '\n' | '\r' | ' '..='~' => Glyph::Plain,
         '\u{2010}'..='\u{2023}'
         | '\u{2190}'..='\u{245F}'
@@ -108,7 +108,7 @@ pub(super) fn glyph(letter: char) -> Glyph {
     }
 }
 
-/// Characters that take no space and that no word needs, as far as ASCII words go.
+/// Characters without width that no ASCII word needs.
 fn is_invisible(letter: char) -> bool {
     matches!(letter,
         '\0'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{34F}' | '\u{61C}'
@@ -116,11 +116,11 @@ fn is_invisible(letter: char) -> bool {
         | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{2800}' | '\u{3164}' | '\u{FDD0}'..='\u{FDEF}'
         | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFC}' | '\u{13441}' | '\u{13442}'
         | '\u{16FE4}' | '\u{1BCA0}'..='\u{1BCA3}' | '\u{1D159}' | '\u{1D173}'..='\u{1D17A}' | '\u{E0000}'..='\u{E0FFF}')
-        // The last two of each plane are no characters.
+        // The last two of each plane are noncharacters.
         || u32::from(letter) & 0xFFFE == 0xFFFE
 }
 
-/// Returns what NFKC makes of a character, if that is ASCII: letters and digits, or a single sign.
+/// Returns the NFKC of a character, if that is ASCII: letters and digits, or a single sign.
 fn form(letter: char) -> Glyph {
     let (mut ascii, mut is_ascii) = (Ascii::new(), true);
     decompose_compatible(letter, |part| {
@@ -137,7 +137,7 @@ fn look_alike(letter: char) -> Option<Glyph> {
     }
 }
 
-/// [`LOOK_ALIKES`] by [`place`]; zero where there is none.
+/// [`LOOK_ALIKES`] by [`place`]; zero if there is none.
 #[expect(clippy::indexing_slicing, reason = "the compiler sees that every letter has a place")]
 static LOOK_ALIKE_AT: [u8; 0x600] = {
     let mut table = [0; _];
@@ -153,7 +153,7 @@ static LOOK_ALIKE_AT: [u8; 0x600] = {
     table
 };
 
-/// The letters from U+1D00 on, of which there are few, follow those of the first blocks.
+/// The few letters from U+1D00 on follow those of the first blocks.
 const fn place(letter: char) -> usize {
     let letter = letter as usize;
     if letter < 0x590 { letter } else { letter - 0x1D00 + 0x590 }
@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// So the blocks that are passed over hold none.
+    /// Proves that the skipped blocks contain none.
     #[test]
     fn every_form_of_ascii_is_found() {
         for letter in '\u{80}'..=char::MAX {

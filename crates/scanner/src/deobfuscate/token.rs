@@ -1,12 +1,12 @@
-//! Words as shells and readers part them, with what can disguise them.
+//! Tokens as shells and readers delimit them, including the characters that can disguise them.
 
 use std::ops::Range;
 
-/// How many bytes are looked through at once. Most texts hold little that matters.
+/// Bytes inspected at once. Most texts contain few relevant bytes.
 const CHUNK: usize = 32;
 
-/// Returns the stretches of letters, quoting and characters beyond ASCII around each byte that matters between its neighbours;
-/// beside a text stand spaces.
+/// Returns the stretches of letters, quoting and non-ASCII characters around each byte for which `matters` is true of
+/// it and its neighbours; beyond the text, the neighbours are spaces.
 pub(super) fn tokens(
     text: &str,
     matters: impl Fn(u8, u8, u8) -> bool + Copy,
@@ -30,7 +30,7 @@ pub(super) const fn is_quote(byte: u8) -> bool {
     (byte == b'\\') | (byte == b'\'') | (byte == b'"') | (byte == b'$')
 }
 
-/// Returns the token around a byte, from `at` on at most.
+/// Returns the token around a byte, beginning no earlier than `at`.
 fn token_around(bytes: &[u8], at: usize, sign: usize) -> Option<Range<usize>> {
     let letters = bytes.get(at..sign)?.iter().rev().take_while(|&&byte| is_in_token(byte)).count();
     let mut end = sign;
@@ -43,11 +43,12 @@ fn token_around(bytes: &[u8], at: usize, sign: usize) -> Option<Range<usize>> {
     }
 }
 
-/// Returns the place of the first byte from `at` on that matters.
+/// Returns the offset of the first relevant byte from `at` on.
 fn find(bytes: &[u8], mut at: usize, matters: impl Fn(u8, u8, u8) -> bool + Copy) -> Option<usize> {
     let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
     while at < bytes.len() {
-        // Three overlapping views, a byte apart, tell before, middle and after: the first byte of a text has none before it.
+        // Three overlapping views, one byte apart, give previous, middle and next; the first byte has no previous
+        // one.
         if at > 0 && has_none(bytes.get(at - 1..).unwrap_or_default(), matters) {
             at += CHUNK;
         } else {
@@ -62,7 +63,7 @@ fn find(bytes: &[u8], mut at: usize, matters: impl Fn(u8, u8, u8) -> bool + Copy
     None
 }
 
-/// Whether no byte of the next [`CHUNK`] behind a first one matters. Written so that many are looked at in one step.
+/// Whether none of the next [`CHUNK`] bytes behind the first matters. Written to be vectorised.
 fn has_none(bytes: &[u8], matters: impl Fn(u8, u8, u8) -> bool) -> bool {
     let from = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<CHUNK>);
     let (Some(before), Some(middle), Some(after)) = (from(0), from(1), from(2)) else { return false };
@@ -70,7 +71,7 @@ fn has_none(bytes: &[u8], matters: impl Fn(u8, u8, u8) -> bool) -> bool {
     !each.fold(false, |any, ((&before, &byte), &after)| any | matters(before, byte, after))
 }
 
-/// A line end right after a backslash belongs to the word that it splits.
+/// A line end behind a backslash belongs to the word that it splits.
 fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
     let after_slash = at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\\');
     match bytes.get(at..) {
@@ -80,9 +81,9 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
     }
 }
 
-/// Whether a byte is part of a word: a letter, quoting, or foreign.
+/// Whether a byte is part of a token: a letter, quoting, or not ASCII.
 pub(super) const fn is_in_token(byte: u8) -> bool {
-    // Without branches, so that the compiler makes one vector step of many bytes: hence also `|` and not `||`.
+    // Branch-free, so that the compiler can vectorise it: hence `|` instead of `||`.
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;
     let digit = byte.wrapping_sub(b'0') < 10;
     let other = (byte == b'@') | (byte == b'*') | (byte == b'{') | (byte == b'}') | (byte == b'_');

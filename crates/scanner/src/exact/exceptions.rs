@@ -1,4 +1,4 @@
-//! What makes a match innocent after all.
+//! Exceptions, which excuse a match.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -12,36 +12,36 @@ use crate::flow::Inflows;
 use crate::regions::RegionMap;
 use crate::rule::Exception;
 
-/// How many bytes of its line an [`Exception`] looks at, each way.
+/// How many bytes of the line an [`Exception`] inspects, in each direction.
 ///
-/// A fixed bound keeps a flood of matches on one endless line linear.
+/// The fixed bound keeps a flood of matches on one endless line linear.
 const REACH: usize = 256;
 
-/// The exceptions of a pattern, compiled when the first match is weighed: most patterns never match.
+/// The exceptions of a pattern, compiled when the first match is evaluated: most patterns never match.
 #[derive(Debug)]
 pub(super) struct Exceptions {
-    /// The row of the table; an exception of the user's own is compiled from the start.
+    /// The row of the table; a custom exception is compiled from the start.
     row: &'static [Exception<'static>],
-    /// What must flow into the match, if anything.
+    /// Inflows of which the match needs at least one, if any.
     needed: Option<Inflows>,
     of_match: Lazy,
     before: Lazy,
     after: Lazy,
 }
 
-/// Exceptions that look at the same stretch of text: one expression, which reads it once. None where there are none, and where
+/// Exceptions about the same stretch of text: one expression, which reads it once. `None` if there are none, or if
 /// they cannot be compiled.
 type Lazy = OnceLock<Option<Condition>>;
 
-/// Exceptions that look at the same stretch of text, compiled.
+/// Exceptions about the same stretch of text, compiled.
 #[derive(Debug)]
 struct Condition {
     regex: Regex,
-    /// Whether it holds only where a line begins.
+    /// Whether it can match only at the start of a line.
     begins_line: bool,
 }
 
-/// What an exception looks at.
+/// The stretch of text that an exception inspects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Match,
@@ -63,7 +63,7 @@ impl Exceptions {
         })
     }
 
-    /// Returns the exceptions of a pattern of the table.
+    /// Returns the exceptions of a built-in pattern.
     pub(super) const fn of_row(row: &'static [Exception<'static>]) -> Self {
         Self {
             row,
@@ -74,12 +74,12 @@ impl Exceptions {
         }
     }
 
-    /// What must flow into a match, if anything.
+    /// Returns the inflows that a match needs, if any.
     pub(super) const fn needed(&self) -> Option<Inflows> {
         self.needed
     }
 
-    /// Whether any exception holds for a match. What looks at the match itself comes late, since it can be long.
+    /// Whether any exception applies to a match. Those about the match itself come last, since it can be long.
     pub(super) fn hold(&self, regions: &mut RegionMap<'_>, hit: Range<usize>, work: &mut ExactWork) -> bool {
         let text = regions.text().as_bytes();
         let mut holds = |subject, context: &[u8]| {
@@ -92,7 +92,7 @@ impl Exceptions {
             || self.needed.is_some_and(|needed| !regions.flows_at(hit.start, needed).has_any_of(needed))
     }
 
-    /// The exceptions of a kind. Those that cannot be compiled excuse nothing: fail closed.
+    /// Returns the exceptions of a kind. Those that cannot be compiled excuse nothing: fail closed.
     fn condition(&self, subject: Subject) -> Option<&Condition> {
         let lazy = match subject {
             Subject::Match => &self.of_match,
@@ -103,7 +103,7 @@ impl Exceptions {
     }
 }
 
-/// What must flow into a match. A `const` function, for the rows of the table.
+/// Returns the inflows that a match needs. A `const` function, for the rows of the table.
 const fn needed(exceptions: &[Exception<'_>]) -> Option<Inflows> {
     let mut rest = exceptions;
     while let [first, others @ ..] = rest {
@@ -128,9 +128,9 @@ fn compile<'a>(exceptions: &[Exception<'a>], subject: Subject) -> Result<Option<
 }
 
 impl Condition {
-    /// Whether it holds somewhere in this stretch of text. Where it can only at the beginning, a few bytes mostly tell.
+    /// Whether it matches in this stretch of text. If it can match only at the start, a few bytes usually suffice.
     fn holds(&self, context: &[u8]) -> bool {
-        // `^` holds after every line end. A context of one line has none, so the first attempt that fails is the last.
+        // `^` matches after every line end. A context of one line has none, so the first failed attempt is the last.
         let is_one_line = self.begins_line && memchr::memchr(b'\n', context).is_none();
         let anchored = if is_one_line { Anchored::Yes } else { Anchored::No };
         self.regex.is_match(Input::new(context).anchored(anchored))

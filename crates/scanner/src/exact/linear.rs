@@ -1,9 +1,9 @@
-//! Whether finding all matches of a pattern stays linear in the text.
+//! Checks that finding all matches of a pattern takes linear time.
 //!
 //! One search is linear, but a search for *every* match starts again after each of them. A pattern such as
-//! `a[^z]*z|b` reads "abababab…" to its end before it can say that no `z` follows and report the first `b`, and then
-//! does it again for the next: quadratic. What makes it so is visible in the pattern's automaton: having seen a match,
-//! it can go round in a circle, hoping for a better one, without ever meeting a match on the way.
+//! `a[^z]*z|b` reads "abababab…" to its end before it knows that no `z` follows and reports the first `b`, and then
+//! does it again for the next: quadratic. The cause is visible in the pattern's automaton: after a match, it can loop
+//! through non-match states in the hope of a longer match.
 
 use std::collections::HashMap;
 
@@ -17,12 +17,12 @@ use regex_automata::{Anchored, MatchKind};
 use super::pattern::{PatternError, expand};
 use crate::dialect::dialect;
 
-/// A pattern whose longest match is no longer than this may look past a match: it cannot look far.
+/// A pattern whose longest match is at most this long may look past a match: it cannot look far.
 const SHORT_MATCH: usize = 1024;
-/// The most memory for the automaton of the check. A pattern that needs more is refused rather than believed.
+/// Maximum memory of the automaton for the check. A pattern that needs more is rejected.
 const DFA_BYTES: usize = 4 << 20;
 
-/// Returns whether a search for all matches of `pattern` reads each byte a bounded number of times.
+/// Whether a search for all matches of `pattern` reads each byte a bounded number of times.
 pub(crate) fn look_past_is_bounded(pattern: &str) -> Result<bool, PatternError> {
     let expanded = expand(pattern)?;
     Ok(longest_match(&expanded).is_some_and(|longest| longest <= SHORT_MATCH)
@@ -34,7 +34,7 @@ fn longest_match(pattern: &str) -> Option<usize> {
     parser.parse(pattern).ok()?.properties().maximum_len()
 }
 
-/// Builds the unanchored automaton and looks for a circle of states that are no matches, reachable from a match.
+/// Builds the unanchored automaton and searches for a cycle of non-match states that is reachable from a match.
 fn automaton_never_circles(pattern: &str) -> bool {
     let config = dense::Config::new()
         .start_kind(StartKind::Unanchored)
@@ -49,7 +49,7 @@ fn automaton_never_circles(pattern: &str) -> bool {
 
 type Dfa = dense::DFA<Vec<u32>>;
 
-/// What the walk knows of a state.
+/// State of a node in the walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     OnPath,
@@ -64,7 +64,7 @@ fn has_circle_after_match(dfa: &Dfa) -> bool {
 
 /// Returns every state that a search can be in.
 fn reachable(dfa: &Dfa) -> Vec<StateID> {
-    // A search may begin within a text, behind any byte, and `\b` or `^` give each of them a start of its own.
+    // A search may begin within a text, behind any byte, and `\b` or `^` give each of them a start state of its own.
     let looks = std::iter::once(None).chain((0..=u8::MAX).map(Some));
     let starts = looks.filter_map(|look| {
         dfa.start_state(&start::Config::new().anchored(Anchored::No).look_behind(look)).ok()
@@ -79,9 +79,9 @@ fn reachable(dfa: &Dfa) -> Vec<StateID> {
     seen.into_iter().collect()
 }
 
-/// Walks on from `state` through states that are no matches, depth first, and reports a state met twice on one path.
+/// Follows non-match states from `state`, depth first, and returns whether a state occurs twice on one path.
 fn circles(dfa: &Dfa, state: StateID, marks: &mut HashMap<StateID, Mark>) -> bool {
-    // On the heap, since a pattern can make paths longer than a thread's stack is deep.
+    // An explicit stack, since a pattern can make paths longer than the thread's stack permits.
     let mut path = vec![(state, false)];
     while let Some((state, leaving)) = path.pop() {
         if leaving {
@@ -106,13 +106,13 @@ fn circles(dfa: &Dfa, state: StateID, marks: &mut HashMap<StateID, Mark>) -> boo
     false
 }
 
-/// Returns where a state goes, for every byte; dead ends left out.
+/// Returns the successors of a state for every byte, without dead ends.
 fn successors(dfa: &Dfa, state: StateID) -> Vec<StateID> {
     let bytes = dfa.byte_classes().representatives(0..=u8::MAX).filter_map(Unit::as_u8);
     let mut next: Vec<StateID> = bytes.map(|byte| dfa.next_state(state, byte)).collect();
     next.sort_unstable();
     next.dedup();
-    // A dead state ends the search, which is what is hoped for: it is no circle, although it leads to itself.
+    // A dead state ends the search: it is not a cycle, although it leads to itself.
     next.retain(|&state| !dfa.is_dead_state(state) && !dfa.is_quit_state(state));
     next
 }

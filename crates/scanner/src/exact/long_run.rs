@@ -1,5 +1,5 @@
-//! Patterns that are a long run and perhaps a little behind it, such as `[A-Za-z0-9+/]{80,}={0,2}`: a loop over bytes finds
-//! their matches in a fraction of the time that an automaton takes.
+//! Patterns that consist of a long run and a short tail, such as `[A-Za-z0-9+/]{80,}={0,2}`: a loop over bytes finds
+//! their matches in a fraction of the time of an automaton.
 
 use std::ops::Range;
 use std::slice;
@@ -15,7 +15,7 @@ use crate::prefilter::Run;
 #[derive(Debug)]
 pub(super) struct LongRun {
     run: Run,
-    /// What may stand behind it. It matches nothing too, so every run is one of a match, as far as it goes.
+    /// The tail. It also matches the empty text, so every run is a match.
     tail: Regex,
 }
 
@@ -28,7 +28,7 @@ impl LongRun {
         };
         let (first, tail) = parts.split_first()?;
         let HirKind::Repetition(repetition) = first.kind() else { return None };
-        // With a maximum or lazily, where a match ends depends on more than where the bytes end.
+        // With a maximum or a lazy repetition, the end of a match depends on more than the end of the run.
         let run = Run::of_repetition(repetition).filter(|_| repetition.max.is_none() && repetition.greedy)?;
         let tail = Hir::concat(tail.to_vec());
         let is_optional =

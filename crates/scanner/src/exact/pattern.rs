@@ -1,4 +1,4 @@
-//! From the text of a pattern to something that searches.
+//! Compiles patterns.
 
 use regex_automata::meta::{self, Regex};
 use regex_automata::nfa::thompson::backtrack::BoundedBacktracker;
@@ -9,9 +9,9 @@ use regex_syntax::hir::{Hir, Look};
 use crate::dialect::dialect;
 use crate::fragments;
 
-/// The most memory that one compiled pattern may take before its lazy automaton.
+/// Maximum memory of one compiled pattern before its lazy automaton.
 const NFA_BYTES: usize = 1 << 20;
-/// The most memory for the lazy automaton of a pattern, each way.
+/// Maximum memory of a pattern's lazy automaton, per direction.
 const LAZY_DFA_BYTES: usize = 1 << 20;
 
 /// Why a pattern cannot be used.
@@ -30,14 +30,14 @@ pub(crate) fn compile(pattern: &str) -> Result<Regex, PatternError> {
     build(&parse(&[expand(pattern)?])?)
 }
 
-/// Compiles patterns into one expression that says which of them it found.
+/// Compiles patterns into one expression that reports which of them matched.
 pub(crate) fn compile_list(patterns: &[&str]) -> Result<Regex, PatternError> {
     let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
     build(&parse(&expanded)?)
 }
 
-/// Compiles patterns into one expression that matches where any of them does, and says whether that can be only where a line
-/// begins; none is nothing to compile.
+/// Compiles patterns into one expression that matches where any of them does, and whether that can be only at the
+/// start of a line; `None` for no patterns.
 pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<(Regex, bool)>, PatternError> {
     let expanded = patterns.iter().map(|pattern| expand(pattern)).collect::<Result<Vec<_>, _>>()?;
     if expanded.is_empty() {
@@ -48,7 +48,7 @@ pub(super) fn compile_any(patterns: &[&str]) -> Result<Option<(Regex, bool)>, Pa
     Ok(Some((build(&parsed)?, parsed.iter().all(begins_line))))
 }
 
-/// Parses patterns that hold no named fragments any more.
+/// Parses patterns without named fragments.
 pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
     let parsed = syntax::parse_many_with(patterns, &dialect());
     parsed.map_err(|error| PatternError::Syntax(last_line(&error.to_string())))
@@ -56,8 +56,8 @@ pub(super) fn parse(patterns: &[String]) -> Result<Vec<Hir>, PatternError> {
 
 /// Compiles parsed patterns into one expression that searches quickly.
 pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
-    // The prefilter has looked for literals already, and what it leaves to search is short. Everything that only makes
-    // long searches faster costs more to build than it saves.
+    // The prefilter has searched for literals already, and leaves only short stretches. Optimisations for long
+    // searches would cost more to build than they save.
     let config = meta::Config::new()
         .auto_prefilter(false)
         .dfa(false)
@@ -73,7 +73,7 @@ pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
     })
 }
 
-/// Compiles parsed patterns into one that is ready in half the time, and searches slowly.
+/// Compiles parsed patterns into an engine that is ready in half the time, but searches slowly.
 pub(super) fn build_plain(patterns: &[Hir]) -> Result<BoundedBacktracker, PatternError> {
     let config = thompson::Config::new()
         .utf8(false)
@@ -81,7 +81,7 @@ pub(super) fn build_plain(patterns: &[Hir]) -> Result<BoundedBacktracker, Patter
         .shrink(false)
         .nfa_size_limit(Some(NFA_BYTES));
     let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(patterns);
-    // What was parsed can only be too large.
+    // A parsed pattern can only fail by its size.
     nfa.and_then(BoundedBacktracker::new_from_nfa).map_err(|_| PatternError::TooLarge)
 }
 
@@ -90,7 +90,7 @@ pub(crate) fn expand(pattern: &str) -> Result<String, PatternError> {
     fragments::expand(pattern).map_err(|name| PatternError::UnknownFragment(name.to_owned()))
 }
 
-/// The parser of patterns draws a picture over several lines and says what is wrong in the last.
+/// The parser's message draws the pattern over several lines; the last one has the reason.
 fn last_line(message: &str) -> String {
     let line = message.lines().last().unwrap_or(message);
     line.strip_prefix("error: ").unwrap_or(line).to_owned()

@@ -1,4 +1,4 @@
-//! One scan of one text: patterns are searched, their hits gathered, sorted and merged.
+//! One scan of one text: searches patterns, and collects, sorts and merges their hits.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -15,37 +15,37 @@ use crate::rule::{Category, Region, Rule, Severity};
 #[derive(Debug)]
 pub(crate) struct Exact {
     slots: Vec<Slot>,
-    /// What each rule is, by its number.
+    /// Facts about each rule, by its number.
     weights: Vec<Weight>,
 }
 
-/// How bad a hit of a rule is, and what it is of.
+/// Facts about a rule that its hits need.
 #[derive(Debug, Clone, Copy)]
 struct Weight {
     severity: Severity,
     category: Category,
-    /// The id of a built-in rule; of the user's own there is none, since nothing is said of it by name.
+    /// The id of a built-in rule; custom rules have no special treatment by name.
     id: &'static str,
 }
 
-/// How many bytes around the matches of a pattern are looked at for what makes them milder. Of those behind, none is made milder.
+/// How many bytes around the matches of a pattern are inspected for mentions. Later matches are not lowered.
 const MAX_LOOKED_AROUND: usize = 128 << 10;
 
-/// Why what sends a setting is milder: mostly it goes to the service that gave it out.
+/// Reason for lowering a match that sends a setting: usually it goes to the service that issued it.
 const ONE_SETTING: &str = "what is sent is one value of settings, which may be for whom it is sent to";
 
-/// One place where one rule fires.
+/// A match of a rule at one place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) span: Range<usize>,
     pub(crate) rule: usize,
     pub(crate) severity: Severity,
-    /// Why it is milder than its rule says, if it is.
+    /// Why its severity is lower than the rule's, if it is.
     pub(crate) lowered: Option<&'static str>,
     pub(crate) view: TextView,
 }
 
-/// A scan under way.
+/// A scan in progress.
 #[derive(Debug)]
 pub(crate) struct Run<'e> {
     exact: &'e Exact,
@@ -69,19 +69,19 @@ impl Exact {
         Self { slots, weights: weights.collect() }
     }
 
-    /// Adds the patterns of the next rule, one of the user's own.
+    /// Adds the patterns of the next rule, a custom one.
     pub(crate) fn add_rule(&mut self, severity: Severity, category: Category, patterns: Vec<Compiled>) {
         let rule = self.weights.len();
         self.weights.push(Weight { severity, category, id: "" });
         self.slots.extend(patterns.into_iter().map(|pattern| Slot::ready(rule, pattern)));
     }
 
-    /// Returns how many patterns there are.
+    /// Returns the number of patterns.
     pub(crate) fn patterns(&self) -> usize {
         self.slots.len()
     }
 
-    /// Begins a scan. Nothing is allocated before the first hit.
+    /// Starts a scan. Nothing is allocated before the first hit.
     pub(crate) fn start<'e>(&'e self, syntax: Syntax, max_findings: usize, changes: &'e Changes) -> Run<'e> {
         Run {
             exact: self,
@@ -96,7 +96,7 @@ impl Exact {
 }
 
 impl Run<'_> {
-    /// Searches a view of the text for some patterns. `origin` says where a span of the view stands in the raw text.
+    /// Searches a view of the text for some patterns. `origin` maps a span of the view to the original text.
     pub(crate) fn search(
         &mut self,
         view: &str,
@@ -106,7 +106,7 @@ impl Run<'_> {
         self.search_in(RegionMap::new(view, self.syntax), patterns, origin);
     }
 
-    /// Searches what was decoded of something that stands at `span`.
+    /// Searches the decoded text of the encoding at `span`.
     pub(crate) fn search_decoded(&mut self, text: &str, patterns: &Candidates, span: &Range<usize>) {
         self.search_in(RegionMap::of_decoded(text), patterns, |_| (span.clone(), TextView::Decoded));
     }
@@ -129,7 +129,7 @@ impl Run<'_> {
                 continue;
             }
             let places = patterns.within(pattern, view.len());
-            // A pattern that cannot be looked for leaves the scan incomplete: fail closed.
+            // A pattern that cannot be compiled leaves the scan incomplete: fail closed.
             let Some(compiled) = slot.compiled() else {
                 self.truncated = true;
                 continue;
@@ -138,8 +138,8 @@ impl Run<'_> {
             let unknown = Weight { severity: Severity::Critical, category: Category::Custom, id: "" };
             let Weight { severity, category, id } = of_rule.unwrap_or(unknown);
             let severity = change.and_then(|change| change.severity).unwrap_or(severity);
-            // Each pattern has all the room: what a flood of one keeps for itself is no reason that a hit of another goes unseen.
-            // So has what is milder than its rule says.
+            // Each pattern has the full limit: a flood of hits of one pattern must not hide a hit of another. Lowered
+            // hits have a limit of their own for the same reason.
             let mut room = self.max_findings;
             let mut room_for_lowered = self.max_findings;
             let mut looked = 0;
@@ -159,7 +159,7 @@ impl Run<'_> {
                     let room = if lowered.is_some() { &mut room_for_lowered } else { &mut room };
                     if *room == 0 {
                         self.truncated = true;
-                        // There may be worse than what is left out.
+                        // There may be worse hits beyond the limit.
                         return lowered.is_some();
                     }
                     *room -= 1;
@@ -172,13 +172,13 @@ impl Run<'_> {
         }
     }
 
-    /// Returns what the scan cost so far.
+    /// Returns the cost so far.
     pub(crate) fn work(&self) -> ExactWork {
         self.work
     }
 
-    /// Returns the hits in the order of the text, at one place in the order of the rules, and whether any were left out. Where there
-    /// are too many the worst are kept: no flood of mild ones hides what a text is blocked for.
+    /// Returns the hits in the order of the text, at one place in the order of the rules, and whether any were
+    /// dropped. Beyond the limit the worst are kept: a flood of mild hits cannot hide the reason for a block.
     pub(crate) fn finish(mut self) -> (Vec<Hit>, bool) {
         merge(&mut self.hits);
         let truncated = self.truncated || self.hits.len() > self.max_findings;
@@ -191,10 +191,11 @@ impl Run<'_> {
     }
 }
 
-/// Keeps one of several hits of one rule that are equally bad and overlap: the first, of those the longest; and a deobfuscated one only
-/// where the text as it stands shows nothing as bad.
+/// Merges overlapping hits of one rule with equal severity: keeps the first, of those the longest; and a deobfuscated
+/// one only where the original text has no equal hit.
 fn merge(hits: &mut Vec<Hit>) {
-    // Patterns ran one after the other, so their hits come by pattern. Sorted by rule first, overlaps of one rule are neighbours.
+    // Patterns ran one after the other, so their hits are grouped by pattern. Sorting by rule makes overlaps of one
+    // rule neighbours.
     hits.sort_unstable_by_key(|hit| (hit.view, kind(hit), hit.span.start, Reverse(hit.span.end)));
     let mut kept: Option<(TextView, (usize, Severity), usize)> = None;
     hits.retain(|hit| {
@@ -205,26 +206,26 @@ fn merge(hits: &mut Vec<Hit>) {
         }
         !overlaps
     });
-    // A mild reading of what is bad in another is no second finding.
+    // A milder hit within a worse one of the same rule is not a second finding.
     let milder = |worse: &[Hit], hit: &Hit| {
         hit.severity == Severity::Warn && overlaps_any(worse, hit, Severity::Critical)
     };
-    // The raw view sorts first, so what only the other view shows is the tail.
+    // The raw view sorts first, so hits of the other view are at the end.
     let deobfuscated = hits.split_off(hits.partition_point(|hit| hit.view == TextView::Raw));
     let shown = |hit: &Hit| overlaps_any(hits, hit, hit.severity) || milder(hits, hit);
     let hidden: Vec<Hit> = deobfuscated.into_iter().filter(|hit| !shown(hit)).collect();
     hits.extend(hidden);
 }
 
-/// What hits are compared by: the rule, and how bad they are.
+/// Sort key: the rule and the severity.
 const fn kind(hit: &Hit) -> (usize, Severity) {
     (hit.rule, hit.severity)
 }
 
-/// Whether `hit` overlaps one of `others` of its rule that is so bad. They stand by rule, severity and place, and those that are equal
-/// in both do not overlap each other.
+/// Whether `hit` overlaps one of `others` of its rule with this severity. They are sorted by rule, severity and
+/// position, and those equal in both do not overlap each other.
 fn overlaps_any(others: &[Hit], hit: &Hit, severity: Severity) -> bool {
-    // What does not overlap is in the order of its ends as well, so one binary search finds the only one that could.
+    // Disjoint spans are also sorted by their ends, so one binary search finds the only candidate.
     let of = (hit.rule, severity);
     let after = others.partition_point(|other| (kind(other), other.span.end) <= (of, hit.span.start));
     others.get(after).is_some_and(|other| kind(other) == of && other.span.start < hit.span.end)

@@ -1,8 +1,8 @@
-//! A pattern that searches: slowly at first, and quickly once that has to be paid for.
+//! A pattern searcher that is cheap to build, and becomes fast once that pays off.
 //!
-//! The quick way is a lazy automaton, one for each thread and each direction. To make it and fill it for the first match
-//! takes as long as to try one way after the other for some thousand bytes; and most patterns of which anything is found at
-//! all are found once or twice.
+//! The fast engine is a lazy automaton, one for each thread and direction. Building and filling it for the first
+//! match takes as long as backtracking over some thousand bytes; and most patterns that occur at all occur once or
+//! twice.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,8 +15,8 @@ use regex_syntax::hir::Hir;
 
 use super::pattern::{PatternError, build, build_plain, compile};
 
-/// How many bytes are searched the slow way. Eight times as many make a scan of many clean texts a sixth dearer:
-/// a pattern that is looked for again and again has paid for the quick way after a few texts.
+/// How many bytes are searched by backtracking. Eight times as many make a scan of many clean texts a sixth slower: a
+/// frequently searched pattern has paid for the automaton after a few texts.
 const PATIENCE: usize = 1 << 10;
 
 /// A pattern, ready to search.
@@ -26,30 +26,30 @@ pub(super) struct Searcher {
     quick: OnceLock<Option<Regex>>,
 }
 
-/// Backtracking over the NFA, which is ready at once and slow on long texts.
+/// Backtracking over the NFA: ready at once, but slow on long texts.
 #[derive(Debug)]
 struct Slow {
-    /// What to compile the quick way. Parsed, it would take fifty times the room.
+    /// The pattern to compile later. Its parsed form would take fifty times the memory.
     pattern: &'static str,
     backtracker: BoundedBacktracker,
-    /// How many bytes may still be searched.
+    /// Remaining bytes.
     patience: AtomicUsize,
 }
 
 impl Searcher {
-    /// Returns a searcher that will perhaps not search much.
+    /// Returns a searcher that will probably search little.
     pub(super) fn of_few(pattern: &'static str, parsed: &[Hir]) -> Result<Self, PatternError> {
         let backtracker = build_plain(parsed)?;
         let slow = Slow { pattern, backtracker, patience: AtomicUsize::new(PATIENCE) };
         Ok(Self { slow: Some(slow), quick: OnceLock::new() })
     }
 
-    /// Returns a searcher that is quick from the start.
+    /// Returns a searcher that is fast from the start.
     pub(super) fn of_many(parsed: &[Hir]) -> Result<Self, PatternError> {
         Ok(Self { slow: None, quick: Some(build(parsed)?).into() })
     }
 
-    /// How much memory the quick way takes, before it searches.
+    /// Returns the memory use of the fast engine, before it searches.
     pub(super) fn memory_usage(&self) -> usize {
         self.quick().map_or(0, Regex::memory_usage)
     }
@@ -67,7 +67,7 @@ impl Searcher {
             Some(found) => found,
             None => match self.quick() {
                 Some(quick) => quick.search(&input),
-                // What cannot be searched for counts as found; a test holds that no pattern is like that.
+                // A pattern that cannot be compiled counts as found; a test ensures that this does not happen.
                 None => return Some(within),
             },
         };
@@ -76,20 +76,20 @@ impl Searcher {
 }
 
 impl Slow {
-    /// Returns the first match, if to look for it takes no more than is left.
+    /// Returns the first match, if the search fits into the remaining bytes.
     fn find(&self, input: &Input<'_>) -> Option<Option<Match>> {
         let (order, bytes) = (Ordering::Relaxed, input.get_range().len());
-        // Relaxed: threads that race here spend a little more or less patience, and find the same either way.
+        // Relaxed: racing threads may spend a little more or less, and find the same in any case.
         self.patience.fetch_update(order, order, |patience| patience.checked_sub(bytes)).ok()?;
         with_cache(&self.backtracker, |cache| self.backtracker.try_find(cache, input.clone()).ok())
     }
 }
 
-/// Lends what a search needs for itself. Whoever searches next, on whichever thread, gets it again.
+/// Lends the scratch memory of a search. The next search, on any thread, uses it again.
 fn with_cache<R>(backtracker: &BoundedBacktracker, search: impl FnOnce(&mut Cache) -> R) -> R {
     static CACHES: Mutex<Vec<Cache>> = Mutex::new(Vec::new());
     let caches = || CACHES.lock().unwrap_or_else(PoisonError::into_inner);
-    // Out of the lock before the search: threads that scan side by side wait for the list only, never for each other.
+    // Release the lock before the search: parallel scans wait for the list only, never for each other.
     let known = caches().pop();
     let mut cache = known.unwrap_or_else(|| backtracker.create_cache());
     backtracker.reset_cache(&mut cache);

@@ -1,4 +1,4 @@
-//! What a value of a program holds.
+//! Contents of a value in a program.
 
 use arrayvec::ArrayVec;
 
@@ -6,20 +6,20 @@ use super::sources::specific_words;
 use super::uses::is_for;
 use super::{Inflow, Inflows};
 
-/// The most variables of the environment that are kept for a value, and the most hosts.
+/// Maximum number of environment secrets, and of hosts, tracked for a value.
 const MAX_KEPT: usize = 4;
 
-/// What a value holds.
+/// Contents of a value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held<'p> {
     pub(super) flows: Inflows,
-    /// The secrets of the environment in it, by the names of their variables.
+    /// Secrets of the environment, by the names of their variables.
     pub(super) secrets: ArrayVec<&'p str, MAX_KEPT>,
     /// The hosts in it.
     pub(super) hosts: ArrayVec<&'p str, MAX_KEPT>,
-    /// Whether files of secrets in it are others than those of a project.
+    /// Whether secret files in it are others than the project's own.
     pub(super) is_of_machine: bool,
-    /// Whether there were more secrets or hosts than are kept: then they are for whoever is worst.
+    /// Whether there were more secrets or hosts than tracked: then the worst is assumed.
     pub(super) is_over: bool,
 }
 
@@ -44,10 +44,10 @@ impl<'p> Held<'p> {
         self.flows.is_empty() && self.secrets.is_empty() && self.hosts.is_empty()
     }
 
-    /// What flows, with what only the hosts tell: whether a secret goes to whom it is for.
+    /// Returns the inflows, including those that depend on the hosts: whether a secret goes to its issuer.
     pub(super) fn flows_at_sink(&self) -> Inflows {
         let mut flows = self.flows;
-        // One host that a secret is for says nothing of another.
+        // Every host must belong to the issuer of the secret.
         let at_home = |secret: &&str| self.hosts.iter().all(|host| is_for(secret, host));
         let is_foreign = |secret: &&str| specific_words(secret).next().is_some() && !at_home(secret);
         let has_foreign = self.secrets.iter().any(is_foreign) || self.is_over && !self.secrets.is_empty();
@@ -64,14 +64,14 @@ impl<'p> Held<'p> {
         flows
     }
 
-    /// Whether two of the secrets are for hosts that have nothing in common.
+    /// Whether two of the secrets belong to unrelated hosts.
     fn has_many_secrets(&self) -> bool {
         let mut firsts = self.secrets.iter().filter_map(|secret| specific_words(secret).next());
         firsts.next().is_some_and(|one| firsts.any(|other| other != one))
     }
 }
 
-/// Keeps something that is not there yet, and says whether it is there now: not if there was no room.
+/// Adds an item, and returns whether the list contains it now, which is false if there was no room.
 fn keep<'p>(list: &mut ArrayVec<&'p str, MAX_KEPT>, item: &'p str) -> bool {
     list.contains(&item) || list.try_push(item).is_ok()
 }

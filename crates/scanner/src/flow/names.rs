@@ -1,4 +1,4 @@
-//! The names of a program, and what each of them holds.
+//! Names of a program, and their contents.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,29 +19,29 @@ use super::uses::{
 use super::{Inflow, Inflows};
 use crate::rule::Region;
 
-/// The most names of a program that are kept.
+/// Maximum number of tracked names of a program.
 const MAX_NAMES: usize = 512;
-/// The most arguments of a function that are kept.
+/// Maximum number of tracked arguments of a function.
 pub(super) const MAX_ARGUMENTS: usize = 8;
 /// The names of a program so far.
 pub(super) struct Names<'p> {
     region: Region,
-    /// What names hold everywhere, and what functions return.
+    /// Contents of global names, and return values of functions.
     held: HashMap<&'p str, Held<'p>>,
-    /// What names hold in the function that is being read.
+    /// Contents of names in the current function.
     local: HashMap<&'p str, Held<'p>>,
     functions: HashMap<&'p str, Function<'p>>,
-    /// The function that is being read.
+    /// The current function.
     function: Option<&'p str>,
-    /// Whether any name was given something.
+    /// Whether any name has contents.
     has_held: bool,
-    /// What names hold for which there was no room: any of which nothing is known may be one of them.
+    /// Contents of names beyond the limit: an unknown name may be any of them.
     overflow: Held<'p>,
-    /// What the statement before holds, if it was cut: this one is the rest of it.
+    /// Contents of the previous statement if it was cut: this one continues it.
     begun: Option<Held<'p>>,
 }
 
-/// A function, and what its arguments were seen to hold.
+/// A function, and the observed contents of its arguments.
 #[derive(Default)]
 struct Function<'p> {
     arguments: ArrayVec<&'p str, MAX_ARGUMENTS>,
@@ -62,19 +62,19 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// Starts from the first statement, with what is known of all.
+    /// Restarts at the first statement, keeping what is known.
     pub(super) fn begin_again(&mut self) {
         self.function = None;
         self.local.clear();
         self.begun = None;
     }
 
-    /// Whether no name was ever given anything.
+    /// Whether no name ever had contents.
     pub(super) fn hold_nothing(&self) -> bool {
         !self.has_held
     }
 
-    /// Reads a statement: returns what flows in it, and keeps what its names hold from now on.
+    /// Reads a statement: returns its inflows, and updates its names.
     pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> Inflows {
         let Some(text) = program.get(statement.clone()) else { return Inflows::NONE };
         self.enter(text);
@@ -83,12 +83,12 @@ impl<'p> Names<'p> {
         self.add_files(text, &mut held);
         self.add_names(text, &mut held);
         if self.hashes(text) {
-            // What is signed or hashed with a secret tells nothing of it.
+            // A signature or hash of a secret does not reveal it.
             held.secrets.clear();
             held.flows = held.flows.without(Inflow::EncodedSecret);
         }
         let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
-        // Libraries of cryptography take the digits of a key that a program keeps.
+        // Cryptography libraries receive key material from a program's settings.
         let is_setting = held.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
         if (is_secret || is_setting) && finds(&ENCODES, text) {
             held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
@@ -98,7 +98,7 @@ impl<'p> Names<'p> {
             held.keep_host(host);
         }
         if !held.is_nothing() {
-            // What names only a host carries nothing on.
+            // A name that holds only a host carries no data.
             self.has_held |= !held.flows.is_empty() || !held.secrets.is_empty();
             self.assign(text, &held);
         }
@@ -107,7 +107,7 @@ impl<'p> Names<'p> {
         flows
     }
 
-    /// Whether a statement signs or hashes: a shell by a command, and not by a word of a comment or an address.
+    /// Whether a statement signs or hashes: in a shell by a command, not by a word in a comment or an address.
     fn hashes(&self, text: &str) -> bool {
         match self.region {
             Region::Code => text.lines().any(|line| finds(&HASHES, without_comment(line))),
@@ -115,7 +115,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// Notes where a function begins, and where one has ended: at a statement that is not indented.
+    /// Tracks where a function begins and ends: at a statement that is not indented.
     fn enter(&mut self, text: &'p str) {
         let begun = function(text);
         let is_outside = !text.trim_start_matches(['\n', '\r']).starts_with([' ', '\t', '}', ')']);
@@ -136,7 +136,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// What a name holds where it is read.
+    /// Returns the contents of a name that is read.
     fn known(&self, name: &str) -> Option<&Held<'p>> {
         let known = self.local.get(name).or_else(|| self.held.get(name));
         known.or_else(|| (!self.overflow.is_nothing()).then_some(&self.overflow))
@@ -217,7 +217,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    /// Keeps what a statement holds for whatever it sets.
+    /// Assigns contents to the names that a statement sets.
     fn assign(&mut self, text: &'p str, held: &Held<'p>) {
         for name in set_by(text, self.region) {
             self.give(name, held);
@@ -256,12 +256,12 @@ impl<'p> Names<'p> {
     }
 }
 
-/// Keeps what a name holds, or if there is no room, that some name does.
+/// Stores the contents of a name, or, beyond the limit, of some name.
 fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, overflow: &mut Held<'p>, name: &'p str, held: &Held<'p>) {
     let mut held = held.clone();
-    // The name of a file is of the statement that says it.
+    // The name of a file belongs to the statement that contains it.
     held.flows = held.flows.without(Inflow::StartupFile).without(Inflow::AgentFile);
-    // A secret in what is named a header is there to show who asks.
+    // A secret in a variable named after a header is used for authentication.
     let lower = name.to_ascii_lowercase();
     if ["header", "auth", "client", "session", "cookie"].iter().any(|word| lower.contains(word)) {
         held.secrets.clear();
@@ -276,14 +276,14 @@ fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, overflow: &mut Held<'p>, nam
     }
 }
 
-/// What files hold that are named.
+/// Inflows from files.
 const OF_FILES: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Setting]);
 
-/// What is secret, whoever gets it.
+/// Data that is secret from every recipient.
 const SECRETS: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Environment]);
 
-/// The words of a statement that can be names, with where they begin, and whether they are meant as such: in a text in quotes and in
-/// a shell only what a sign marks is.
+/// Returns the words of a statement that can be names, with their offsets, and whether they are used as names: in a
+/// quoted string and in a shell only marked ones are.
 fn identifiers(text: &str, region: Region) -> impl Iterator<Item = (usize, &str, bool)> {
     let bytes = text.as_bytes();
     let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';

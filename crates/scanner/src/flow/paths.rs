@@ -1,11 +1,11 @@
-//! Which words of a program are files that hold secrets. The table is that of the crate `names`.
+//! Recognises secret files in the words of a program, by the table of the crate `names`.
 
 use stockade_names::{Hit, Kind, Root, hits};
 
 use super::{Inflow, Inflows};
 use crate::rule::Region;
 
-/// What stands in a path.
+/// Whether a byte can be part of a path.
 fn is_of_path(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
         || matches!(
@@ -15,7 +15,7 @@ fn is_of_path(byte: u8) -> bool {
         || byte >= 0x80
 }
 
-/// What homes are written as, before the rest of a path.
+/// Spellings of the home directory, before the rest of a path.
 const HOMES: &[&str] = &[
     "~/",
     "$HOME/",
@@ -28,10 +28,10 @@ const HOMES: &[&str] = &[
     "${home}/",
 ];
 
-/// The most bytes of a word that are read.
+/// Maximum size of a word.
 const MAX_WORD: usize = 256;
 
-/// Words of a path, with where they begin.
+/// Returns the words that can be paths, with their offsets.
 pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -47,7 +47,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
             if start == at {
                 return None;
             }
-            // Of a long one, its end says what it is.
+            // Of a long word, its end identifies the file.
             let start = text.ceil_char_boundary(start.max(at.saturating_sub(MAX_WORD)));
             let word = text.get(start..at).unwrap_or_default();
             if word.contains(['.', '/', '\\']) {
@@ -57,8 +57,9 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What a word names: a file that holds secrets or grants access, starts programs, or instructs agents. Settings of the project
-/// itself count as secrets only where a shell hands them on whole, and not where a program of another language reads them.
+/// Returns what a word names: a file that holds secrets or grants access, starts programs, or instructs agents.
+/// Settings of the project itself count as secrets only where a shell passes them on whole, not where a program reads
+/// them.
 pub(super) fn named(word: &str, region: Region) -> Inflows {
     let path = word.replace('\\', "/");
     let in_home = HOMES.iter().find_map(|home| path.strip_prefix(home));
@@ -94,16 +95,16 @@ pub(super) fn named(word: &str, region: Region) -> Inflows {
     if flows.contains(Inflow::SecretFile) { flows.without(Inflow::Setting) } else { flows }
 }
 
-/// Whether a row is a whole folder in which a program keeps its secrets and much else, and the path something in it.
+/// Whether a row covers a whole directory with secrets and much else, and the path is something in it.
 fn is_broad(hit: &Hit, path: &[&str]) -> bool {
     let is_folder = matches!(hit.name.id, "home-credentials" | "agent-credentials" | "secrets-folder");
-    // Of these, all is secret.
+    // In these, everything is secret.
     let is_vault =
         |first: &&str| matches!(*first, ".ssh" | ".aws" | ".gnupg" | ".kube" | ".azure" | ".mozilla");
     is_folder && hit.length < path.len() && !path.first().is_some_and(is_vault)
 }
 
-/// Whether a file says by its end that it shows what another is like: `.env.example`.
+/// Whether the file name marks an example: `.env.example`.
 fn is_example(last: &str) -> bool {
     const ENDS: &[&str] = &["example", "sample", "template", "dist", "defaults", "schema"];
     last.starts_with(".env") && last.rsplit('.').next().is_some_and(|end| ENDS.contains(&end))

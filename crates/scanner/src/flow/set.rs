@@ -1,17 +1,17 @@
-//! What a statement sets: names, and functions with their arguments.
+//! Assignments of a statement: names, and functions with their arguments.
 
 use arrayvec::ArrayVec;
 
 use super::names::MAX_ARGUMENTS;
 use crate::rule::Region;
 
-/// Words that stand before a name that is set.
+/// Keywords before an assigned name.
 const SETS: &[&str] = &[
     "export", "const", "let", "var", "local", "readonly", "declare", "my", "typeset", "global", "then", "do",
     "await", "async", "with", "for", "if",
 ];
 
-/// The names that a statement sets.
+/// Returns the names that a statement sets.
 pub(super) fn set_by(text: &str, region: Region) -> ArrayVec<&str, MAX_ARGUMENTS> {
     let mut set = ArrayVec::new();
     let text = text.trim_start();
@@ -64,14 +64,14 @@ pub(super) fn set_by(text: &str, region: Region) -> ArrayVec<&str, MAX_ARGUMENTS
     set
 }
 
-/// The left side of an assignment, if the line is one.
+/// Returns the left side of an assignment, if the line is one.
 fn assigned_side(line: &str) -> Option<&str> {
     let at = line.find('=')?;
     let (left, right) = (line.get(..at)?, line.get(at + 1..)?);
     let is_match = right.starts_with('~') && !right.starts_with("~/");
     let is_comparison = is_match || right.starts_with(['=', '>']) || left.ends_with(['=', '!', '<', '>']);
     let left = left.trim_end_matches(['+', ':', '|', '?', ' ', '\t']);
-    // A key in square brackets, a type behind a colon.
+    // Drop a key in square brackets, or a type behind a colon.
     let left = left.split(['[', ':']).next().unwrap_or_default();
     let is_plain = left.bytes().all(|byte| {
         byte.is_ascii_alphanumeric()
@@ -81,7 +81,7 @@ fn assigned_side(line: &str) -> Option<&str> {
     (is_plain && !is_comparison && !has_call && left.len() <= 160 && !left.trim().is_empty()).then_some(left)
 }
 
-/// The name of a function that begins here, and its arguments.
+/// Returns the name and the arguments of a function definition that begins here.
 pub(super) fn function(text: &str) -> Option<(&str, ArrayVec<&str, MAX_ARGUMENTS>)> {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let text = text.trim_start();
@@ -113,7 +113,7 @@ pub(super) fn function(text: &str) -> Option<(&str, ArrayVec<&str, MAX_ARGUMENTS
     (!name.is_empty()).then_some((name, names))
 }
 
-/// Whether what is set here is a function: arguments in brackets, or one, before an arrow.
+/// Whether the assigned value is a function: arguments in brackets, or one, before an arrow.
 fn is_arrow(text: &str) -> bool {
     let head = text.split_once("=>").and_then(|(head, _)| head.split_once('='));
     head.is_some_and(|(_, arguments)| {

@@ -1,4 +1,4 @@
-//! Where what flows comes from, and what becomes of it on the way: expressions, in any language.
+//! Expressions for sources of data and for operations on it, in any language.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use regex_automata::meta::Regex;
 use super::{Inflow, Inflows};
 use crate::exact::compile_list;
 
-/// Where something comes from.
+/// A source of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Source {
     Inflow(Inflow),
-    /// A variable of the environment, whose name ends the match.
+    /// A variable of the environment, whose name is at the end of the match.
     Variable,
 }
 
@@ -19,9 +19,9 @@ const fn flow(flow: Inflow) -> Source {
     Source::Inflow(flow)
 }
 
-/// Expressions for each source.
+/// The expressions of each source.
 const SOURCES: &[(Source, &str)] = &[
-    // The whole environment: of a shell, as a command by itself; of a program, as a value and not by one key.
+    // The whole environment: in a shell, a command; in a program, the whole object rather than one key.
     (
         flow(Inflow::Environment),
         r#"(?:^|[|;&(`"'!]|\$\(|\b(?:then|do|exec|sudo)[ \t])[ \t]*(?:env|printenv|set|export[ \t]+-p|declare[ \t]+-x)[ \t]*(?:$|[|)`]|\d?>[^&])"#,
@@ -34,7 +34,7 @@ const SOURCES: &[(Source, &str)] = &[
         flow(Inflow::Environment),
         r"/proc/(?:self|thread-self|[0-9]+|\*|\$\w+|\$\$)/environ\b|(?i)\b(?:get-childitem|gci|dir|ls)[ \t]+env:|\bgetenvironmentvariables\(",
     ),
-    // Keychains, browsers, wallets, clipboards and the address at which clouds hand out keys.
+    // Keychains, browsers, wallets, clipboards and the cloud metadata address.
     (
         flow(Inflow::SecretFile),
         r"\bsecurity[ \t]+(?:dump-keychain|export\b|find-(?:generic|internet)-password\b[^\n|;)]{0,80}(?i:chrome|brave|edge|safari|firefox|safe[ _]storage|icloud|airport|wi-?fi))|\bgpg2?[ \t][^\n|;]{0,80}--export-secret|\bdpapi\b|\bCryptUnprotectData\b",
@@ -44,7 +44,7 @@ const SOURCES: &[(Source, &str)] = &[
         r"\bsecurity[ \t]+find-(?:generic|internet)-password\b|\bsecret-tool[ \t]+lookup\b",
     ),
     (flow(Inflow::SecretFile), r"\bsecret-tool[ \t]+search\b"),
-    // What a person keeps for themselves, packed as a whole.
+    // Personal directories, archived as a whole.
     (
         flow(Inflow::SecretFile),
         r#"\b(?:zip|tar|7z)[ \t][^\n|;]{0,80}?(?:~|\$HOME)/(?:Documents|Desktop|Pictures|Downloads)?/?(?:[\s"']|$)"#,
@@ -67,30 +67,30 @@ const SOURCES: &[(Source, &str)] = &[
         r#"\b(?:os\.environ(?:\.get\(|\[)|(?:os\.)?getenv\(|environ(?:\.get\(|\[)|process\.env(?:\.|\[)|Deno\.env\.get\(|Bun\.env\.|ENV\[|ENV\.fetch\()[ \t]*["'`]?[A-Za-z_][A-Za-z0-9_]{2,60}"#,
     ),
     (Source::Variable, r"\$(?:env:)?[{(]?[A-Z][A-Z0-9_]{3,60}"),
-    // What comes from the network.
+    // Data from the network.
     (
         flow(Inflow::Download),
         r"\b(?:requests|httpx|session)\.(?:get|post|request)\(|\burlopen\(|\burlretrieve\(|\bfetch\(|\baxios(?:\.get|\.post)?\(|\bgot\(|\bhttps?\.get\(|\b(?:curl|wget)[ \t]|(?i:\binvoke-(?:webrequest|restmethod)\b|\biwr[ \t]|\birm[ \t]|\bnet\.webclient\b|\bdownload(?:string|file|data)\()|\bfile_get_contents\([ \t]*.https?:",
     ),
-    // What is decoded.
+    // Decoded data.
     (
         flow(Inflow::Decoded),
         r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)decode\(|\batob\(|\bBuffer\.from\([^\n]{0,400}?,[ \t]*["'`](?:base64|hex)|\b(?:bytes|bytearray)\.fromhex\(|\b(?:un|a2b_)hex(?:lify)?\(|\ba2b_base64\(|\bcodecs\.decode\(|\bzlib\.decompress\(|\bgzip\.decompress\(|\bmarshal\.loads\(|\bfromCharCode\b|\b(?:base64|base32|basenc)[ \t][^\n|;]{0,40}?(?:-[a-z]*[dD]\b|--decode)|\bxxd[ \t][^\n|;]{0,20}-r|\bopenssl[ \t]+(?:enc|base64)[^\n|;]{0,60}[ \t]-d\b|(?i:\bfrombase64string\()|\bchr\([ \t]*\w+[ \t]*\^|\bchr\([ \t]*(?:\w+|int\([^\n)]{1,40}\))[ \t]*\)[ \t]*for\b|\bunescape\(|\bbase64_decode\(|\bgzinflate\(|\bstr_rot13\(|\bdecode64\(|\brot13\b|["'][ \t]*\)?\[::-1\]|\.reverse\(\)\.join\(|\bmap\([ \t]*chr\b|\bb(?:16|32|64|85)decode[ \t]+as\b|\.decrypt\(|\bbytes(?:array)?\([^\n]{0,60}?\^|\bchr\([0-9]{1,3}\)[ \t]*\+[ \t]*chr\("#,
     ),
 ];
 
-/// The sources, as one expression each, in the order of the table.
+/// All sources, one expression each, in the order of the table.
 pub(super) static FINDER: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let patterns: Vec<&str> = SOURCES.iter().map(|(_, pattern)| *pattern).collect();
     compile_list(&patterns).ok()
 });
 
-/// The source that an expression of the finder stands for.
+/// Returns the source of an expression of the finder.
 pub(super) fn source(index: usize) -> Option<Source> {
     SOURCES.get(index).map(|(source, _)| *source)
 }
 
-/// The expressions of one source.
+/// Returns the expressions of one source.
 fn expressions_of(wanted: Source) -> Option<Regex> {
     let patterns: Vec<&str> =
         SOURCES.iter().filter(|(source, _)| *source == wanted).map(|(_, pattern)| *pattern).collect();
@@ -101,12 +101,12 @@ static DECODES: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(flow(I
 static DOWNLOADS: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(flow(Inflow::Download)));
 static VARIABLES: LazyLock<Option<Regex>> = LazyLock::new(|| expressions_of(Source::Variable));
 
-/// Whether any of these can flow in a program at all, as one look at it tells: what cannot is most of what is asked, and costs no
+/// Whether any of these can flow in a program at all, as one search shows. Usually the answer is no, and costs no
 /// reading of statements.
 pub(super) fn may_hold(program: &str, needed: Inflows) -> bool {
     let of_variables = Inflows::of(&[Inflow::ForeignSecret, Inflow::ManySecrets]);
     let told = of_variables.with(Inflows::of(&[Inflow::Decoded, Inflow::Download]));
-    // Expressions that cannot be compiled may be anywhere.
+    // An expression that cannot be compiled may match anywhere.
     let stands = |expressions: &Option<Regex>| expressions.as_ref().is_none_or(|it| it.is_match(program));
     needed.common(told) != needed
         || needed.contains(Inflow::Decoded) && stands(&DECODES)
@@ -114,7 +114,7 @@ pub(super) fn may_hold(program: &str, needed: Inflows) -> bool {
         || needed.has_any_of(of_variables) && stands(&VARIABLES)
 }
 
-/// Encodes what it is given.
+/// Expressions that encode a value.
 pub(super) static ENCODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r#"\b(?:b16|b32|b64|a85|b85|standard_b64|urlsafe_b64)encode\(|\bbtoa\(|\.toString\([ \t]*["'`](?:base64|hex)|\bhexlify\(|\b(?:base64|base32|basenc|xxd|od|rev)\b|\bgzip\.compress\(|\bzlib\.compress\(|\.encode\([ \t]*["'](?:hex|base64)|(?i:\btobase64string\()"#,
@@ -122,7 +122,7 @@ pub(super) static ENCODES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Makes keys of what it is given.
+/// Expressions that derive keys from a value.
 pub(super) static DERIVES_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r"(?i)\b(?:derivepath|mnemonictoseed\w{0,8}|from(?:seed|mnemonic|masterseed)|pbkdf2\w{0,8}|scrypt\w{0,8}|hkdf\w{0,8})\(",
@@ -130,7 +130,7 @@ pub(super) static DERIVES_KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Signs or hashes what it is given.
+/// Expressions that sign or hash a value.
 pub(super) static HASHES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r"(?i)\bhmac\b|createhmac|\bhashlib\.|createhash|\b(?:sha256|sha512|md5|sha1)(?:sum)?\b|[._]sign(?:ature)?\(|\bdigest\("]).ok()
 });
@@ -140,7 +140,7 @@ pub(super) static HASHES_IN_SHELL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r"(?:^|[|;&(`])[ \t]*(?:sha(?:1|224|256|384|512)sum|shasum|md5sum|md5|openssl[ \t]+(?:dgst|sha\w+|md5|pkeyutl|rsautl))\b"]).ok()
 });
 
-/// Takes one value out of a file, by the name that it has there.
+/// Expressions that take one value out of a file, by its key.
 pub(super) static PICKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r#"\bjq[ \t][^|;\n]{0,60}\.[A-Za-z_]|\b(?:grep|awk|sed|cut)\b[^|;\n]{0,80}["'^|( \t][/^]?\^?[A-Z][A-Z0-9_]{3,60}\b"#,
@@ -148,7 +148,7 @@ pub(super) static PICKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Where a secret shows who asks, as it is meant to: a header, or the user of a request.
+/// Places in which a secret authenticates a request, as intended: a header, or the user of a request.
 pub(super) static SHOWS_WHO_ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[
         r#"(?i:\bauthorization\b|\bbearer\b|\bx-[\w-]{0,30}(?:key|token|secret|auth)\b|\bheaders?["']?\)?[ \t]*[=:]|[ \t]--?header[ \t=]|\bauth[ \t]*=|[ \t]--?user[ \t=]|\bcookie\b|\bapi[-_]?key["']?[ \t]*[=:])|[ \t]-[Hu][ \t"']|//[^/\s]{0,80}(?:bot)?$"#,
@@ -156,12 +156,12 @@ pub(super) static SHOWS_WHO_ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// An address up to the end of its host, with the user and the password that may stand before it.
+/// An address up to the end of its host, with an optional user and password.
 pub(super) static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     compile_list(&[r#"(?:https?|wss?)://(?:[^\s/@"'`]{1,120}@)?[A-Za-z0-9._-]{3,120}"#]).ok()
 });
 
-/// Whether the name of a variable says that it holds a secret.
+/// Whether the name of a variable indicates a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     const SECRETS: &[&str] = &[
         "KEY",
@@ -182,7 +182,7 @@ pub(super) fn is_secret(name: &str) -> bool {
     words.any(|word| SECRETS.contains(&word.as_str())) || name.to_ascii_uppercase().ends_with("DATABASE_URL")
 }
 
-/// The words of a variable's name that say what it is for.
+/// Returns the words of a variable's name that identify its purpose.
 pub(super) fn specific_words(name: &str) -> impl Iterator<Item = String> {
     const GENERIC: &[&str] = &[
         "api",

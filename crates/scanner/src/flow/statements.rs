@@ -1,17 +1,17 @@
-//! From a program to its statements, whatever language it is in.
+//! Splits a program in any language into statements.
 
 use std::ops::Range;
 
 use crate::rule::Region;
 
-/// The most bytes of a statement. A longer one is read in parts.
+/// Maximum size of a statement. A longer one is read in parts.
 const MAX_STATEMENT: usize = 4096;
 
-/// The most blocks within blocks that are told apart.
+/// Maximum tracked nesting of blocks.
 const MAX_DEPTH: usize = 32;
 
-/// Returns the statements of a program in their order: lines, joined where a bracket or a backslash carries one on, and parted where
-/// a sign ends one. Comments are left out.
+/// Returns the statements of a program in order: lines, joined where a bracket or a backslash continues them, and
+/// split at separators. Comments are dropped.
 pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
     let mut reader = Reader {
         bytes: program.as_bytes(),
@@ -33,20 +33,20 @@ pub(super) fn statements(program: &str, region: Region) -> Vec<Range<usize>> {
     }
     reader.end(reader.bytes.len());
     let mut found = reader.found;
-    // A statement ends within a character only where it is cut.
+    // A statement ends within a character only where it was cut; move to the boundary.
     for span in &mut found {
         *span = program.floor_char_boundary(span.start)..program.floor_char_boundary(span.end);
     }
     found
 }
 
-/// Whether a statement is so long that it was cut, and goes on in the next.
+/// Whether a statement was cut because of its length, and continues in the next.
 pub(super) const fn is_cut(statement: &Range<usize>) -> bool {
-    // A cut lies on the border of a character.
+    // A cut is moved back to a character boundary, at most by three bytes.
     statement.end - statement.start >= MAX_STATEMENT - 4
 }
 
-/// Whether a program is a value of JSON from its beginning to its end, and calls nothing.
+/// Whether a program is a single JSON value without calls.
 fn is_data(body: &str) -> bool {
     let body = body.trim().trim_end_matches(['`', '~']).trim_end();
     let closer = if body.starts_with('{') { '}' } else { ']' };
@@ -56,7 +56,7 @@ fn is_data(body: &str) -> bool {
     begins && body.ends_with(closer) && !calls(body)
 }
 
-/// Whether a bracket of a call stands outside of quotes.
+/// Whether a call's bracket occurs outside of quotes.
 fn calls(body: &str) -> bool {
     let (mut is_quoted, mut is_escaped) = (false, false);
     body.bytes().any(|byte| {
@@ -72,7 +72,7 @@ fn calls(body: &str) -> bool {
     })
 }
 
-/// The lines of a file of data, in which each says something else, such as JSON.
+/// Returns the lines of a data file, such as JSON, in which each line is independent.
 fn lines(program: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let line = |line: &str| {
@@ -86,17 +86,17 @@ fn lines(program: &str) -> Vec<Range<usize>> {
 struct Reader<'p> {
     bytes: &'p [u8],
     region: Region,
-    /// Where the statement began.
+    /// Start of the statement.
     start: usize,
-    /// How many brackets are open in it.
+    /// Number of its open brackets.
     open: usize,
-    /// The braces that are open: of a block, with how many brackets were open around it, and of a value.
+    /// The open braces: of a block, with the number of brackets open around it, or of a value.
     braces: Vec<Option<usize>>,
     found: Vec<Range<usize>>,
 }
 
 impl Reader<'_> {
-    /// Looks at one byte, or at a whole comment or text in quotes, and returns where to go on.
+    /// Processes one byte, or a whole comment or quoted string, and returns the next offset.
     fn step(&mut self, at: usize) -> usize {
         let byte = self.byte(at);
         if at - self.start >= MAX_STATEMENT {
@@ -109,7 +109,7 @@ impl Reader<'_> {
             b')' | b']' => self.open = self.open.saturating_sub(1),
             b'#' | b'/' if self.is_comment(at) => {
                 let end = self.line_end(at);
-                // Within a call or a pipe it ends nothing.
+                // Within a call or a pipe, a line end does not end the statement.
                 let said = self.bytes.get(self.start..at).unwrap_or_default();
                 if said.iter().all(u8::is_ascii_whitespace) {
                     self.start = end;
@@ -166,7 +166,7 @@ impl Reader<'_> {
         self.start = at;
     }
 
-    /// Steps over a text in quotes that ends in its line. What never ends is no quote.
+    /// Skips a quoted string that ends in its line. An unclosed quote is not a quote.
     fn quoted(&self, at: usize, quote: u8) -> usize {
         let mut end = at + 1;
         while end < self.bytes.len() && self.byte(end) != b'\n' && end - at < MAX_STATEMENT {
@@ -192,7 +192,7 @@ impl Reader<'_> {
         memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| at + end + 1)
     }
 
-    /// Whether only blanks stand before, in its line. Looks no further than a few bytes.
+    /// Whether only blanks precede in the line. Inspects only a few bytes.
     fn begins_line(&self, at: usize) -> bool {
         let near = self.bytes.get(at.saturating_sub(64)..at).unwrap_or_default();
         let blank = near.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
@@ -204,14 +204,14 @@ impl Reader<'_> {
         near.iter().find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).is_none_or(|byte| *byte == b'\n')
     }
 
-    /// Whether a brace opens a block, and no value: it stands behind a closing bracket, an arrow or a word.
+    /// Whether a brace opens a block rather than a value: it follows a closing bracket, an arrow or a word.
     fn follows_a_head(&self, at: usize) -> bool {
         let near = self.bytes.get(at.saturating_sub(8)..at).unwrap_or_default();
         let last = near.iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
         last.is_some_and(|byte| matches!(byte, b')' | b'>') || byte.is_ascii_alphanumeric())
     }
 
-    /// Whether a pipe at the end of a line, or at the beginning of the next, carries the command on.
+    /// Whether a pipe at the end of a line, or at the start of the next, continues the command.
     fn is_carried_on(&self, at: usize) -> bool {
         let before = self.bytes.get(at.saturating_sub(8)..at).unwrap_or_default();
         let last = before.iter().rev().find(|byte| !byte.is_ascii_whitespace());

@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the statement carries in which `mark` stands.
+/// Returns the inflows of the statement that contains `mark`.
 fn flows(program: &str, region: Region, mark: &str) -> Vec<&'static str> {
     let map = FlowMap::of(program, &(0..program.len()), Language::Of(region));
     let found = map.at(program.find(mark).unwrap());

@@ -1,4 +1,4 @@
-//! What a file or a secret stands there for: to be sent, or to be used, named or picked from.
+//! Uses of a file or a secret: sent away, or merely used, named or read from.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use regex_automata::meta::Regex;
 use super::sources::{PICKS, SHOWS_WHO_ASKS, specific_words};
 use super::{Inflow, Inflows};
 
-/// How far before a secret it is looked for what it is used for.
+/// How far before a secret its use is searched.
 const REACH: usize = 120;
 
 pub(super) fn finds(regex: &Option<Regex>, text: &str) -> bool {
@@ -22,13 +22,14 @@ fn before(text: &str, at: usize, reach: usize) -> &str {
     text.get(text.floor_char_boundary(at.saturating_sub(reach))..at).unwrap_or_default()
 }
 
-/// A line without the comment that ends it.
+/// Returns a line without a trailing comment.
 pub(super) fn without_comment(line: &str) -> &str {
     let ends = ["  #", " # ", " // "].iter().filter_map(|mark| line.find(mark)).min();
     ends.and_then(|end| line.get(..end)).unwrap_or(line)
 }
 
-/// Whether a secret is for a host, as the name of its variable says: by the label that somebody registered, not by one before it.
+/// Whether a secret belongs to a host, judging by the name of its variable: by the registered domain label, not by a
+/// subdomain.
 pub(super) fn is_for(secret: &str, host: &str) -> bool {
     let host = host.to_ascii_lowercase();
     let mut labels = host.trim_end_matches('.').rsplit('.');
@@ -42,7 +43,7 @@ pub(super) fn is_for(secret: &str, host: &str) -> bool {
     specific_words(secret).any(|word| is_label(&word)) || is_label(&joined)
 }
 
-/// What variables are named after, and the label of its host.
+/// Words in variable names, and the domain label of their host.
 const ALSO_CALLED: &[(&str, &str)] = &[
     ("aws", "amazonaws"),
     ("discord", "discordapp"),
@@ -56,7 +57,7 @@ const ALSO_CALLED: &[(&str, &str)] = &[
     ("twitter", "x"),
 ];
 
-/// Whether a secret stands where requests say who asks, and not in what they bring.
+/// Whether a secret is in a place that authenticates a request, as opposed to its payload.
 pub(super) fn shows_who_asks(text: &str, at: usize) -> bool {
     let line = before(text, at, REACH);
     let line = line.rsplit(['\n', ',']).next().unwrap_or_default();
@@ -64,7 +65,8 @@ pub(super) fn shows_who_asks(text: &str, at: usize) -> bool {
     finds(&SHOWS_WHO_ASKS, body.and_then(|body| line.get(body..)).unwrap_or(line))
 }
 
-/// Whether a file is named by a variable that is set for one command: the command gets its name, and nothing that stands beside it.
+/// Whether a file is named by a variable that is set for one command: the command gets the name, and nothing else on
+/// the line does.
 pub(super) fn is_of_environment(text: &str, at: usize, word: &str) -> bool {
     let before = before(text, at, REACH).trim_end_matches(['"', '\'']);
     let sets_only =
@@ -74,7 +76,7 @@ pub(super) fn is_of_environment(text: &str, at: usize, word: &str) -> bool {
     sets_only && rest.len() < after.len() && rest.starts_with(|first: char| first.is_ascii_alphabetic())
 }
 
-/// Whether a path stands behind the name of another machine, as `scp` and `rsync` take it.
+/// Whether a path follows the name of another machine, as in `scp` and `rsync`.
 pub(super) fn is_elsewhere(text: &str, at: usize) -> bool {
     let host =
         before(text, at, REACH).strip_suffix(':').map(|before| before.rsplit([' ', '\t', '"', '\'']).next());
@@ -82,14 +84,14 @@ pub(super) fn is_elsewhere(text: &str, at: usize) -> bool {
     host.flatten().is_some_and(|host| host.contains(['@', '.']) && !host.contains('/')) && copies()
 }
 
-/// Options, each with the commands that do with the file behind it what it is there for.
+/// Options, each with the commands that use the file behind it for its intended purpose.
 const USED_BY: &[(&str, &[&str])] = &[
     ("-i", &["ssh", "scp", "sftp", "rsync", "ssh-copy-id", "autossh", "mosh", "sed"]),
     ("-o", &["curl", "wget", "ssh", "scp", "sftp", "openssl", "gpg", "age", "sops"]),
 ];
 
-/// The same, and words that say what is done with the file, where the command is the first word of its segment: elsewhere the same
-/// word is a folder, an argument or part of an address.
+/// The same, and words that name an operation on the file, if the command is the first word of its segment: elsewhere
+/// the same word is a directory, an argument or part of an address.
 const USED_BY_FIRST: &[(&str, &[&str])] = &[
     ("-p", &["mkdir", "install"]),
     ("-d", &["test", "[", "[["]),
@@ -103,22 +105,22 @@ const USED_BY_FIRST: &[(&str, &[&str])] = &[
     ("--exclude-from", &["tar", "grep", "rsync"]),
 ];
 
-/// Commands that use the file right behind them, and show nothing of it.
+/// Commands that use the file right behind them without printing it.
 const USED_AFTER: &[&str] = &[".", "source", "test", "ls", "mkdir", "touch", "dotenv", "load_dotenv"];
 
-/// Commands that hand on what they read, whatever else stands in them.
+/// Commands that print what they read, whatever their options.
 const READERS: &[&str] = &[
     "cat", "xxd", "base64", "base32", "head", "tail", "od", "hexdump", "strings", "grep", "awk", "sort",
     "tac", "rev", "nl", "tar", "gzip", "dd", "cut",
 ];
 
-/// Commands of which what they print comes from elsewhere than from the files that their options name.
+/// Commands whose output is not the content of the files that their options name.
 const PRINTS_OTHERS: &[&str] = &["curl", "wget", "docker", "podman", "kubectl", "helm", "rsync", "ssh"];
 
-/// What a file is written by, whatever writes it.
+/// Operators that write to the file.
 const WRITES: &[&str] = &[">", ">>"];
 
-/// Options before a file that is used for what it is there for, or is written.
+/// Options before a file that is used as intended, or written.
 const USES: &[&str] = &[
     "--output",
     "--key",
@@ -142,16 +144,17 @@ const USES: &[&str] = &[
     "--load-cookies",
 ];
 
-/// What may stand before the first word of a command.
+/// Words that may precede the first word of a command.
 const BEFORE_COMMANDS: &[&str] = &[
     "if", "then", "do", "else", "elif", "while", "until", "!", "{", "time", "sudo", "command", "builtin", "$",
 ];
 
-/// Whether a file before which this stands is used for what it is there for, written, or only its rights are changed.
+/// Whether the text before a file shows that the file is used as intended, written, or only changed in its
+/// permissions.
 pub(super) fn is_only_used(text: &str, at: usize) -> bool {
     let near = before(text, at, 32).trim_end_matches(['"', '\'', '@']);
     let last = near.trim_end().rsplit([' ', '\t', '\n', '(']).next().unwrap_or_default();
-    // `--option=` is the same as `--option `.
+    // `--option=` equals `--option `.
     let last = if last.starts_with("--") { last.trim_end_matches('=') } else { last };
     if WRITES.contains(&last) {
         return true;
@@ -161,7 +164,7 @@ pub(super) fn is_only_used(text: &str, at: usize) -> bool {
         let word = word.rsplit(['/', '=']).next().unwrap_or_default();
         word.trim_matches(['"', '\'']).to_owned()
     };
-    // An address names no command, whatever its path ends with, and behind `--` no option is one.
+    // An address names no command, whatever its path ends with, and behind `--` there are no options.
     let words = segment.split_whitespace().filter(|word| !word.contains("://"));
     let mut words = words.map(name).skip_while(|word| BEFORE_COMMANDS.contains(&word.as_str()));
     let first = words.clone().next().unwrap_or_default();
@@ -188,14 +191,14 @@ pub(super) fn is_only_used(text: &str, at: usize) -> bool {
     USES.contains(&last) && (!is_piped || PRINTS_OTHERS.contains(&first.as_str()))
 }
 
-/// Whether what a command prints is read by another.
+/// Whether another command reads the output of a command.
 fn goes_on(text: &str, at: usize) -> bool {
     let rest = text.get(at..).unwrap_or_default();
     let end = rest.find(['|', ';', '&', '\n', ')', '`']).and_then(|end| rest.get(end..)).unwrap_or_default();
     end.starts_with('|') && !end.starts_with("||")
 }
 
-/// Whether a path of a program stands within a sentence, which no shell runs.
+/// Whether a program's path is part of a sentence, which no shell runs.
 pub(super) fn is_said(text: &str, at: usize) -> bool {
     let follows_a_blank = before(text, at, 1).ends_with([' ', '\t']);
     follows_a_blank
@@ -204,14 +207,14 @@ pub(super) fn is_said(text: &str, at: usize) -> bool {
             .any(|call| text.contains(call))
 }
 
-/// Whether a word of a program is a member of a value, such as `answer.key`, and no path.
+/// Whether a word of a program is a member access, such as `answer.key`, and not a path.
 pub(super) fn is_member(text: &str, at: usize, word: &str) -> bool {
     let is_quoted = before(text, at, 1).ends_with(['"', '\'', '`', '@', '=']);
     let is_file = word.contains('/') || text.get(at..).is_some_and(|rest| rest.starts_with(['@', '~']));
     !is_quoted && !is_file
 }
 
-/// Whether a word of a shell is what `jq` is asked for, such as `.key`, and no path.
+/// Whether a word of a shell command is a `jq` query, such as `.key`, and not a path.
 pub(super) fn is_query(text: &str, at: usize, word: &str) -> bool {
     word.starts_with('.')
         && !word.contains('/')
@@ -219,13 +222,13 @@ pub(super) fn is_query(text: &str, at: usize, word: &str) -> bool {
         && before(text, at, REACH).rsplit(['|', '(']).next().is_some_and(|command| command.contains("jq "))
 }
 
-/// Whether a statement of a shell takes one value out of a file, by its name, and sends it nowhere by itself.
+/// Whether a shell statement takes one value out of a file by its key, and sends nothing itself.
 pub(super) fn picks_a_value(text: &str) -> bool {
     finds(&PICKS, text)
         && !["curl", "wget", "nc ", "/dev/tcp", "base64"].iter().any(|tool| text.contains(tool))
 }
 
-/// What is taken of a file of secrets by its name.
+/// Returns the inflow of one value from a secret file.
 pub(super) fn picked(flows: Inflows) -> Inflows {
     if flows.contains(Inflow::SecretFile) {
         flows.without(Inflow::SecretFile).with(Inflows::of(&[Inflow::Setting]))
@@ -234,12 +237,12 @@ pub(super) fn picked(flows: Inflows) -> Inflows {
     }
 }
 
-/// Whether a file is of the settings of a project, one value of which a request is there to show.
+/// Whether a file contains the settings of a project, one value of which a request may legitimately use.
 pub(super) fn is_of_project(word: &str) -> bool {
     word.rsplit('/').next().is_some_and(|last| last.starts_with(".env") || last.ends_with(".json"))
 }
 
-/// Where programs put what they want to find again.
+/// Whether a path is a scratch location of programs.
 pub(super) fn is_scratch(word: &str) -> bool {
     let starts = ["/tmp/", "/var/tmp/", "/dev/shm/", "./", "$TMP", "${TMP"];
     let ends =

@@ -1,8 +1,8 @@
-//! Which grams are looked for together.
+//! Sorts grams into buckets.
 //!
-//! The first step of the prefilter asks sixty-four questions at every place of the text, one a bucket: is each of the next four
-//! bytes one that some gram of the bucket has there? So a bucket takes more than its grams do, and grams share
-//! a bucket well when they are alike.
+//! The first step of the prefilter asks sixty-four questions at every position, one per bucket: is each of the next
+//! four bytes one that some gram of the bucket accepts there? So a bucket accepts more than its grams do, and grams
+//! share a bucket well when they are similar.
 
 #[cfg(test)]
 pub(super) mod improve;
@@ -13,31 +13,31 @@ use super::byte_set::ByteSet;
 use super::frequency::Frequency;
 use super::gram::WIDTH;
 
-/// How many buckets there are.
+/// Number of buckets.
 pub(crate) const BUCKETS: usize = 64;
 
-/// What it costs to compare one gram at a place, beside what it costs to look at the place at all.
+/// Cost of comparing one gram at a position, relative to visiting the position at all.
 const COMPARISON: f64 = 0.03;
 
-/// The neighbouring sets of bytes that a bucket takes.
+/// The byte sets that a bucket accepts.
 pub(crate) type Core = [ByteSet; WIDTH];
 
-/// The buckets that grams with some cores are in already.
+/// Known buckets of grams with some cores.
 pub(crate) type Homes = HashMap<Core, usize>;
 
 /// A bucket while it is being filled.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Bucket {
-    /// The grams in it, by their number.
+    /// Its grams, by number.
     pub(super) grams: Vec<usize>,
-    /// What it takes.
+    /// The bytes that it accepts.
     pub(super) core: Core,
-    /// What that is expected to cost, per byte of text.
+    /// Its expected cost per byte of text.
     cost: f64,
 }
 
-/// Puts the grams with these cores into at most [`BUCKETS`] buckets: those that have a home there, the others where they
-/// cost least, the common ones first.
+/// Sorts the grams with these cores into at most [`BUCKETS`] buckets: those with a known bucket there, the others
+/// where they cost least, common ones first.
 pub(super) fn fill(cores: &[Core], homes: &Homes, frequency: Frequency) -> Vec<Bucket> {
     let mut buckets = Vec::new();
     let mut homeless = Vec::new();
@@ -52,10 +52,10 @@ pub(super) fn fill(cores: &[Core], homes: &Homes, frequency: Frequency) -> Vec<B
             None => homeless.push((frequency(core), gram, core)),
         }
     }
-    // Remembered homes of grams that no pattern has any more leave buckets empty.
+    // Known buckets of grams that no longer exist may be empty.
     buckets.retain(|bucket| !bucket.grams.is_empty());
     buckets.iter_mut().for_each(|bucket| bucket.reckon(frequency));
-    // What a common gram is put beside is asked about often, so it chooses while buckets still are narrow.
+    // A bucket with a common gram is visited often, so place the common ones while buckets are still narrow.
     homeless.sort_by(|(one, ..), (other, ..)| other.total_cmp(one));
     homeless.into_iter().for_each(|(_, gram, core)| put(&mut buckets, gram, core, frequency));
     buckets
@@ -85,18 +85,18 @@ impl Bucket {
         self.core = union(&self.core, core);
     }
 
-    /// Reckons what it costs.
+    /// Recomputes its cost.
     fn reckon(&mut self, frequency: Frequency) {
         self.cost = cost(&self.core, self.grams.len(), frequency);
     }
 
-    /// What it would cost with one more gram.
+    /// Returns its cost with one more gram.
     fn cost_with(&self, core: &Core, frequency: Frequency) -> f64 {
         cost(&union(&self.core, core), self.grams.len() + 1, frequency)
     }
 }
 
-/// What it costs to look for so many grams together.
+/// Returns the expected cost of a bucket.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred grams")]
 fn cost(core: &Core, grams: usize, frequency: Frequency) -> f64 {
     frequency(core) * (1.0 + COMPARISON * grams as f64)

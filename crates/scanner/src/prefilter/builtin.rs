@@ -1,14 +1,14 @@
-//! What the prefilter looks for on behalf of the built-in rules: constants, which `build.rs` derives from them.
+//! Tables of the built-in rules: constants, which `build.rs` derives from them.
 
 use super::fingerprint::{OF_NONE, add};
 use crate::rules::FAMILIES;
 
 include!(concat!(env!("OUT_DIR"), "/prefilter.rs"));
 
-// `build.rs` reads the patterns as text. What it read is what the compiler reads, or nothing is built.
+// `build.rs` extracts the patterns from the source text. The build fails unless the compiler reads the same patterns.
 const _: () = assert!(PATTERNS == patterns(), "build.rs misread a pattern: write it as one string literal");
 
-/// The number of the patterns of all rules.
+/// Returns the fingerprint of the patterns of all rules.
 const fn patterns() -> u64 {
     let mut hash = OF_NONE;
     let mut families = FAMILIES.as_slice();

@@ -1,9 +1,9 @@
-//! The kinds of bytes that the frequency model tells apart.
+//! Kinds of bytes that the frequency model distinguishes.
 
-/// How many kinds there are.
+/// Number of kinds.
 pub(crate) const KINDS: usize = 115;
 
-/// Returns the kind of a byte: each ASCII character that people type has its own, the rest go in groups.
+/// Returns the kind of a byte: each typed ASCII character has its own, the rest are grouped.
 pub(crate) const fn kind(byte: u8) -> usize {
     (match byte {
         b'\t' => 1,

@@ -9,7 +9,7 @@ pub(crate) struct ByteSet(pub(crate) [u64; 4]);
 impl ByteSet {
     pub(crate) const ANY: Self = Self([u64::MAX; 4]);
     pub(crate) const LINE_END: Self = Self::range(b'\n', b'\n');
-    /// What `\w` and `\b` take for a part of a word.
+    /// The word bytes of `\w` and `\b`.
     pub(crate) const WORD: Self = Self::range(b'0', b'9')
         .or(Self::range(b'A', b'Z'))
         .or(Self::range(b'a', b'z'))
@@ -69,7 +69,7 @@ impl ByteSet {
     }
 }
 
-/// The places of the ones in a word.
+/// Iterates over the positions of the set bits of a word.
 pub(super) fn ones(word: u64) -> impl Iterator<Item = u8> {
     let clear_lowest = |&word: &u64| Some(word & (word - 1)).filter(|&rest| rest != 0);
     std::iter::successors(Some(word).filter(|&word| word != 0), clear_lowest)

@@ -21,7 +21,7 @@ use super::tables::{Misses, PackedGram, GramKey, Tables};
 use crate::deobfuscate::Obfuscation::{Comments, Letters, Quoting};
 ";
 
-/// Returns the source of the tables of some patterns, given in their order.
+/// Returns the source of the tables for these patterns, in order.
 pub(crate) fn source(patterns: &[String]) -> String {
     let number = patterns.iter().fold(fingerprint::OF_NONE, |hash, pattern| fingerprint::add(hash, pattern));
     let input = input(patterns.iter().map(String::as_str));
@@ -29,7 +29,7 @@ pub(crate) fn source(patterns: &[String]) -> String {
     write(&Tables::pack(input, &homes, frequency_of_four), number)
 }
 
-/// Returns what the prefilter looks for on behalf of patterns and of the deobfuscated view.
+/// Returns the input of the tables: patterns, and triggers of the deobfuscated view.
 pub(super) fn input<'p>(patterns: impl Iterator<Item = &'p str>) -> PrefilterInput {
     // A pattern that cannot be expanded cannot be compiled either, and is expected everywhere.
     let expand = |pattern: &str| fragments::expand(pattern).unwrap_or_default();
@@ -58,7 +58,7 @@ fn write(tables: &Tables, patterns: u64) -> String {
     let _ = write!(
         out,
         "
-/// The patterns that the tables were made from.
+/// Fingerprint of the patterns that the tables were made from.
 const PATTERNS: u64 = {patterns:#x};
 
 pub(super) static LOOKUP: Lookup = Lookup::new(MISSES, {:?});
@@ -86,7 +86,7 @@ fn rows<T: Debug>(items: &[T]) -> impl Iterator<Item = String> {
     items.iter().map(|item| format!("{item:?}"))
 }
 
-/// Writes one table, so many items a line.
+/// Writes one table with `a_line` items per line.
 fn list(out: &mut String, head: &str, items: impl Iterator<Item = String>, a_line: usize) {
     let items: Vec<String> = items.collect();
     let _ = writeln!(out, "\n{head}");

@@ -1,22 +1,23 @@
-//! The cheapest set of nodes that every walk through a graph must meet.
+//! Minimum node cut: the cheapest set of nodes that every path through a graph must pass.
 //!
-//! Menger and Ford–Fulkerson: the cheapest cut costs as much as the greatest flow, and lies where that flow uses the
-//! nodes up. Flows are found by Dinic's way: shortest ways first, all those of one length at a time.
+//! By Menger and Ford–Fulkerson, the cost of the minimum cut equals the maximum flow, and the cut consists of the
+//! nodes that this flow saturates. Dinic's algorithm finds the flow: shortest paths first, all those of one length at
+//! a time.
 
 use std::collections::VecDeque;
 
-/// A price that no cut pays.
+/// A price that no cut may include.
 pub(super) const NEVER: u64 = u64::MAX / 4;
 
-/// Returns the nodes of the cheapest cut between `source` and `sink` and its price, or nothing when every cut has
-/// to pay [`NEVER`]. `prices` has one entry a node; `edges` leads from node to node.
+/// Returns the nodes of the minimum cut between `source` and `sink` and its price, or `None` if every cut includes a
+/// [`NEVER`]. `prices` has one entry per node; `edges` lists the successors of each node.
 pub(super) fn cheapest(
     prices: &[u64],
     edges: &[(usize, usize)],
     source: usize,
     sink: usize,
 ) -> Option<(Vec<usize>, u64)> {
-    // Each node is a pipe as wide as its price, from its entry to its exit.
+    // Split each node into an entry and an exit, joined by a pipe with the capacity of its price.
     let mut network = Network::new(prices.len() * 2);
     for (node, &price) in prices.iter().enumerate() {
         network.pipe(entry(node), exit(node), price);
@@ -27,7 +28,7 @@ pub(super) fn cheapest(
     let mut flow = 0;
     while let Some(levels) = network.levels(exit(source), entry(sink)) {
         flow += network.fill(&levels, exit(source), entry(sink));
-        // Some way has no node that could be cut: whatever is chosen, a match could pass beside it.
+        // Some path has no node that could be cut: for any choice, a match could bypass it.
         if flow >= NEVER {
             return None;
         }
@@ -46,7 +47,7 @@ const fn exit(node: usize) -> usize {
     node * 2 + 1
 }
 
-/// Pipes between places; pipe `i ^ 1` leads back along pipe `i`.
+/// Pipes between vertices; pipe `i ^ 1` is the reverse of pipe `i`.
 #[derive(Debug)]
 struct Network {
     pipes: Vec<Pipe>,
@@ -66,14 +67,15 @@ impl Network {
     }
 
     fn pipe(&mut self, from: usize, to: usize, room: u64) {
-        // The residual graph: what flows one way may be taken back the other, which is what lets a later way correct an earlier.
+        // The residual graph: flow can be undone in the reverse direction, so that a later path can correct an
+        // earlier one.
         for (from, to, room) in [(from, to, room), (to, from, 0)] {
             self.leaving[from].push(self.pipes.len());
             self.pipes.push(Pipe { to, room });
         }
     }
 
-    /// How many pipes away from `source` each place is that water still reaches.
+    /// Returns the distance of each vertex from `source` in the residual graph, if it is reachable.
     fn wet(&self, source: usize) -> Vec<Option<u32>> {
         let mut levels = vec![None; self.leaving.len()];
         levels[source] = Some(0);
@@ -89,14 +91,14 @@ impl Network {
         levels
     }
 
-    /// The same, as long as water reaches the sink.
+    /// The same, as long as the sink is reachable.
     fn levels(&self, source: usize, sink: usize) -> Option<Vec<Option<u32>>> {
         let levels = self.wet(source);
         levels[sink].is_some().then_some(levels)
     }
 
-    /// Sends water down every shortest way until none of them has room, and returns how much. It keeps the way on a
-    /// stack of its own, since a pattern can make ways longer than the thread's stack is deep.
+    /// Saturates all shortest paths, and returns the added flow. It keeps the path on an explicit stack, since a
+    /// pattern can make paths longer than the thread's stack permits.
     fn fill(&mut self, levels: &[Option<u32>], source: usize, sink: usize) -> u64 {
         let mut tried = vec![0; self.leaving.len()];
         let mut way: Vec<usize> = Vec::new();
@@ -116,7 +118,7 @@ impl Network {
                     tried[place] += 1;
                 }
             } else if let Some(pipe) = way.pop() {
-                // A dead end: the place before it need not try this pipe again.
+                // A dead end: the previous vertex need not try this pipe again.
                 let before = self.pipes[pipe ^ 1].to;
                 tried[before] += 1;
             } else {
@@ -125,7 +127,7 @@ impl Network {
         }
     }
 
-    /// Sends as much water as fits down a way, and shortens the way to before its first full pipe.
+    /// Adds as much flow as fits along a path, and shortens the path to before its first full pipe.
     fn send(&mut self, way: &mut Vec<usize>) -> u64 {
         let amount = way.iter().map(|&pipe| self.pipes[pipe].room).min().unwrap_or(0);
         for &pipe in way.iter() {

@@ -1,5 +1,5 @@
-//! What a match must hold around the place where the prefilter saw it, and how far it can extend there, so that the exact
-//! engine need not read the whole text for it.
+//! Bounds of a match around the position of its gram, and signs that must surround it, so that the exact engine need
+//! not read the whole text.
 
 use std::ops::Range;
 
@@ -9,53 +9,53 @@ use super::frequency::frequency;
 use super::graph::{Edge, Graph, Node};
 use super::loops::on_loops;
 
-/// How many bytes are looked at, around a hit, for a sign that must be there.
+/// How many bytes around a hit are searched for a required sign.
 const PATIENCE: usize = 256;
 
-/// How many bytes are looked at, around a stretch of text, for one that ends the extent. If there is none, the extent is
-/// bounded by its length only. To look costs less than to search what is looked at.
+/// How many bytes around a stretch are searched for one that ends the extent. Without one, only the length bounds the
+/// extent. Searching for it costs less than running the exact engine over these bytes.
 pub(super) const WIDE_PATIENCE: usize = 4096;
 
-/// The most bytes of a mark, and how often they may occur, per byte of text.
+/// Maximum number of bytes in a mark, and its maximum frequency per byte of text.
 const MARK_BYTES: usize = 8;
 const MARK_FREQUENCY: f64 = 0.05;
 
-/// How far a match can extend around a stretch of text that it contains.
+/// Maximum extent of a match around a stretch of text that it contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MatchExtent {
     pub(crate) before: Side,
     pub(crate) after: Side,
 }
 
-/// How far a match can extend on one side.
+/// Maximum extent of a match on one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Side {
-    /// The most bytes; `u32::MAX` stands for any number.
+    /// Maximum number of bytes; `u32::MAX` means unbounded.
     pub(crate) most: u32,
-    /// The bytes that it can end at: line ends, and those that it does not extend over. A match of `` `[^`]*sh `` begins at
+    /// Bytes at which it can end: line ends, and bytes that it cannot contain. A match of `` `[^`]*sh `` begins at
     /// the first backtick before its `sh`.
     pub(crate) borders: ByteSet,
-    /// Whether line ends are none of those that it does not extend over.
+    /// Whether it can contain line ends.
     pub(crate) over_line_ends: bool,
-    /// The bytes after which it extends over any number of line ends too: often just the backslash that continues a line.
+    /// Bytes after which it can also contain line ends, often just the backslash that continues a line.
     pub(crate) breaks: ByteSet,
-    /// Over how many more line ends it extends.
+    /// Maximum number of further line ends that it contains.
     pub(crate) line_ends: u32,
-    /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if there
-    /// are no such signs.
+    /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if
+    /// there are no such signs.
     pub(crate) mark: ByteSet,
     /// The marks and the borders.
     pub(crate) signs: ByteSet,
 }
 
 impl MatchExtent {
-    /// Returns an extent of so many bytes of any kind.
+    /// Returns an extent of at most these numbers of any bytes.
     #[cfg(test)]
     pub(super) const fn bytes(before: u32, after: u32) -> Self {
         Self { before: Side::bytes(before), after: Side::bytes(after) }
     }
 
-    /// Returns how far a match of `graph` can extend around whichever of `nodes` it passes.
+    /// Returns the extent of a match of `graph` around any of `nodes`.
     pub(super) fn around(graph: &Graph, nodes: &[usize]) -> Self {
         Self {
             before: Side::new(graph, nodes, Graph::BEFORE, |node| (&node.next, &node.previous)),
@@ -63,7 +63,7 @@ impl MatchExtent {
         }
     }
 
-    /// Whether what must be around a byte of a match is around the one at `place`, and how many bytes were looked at for it.
+    /// Whether the required signs surround the byte at `place`, and how many bytes were inspected.
     pub(crate) fn is_plausible(&self, text: &[u8], place: usize) -> (bool, usize) {
         let (behind, ahead) =
             (text.get(..place).unwrap_or_default(), text.get(place + 1..).unwrap_or_default());
@@ -75,7 +75,7 @@ impl MatchExtent {
         (after, steps + more_steps)
     }
 
-    /// Returns the part of `text` in which every match lies that contains something of `seen`.
+    /// Returns the part of `text` that contains every match overlapping `seen`.
     pub(crate) fn widen(&self, text: &[u8], seen: Range<usize>) -> Range<usize> {
         let behind = text.get(..seen.start).unwrap_or_default();
         let ahead = text.get(seen.end..).unwrap_or_default();
@@ -86,13 +86,13 @@ impl MatchExtent {
 }
 
 impl Side {
-    /// Returns an extent over so many bytes of any kind.
+    /// Returns a side of at most `most` bytes of any kind.
     #[cfg(test)]
     pub(super) const fn bytes(most: u32) -> Self {
         Self::of(most, ByteSet::ANY, ByteSet::ANY, 0, ByteSet::ANY)
     }
 
-    /// The extent from `nodes` to the end of a match; `edges` are those away from that end and those towards it.
+    /// The side from `nodes` to the end of a match; `edges` returns those away from that end and those towards it.
     fn new(graph: &Graph, nodes: &[usize], end: usize, edges: impl Fn(&Node) -> (&[Edge], &[Edge])) -> Self {
         let lengths = longest_walks(graph, end, &edges);
         let most = nodes.iter().filter_map(|&node| lengths.get(node)).copied().max().unwrap_or(u32::MAX);
@@ -111,7 +111,7 @@ impl Side {
                 }
             }
         }
-        // What lies on no loop is passed once.
+        // A node that is on no loop is passed at most once.
         let passed = (0..graph.len()).filter(|&node| seen.get(node) == Some(&true));
         let line_ends = passed.filter(|&node| graph.node(node).bytes.contains(b'\n'));
         let looped = on_loops(graph);
@@ -123,19 +123,19 @@ impl Side {
         Self::of(most, over, breaks, line_ends, mark)
     }
 
-    /// The extent `over` these bytes.
+    /// Returns a side over these bytes.
     const fn of(most: u32, over: ByteSet, breaks: ByteSet, line_ends: u32, mark: ByteSet) -> Self {
         let borders = over.not().or(ByteSet::LINE_END);
         let over_line_ends = over.contains(b'\n');
         Self { most, borders, over_line_ends, breaks, line_ends, mark, signs: mark.or(borders) }
     }
 
-    /// Whether no byte can end the extent.
+    /// Whether no byte can end it.
     fn is_open(&self) -> bool {
         self.borders == ByteSet::LINE_END && self.over_line_ends && self.breaks == ByteSet::ANY
     }
 
-    /// Whether it ends with the border at this place, if it may extend over so many more line ends.
+    /// Whether it ends with the border at this position, if it may contain this many more line ends.
     fn ends_at(&self, text: &[u8], at: usize, line_ends: &mut u32) -> bool {
         if !holds(text, at, &ByteSet::LINE_END) {
             return true;
@@ -147,8 +147,8 @@ impl Side {
         !self.over_line_ends
     }
 
-    /// Whether a mark is among these bytes or can be behind them, and at how many was looked. The first of them is the byte at
-    /// place `at(1)` of the text.
+    /// Whether a mark is among these bytes or may be behind them, and how many were inspected. The first of them is
+    /// the byte at position `at(1)` of the text.
     #[inline]
     fn is_marked<'t>(
         &self,
@@ -174,7 +174,7 @@ impl Side {
         (near == PATIENCE, near)
     }
 
-    /// How far it extends over these bytes.
+    /// Returns its length over these bytes.
     fn length<'t>(
         &self,
         text: &[u8],
@@ -197,25 +197,25 @@ impl Side {
         most
     }
 
-    /// Over how many of these bytes it extends at most.
+    /// Returns its maximum length over these bytes.
     fn most<'t>(&self, bytes: &impl ExactSizeIterator<Item = &'t u8>) -> usize {
         bytes.len().min(usize::try_from(self.most).unwrap_or(usize::MAX))
     }
 }
 
-/// Whether one of these bytes is at a place of the text.
+/// Whether the byte at a position of the text is in the set.
 #[inline]
 fn holds(text: &[u8], at: usize, bytes: &ByteSet) -> bool {
     text.get(at).is_some_and(|&byte| bytes.contains(byte))
 }
 
-/// The bytes that can stand before what one of these nodes takes.
+/// Returns the bytes that can precede one of these nodes.
 fn before(graph: &Graph, nodes: &[usize]) -> ByteSet {
     let edges = nodes.iter().flat_map(|&node| &graph.node(node).previous);
     edges.fold(ByteSet::default(), |all, edge| all | graph.node(edge.to).bytes)
 }
 
-/// The rarest signs of which every walk between `end` and `nodes` passes one.
+/// Returns the rarest signs of which every path between `end` and `nodes` passes one.
 fn mark(
     graph: &Graph,
     nodes: &[usize],
@@ -228,7 +228,7 @@ fn mark(
     let price =
         |node: usize| if is_sign(bytes(node)) { (frequency(&[bytes(node)]) * 1e9) as u64 + 1 } else { NEVER };
     let prices: Vec<u64> = (0..graph.len()).map(price).collect();
-    // Whichever of the nodes a walk comes to first, that is where it ends.
+    // A path ends at the first of the nodes that it reaches.
     let other_end = Graph::BEFORE + Graph::AFTER - end;
     let target = |to: usize| if nodes.contains(&to) { other_end } else { to };
     let walks = (0..graph.len()).filter(|from| !nodes.contains(from));
@@ -239,12 +239,13 @@ fn mark(
     Some(mark).filter(|mark| !mark.is_empty() && frequency(&[*mark]) <= MARK_FREQUENCY)
 }
 
-/// Letters, digits and white space are everywhere.
+/// Letters, digits and white space are everywhere, so they are no signs.
 const NO_SIGNS: ByteSet = ByteSet::WORD.or(ByteSet::range(0, b' '));
 
-/// The most nodes that a walk from `start` to each node passes in between; `u32::MAX` where a loop is on the way.
+/// Returns the maximum number of nodes strictly between `start` and each node; `u32::MAX` if a loop is on the way.
 ///
-/// Nodes are done in topological order: when all edges into a node are accounted for. Behind a loop that never comes.
+/// Nodes are processed in topological order: when all incoming edges are accounted for. Behind a loop that never
+/// happens.
 fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge], &[Edge])) -> Vec<u32> {
     let mut done = vec![u32::MAX; graph.len()];
     let mut longest = vec![0; graph.len()];
@@ -274,7 +275,7 @@ mod tests {
     use super::super::input::compile;
     use super::*;
 
-    /// What a match can extend over around the first place of a byte.
+    /// Returns what a match can cover around the first occurrence of a byte.
     fn reached(pattern: &str, sign: u8, text: &str) -> String {
         let graph = compile(pattern).unwrap();
         let extent = MatchExtent::around(&graph, &graph.taking(ByteSet::range(sign, sign)));
@@ -284,7 +285,7 @@ mod tests {
 
     #[test]
     fn an_extent_ends_with_the_line_or_as_many_lines_later_as_the_pattern_has_line_ends() {
-        // pattern, text, what is reached around the Z
+        // pattern, text, covered part around the Z
         let cases = [
             (r"[^\n]*Z[^\n]*", "a\nb Z c\nd", "\nb Z c\n"),
             (r"Z[^\n]*\n[^\n]*", "a\nb Z c\nd\ne", "Z c\nd\n"),

@@ -1,9 +1,10 @@
-//! How often four bytes follow each other in real skills, counted.
+//! Frequency of four-byte sequences in real skills, by counting.
 //!
-//! Pairs know no words: by them `kill` is rare, and in skills it is not. `fours.bin` holds the commonest sequences of four
-//! bytes, each followed by how common it is, in quarters of a bit like the pairs. Together they are four fifths of all text;
-//! the rest goes by pairs. Only the makers of the built-in tables ask this model, so no program has to carry it. Made by it, the
-//! tables take less than half as many places for something to look at, in skills that were not counted too.
+//! A model of pairs knows no words: by pairs, `kill` is rare, but in skills it is not. `fours.bin` contains the most
+//! common sequences of four bytes, each followed by its frequency in quarters of a bit, as for pairs. Together they
+//! cover four fifths of all text; pairs estimate the rest. Only the generators of the built-in tables use this model,
+//! so no program has to include it. Tables made by it visit less than half as many positions, also in skills that
+//! were not counted.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -15,17 +16,17 @@ use super::gram::WIDTH;
 const TABLE: &[u8] = include_bytes!("fours.bin");
 
 struct Model {
-    /// The numbers of the sequences that have a byte at a place, in their order.
+    /// For each position and byte, the sequences that have the byte there, in order.
     having: [Vec<Vec<u32>>; WIDTH],
-    /// The sequences, and how common each is.
+    /// The sequences with their frequencies.
     sequences: Vec<([u8; WIDTH], f64)>,
-    /// How much of all text none of them is.
+    /// Share of all text that none of them covers.
     rest: f64,
-    /// What was asked before: buckets that stay the same are asked for again and again.
+    /// Cache: unchanged buckets are queried again and again.
     answers: Mutex<HashMap<Vec<ByteSet>, f64>>,
 }
 
-/// Returns how often bytes of `gram` are expected to follow each other, per byte of text.
+/// Returns the expected frequency of a gram per byte of text.
 pub(crate) fn frequency_of_four(gram: &[ByteSet]) -> f64 {
     static MODEL: LazyLock<Model> = LazyLock::new(|| Model::parse(TABLE));
     let answers = || MODEL.answers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +53,8 @@ impl Model {
         Self { having, sequences, rest, answers: Mutex::default() }
     }
 
-    /// How much of all text the sequences are that fit: of those that fit at the place where fewest do, the ones that fit at all.
+    /// Returns the share of text covered by matching sequences: it scans the candidates of the most selective
+    /// position.
     fn share(&self, gram: &[ByteSet]) -> f64 {
         let fit_at = |having: &[Vec<u32>], set: &ByteSet| -> Vec<u32> {
             set.bytes().filter_map(|byte| having.get(usize::from(byte))).flatten().copied().collect()

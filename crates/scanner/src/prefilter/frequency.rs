@@ -1,10 +1,10 @@
-//! How often byte sequences occur in the text of real skills.
+//! Frequency of byte sequences in the text of real skills.
 //!
-//! `pairs.txt` holds a model of them: line `a`, column `b` is the probability that two neighbouring bytes of a skill
-//! belong to the kinds `a` and `b`, as a character that stands for quarters of a bit: `!` is certain, `)` one in four,
-//! and each further character a quarter of a bit rarer. `cargo run --example frequencies` counts it anew. The model decides
-//! only which grams are cheap to look for; a wrong one costs time and never a match. The tables of the built-in rules are
-//! made by a better one, `fours`.
+//! `pairs.txt` contains a model: line `a`, column `b` is the probability that two neighbouring bytes of a skill
+//! belong to the kinds `a` and `b`, as a character in quarters of a bit: `!` is certain, `)` one in four, and each
+//! further character a quarter of a bit rarer. `cargo run --example frequencies` counts it again. The model only
+//! decides which grams are cheap to search; a wrong one costs time but never a match. The tables of the built-in
+//! rules are made with a better model, `fours`.
 
 use std::sync::OnceLock;
 
@@ -13,13 +13,13 @@ use super::byte_set::ByteSet;
 
 const TABLE: &str = include_str!("pairs.txt");
 
-/// A model: tells how often bytes of a gram are expected to follow each other, per byte of text.
+/// A model: returns the expected frequency of a gram per byte of text.
 pub(crate) type Frequency = fn(&[ByteSet]) -> f64;
 
 /// A distribution over the kinds of bytes.
 type PerKind = [f64; KINDS];
 
-/// Returns how often bytes of `gram` are expected to follow each other, per byte of text, by what is known of pairs.
+/// Returns the expected frequency of a gram per byte of text, estimated from pairs.
 pub(crate) fn frequency(gram: &[ByteSet]) -> f64 {
     let model = model();
     let mut sets = gram.iter().map(|&set| model.share(set));
@@ -29,7 +29,7 @@ pub(crate) fn frequency(gram: &[ByteSet]) -> f64 {
     reached.iter().map(|&(_, weight)| weight).sum()
 }
 
-/// Some kinds of bytes, with how much of each.
+/// Some kinds of bytes, with the share of each.
 type Share = Vec<(usize, f64)>;
 
 #[derive(Debug)]
@@ -69,14 +69,14 @@ impl Model {
         counts
     }
 
-    /// How much of each kind belongs to `set`, for the kinds that do.
+    /// Returns the share of each kind that belongs to `set`, omitting zeros.
     fn share(&self, set: ByteSet) -> Share {
         let counts = Self::count(set);
         let shares = counts.iter().zip(&self.sizes).map(|(count, size)| count / size).enumerate();
         shares.filter(|(_, share)| *share > 0.0).collect()
     }
 
-    /// The distribution one byte further, over the kinds of `set`.
+    /// Returns the distribution one byte further, over the kinds of `set`.
     fn step(&self, reached: &Share, set: &Share) -> Share {
         let weight = |to: usize| {
             let from = reached
@@ -100,8 +100,8 @@ fn parse_line(line: &str) -> PerKind {
     pairs
 }
 
-/// Two to the power of minus so many quarters. By hand, since `exp2` would make every program load the library of
-/// mathematical functions.
+/// Returns two to the power of minus `quarters`/4. Written by hand, since `exp2` would make every program load the
+/// math library.
 #[expect(clippy::indexing_slicing, reason = "one of four quarters")]
 pub(super) fn rarer(quarters: u8) -> f64 {
     const QUARTERS: [f64; 4] =

@@ -1,39 +1,38 @@
-//! Grams: what every match of a pattern must contain.
+//! Grams: byte sequences that every match of a pattern must contain.
 //!
-//! Take `curl[^\n]{0,200}\|\s*(?:ba)?sh\b`. Every match walks through the graph of the pattern, so it passes every cut
-//! of that graph: the node `c`, or `u`, or `|`, or the two nodes `s` (of `ba`+`sh` and of `sh` there is but one node `s`,
-//! which three nodes lead to). For each node it is known what can stand around it: around that last `s` it is
-//! `ash`, `|sh` or a blank and `sh`, and then no letter. These sequences of byte sets are the grams of the node; the
-//! price of the node is how often they are expected in ordinary text; and the grams of the cheapest cut are the
-//! grams of the pattern.
+//! Take `curl[^\n]{0,200}\|\s*(?:ba)?sh\b`. Every match is a path through the graph of the pattern, so it passes
+//! every cut of that graph: the node `c`, or `u`, or `|`, or the node `s` (`ba`+`sh` and `sh` share one node `s`,
+//! with three predecessors). The surroundings of each node are known: around that last `s` they are `ash`, `|sh` or a
+//! blank and `sh`, and then no letter. These sequences of byte sets are the grams of the node; the price of the node
+//! is their expected frequency in ordinary text; and the grams of the cheapest cut are the grams of the pattern.
 
 use super::byte_set::ByteSet;
 use super::cut::{self, NEVER};
 use super::frequency::Frequency;
 use super::graph::{Edge, Graph, narrow};
 
-/// How many neighbouring bytes the prefilter looks at in its first step.
+/// Number of neighbouring bytes that the first step of the prefilter inspects.
 pub(super) const WIDTH: usize = 4;
 
-/// How many more bytes on either side its second step looks at.
+/// Number of further bytes on either side that the second step inspects.
 const CONTEXT: usize = 12;
 
-/// A node with more ways past it than this is no place to cut.
+/// A node with more paths through it than this is not worth cutting.
 const MAX_WAYS: usize = 64;
 
-/// A node that takes more bytes than this is in no rare gram that its neighbours are not in as well.
+/// A node that accepts more bytes than this has no rare gram that its neighbours lack.
 const MAX_BYTES: usize = 128;
 
-/// A stretch of text that stands in every match that passes one node.
+/// A stretch of text in every match that passes one node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Gram {
-    /// What the first step looks for.
+    /// The byte sets for the first step.
     pub(super) core: [ByteSet; WIDTH],
-    /// What must stand before the core, nearest first.
+    /// The byte sets before the core, nearest first.
     pub(super) before: Vec<ByteSet>,
-    /// What must stand after the core, nearest first.
+    /// The byte sets after the core, nearest first.
     pub(super) after: Vec<ByteSet>,
-    /// The place of the node itself in the core.
+    /// Position of the node itself in the core.
     pub(super) node: usize,
 }
 
@@ -41,13 +40,14 @@ pub(super) struct Gram {
 #[derive(Debug)]
 pub(super) struct Grams {
     pub(super) grams: Vec<Gram>,
-    /// How often one of them is expected in a million bytes of text.
+    /// Expected number of their occurrences in a million bytes of text.
     pub(super) per_million: u64,
     /// The nodes of the cut.
     pub(super) nodes: Vec<usize>,
 }
 
-/// Returns grams of which every match contains one. If there are none, matches have to be looked for in another way.
+/// Returns grams of which every match contains one. `None` if there are none; matches must then be found in another
+/// way.
 pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];
     for (node, choice) in choices.iter_mut().enumerate().skip(Graph::AFTER + 1) {
@@ -56,7 +56,7 @@ pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     cheapest(graph, &choices, frequency)
 }
 
-/// The grams of the cheapest cut.
+/// Returns the grams of the cheapest cut.
 fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Grams> {
     let prices = choices.iter().map(|choice| choice.as_ref().map_or(NEVER, |choice| choice.price));
     let edges: Vec<(usize, usize)> = (0..graph.len())
@@ -77,13 +77,13 @@ fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> 
 /// The cheapest grams through one node.
 #[derive(Debug, Clone)]
 struct Choice {
-    /// The place of the node in the grams.
+    /// Position of the node in the grams.
     offset: usize,
     ways: Vec<Way>,
     price: u64,
 }
 
-/// A walk of a few nodes, with the bytes that each can take there.
+/// A path of a few nodes, with the bytes that each can accept there.
 #[derive(Debug, Clone)]
 struct Way {
     nodes: Vec<usize>,
@@ -92,7 +92,7 @@ struct Way {
 
 /// Finds the offset at which the grams around `node` are rarest.
 fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
-    // The ways through such a node are many, and none of their grams is rare: it costs time here and is never chosen.
+    // Such a node has many paths, and none of their grams is rare: computing them would only cost time.
     if graph.node(node).bytes.len() > MAX_BYTES {
         return None;
     }
@@ -107,8 +107,8 @@ fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
     (0..WIDTH).filter_map(choice).min_by_key(|choice| choice.price)
 }
 
-/// Every walk of up to [`WIDTH`] nodes with `node` at `offset`. Walks end early behind a match, but may not begin before
-/// the byte in front of it.
+/// Returns every path of up to [`WIDTH`] nodes with `node` at `offset`. Paths end early behind a match, but may not
+/// begin before the byte in front of it.
 fn ways_through(graph: &Graph, node: usize, offset: usize) -> Option<Vec<Way>> {
     let mut ways = vec![Way { nodes: vec![node], bytes: vec![graph.node(node).bytes] }];
     for _ in 0..offset {
@@ -120,7 +120,7 @@ fn ways_through(graph: &Graph, node: usize, offset: usize) -> Option<Vec<Way>> {
     Some(ways)
 }
 
-/// Takes every way one step further; there must not be too many.
+/// Extends every path by one step; there must not be too many.
 fn lengthen(ways: &[Way], step: impl Fn(&Way) -> Option<Vec<Way>>) -> Option<Vec<Way>> {
     let mut longer = Vec::new();
     for way in ways {
@@ -192,12 +192,12 @@ enum Side {
     After,
 }
 
-/// What can stand one, two, … bytes before or after `node`, as far as every walk goes that far.
+/// Returns what can be one, two, … bytes before or after `node`, as far as every path goes that far.
 fn context(graph: &Graph, node: usize, side: Side) -> Vec<ByteSet> {
     let mut sets = Vec::new();
     let mut nodes = vec![node];
     let end = if side == Side::Before { Graph::BEFORE } else { Graph::AFTER };
-    // Where a match may end, anything can stand behind it, so no walk that goes on says anything any more.
+    // Where a match may end, anything can follow, so longer paths add no information.
     while sets.len() < CONTEXT && !nodes.contains(&end) {
         let mut set = ByteSet::default();
         let mut further = Vec::new();
@@ -221,14 +221,14 @@ fn context(graph: &Graph, node: usize, side: Side) -> Vec<ByteSet> {
         sets.push(set);
         nodes = further;
     }
-    // A set that takes every byte asks for nothing and would be looked up all the same.
+    // A set that accepts every byte requires nothing, but would still be looked up.
     while sets.last() == Some(&ByteSet::ANY) {
         sets.pop();
     }
     sets
 }
 
-/// Joins grams whose cores differ in one place: looking for the joined one finds just the same.
+/// Joins grams whose cores differ in one position: the joined gram accepts exactly the same.
 fn join_alike(grams: Vec<Gram>) -> Vec<Gram> {
     let mut joined: Vec<Gram> = Vec::new();
     for gram in grams {

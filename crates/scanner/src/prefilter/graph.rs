@@ -1,9 +1,9 @@
-//! A pattern as a graph: one node for each place of the pattern that takes a byte.
+//! A pattern as a graph with one node for each position that consumes a byte.
 //!
-//! The graph is read off the automaton that the regex engine itself compiles, so the prefilter cannot understand a pattern
-//! differently from the engine. Two more nodes stand for the byte before a match and the byte after it; every match
-//! is then a walk from the one to the other, and what `\b`, `^` and `$` ask is a condition on two neighbouring bytes.
-//! The text is thought to stand between two line ends, so that those neighbours always exist.
+//! The graph is derived from the automaton that the regex engine itself compiles, so the prefilter cannot interpret a
+//! pattern differently from the engine. Two more nodes represent the byte before a match and the byte after it; every
+//! match is then a path from the one to the other, and the assertions `\b`, `^` and `$` are conditions on two
+//! neighbouring bytes. Virtual line ends surround the text, so that those neighbours always exist.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ pub(crate) struct Graph {
     nodes: Vec<Node>,
 }
 
-/// A place in the pattern that takes one byte.
+/// A position in the pattern that consumes one byte.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Node {
-    /// The bytes that it takes.
+    /// The bytes that it accepts.
     pub(crate) bytes: ByteSet,
-    /// The places which the next byte can be at.
+    /// Positions of the next byte.
     pub(crate) next: Vec<Edge>,
-    /// The places which the byte before can be at.
+    /// Positions of the previous byte.
     pub(crate) previous: Vec<Edge>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Node {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edge {
     pub(crate) to: usize,
-    /// What must hold between the two bytes.
+    /// Assertions between the two bytes.
     pub(crate) looks: LookSet,
 }
 
@@ -44,7 +44,7 @@ impl Graph {
     /// The byte after a match.
     pub(crate) const AFTER: usize = 1;
 
-    /// Reads the graph off an automaton.
+    /// Derives the graph from an automaton.
     pub(super) fn new(nfa: &NFA) -> Self {
         let mut graph = Self { nodes: vec![Node { bytes: ByteSet::ANY, ..Node::default() }; 2] };
         let mut nodes_of = BTreeMap::<StateID, Vec<usize>>::new();
@@ -84,7 +84,8 @@ impl Graph {
         &self.nodes[index]
     }
 
-    /// The nodes that take just these bytes; where there are none, those that take some of them and no others.
+    /// Returns the nodes that accept exactly these bytes; if there are none, those that accept some of them and no
+    /// others.
     pub(super) fn taking(&self, bytes: ByteSet) -> Vec<usize> {
         let those = |takes: &dyn Fn(ByteSet) -> bool| -> Vec<usize> {
             let nodes = (0..self.len()).skip(Self::AFTER + 1);
@@ -104,7 +105,7 @@ impl Graph {
     }
 }
 
-/// Narrows two neighbouring sets of bytes to what `looks` leaves possible. It may leave too much, never too little.
+/// Narrows two neighbouring sets of bytes by `looks`. It may keep too much, never too little.
 pub(super) fn narrow(looks: LookSet, left: &mut ByteSet, right: &mut ByteSet) {
     for look in looks.iter() {
         match look {
@@ -123,7 +124,7 @@ pub(super) fn narrow(looks: LookSet, left: &mut ByteSet, right: &mut ByteSet) {
 
 const NOT_WORD: ByteSet = ByteSet::WORD.not();
 
-/// One of two neighbours belongs to a word and the other does not.
+/// One of two neighbours is a word byte and the other is not.
 fn differ(left: &mut ByteSet, right: &mut ByteSet) {
     for (word, other) in [(ByteSet::WORD, NOT_WORD), (NOT_WORD, ByteSet::WORD)] {
         if left.is_subset(word) {
@@ -134,7 +135,7 @@ fn differ(left: &mut ByteSet, right: &mut ByteSet) {
     }
 }
 
-/// Both neighbours belong to a word, or neither does.
+/// Both neighbours are word bytes, or neither is.
 fn agree(left: &mut ByteSet, right: &mut ByteSet) {
     for kind in [ByteSet::WORD, NOT_WORD] {
         if left.is_subset(kind) {
@@ -145,7 +146,7 @@ fn agree(left: &mut ByteSet, right: &mut ByteSet) {
     }
 }
 
-/// The bytes that a state takes, by the state that follows.
+/// Returns the bytes that a state accepts, by the following state.
 fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
     let mut by_target = BTreeMap::<StateID, ByteSet>::new();
     let mut add = |target, first, last| {
@@ -167,12 +168,13 @@ fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
     by_target
 }
 
-/// The states that can be reached without taking a byte, with what every way there asks of the neighbouring bytes.
+/// Returns the states that are reachable without consuming a byte, with the assertions that every path there
+/// requires.
 fn reachable(nfa: &NFA, start: StateID) -> BTreeMap<StateID, LookSet> {
     let mut found = BTreeMap::new();
     let mut work = vec![(start, LookSet::empty())];
     while let Some((id, looks)) = work.pop() {
-        // Where two ways meet, only what both ask for is sure.
+        // Where two paths meet, only the common assertions are certain.
         let common = found.get(&id).map_or(looks, |known: &LookSet| known.intersect(looks));
         if found.insert(id, common) == Some(common) {
             continue;

@@ -1,7 +1,7 @@
-//! The buckets that a long search found to be the best, so that no build has to search.
+//! Bucket assignments from an earlier long search, so that no build has to search.
 //!
-//! `buckets.txt` has a line for each bucket and in it a number for each core. A core without one goes where it costs least, so
-//! the file need not change with the rules: an old one costs a little time and never a match.
+//! `buckets.txt` has a line per bucket with a number for each core. A core without an entry goes where it costs
+//! least, so the file need not change with the rules: an outdated one costs a little time but never a match.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use super::byte_set::ByteSet;
 
 const FILE: &str = include_str!("buckets.txt");
 
-/// Returns the buckets of those cores that have one.
+/// Returns the known buckets of these cores.
 pub(super) fn homes(cores: &[Core]) -> Homes {
     read(FILE, cores.iter())
 }
 
-/// Returns the buckets that a file remembers.
+/// Returns the assignments in a file.
 pub(super) fn read<'c>(file: &str, cores: impl Iterator<Item = &'c Core>) -> Homes {
     let numbers = |(line, bucket): (&'_ str, usize)| {
         line.split_ascii_whitespace().map(|number| (number.to_owned(), bucket)).collect::<Vec<_>>()
@@ -24,7 +24,7 @@ pub(super) fn read<'c>(file: &str, cores: impl Iterator<Item = &'c Core>) -> Hom
     cores.filter_map(|core| Some((*core, *buckets.get(&number(core))?))).collect()
 }
 
-/// Returns the file that keeps these cores in their buckets.
+/// Returns the file with these assignments.
 #[cfg(test)]
 pub(super) fn file(homes: &Homes) -> String {
     let mut lines = vec![Vec::new(); super::bucket::BUCKETS];
@@ -36,7 +36,7 @@ pub(super) fn file(homes: &Homes) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// The FNV-1a hash of a core, its two halves xored into one.
+/// The FNV-1a hash of a core, with its two halves xored.
 fn number(core: &Core) -> String {
     let bytes = core.iter().flat_map(|ByteSet(words)| words).flat_map(|word| word.to_le_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -1,4 +1,4 @@
-//! Where a text was seen to hold something that the matches of a pattern contain.
+//! Positions at which substrings of possible matches were found.
 
 use std::ops::Range;
 
@@ -6,31 +6,32 @@ use super::extent::{MatchExtent, WIDE_PATIENCE};
 use crate::by_pattern::ByPattern;
 use crate::candidates::HitSpans;
 
-/// How many stretches are told apart for each pattern in any text, and in a long one for so many of its bytes: around each, about so
-/// many are looked at for where a match can begin and end.
+/// Number of separate stretches per pattern in any text, and additionally for each this many bytes of a long one:
+/// around each stretch, about as many bytes are inspected for the bounds of a match.
 const STRETCHES: usize = 4;
 const BYTES_PER_STRETCH: usize = WIDE_PATIENCE;
 
-/// For how many bytes of a text there is room for another stretch of some pattern, beyond those that each has in any text.
+/// Number of text bytes for which there is room for one more stretch of any pattern, beyond those that each pattern
+/// has in any text.
 const BYTES_PER_ROOM: usize = 32;
 
-/// Hits that are nearer than this belong together: to search between them costs less than to begin anew.
+/// Hits closer than this are joined: searching between them costs less than starting again.
 const APART: usize = 256;
 
-/// What was seen of some patterns, without an allocation if they are few and the text is short.
+/// Hits of some patterns; no allocation if they are few and the text is short.
 #[derive(Debug)]
 pub(super) struct Hits {
-    /// The stretches in which something was seen. What is near another hit belongs to its stretch, and so does everything once
-    /// there is no room for more stretches.
+    /// Stretches with hits. A hit near another one joins its stretch, and so does every hit once there is no room for
+    /// more stretches.
     patterns: ByPattern<HitSpans>,
-    /// How many stretches a pattern may have.
+    /// Maximum number of stretches per pattern.
     most: usize,
-    /// How many more stretches there is room for on the heap.
+    /// Remaining room for stretches on the heap.
     room: usize,
 }
 
 impl Hits {
-    /// Nothing was seen yet of a text of so many bytes.
+    /// Creates an empty collection for a text of `len` bytes.
     pub(super) fn none(len: usize) -> Self {
         Self {
             patterns: ByPattern::default(),
@@ -39,14 +40,14 @@ impl Hits {
         }
     }
 
-    /// Notes that a pattern was seen at `place`.
+    /// Records a hit of a pattern at `place`.
     pub(super) fn add(&mut self, pattern: usize, place: Range<usize>) {
         let Some(stretches) = self.patterns.entry(pattern) else { return };
         let needs_room = stretches.is_full_inline();
         let is_full = stretches.len() >= self.most || needs_room && self.room == 0;
         match stretches.last_mut() {
-            // Hits come in the order of the text, so only the last stretch can be near; when there is no room for another, the last
-            // one grows instead: too much is searched then, and nothing is missed.
+            // Hits come in the order of the text, so only the last stretch can be near. Without room for another, the
+            // last one grows instead: too much is searched then, but nothing is missed.
             Some(last) if is_full || place.start < last.1 + APART => {
                 *last = (last.0.min(place.start), last.1.max(place.end));
             }
@@ -57,14 +58,14 @@ impl Hits {
         }
     }
 
-    /// Returns the patterns that were seen, each with the stretches of `text` in which its matches lie.
+    /// Returns the patterns with hits, each with the stretches of `text` that contain its matches.
     pub(super) fn matches<'s>(
         &'s self,
         text: &'s [u8],
         extents: &'s [Option<MatchExtent>],
     ) -> impl Iterator<Item = (usize, HitSpans)> + 's {
         self.patterns.iter().map(|(pattern, stretches)| {
-            // Without a bound on how far a match extends, it may begin and end anywhere.
+            // Without a bound on its extent, a match may begin and end anywhere.
             let Some(extent) = extents.get(pattern).and_then(Option::as_ref) else {
                 return (pattern, HitSpans::all_of(text.len()));
             };

@@ -1,4 +1,4 @@
-//! What the prefilter looks for on behalf of patterns.
+//! Input of the tables: grams and runs of patterns.
 
 use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::syntax;
@@ -13,31 +13,31 @@ use super::run::{self, Run};
 use crate::deobfuscate::Obfuscation;
 use crate::dialect::dialect;
 
-/// Grams that occur more often than this in a million bytes are not worth looking for if there is a long run.
+/// Grams with more occurrences per million bytes than this are not worth searching if there is a long run.
 const OFTEN_PER_MILLION: u64 = 1_000;
 
-/// What it means that something was seen.
+/// Meaning of a hit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PatternId {
     /// The pattern with this number may match.
     Rule(usize),
-    /// The text may be obfuscated by this.
+    /// The text may be obfuscated in this way.
     Trigger(Obfuscation),
 }
 
-/// Everything that is looked for.
+/// Everything that the prefilter searches for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PrefilterInput {
     pub(super) grams: Vec<(PatternId, Gram)>,
     pub(super) runs: Vec<(PatternId, Run)>,
-    /// What could not be looked for, and so has to be expected everywhere.
+    /// Patterns that cannot be searched for, and must be expected everywhere.
     pub(super) always: Vec<PatternId>,
-    /// How far the matches of each pattern extend around what is looked for.
+    /// Extent of the matches of each pattern around its hits.
     pub(super) extents: Vec<Option<MatchExtent>>,
 }
 
 impl PrefilterInput {
-    /// Adds a pattern, which must not hold named fragments any more.
+    /// Adds a pattern, in which named fragments must be expanded.
     pub(super) fn add_pattern(&mut self, pattern: &str, frequency: Frequency) {
         let number = self.extents.len();
         let extent = self.add(PatternId::Rule(number), pattern, frequency);
@@ -49,7 +49,8 @@ impl PrefilterInput {
         self.grams.iter().map(|(_, gram)| gram.core).collect()
     }
 
-    /// Adds what a pattern asks for. A pattern that cannot be compiled is expected everywhere; whoever comes to run it says what is wrong with it.
+    /// Adds the grams or the run of a pattern. A pattern that cannot be compiled is expected everywhere; the exact
+    /// engine reports its error.
     pub(super) fn add(&mut self, id: PatternId, pattern: &str, frequency: Frequency) -> Option<MatchExtent> {
         let graph = compile(pattern);
         let cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency));
@@ -72,19 +73,19 @@ impl PrefilterInput {
     }
 }
 
-/// Compiles a pattern just as the exact engine does.
+/// Compiles a pattern exactly as the exact engine does.
 pub(super) fn compile(pattern: &str) -> Option<Graph> {
     graph_of(&parse(pattern)?)
 }
 
-/// The same for a pattern that was parsed.
+/// The same for a parsed pattern.
 pub(crate) fn graph_of(pattern: &Hir) -> Option<Graph> {
     let config = thompson::Config::new().which_captures(WhichCaptures::None).utf8(false);
     let nfa = thompson::Compiler::new().configure(config).build_from_hir(pattern);
     nfa.ok().map(|nfa| Graph::new(&nfa))
 }
 
-/// Parses a pattern just as the exact engine does.
+/// Parses a pattern exactly as the exact engine does.
 pub(crate) fn parse(pattern: &str) -> Option<Hir> {
     syntax::parse_with(pattern, &dialect()).ok()
 }

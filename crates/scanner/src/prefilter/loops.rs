@@ -1,12 +1,12 @@
-//! Which nodes of a graph lie on a loop.
+//! Finds the nodes of a graph that are on a loop.
 //!
-//! Two nodes lie on a common loop if each can be reached from the other. Kosaraju's way to find such sets: walk the
-//! graph, note where walks end, and walk back from the last end to the first; whatever is met on one walk back, and
-//! belongs to no set yet, belongs together.
+//! Two nodes are on a common loop if each can be reached from the other (a strongly connected component). Kosaraju's
+//! algorithm: walk the graph and record the order in which nodes are finished; then walk the reversed graph from the
+//! last to the first. The nodes of one reverse walk that belong to no component yet form one.
 
 use super::graph::{Edge, Graph, Node};
 
-/// Returns for each node whether some walk from it comes back to it.
+/// Returns for each node whether some path from it returns to it.
 pub(super) fn on_loops(graph: &Graph) -> Vec<bool> {
     let mut seen = vec![false; graph.len()];
     let mut ends = Vec::new();
@@ -28,8 +28,8 @@ pub(super) fn on_loops(graph: &Graph) -> Vec<bool> {
     looped
 }
 
-/// Adds to `ends` all nodes that can be reached from `start` and were not seen before, each after those behind it. It
-/// keeps the way on a stack of its own: a pattern can make ways longer than the thread's stack is deep.
+/// Appends to `ends` all nodes reachable from `start` that were not visited before, each after its successors. It
+/// keeps the path on an explicit stack: a pattern can make paths longer than the thread's stack permits.
 fn walk(
     graph: &Graph,
     start: usize,

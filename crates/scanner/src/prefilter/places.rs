@@ -1,14 +1,14 @@
-//! The first step of the prefilter, which goes through the whole text.
+//! The first step of the prefilter, a pass over the whole text.
 //!
-//! Where the processor can look sixty-four bytes up at once, it does ([`blocks`]), which spares the scan of real skills a fifth of
-//! its time. Elsewhere, and for the last bytes of a text, eight places are looked at together.
+//! Where the processor can look up sixty-four bytes at once, it does ([`blocks`]), which saves a fifth of the time of
+//! scanning real skills. Elsewhere, and for the last bytes of a text, eight positions are processed together.
 //!
-//! Tried and not kept: a twin in vector instructions of 256 bits, which looked up the halves of bytes, so that it took more
-//! places than there are, and came out no faster in the whole; tables of pairs of bytes, which do not stay in the nearest
-//! cache; rows that hold what all four tables say of a byte, so that two places are one lookup of 128 bits: a seventh faster
-//! where nothing is taken, and slower in place; noting the blocks in which something is taken and going back to them later;
-//! for each bucket, a table of which grams its most telling byte leaves; comparing eight grams at once by a vector
-//! instruction, or listing the places before looking at any, which gained a fiftieth.
+//! Tried and rejected: 256-bit vectors with lookups of half bytes, which accept more positions than necessary and
+//! were no faster overall; tables of byte pairs, which do not fit into the nearest cache; rows with the entries of
+//! all four tables for a byte, so that two positions are one 128-bit lookup: a seventh faster where nothing is
+//! accepted, but slower in practice; recording accepted blocks and returning to them later; for each bucket, a table
+//! of the grams that its most selective byte leaves; comparing eight grams by one vector instruction, or listing the
+//! positions before checking any, which gained a fiftieth.
 
 #[cfg(target_arch = "x86_64")]
 mod blocks;
@@ -20,19 +20,19 @@ use super::gram::WIDTH;
 use super::run::LANE;
 use super::tables::{Misses, Tables};
 
-/// How many places are looked at before anything is decided.
+/// Number of positions that are processed before a branch.
 const BLOCK: usize = 8;
 
-/// Takes what is found.
+/// Receives the results.
 pub(super) trait Finder {
-    /// Here some bucket takes the next four bytes; past the end of the text there is a line end for ever.
+    /// A bucket accepts the next four bytes here; behind the end of the text there are only line ends.
     fn place(&mut self, at: usize);
 
-    /// Runs may begin here, and those that begin nowhere in such a stretch are none.
+    /// Runs may begin here; outside of such stretches no run begins.
     fn runs(&mut self, begins: Range<usize>);
 }
 
-/// Tells which buckets take what stands at a place, and what can be a part of a run.
+/// Maps bytes to accepting buckets, and to membership in runs.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lookup {
     pub(super) misses: Misses,
@@ -51,18 +51,18 @@ impl Lookup {
         }
     }
 
-    /// Returns that of tables which were not made with the program.
+    /// Returns the lookup of tables that were made at run time.
     pub(super) fn of(tables: &Tables) -> Self {
         Self::new(tables.misses(), tables.run_bytes())
     }
 
-    /// The buckets that take the first of these bytes, as bits.
+    /// Returns the buckets that accept these bytes, as bits.
     #[inline]
     pub(super) fn buckets(&self, bytes: [u8; WIDTH]) -> u64 {
         !missing(&self.misses, bytes)
     }
 
-    /// Hands all that there is in a text to `found`.
+    /// Passes everything that the text contains to `found`.
     pub(super) fn taken(&self, text: &[u8], found: &mut impl Finder) {
         let begin = self.taken_in_blocks(text, found);
         taken(&self.misses, text, begin, |at| found.place(at));
@@ -71,7 +71,7 @@ impl Lookup {
         }
     }
 
-    /// The same in whole blocks, as far as the processor can; returns how far that is.
+    /// Processes whole blocks, if the processor supports it; returns how far.
     #[cfg(target_arch = "x86_64")]
     fn taken_in_blocks(&self, text: &[u8], found: &mut impl Finder) -> usize {
         self.blocks.taken(text, found)
@@ -84,7 +84,7 @@ impl Lookup {
     }
 }
 
-/// In a box, since whoever holds it would else be as large, and be carried about when it is made.
+/// Boxed, since a `Cow` would otherwise be as large as the table, and be moved with it.
 impl ToOwned for Lookup {
     type Owned = Box<Self>;
 
@@ -93,7 +93,7 @@ impl ToOwned for Lookup {
     }
 }
 
-/// The same from a place on.
+/// The same, starting at a position.
 fn taken(misses: &Misses, text: &[u8], begin: usize, mut found: impl FnMut(usize)) {
     let mut next = begin;
     let text = text.get(begin..).unwrap_or_default();
@@ -101,7 +101,7 @@ fn taken(misses: &Misses, text: &[u8], begin: usize, mut found: impl FnMut(usize
     for block in text.windows(BLOCK + WIDTH - 1).step_by(BLOCK) {
         let missing: [u64; BLOCK] = std::array::from_fn(|offset| missing_at(misses, block, offset));
         if missing.iter().fold(u64::MAX, |all, missing| all & missing) != u64::MAX {
-            // Where in the block it is, is hard to predict, so that becomes a number before it becomes a way to go.
+            // Which position of the block it is, is hard to predict; collect a bit mask before branching.
             let mut taken = 0_u32;
             for (&missing, offset) in missing.iter().zip(0..) {
                 taken |= u32::from(missing != u64::MAX) << offset;
@@ -122,13 +122,13 @@ fn taken(misses: &Misses, text: &[u8], begin: usize, mut found: impl FnMut(usize
     hits.for_each(|offset| found(next + offset));
 }
 
-/// The buckets that do not take the four bytes at `offset`.
+/// Returns the buckets that do not accept the four bytes at `offset`.
 #[inline]
 fn missing_at(misses: &Misses, bytes: &[u8], offset: usize) -> u64 {
     bytes.get(offset..).and_then(<[u8]>::first_chunk).map_or(0, |&bytes| missing(misses, bytes))
 }
 
-/// The buckets that do not take these bytes.
+/// Returns the buckets that do not accept these bytes.
 #[inline]
 #[expect(clippy::indexing_slicing, reason = "every byte has an entry")]
 fn missing([first, second, third, fourth]: &Misses, [a, b, c, d]: [u8; WIDTH]) -> u64 {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use crate::prefilter::builtin;
 
-    /// Pieces that buckets take, whole and cut, and others; characters of one to four bytes; pieces of runs.
+    /// Fragments that buckets accept, whole and cut, and others; characters of one to four bytes; parts of runs.
     const PIECES: [&str; 12] = [
         "curl ",
         "| sh",

@@ -7,30 +7,30 @@ use regex_syntax::hir::{Class, Hir, HirKind, Repetition};
 use super::byte_set::ByteSet;
 use super::input::PatternId;
 
-/// So many bytes that stand together are looked at at once for runs. A run holds all bytes of at least one lane.
+/// Number of consecutive bytes that are tested at once for runs. A run covers at least one whole lane.
 pub(super) const LANE: usize = 16;
 
-/// A shorter run than this is everywhere.
+/// A shorter run than this is too common.
 const SHORTEST: u32 = 32;
 const _: () = assert!(SHORTEST as usize >= 2 * LANE - 1);
 
-/// A run which every match of a pattern contains.
+/// A run that every match of a pattern contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) bytes: ByteSet,
-    /// The fewest bytes of it.
+    /// Its minimum length.
     pub(crate) shortest: u32,
 }
 
-/// Returns a run that is wherever one of these is. It is a short one: where it may begin is told for every few bytes anew, and
-/// then as many are looked at as it has.
+/// Returns a run that is present wherever one of these is. It must be short: possible starts are reported every few
+/// bytes, and each time as many bytes are inspected as its length.
 pub(super) fn any_of(runs: &[(PatternId, Run)]) -> Option<Run> {
     let bytes = runs.iter().map(|(_, run)| run.bytes).reduce(|any, bytes| any | bytes)?;
     let shortest = runs.iter().map(|(_, run)| run.shortest).fold(2 * SHORTEST, u32::min);
     Some(Run { bytes, shortest })
 }
 
-/// Returns the longest run which every match of a pattern contains, if it is long enough to be rare.
+/// Returns the longest run that every match of a pattern contains, if it is long enough to be rare.
 pub(super) fn of(hir: &Hir) -> Option<Run> {
     match hir.kind() {
         HirKind::Capture(capture) => of(&capture.sub),
@@ -43,7 +43,7 @@ pub(super) fn of(hir: &Hir) -> Option<Run> {
 }
 
 impl Run {
-    /// Returns what a repetition repeats as a run, if that is bytes of one set, and often enough.
+    /// Returns a repetition as a run, if it repeats bytes of one set often enough.
     pub(crate) fn of_repetition(repetition: &Repetition) -> Option<Self> {
         let HirKind::Class(Class::Bytes(class)) = repetition.sub.kind() else { return None };
         let ranges = class.ranges().iter().map(|range| ByteSet::range(range.start(), range.end()));
@@ -51,10 +51,10 @@ impl Run {
         Some(Self { bytes, shortest: repetition.min }).filter(|run| run.shortest >= SHORTEST)
     }
 
-    /// Returns the first place where the run can be that begins in `begins`, as far as it goes. It skips most bytes: if the
-    /// byte that would end the shortest run is not of the set, no run ends before it, and so on backwards, as Boyer and
-    /// Moore do with words. Nearly always a blank is among the last few bytes, and those are looked at together, since
-    /// where words end is hard to predict. It looks at few bytes twice, and at none three times.
+    /// Returns the first run that begins in `begins`, as far as it extends. It skips most bytes: if the byte at the
+    /// end of the shortest possible run is not in the set, no run covers it, and so on backwards, as in Boyer–Moore.
+    /// Nearly always there is a blank among the last few bytes, and those are tested together, since the ends of
+    /// words are hard to predict. Few bytes are inspected twice, and none three times.
     pub(crate) fn find(&self, text: &[u8], begins: Range<usize>) -> Option<Range<usize>> {
         let shortest = self.shortest as usize;
         let holds_blanks = self.bytes.contains(b' ');
@@ -69,7 +69,7 @@ impl Run {
             }
             let unknown = text.get(known..end)?;
             match unknown.iter().rposition(|&byte| !self.bytes.contains(byte)) {
-                // Everything after that byte was found to be of the set.
+                // All bytes between that one and the end are known to be in the set.
                 Some(outside) => (start, known) = (known + outside + 1, end),
                 None => {
                     let rest = text.get(end..)?;
@@ -82,11 +82,11 @@ impl Run {
     }
 }
 
-/// How many bytes are looked at together for a blank.
+/// Number of bytes that are tested together for a blank.
 const BLANKS: usize = 16;
 
-/// The place of the last blank. What a byte differs from a blank by, and the top bit of what it carries into that, are
-/// all zero for none but a blank.
+/// Returns the position of the last blank. The difference of a byte from a blank, and the top bit of its carry, are
+/// all zero only for a blank.
 #[inline]
 fn last_blank(bytes: &[u8; BLANKS]) -> Option<usize> {
     const LOW: u128 = u128::from_ne_bytes([0x7f; BLANKS]);

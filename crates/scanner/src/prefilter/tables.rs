@@ -1,7 +1,7 @@
-//! The tables that the prefilter runs on: grams, sorted into buckets and packed.
+//! Tables of the prefilter: grams, sorted into buckets and packed.
 //!
-//! `build.rs` makes those of the built-in rules, as constants of the program. A scanner with rules of the user's own makes
-//! its tables when it is built, by the same code.
+//! `build.rs` makes those of the built-in rules, as constants. A scanner with custom rules makes its tables when it
+//! is built, by the same code.
 
 use std::borrow::Cow;
 use std::ops::Not;
@@ -14,34 +14,34 @@ use super::gram::{Gram, WIDTH};
 use super::input::{PatternId, PrefilterInput};
 use super::run::{self, Run};
 
-/// For each place of a gram and each byte, the buckets that do not take it there, one bit each.
+/// For each position of a gram and each byte, the buckets that do not accept it there, one bit each.
 pub(crate) type Misses = [[u64; 256]; WIDTH];
 
-/// Everything that the prefilter looks for on behalf of one list of patterns.
+/// Everything that the prefilter searches for on behalf of one list of patterns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tables {
-    /// What is certain about each gram.
+    /// The certain bits of each gram.
     pub(crate) sketches: Cow<'static, [GramKey]>,
     /// The grams, bucket by bucket.
     pub(crate) grams: Cow<'static, [PackedGram]>,
-    /// Where each bucket ends in `grams`.
+    /// End of each bucket in `grams`.
     pub(crate) bucket_ends: [u32; BUCKETS],
-    /// The sets of bytes of each gram, as numbers in `sets`.
+    /// The byte sets of each gram, as numbers in `sets`.
     pub(crate) fragments: Cow<'static, [u16]>,
-    /// The different sets.
+    /// The distinct sets.
     pub(crate) sets: Cow<'static, [ByteSet]>,
-    /// The runs, with what they are looked for.
+    /// The runs, with their patterns.
     pub(crate) runs: Cow<'static, [(PatternId, Run)]>,
-    /// One that is wherever one of them is.
+    /// A run that is present wherever one of them is.
     pub(crate) any_run: Option<Run>,
-    /// What has to be expected everywhere.
+    /// Patterns that must be expected everywhere.
     pub(crate) always: Cow<'static, [PatternId]>,
-    /// How far the matches of each pattern extend around what is looked for.
+    /// Extent of the matches of each pattern around its hits.
     pub(crate) extents: Cow<'static, [Option<MatchExtent>]>,
 }
 
-/// What is certain about eight bytes, as one word: the bits that are the same in every byte that may stand there.
-/// One comparison turns away nearly everything that a bucket takes and a gram does not.
+/// The certain bits of eight bytes, as one word: the bits that are equal in every byte that may occur there. One
+/// comparison rejects nearly everything that a bucket accepts and a gram does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GramKey {
     pub(crate) bits: u64,
@@ -49,10 +49,10 @@ pub(crate) struct GramKey {
 }
 
 impl GramKey {
-    /// How many bytes it looks at: those of the core, and the first few behind it.
+    /// Number of bytes that it covers: those of the core, and the first few behind it.
     pub(super) const WIDTH: usize = 8;
 
-    /// Returns the sketch of sets that stand one after the other. Where there is none, nothing is certain.
+    /// Returns the sketch of consecutive sets. Where there is no set, nothing is certain.
     fn of<'s>(sets: impl Iterator<Item = &'s ByteSet>) -> Self {
         let mut sketch = Self { bits: 0, certain: 0 };
         for (set, place) in sets.zip((0..Self::WIDTH).map(|place| 8 * place)) {
@@ -63,49 +63,50 @@ impl GramKey {
         sketch
     }
 
-    /// Which of these sets it does not decide about, one bit each: others take bytes with the same certain bits too.
+    /// Returns the sets that it does not decide, one bit each: other bytes have the same certain bits too.
     fn unsure<'s>(self, sets: impl Iterator<Item = &'s ByteSet>) -> u8 {
         let alike = self.certain.to_le_bytes().map(|certain| 1 << certain.count_zeros());
         sets.zip(alike).zip(0..).map(|((set, alike), place)| u8::from(set.len() != alike) << place).sum()
     }
 
-    /// Whether these eight bytes may be meant.
+    /// Whether these eight bytes may match.
     #[inline]
     pub(super) const fn fits(self, bytes: u64) -> bool {
         (bytes ^ self.bits) & self.certain == 0
     }
 }
 
-/// A gram as the prefilter reads it: with its sets of bytes as numbers.
+/// A gram in packed form: with its byte sets as numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedGram {
     pub(crate) id: PatternId,
-    /// Where its sets begin in `fragments`: those of the core, then those before it, nearest first, then those after.
+    /// Start of its sets in `fragments`: those of the core, then those before it, nearest first, then those after.
     pub(crate) fragment: u32,
     pub(crate) before: u8,
     pub(crate) after: u8,
-    /// The place in the core from which the extent counts.
+    /// Position in the core from which the extent counts.
     pub(crate) node: u8,
-    /// The bytes that the sketch looks at and does not decide about, one bit each.
+    /// The bytes that the sketch covers and does not decide, one bit each.
     pub(crate) unsure: u8,
 }
 
 impl Tables {
-    /// Returns the tables with more to look for, which `add` adds, or less. What stays, stays in its bucket.
+    /// Returns the tables with an extended or reduced input, as `add` changes it. Existing grams stay in their
+    /// buckets.
     pub(super) fn with(&self, add: impl FnOnce(&mut PrefilterInput)) -> Self {
         let mut input = self.unpack();
         add(&mut input);
         Self::pack(input, &self.homes(), frequency)
     }
 
-    /// Which buckets the grams are in.
+    /// Returns the buckets of the grams.
     pub(super) fn homes(&self) -> Homes {
         let home = |gram| self.bucket_ends.partition_point(|&end| end <= gram);
         let cores = self.grams.iter().map(|packed| self.unpack_gram(packed).core);
         cores.zip(0..).map(|(core, gram)| (core, home(gram))).collect()
     }
 
-    /// Which buckets do not take which bytes.
+    /// Returns which buckets do not accept which bytes.
     pub(super) fn misses(&self) -> Misses {
         let mut cores = [Core::default(); BUCKETS];
         for (core, bucket) in self.homes() {
@@ -124,12 +125,12 @@ impl Tables {
         misses
     }
 
-    /// The bytes that runs consist of.
+    /// Returns the bytes that runs consist of.
     pub(super) fn run_bytes(&self) -> ByteSet {
         self.any_run.map(|run| run.bytes).unwrap_or_default()
     }
 
-    /// Packs what to look for.
+    /// Packs the input.
     pub(super) fn pack(input: PrefilterInput, homes: &Homes, frequency: Frequency) -> Self {
         let buckets = bucket::fill(&input.cores(), homes, frequency);
         let any_run = run::any_of(&input.runs);
@@ -155,7 +156,7 @@ impl Tables {
         }
     }
 
-    /// Returns what was packed.
+    /// Returns the input that was packed.
     pub(super) fn unpack(&self) -> PrefilterInput {
         PrefilterInput {
             grams: self.grams.iter().map(|packed| (packed.id, self.unpack_gram(packed))).collect(),
@@ -167,7 +168,7 @@ impl Tables {
 
     fn unpack_gram(&self, packed: &PackedGram) -> Gram {
         let numbers = self.fragments.get(packed.fragment as usize..).unwrap_or_default();
-        // A set that is not there counts as found: see `fit`.
+        // A missing set counts as found: see `fit`.
         let set = |&number: &u16| self.sets.get(usize::from(number)).copied().unwrap_or(ByteSet::ANY);
         let mut sets = numbers.iter().map(set);
         let core = std::array::from_fn(|_| sets.next().unwrap_or(ByteSet::ANY));
@@ -201,7 +202,7 @@ impl Packer {
         self.grams.push(PackedGram { id, fragment, before, after, node, unsure });
     }
 
-    /// The number of a set among the different ones.
+    /// Returns the number of a set among the distinct ones.
     fn numbered(&mut self, set: ByteSet) -> u16 {
         let known = self.sets.iter().position(|&other| other == set);
         fit(known.unwrap_or_else(|| {
@@ -211,8 +212,8 @@ impl Packer {
     }
 }
 
-/// A number as small as its field. One that does not fit becomes the largest, which stands for nothing that is there;
-/// and what is not there counts as found, so that even then no match would be lost.
+/// Narrows a number to the size of its field. One that does not fit becomes the largest, which refers to nothing; and
+/// a missing entry counts as found, so that no match is lost even then.
 fn fit<T: TryFrom<usize> + From<u8> + Not<Output = T>>(number: usize) -> T {
     T::try_from(number).unwrap_or_else(|_| !T::from(0))
 }

@@ -5,7 +5,7 @@ use super::spans::push_code_spans;
 use crate::flow::Language;
 use crate::rule::Region;
 
-/// Languages of fences whose content a shell would run.
+/// Fence languages whose content a shell would run.
 const SHELL_LANGUAGES: &[&str] = &[
     "sh",
     "bash",
@@ -33,16 +33,16 @@ const SHELL_LANGUAGES: &[&str] = &[
     "cmd",
 ];
 
-/// What fences say that name no language.
+/// Info strings that name no language.
 const UNNAMED: &[&str] = &["", "text", "txt", "plain", "plaintext", "none"];
 
 /// Reads a document block by block.
 #[derive(Debug)]
 pub(super) struct Blocks<'t> {
     text: &'t str,
-    /// Everything before this offset has been read.
+    /// Everything before this offset was read.
     done: usize,
-    /// Where a fence begins that never closes, if one was met, and what is in it: then nothing after it is a fence.
+    /// Start and region of an unclosed fence, if one was met: then no later line is a fence.
     unclosed: Option<(usize, Region)>,
 }
 
@@ -63,17 +63,17 @@ impl<'t> Blocks<'t> {
         self.done
     }
 
-    /// Where a fence begins that never closes, as far as was read, and what is in it.
+    /// Returns the start and region of an unclosed fence, as far as was read.
     pub(super) const fn unclosed(&self) -> Option<(usize, Region)> {
         self.unclosed
     }
 
-    /// Whether the line that begins at `start` opens a fence.
+    /// Whether the line at `start` opens a fence.
     pub(super) fn begins_fence(&self, start: usize) -> bool {
         self.line_at(start).is_some_and(|line| Fence::open(line).is_some())
     }
 
-    /// What is in the fence that begins at `start`.
+    /// Returns the language of the fence at `start`.
     pub(super) fn language_at(&self, start: usize) -> Language {
         let fence = self.line_at(start).and_then(Fence::open);
         fence.map_or(Language::Unknown, |fence| fence.language)
@@ -88,8 +88,9 @@ impl<'t> Blocks<'t> {
         {
             match self.end_of_fence(start + line.len(), &fence) {
                 Some(end) => return self.finish_fence(start..end, &fence, borders),
-                // To see that a fence never closes takes reading to the end of the text. Asked of one fence after the other that
-                // would be quadratic, so the first one answers for all: what follows hides less from the rules, never more.
+                // Detecting an unclosed fence takes reading to the end of the text. Repeated for one fence after the
+                // other that would be quadratic, so the first one decides for all: the following text hides less from
+                // the rules, never more.
                 None => self.unclosed = Some((start, fence.region)),
             }
         }
@@ -98,14 +99,14 @@ impl<'t> Blocks<'t> {
         true
     }
 
-    /// Returns the line that begins at `start`, with its end.
+    /// Returns the line at `start`, with its end.
     fn line_at(&self, start: usize) -> Option<&'t str> {
         let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
         let end = memchr::memchr(b'\n', rest.as_bytes()).map_or(rest.len(), |at| at + 1);
         rest.get(..end)
     }
 
-    /// Returns where the block ends, its closing line included.
+    /// Returns the end of the block, including its closing line.
     fn end_of_fence(&self, content: usize, fence: &Fence) -> Option<usize> {
         let mut at = content;
         while let Some(line) = self.line_at(at) {
@@ -151,13 +152,14 @@ impl<'t> Blocks<'t> {
 }
 
 impl Fence {
-    /// Reads an opening line. Fences stand at any indentation, in quotes and after the marker of a list item.
+    /// Parses an opening line. Fences may be indented, in quotes and behind the marker of a list item.
     fn open(line: &str) -> Option<Self> {
         let line = without_list_marker(without_quote(line));
         let marker = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
         let length = line.bytes().take_while(|&byte| byte == marker).count();
         let info = line.get(length..)?.trim();
-        // CommonMark: the info string of a fence of backticks holds none, or else `` ```a``` `` were a fence and not a span.
+        // CommonMark: the info string of a backtick fence contains no backtick, or else `` ```a``` `` would be a
+        // fence and not a span.
         let is_fence = length >= 3 && !(marker == b'`' && info.contains('`'));
         let region = region_of_language(info);
         let names_none = UNNAMED.iter().any(|word| word.eq_ignore_ascii_case(info));
@@ -167,8 +169,8 @@ impl Fence {
 
     fn is_closed_by(&self, line: &str) -> bool {
         let line = without_quote(line);
-        // Renderers differ on how far a closing fence may be indented, so any indentation closes: a block that ends too
-        // early shows its rest as prose, to more rules.
+        // Renderers differ on how far a closing fence may be indented, so any indentation closes: a block that ends
+        // too early exposes its rest as prose to more rules.
         if line.as_bytes().first() != Some(&self.marker) {
             return false;
         }
@@ -189,7 +191,7 @@ fn region_of_language(info: &str) -> Region {
     }
 }
 
-/// Whether a line is indented as programs are, and begins no item of a list: there may stand one, and prose as well.
+/// Whether a line is indented like a program and is not a list item: it may be a program, and prose as well.
 pub(super) fn is_indented(line: &str) -> bool {
     let inner = without_quote(line);
     let width = |blank: char| if blank == '\t' { 4 } else { 1 };
@@ -211,7 +213,7 @@ fn without_list_marker(line: &str) -> &str {
     after.filter(|rest| rest.starts_with([' ', '\t'])).map_or(line, |rest| without_quote(rest))
 }
 
-/// Whether the first letter of a line says already that it is neither blank nor the beginning of anything.
+/// Whether the first letter of a line shows that it is neither blank nor the start of a block.
 fn begins_plainly(line: &str) -> bool {
     let first = line.bytes().find(|byte| !matches!(byte, b' ' | b'\t' | b'>'));
     first.is_some_and(|first| {
@@ -226,9 +228,9 @@ fn begins_block(line: &str) -> bool {
     line.starts_with('#') || without_list_marker(line).len() < line.len()
 }
 
-/// Adds the rows and code spans of a paragraph. Code spans do not reach from one table row into the next.
+/// Adds the rows and code spans of a paragraph. Code spans do not extend from one table row into the next.
 fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
-    // Most paragraphs have no bar at all, and memchr says so faster than lines can be parted.
+    // Most paragraphs have no bar at all, and memchr finds that faster than splitting lines.
     if !holds_bar(text, span.clone()) {
         return push_code_spans(text, span, Region::Prose, borders);
     }
@@ -237,7 +239,8 @@ fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Bo
     for line in lines(text, span.clone()) {
         let content = text.get(line.clone()).unwrap_or_default();
         let in_table = line.start >= table && content.contains('|');
-        // A line of a pipeline has a bar as well. Unless a separator above it says table, both ends must: `cat x | sh` is none.
+        // A line of a pipeline has a bar as well. Unless a separator above it marks a table, both ends need one: `cat
+        // x | sh` is not a row.
         if !in_table && !has_outer_bars(content) {
             continue;
         }
@@ -248,7 +251,7 @@ fn push_paragraph(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Bo
     push_code_spans(text, prose..span.end, Region::Prose, borders);
 }
 
-/// Marks the lines of a block that is no shell's and draws a table.
+/// Marks the lines of a non-shell block that draw a table.
 fn push_rows_of_drawing(text: &str, span: std::ops::Range<usize>, borders: &mut Vec<Border>) {
     if !holds_bar(text, span.clone()) {
         return;
@@ -267,7 +270,7 @@ fn holds_bar(text: &str, span: std::ops::Range<usize>) -> bool {
     memchr::memchr(b'|', stretch).is_some()
 }
 
-/// Returns where a table begins: at the line before a header separator such as `|---|:--:|`.
+/// Returns the start of a table: the line before a header separator such as `|---|:--:|`.
 fn table_start(text: &str, span: std::ops::Range<usize>) -> Option<usize> {
     let mut previous = None;
     for line in lines(text, span) {
@@ -286,11 +289,11 @@ fn is_header_separator(line: &str) -> bool {
         && line.bytes().all(|byte| matches!(byte, b'|' | b'-' | b':' | b' ' | b'\t'))
 }
 
-/// A bar at both ends, with something that is no bar next to each: `| a |`, but not `|| a |`.
+/// Whether there is a bar at both ends with other text next to each: `| a |`, but not `|| a |`.
 fn has_outer_bars(line: &str) -> bool {
     let line = without_quote(line).trim();
     let inner = line.strip_prefix('|').and_then(|rest| rest.strip_suffix('|'));
-    // `|| a |` is a shell's "or" across lines, and a bar behind a backslash is a character of the cell.
+    // `|| a |` is a shell's "or" across lines, and an escaped bar is a character of the cell.
     inner.is_some_and(|inner| !inner.is_empty() && !inner.starts_with('|') && !inner.ends_with(['|', '\\']))
 }
 

@@ -1,11 +1,11 @@
-//! Inline code spans: backticks, paired as CommonMark pairs them.
+//! Inline code spans: backticks, paired as in CommonMark.
 
 use std::ops::Range;
 
 use super::Border;
 use crate::rule::Region;
 
-/// A run of this many backticks or more opens nothing: nobody writes one, and the table of runs stays small.
+/// A run of this many backticks or more opens nothing: it is never used, and the table of runs stays small.
 const MAX_RUN_BYTES: usize = 16;
 
 /// A run of backticks.
@@ -13,14 +13,14 @@ const MAX_RUN_BYTES: usize = 16;
 struct Run {
     start: usize,
     length: usize,
-    /// Whether a backslash stands before it, so that its first backtick opens nothing.
+    /// Whether a backslash precedes it, so that its first backtick opens nothing.
     escaped: bool,
 }
 
-/// Adds the borders of a stretch of text whose code spans stand in `around`.
+/// Adds the borders of a stretch of text whose code spans are in `around`.
 ///
-/// A span begins with its opening backticks and ends before its closing ones: a rule that begins with a backtick must
-/// mean the opening one.
+/// A span begins with its opening backticks and ends before its closing ones: a rule that begins with a backtick
+/// means the opening one.
 pub(super) fn push_code_spans(text: &str, span: Range<usize>, around: Region, borders: &mut Vec<Border>) {
     if span.is_empty() {
         return;
@@ -32,7 +32,7 @@ pub(super) fn push_code_spans(text: &str, span: Range<usize>, around: Region, bo
     let mut index = 0;
     while let Some(&run) = runs.get(index) {
         let (start, length) =
-            // CommonMark: a backslash takes the meaning off one backtick, and the rest of the run opens a span of its own.
+            // CommonMark: a backslash escapes one backtick, and the rest of the run opens a span of its own.
             if run.escaped { (run.start + 1, run.length - 1) } else { (run.start, run.length) };
         match next_of_length.get_mut(length).and_then(|next| closer(&runs, index + 1, length, next)) {
             Some(closing) => {
@@ -46,12 +46,12 @@ pub(super) fn push_code_spans(text: &str, span: Range<usize>, around: Region, bo
     }
 }
 
-/// Returns the first run of `length` from `from` on. `next` remembers how far the runs have been looked through.
+/// Returns the first run of `length` from `from` on. `next` is how far the runs were searched.
 fn closer(runs: &[Run], from: usize, length: usize, next: &mut usize) -> Option<usize> {
     if length == 0 {
         return None;
     }
-    // Never backwards. Without this, thousands of openers without a closer would each walk to the end of the paragraph.
+    // Never backwards. Otherwise thousands of unclosed openers would each walk to the end of the paragraph.
     *next = from.max(*next);
     while let Some(run) = runs.get(*next) {
         if run.length == length {
@@ -76,7 +76,7 @@ impl Iterator for Runs<'_> {
         let rest = self.text.as_bytes().get(self.at..self.end)?;
         let skip = memchr::memchr(b'`', rest)?;
         let length = rest.iter().skip(skip).take_while(|&&byte| byte == b'`').count();
-        // An even number of backslashes escape each other.
+        // Consecutive backslashes escape each other in pairs.
         let slashes = rest.iter().take(skip).rev().take_while(|&&byte| byte == b'\\').count();
         let run = Run { start: self.at + skip, length, escaped: slashes % 2 == 1 };
         self.at = run.start + length;

@@ -1,4 +1,4 @@
-//! Rules that own their text: what a rule file yields, and what a scanner lists.
+//! Rules that own their text, as rule files contain them and scanners list them.
 
 use crate::flow::Inflows;
 
@@ -11,30 +11,30 @@ pub struct RuleBuf {
     pub id: String,
     /// The family that the rule belongs to.
     pub category: Category,
-    /// How bad a hit is.
+    /// Severity of a match.
     pub severity: Severity,
-    /// What was found, in one line and without a final stop.
+    /// Description in one line, without a final stop.
     pub summary: String,
-    /// What the author of the text can do about it, in one sentence.
+    /// What the author of the text can do, in one sentence.
     pub remedy: String,
-    /// The ways in which the attack is written.
+    /// Variants of the attack.
     pub patterns: Vec<PatternBuf>,
-    /// Texts in which the rule must fire.
+    /// Texts that the rule must match.
     pub matches: Vec<String>,
-    /// Texts in which it must stay silent.
+    /// Texts that it must not match.
     pub clean: Vec<String>,
 }
 
 /// A [`Pattern`] that owns its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternBuf {
-    /// What it is, for the reader of the table.
+    /// Description for the reader of the table.
     pub note: String,
     /// The regular expression, with `{name}` fragments as written.
     pub regex: String,
-    /// Where in a document the match must begin.
+    /// Regions in which the match must begin.
     pub regions: Regions,
-    /// What makes a match innocent after all.
+    /// Conditions that excuse a match.
     pub exceptions: Vec<ExceptionBuf>,
 }
 
@@ -47,12 +47,12 @@ pub enum ExceptionBuf {
     Before(String),
     /// The pattern occurs in the line where the match ends, after it.
     After(String),
-    /// None of these flows into the command or the call that the match begins in.
+    /// None of these flows into the command or call in which the match begins.
     Without(Inflows),
 }
 
 impl RuleBuf {
-    /// Lends the rule without its lists.
+    /// Borrows the rule without its lists.
     pub(crate) fn facts(&self) -> Rule<'_> {
         Rule {
             id: &self.id,
@@ -68,7 +68,7 @@ impl RuleBuf {
 }
 
 impl ExceptionBuf {
-    /// Lends the condition.
+    /// Borrows the condition.
     #[must_use]
     pub fn as_exception(&self) -> Exception<'_> {
         match self {

@@ -1,10 +1,10 @@
-//! Why a rule file is refused, and where.
+//! Errors of rule files, with positions.
 
 use stockade_text::{SchemaError, SchemaProblem, TextPosition};
 
 use crate::error::RuleError;
 
-/// A rule file was refused.
+/// A rule file was rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {problem}")]
 #[non_exhaustive]
@@ -13,7 +13,7 @@ pub struct RuleFileError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
+    /// The problem at that position.
     #[source]
     pub problem: RuleFileProblem,
 }
@@ -24,31 +24,31 @@ impl RuleFileError {
     }
 }
 
-/// What is wrong with a rule file. Each message says how to mend it.
+/// A problem of a rule file. Each message includes a fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFileProblem {
-    /// The file is no text of its format.
+    /// The file is not valid in its format.
     #[error("the file is not valid {format}: {reason}")]
     Syntax {
-        /// The name of the format.
+        /// Name of the format.
         format: &'static str,
-        /// What its parser says.
+        /// The parser's message.
         reason: String,
     },
-    /// The file is longer than any file of rules.
+    /// The file exceeds the maximum size.
     #[error("the file has {bytes} bytes, and {max} is the most: split it", max = super::MAX_RULE_FILE_BYTES)]
     TooLarge {
-        /// How long it is.
+        /// Its size.
         bytes: usize,
     },
-    /// The file has more rules than one file may.
+    /// The file has too many rules.
     #[error("the file has {count} rules, and {max} is the most: split it", max = super::MAX_RULES)]
     TooManyRules {
-        /// How many there are.
+        /// Number of rules.
         count: usize,
     },
-    /// The document is not what a file of rules is.
+    /// The document does not match the schema of rule files.
     #[error(transparent)]
     Schema(#[from] SchemaProblem),
     /// A rule does not pass the checks.

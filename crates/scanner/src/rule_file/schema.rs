@@ -1,4 +1,4 @@
-//! From nodes to rules: which keys there are, what they hold, and where each stands.
+//! Converts nodes to rules, with the positions of their parts.
 
 use stockade_text::{Node, SchemaError, TableEntry, TableReader, TextPosition, choice, item_text};
 
@@ -45,16 +45,16 @@ const CATEGORIES: &[&str] = &[
     "custom",
 ];
 
-/// Where the parts of a rule stand.
+/// Positions of the parts of a rule.
 #[derive(Debug, Clone)]
 pub(super) struct RulePositions {
     pub(super) rule: TextPosition,
     pub(super) id: TextPosition,
     pub(super) summary: TextPosition,
     pub(super) remedy: TextPosition,
-    /// One for each pattern.
+    /// One per pattern.
     pub(super) patterns: Vec<TextPosition>,
-    /// One for each pattern: its exceptions, or its regular expression if it has none.
+    /// One per pattern: its exceptions, or its regular expression if it has none.
     pub(super) exceptions: Vec<TextPosition>,
     pub(super) matches: Vec<TextPosition>,
     pub(super) clean: Vec<TextPosition>,
@@ -109,14 +109,14 @@ fn rule(node: &Node) -> Result<(RuleBuf, RulePositions)> {
     Ok((rule, places))
 }
 
-/// A pattern and where it stands.
+/// A pattern and its position.
 struct PlacedPattern {
     pattern: PatternBuf,
     regex: TextPosition,
     exceptions: TextPosition,
 }
 
-/// Patterns are given as `shapes`, or as a list `patterns` that shares the `regions` and `unless` of the rule.
+/// Patterns are given as `shapes`, or as a list `patterns` with common `regions` and `unless`.
 fn patterns(rule: &TableReader<'_>) -> Result<Vec<PlacedPattern>> {
     match (rule.get("patterns"), rule.get("shapes")) {
         (Some(patterns), None) => short_patterns(rule, patterns),
@@ -212,7 +212,7 @@ fn table<'n>(
     TableReader::new(node, key, name, known)?.has_known_keys_only()
 }
 
-/// Returns the texts of a list with their positions; none if there is no such key.
+/// Returns the strings of a list with their positions; empty if the key is missing.
 fn texts(entry: Option<&TableEntry>) -> Result<Vec<(TextPosition, String)>> {
     let texts = entry.map(TableEntry::texts).transpose()?.unwrap_or_default();
     Ok(texts.into_iter().map(|(at, text)| (at, text.to_owned())).collect())

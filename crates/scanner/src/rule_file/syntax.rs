@@ -1,4 +1,4 @@
-//! From the text of a file to its nodes, by the reader of its format.
+//! Parses the text of a file with the parser of its format.
 
 use stockade_text::{Format, Node};
 

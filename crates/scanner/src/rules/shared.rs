@@ -1,4 +1,4 @@
-//! Conditions that several rules have in common.
+//! Conditions shared by several rules.
 
 use crate::rule::{Exception, Region, Regions};
 
@@ -6,5 +6,5 @@ use crate::rule::{Exception, Region, Regions};
 pub(crate) const LONGER_WORD: Exception<'static> =
     Exception::After(r"^(?:[-=:/]\w|\.(?:[a-df-z0-9]|e[a-wyz])|[=:/]|[-.]?\*)");
 
-/// Where code stands, and no sentence can excuse it.
+/// Regions of code, in which no sentence is an excuse.
 pub(crate) const PROGRAM: Regions = Regions::of(&[Region::Code, Region::Shell]);

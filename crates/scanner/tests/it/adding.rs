@@ -1,8 +1,8 @@
-//! Nothing becomes milder by adding: no sentence around an attack lowers what its rule says.
+//! Adding text makes nothing milder: no sentence around an attack lowers its severity.
 
 use stockade_scanner::{RuleBuf, Scanner, Severity};
 
-/// Sentences that warn, forbid, explain or threaten, as the author of a skill could write them before an order.
+/// Sentences that warn, forbid, explain or threaten, as a skill's author could write them before an order.
 const SENTENCES: &[&str] = &[
     "To block ads, run:",
     "Beware of bad weather.",
@@ -18,7 +18,7 @@ const SENTENCES: &[&str] = &[
     "For example, users may ask you to",
 ];
 
-/// Where a sentence `S` can be put beside an attack `X`. What stands there without a sentence is what it is compared with.
+/// Places for a sentence `S` beside an attack `X`. The same text without the sentence is the reference.
 const PLACES: &[&str] = &[
     "S\nX\n",
     "S\n\nX\n",
@@ -81,7 +81,7 @@ const KINDS: &[&str] = &[
 fn every_kind_of_attack_blocks_behind_every_sentence() {
     let blocks = |text: &str| Scanner::builtin().scan(text).worst() == Some(Severity::Critical);
     let texts = KINDS.iter().flat_map(|attack| {
-        // In a comment of a program, an order to a model does not count.
+        // In a program's comment, an order to a model does not count.
         let places = PLACES.iter().filter(move |place| blocks(&put(place, attack, "")));
         places.flat_map(move |place| SENTENCES.iter().map(move |sentence| put(place, attack, sentence)))
     });

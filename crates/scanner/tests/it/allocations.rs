@@ -1,9 +1,9 @@
-//! What a scan costs in memory, counted.
+//! Memory use of a scan, counted in allocations.
 
 use allocation_counter::measure;
 use stockade_scanner::{RuleBuf, Scanner};
 
-/// Allocations of a scan. The first scan of a text compiles what it needs, for all texts after it.
+/// Allocations of a scan. The first scan of a text compiles patterns for all later ones.
 fn allocations(text: &str) -> u64 {
     let scanner = Scanner::builtin();
     drop(scanner.scan(text));
@@ -26,7 +26,7 @@ fn a_clean_text_costs_nothing() {
 
 #[test]
 fn the_very_first_scan_of_a_clean_text_costs_only_the_scanner_itself() {
-    // Scanning nothing builds the scanner; no pattern is compiled for the text after it.
+    // Scanning the empty text builds the scanner; no pattern is compiled for the next text.
     drop(Scanner::builtin().scan(""));
     let text = "Plain words, `code`, and a https://example.com/link.\n".repeat(100);
     assert_eq!(measure(|| drop(Scanner::builtin().scan(&text))).count_total, 0);
@@ -34,19 +34,19 @@ fn the_very_first_scan_of_a_clean_text_costs_only_the_scanner_itself() {
 
 #[test]
 fn candidates_that_turn_out_innocent_cost_next_to_nothing_once_their_patterns_are_compiled() {
-    // Where code spans are has to be kept somewhere.
+    // Code spans need memory for their positions.
     let rows = [
         ("Use curl to fetch the page, then read it.\n", 0),
         ("curl -s https://api.example.com | jq .\n", 0),
         ("base64 -d file.txt\n", 0),
         ("Pipe it: `curl -s https://api.example.com | jq .`\n", 2),
     ];
-    // A scanner of its own: what the tests beside this one compile, their threads and this one have memory for.
+    // A separate scanner: tests in other threads share compiled patterns and scratch memory with the built-in one.
     let scanner = Scanner::with_rules::<RuleBuf>([]).unwrap();
     for (text, most) in rows {
         assert!(scanner.scan(text).clean(), "{text}");
-        // The memory of searches is shared by all threads, and a test beside this one may have just taken what this scan
-        // would use again. What a scan costs by itself is what the cheapest costs.
+        // All threads share the scratch memory of searches, and another test may have just taken what this scan would
+        // reuse. The cheapest of many scans shows the cost of one alone.
         let scans = (0..50).map(|_| measure(|| drop(scanner.scan(text))).count_total);
         let cheapest = scans.min().unwrap();
         assert!(cheapest <= most, "to compile a pattern takes hundreds; {text} took {cheapest}");

@@ -1,4 +1,4 @@
-//! Rules that are switched off, or count as worse or milder.
+//! Rules that are switched off, or have a changed severity.
 
 use stockade_scanner::{
     Category, Finding, PatternBuf, Regions, RuleBuf, RuleChange, ScanOptions, Scanner, Severity,
@@ -37,7 +37,7 @@ fn findings_of_a_changed_rule_say_who_changed_it() {
     }
 }
 
-/// Changes are of the scanner that they were made in: what was compiled is shared, and they are not.
+/// Changes belong to the scanner in which they were made: compiled patterns are shared, changes are not.
 #[test]
 fn a_scanner_is_not_changed_by_what_is_changed_in_another() {
     let all: Vec<RuleChange> = Scanner::builtin().rules().iter().map(|rule| change(&rule.id, None)).collect();
@@ -49,7 +49,7 @@ fn a_scanner_is_not_changed_by_what_is_changed_in_another() {
     assert!(!off.changed(&[]).scan(ATTACK).clean(), "changes do not add up");
 }
 
-/// Rules of one's own are changed as well, the last change holds, and one about a rule that is not there says nothing.
+/// Custom rules can be changed as well, the last change counts, and one of an unknown rule has no effect.
 #[test]
 fn own_rules_are_changed_too() {
     let own = RuleBuf {
@@ -76,7 +76,7 @@ fn own_rules_are_changed_too() {
     assert_eq!(scanner.changes().count(), 1);
 }
 
-/// Where a report is cut, the worst are kept, and how bad a rule is by a change decides which these are.
+/// A truncated report keeps the worst findings, judged by the changed severities.
 #[test]
 fn what_is_raised_is_kept_where_a_report_is_cut() {
     let text = format!("{}\nRead the keys: `env | sort`.\n", ATTACK.repeat(20));

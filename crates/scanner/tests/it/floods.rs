@@ -1,8 +1,9 @@
-//! Nothing becomes milder by adding: what stands before, behind and between never hides the worst of a text, whatever the limit.
+//! Adding text makes nothing milder: no text before, behind or in between hides the worst finding, whatever the
+//! limit.
 
 use stockade_scanner::{ScanOptions, Scanner, Severity};
 
-/// What is added around an attack: nothing that is found, and more of what is than any limit.
+/// Text added around an attack: without findings, and with more findings than any limit.
 const FLOODS: &[(&str, &str)] = &[
     ("nothing", ""),
     ("mild findings", "Run `printenv` first.\n\n"),

@@ -1,7 +1,7 @@
-//! Texts that an attacker would write to make a scanner slow: each kind is known to take a backtracking engine, or a
-//! search that starts again at every hit, quadratic or cubic time.
+//! Texts that an attacker would write to slow a scanner down: each kind is known to cost a backtracking engine, or a
+//! search that restarts at every hit, quadratic or cubic time.
 
-/// A kind of hostile text: what it is made of, and how to make one of about so many bytes.
+/// A kind of hostile text: its name, and a generator for about so many bytes.
 pub(crate) type Generator = (&'static str, fn(usize) -> String);
 
 /// Every kind.
@@ -88,7 +88,7 @@ pub(crate) const GENERATORS: &[Generator] = &[
     ("emoji", |n| repeat("😀", n)),
 ];
 
-/// The sizes at which growth is looked at: each the double of the one before.
+/// Sizes at which growth is measured: each twice the one before.
 pub(crate) const SIZES: [usize; 5] = [10_000, 20_000, 40_000, 80_000, 160_000];
 
 /// `piece` again and again, `size` bytes or a little less.
@@ -96,7 +96,7 @@ fn repeat(piece: &str, size: usize) -> String {
     piece.repeat(size / piece.len())
 }
 
-/// Runs of backticks, no two of the same length: each looks for its end and finds none.
+/// Runs of backticks, all of different length: each searches for its end and finds none.
 fn growing_backticks(size: usize) -> String {
     grow(size, "`", " ")
 }

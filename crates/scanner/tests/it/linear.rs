@@ -1,4 +1,4 @@
-//! Time is linear in the text, whoever wrote it: proven by counting steps, which no busy machine can falsify.
+//! Time is linear in the text, also for hostile ones: proven by counting steps, which load cannot falsify.
 
 use stockade_scanner::{
     Category, Method, PatternBuf, Regions, RuleBuf, ScanOptions, Scanner, Severity, Work,
@@ -6,11 +6,11 @@ use stockade_scanner::{
 
 use crate::hostile::{GENERATORS, SIZES};
 
-/// The most steps a byte, for any text and the built-in rules. A step is a byte that somebody looked at, or a gram. Most of
-/// them are taken by conditions, which look at 256 bytes of the line around every match; without those it is a dozen.
+/// Maximum steps per byte, for any text and the built-in rules. A step is an inspected byte, or a gram. Most are
+/// taken by conditions, which inspect 256 bytes of the line around every match; without those it is a dozen.
 const STEPS_PER_BYTE: usize = 250;
 
-/// What a text costs even if it is short.
+/// Fixed cost of any text.
 const STEPS_FOR_ANY_TEXT: usize = 20_000;
 
 fn work(text: &str, method: Method) -> Work {

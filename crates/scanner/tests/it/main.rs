@@ -1,4 +1,4 @@
-//! The scanner from outside.
+//! Integration tests of the scanner.
 #![expect(clippy::indexing_slicing, clippy::string_slice, reason = "a test may panic")]
 
 mod adding;

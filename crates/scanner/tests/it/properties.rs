@@ -1,11 +1,11 @@
-//! What holds for every text. Each property takes any bytes, so that a fuzzer and the stable tests can both try it.
+//! Properties of every text. Each takes arbitrary bytes, so that a fuzzer and the stable tests can both use it.
 
 use stockade_scanner::{
     Category, MATCHED_TEXT_CHARS, Method, Pattern, Regions, Rule, ScanOptions, ScanReport, Scanner, Severity,
 };
 
-/// The pieces that the rules look for, and what stands between them. A byte of the input picks one, so that few bytes make
-/// a text that nearly matches, or does.
+/// Fragments that the rules match, and separators. A byte of the input selects one, so that few bytes make a text
+/// that matches, or nearly does.
 const PIECES: &[&str] = &[
     "curl",
     "wget",
@@ -111,13 +111,13 @@ const PIECES: &[&str] = &[
     "\u{7f}",
 ];
 
-/// The prefilter loses no finding: both of its engines and doing without it give the same report.
+/// The prefilter loses no finding: scans with and without it give the same report.
 pub(crate) fn finds_all(data: &[u8]) {
     let text = text(data);
     agree(Scanner::builtin(), &text);
 }
 
-/// A report is well formed, whatever the text: spans, positions, order, bounds.
+/// A report is well formed for every text: spans, positions, order, bounds.
 pub(crate) fn reports_hold(data: &[u8]) {
     let (limit, data) = data.split_first().map_or((0, data), |(&limit, rest)| (usize::from(limit), rest));
     let text = text(data);
@@ -138,11 +138,11 @@ pub(crate) fn reports_hold(data: &[u8]) {
     }
 }
 
-/// The prefilter loses no finding of a rule of the user's own, whatever its pattern.
+/// The prefilter loses no finding of a custom rule, whatever its pattern.
 pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
     let mut dice = Dice(data);
     let (pattern, example) = pattern(&mut dice, 3);
-    // Making a scanner of a large pattern takes seconds, and a small one meets the same code.
+    // Making a scanner of a large pattern takes seconds, and a small one exercises the same code.
     if pattern.len() > MAX_PATTERN_BYTES || pattern.matches(LONG_LOOP).count() > 1 {
         return;
     }
@@ -157,7 +157,7 @@ pub(crate) fn finds_all_of_a_users_rule(data: &[u8]) {
         matches: &[&example],
         clean: &["\u{1}"],
     };
-    // Many patterns are refused, for example because they match nothing at all, or everything.
+    // Many patterns are rejected, for example because they match nothing at all, or everything.
     let Ok(scanner) = Scanner::only([&rule]) else { return };
     let mut text = String::new();
     while let Some(byte) = dice.next() {
@@ -185,7 +185,7 @@ fn same(one: &ScanReport<'_>, other: &ScanReport<'_>, text: &str) {
     assert_eq!(one.truncated, other.truncated, "in {text:?}");
 }
 
-/// A text: of pieces if the first byte is even, else the bytes themselves.
+/// A text: of fragments if the first byte is even, else the bytes themselves.
 fn text(data: &[u8]) -> String {
     match data.split_first() {
         Some((first, rest)) if first % 2 == 0 => {
@@ -211,16 +211,16 @@ impl Dice<'_> {
     }
 }
 
-/// A loop that must go round many times. Two of them in one pattern take seconds to check.
+/// A loop with many repetitions. Two of them in one pattern take seconds to check.
 const LONG_LOOP: &str = r"[A-Za-z0-9+/]{40,}";
-/// The most bytes of a pattern.
+/// Maximum size of a pattern.
 const MAX_PATTERN_BYTES: usize = 96;
-/// The most bytes of a pattern that is repeated a counted number of times.
+/// Maximum size of a pattern that is repeated a counted number of times.
 const LONGEST_COUNTED: usize = 12;
 
 const LETTERS: &[&str] = &["a", "b", "s", "h", "|", "$", " ", "\n", "(", "-", "A", "_", "é", "0"];
 
-/// Classes and conditions, with what they take.
+/// Classes and assertions, with text that they match.
 const CLASSES: &[(&str, &str)] = &[
     ("[a-c]", "b"),
     (r"\w", "h"),
@@ -270,7 +270,8 @@ fn letters(dice: &mut Dice<'_>) -> (String, String) {
 fn repeated(dice: &mut Dice<'_>, depth: usize) -> (String, String) {
     let (inner, example) = pattern(dice, depth - 1);
     let loops = [("?", 0), ("?", 1), ("*", 2), ("+", 1), ("+?", 2), ("{2,5}", 3), ("{0,30}", 9)];
-    // What is counted is written out as often: only small patterns are. A long loop within a loop is as dear as two.
+    // A counted pattern is expanded that often, so only small ones are counted. A long loop within a loop costs as
+    // much as two.
     let choices = match inner.len() {
         _ if inner.contains(LONG_LOOP) => 2,
         0..=LONGEST_COUNTED => loops.len(),

@@ -1,4 +1,4 @@
-//! What a report says, and what it promises.
+//! Content and guarantees of a report.
 
 use stockade_scanner::{
     Category, Deobfuscate, Finding, RuleBuf, RuleError, ScanOptions, ScanReport, Scanner, Severity, Syntax,

@@ -1,4 +1,4 @@
-//! Rules of the user's own: what a file may say, and how a bad one is refused.
+//! Custom rules: valid files, and errors of invalid ones.
 
 use stockade_scanner::{ExceptionBuf, Regions, RuleFile, RuleFormat, Scanner, Severity};
 
@@ -72,7 +72,7 @@ fn formats_are_known_by_their_ending() {
     }
 }
 
-/// Each change of the good file, with the place and the beginning of what is said about it.
+/// Each change of the valid file, with the position and the start of the error.
 #[test]
 fn a_bad_toml_file_is_refused_where_it_is_bad() {
     let cases = [

@@ -1,4 +1,4 @@
-//! The built-in rules keep what they promise.
+//! Guarantees of the built-in rules.
 #![expect(clippy::disallowed_methods, reason = "sees which file a rule lies in")]
 
 use std::path::Path;
@@ -54,7 +54,7 @@ fn the_eighteen_documented_rules_are_there() {
     }
 }
 
-/// Nothing else holds them apart: rules are files, and two branches may each add one.
+/// Nothing else keeps them apart: rules are files, and two branches may each add one.
 #[test]
 fn every_rule_has_an_id_of_its_own_and_lies_where_it_says() {
     let rules = Scanner::builtin().rules();
@@ -66,8 +66,8 @@ fn every_rule_has_an_id_of_its_own_and_lies_where_it_says() {
     }
 }
 
-/// Which files start programs, instruct agents or hold secrets stands in one table, the crate `names`. A rule that is to speak of
-/// them takes them from there: two lists of such names have never stayed the same.
+/// One table, the crate `names`, lists the files that start programs, instruct agents or hold secrets. A rule about
+/// them takes them from there: two such lists have never stayed the same.
 #[test]
 fn no_rule_has_a_list_of_names_of_its_own() {
     let is_word = |part: &&str| part.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -79,7 +79,7 @@ fn no_rule_has_a_list_of_names_of_its_own() {
     known.dedup();
     let is_known = |name: &str| known.iter().any(|it| it == name);
     assert!([".bashrc", ".ssh", "claude.md"].into_iter().all(is_known), "{known:?}");
-    // A name as an expression spells it. A part of a longer word (`process.env`, `.pipe`) is none.
+    // A name as an expression spells it. A part of a longer word (`process.env`, `.pipe`) does not count.
     let speaks_of = |regex: &str, name: &str| {
         let classes = ["\\b", "\\s", "\\w", "\\W", "\\d", "\\n"];
         let plain = classes.iter().fold(regex.to_owned(), |text, class| text.replace(class, " "));
@@ -101,7 +101,7 @@ fn no_rule_has_a_list_of_names_of_its_own() {
 
 #[test]
 fn rules_are_refused_when_their_patterns_take_too_much_together() {
-    // Conditions are compiled twice: alone, for what is wrong with one, and with their like.
+    // Conditions are compiled twice: alone, for errors of a single one, and with their like.
     let heavy = || "[ab]{8000}".to_owned();
     let rule = |patterns: usize| {
         let mut rule = Scanner::builtin().rules().first().unwrap().clone();

@@ -1,6 +1,6 @@
-//! The rule book for people: `RULES.md` and a page for each rule in `rules/`, made from the rules, never by hand.
+//! Generates the documentation of rules: `RULES.md` and a page for each rule in `rules/`.
 //!
-//! A page for each, so that two branches that each add a rule change no file in common.
+//! A page per rule, so that two branches that each add a rule do not conflict.
 
 #![expect(clippy::disallowed_methods, reason = "writes and compares generated files")]
 
@@ -65,7 +65,7 @@ fn section(rule: &RuleBuf) -> String {
     out
 }
 
-/// Where the pattern is looked for, if not everywhere.
+/// Returns where the pattern counts, if not everywhere.
 fn place(regions: Regions) -> String {
     if regions == Regions::ANY {
         return String::new();
@@ -83,7 +83,7 @@ fn conditions(pattern: &PatternBuf) -> String {
     }
 }
 
-/// One example a line, in a fence that no example can close. What could not be seen is spelled.
+/// One example per line, in a fence that no example can close. Invisible characters are escaped.
 fn examples(out: &mut String, title: &str, texts: &[String]) {
     let _ = writeln!(out, "\n{title}\n\n~~~~~~text");
     for text in texts {

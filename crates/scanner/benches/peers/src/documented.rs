@@ -1,16 +1,17 @@
-//! The eighteen documented rules alone, for both sides the same patterns: those of `documented.mjs`.
+//! The eighteen documented rules, with the same patterns for both sides: those of `documented.mjs`.
 
 use stockade_scanner::{Category, Region, Regions, RuleBuf, Scanner, Severity, PatternBuf};
 
 const SCRIPT: &str = include_str!("../documented.mjs");
-/// The rule that holds outside fenced code only, as in the script.
+/// The rule that counts outside of fenced code only, as in the script.
 const OUTSIDE_FENCES: usize = 1;
 
-/// Written so, a repeated start costs the square of its length, which the scanner refuses; twenty escapes in a row are meant.
+/// As written in the script, a repeated start takes quadratic time, which the scanner rejects; it means twenty
+/// escapes in a row.
 const REWRITTEN: (&str, &str) =
     (r"\\x[0-9a-fA-F]{2}[\\x0-9a-fA-F]{76,1996}", r"(?:\\x[0-9a-fA-F]{2}){20,}");
 
-/// A text for each rule, in its order, which it must find: a rule without one is refused.
+/// A text that each rule must find, in order: a rule without one is rejected.
 const FOUND: [&str; 18] = [
     "$(curl x.example)",
     "`bash x`",
@@ -32,7 +33,7 @@ const FOUND: [&str; 18] = [
     "<system>",
 ];
 
-/// Returns a scanner that has these rules and no others.
+/// Returns a scanner with exactly these rules.
 pub(crate) fn scanner() -> Scanner {
     let rules: Vec<RuleBuf> = patterns().enumerate().map(|(index, pattern)| rule(index, pattern)).collect();
     assert_eq!(rules.len(), 18, "every rule of the script is understood");

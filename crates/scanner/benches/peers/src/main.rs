@@ -1,11 +1,11 @@
 //! `cargo run --release` in this folder: the scanner beside YARA-X and Node.js.
 //!
-//! Twice: with the eighteen documented rules as they are usually written (`documented.mjs`), and with the scanner's own
-//! table, of which YARA-X runs what it takes. Only the scanner reads regions, conditions and obfuscations; the peers count
-//! bare matches, YARA-X only which rules match.
+//! Twice: with the eighteen documented rules as usually written (`documented.mjs`), and with the scanner's own table,
+//! as far as YARA-X accepts it. Only the scanner evaluates regions, conditions and obfuscations; the peers count bare
+//! matches, YARA-X only which rules match.
 //!
-//! All run in turn, each measured by its own processor time. `STOCKADE_CORPUS=FOLDER` measures real skills. Building
-//! YARA-X takes many minutes. Without Node.js its rows are left out.
+//! The engines run in turn, each measured by its own CPU time. `STOCKADE_CORPUS=FOLDER` measures real skills.
+//! Building YARA-X takes many minutes. Without Node.js its rows are omitted.
 
 mod documented;
 mod node;
@@ -44,7 +44,7 @@ fn main() {
     compare(&set, ROUNDS, &mut engines);
 }
 
-/// A pattern of the table, for engines that know no named fragments and no flags inside a pattern.
+/// A pattern of the table, for engines without named fragments and without flags inside a pattern.
 struct Pattern {
     text: String,
     ignores_case: bool,
@@ -52,7 +52,7 @@ struct Pattern {
 
 impl Pattern {
     fn new(pattern: &str) -> Self {
-        // A fragment uses those above it in the table, so the last go first.
+        // A fragment uses those above it in the table, so expand the last ones first.
         let expanded = FRAGMENTS.iter().rev().fold(pattern.to_owned(), |pattern, fragment| {
             pattern.replace(&format!("{{{}}}", fragment.name), fragment.pattern)
         });

@@ -1,4 +1,4 @@
-//! Node.js, as a process that is told when to go through the texts.
+//! Node.js, as a process that processes the texts on request.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::Pattern;
 use crate::support::{Engine, Texts, engine_of_all};
 
-/// Starts Node.js with one way of scanning, or returns nothing if there is none on this machine.
+/// Starts Node.js with one way of scanning, or returns `None` if it is not installed.
 pub(crate) fn engine<'a>(
     name: &'static str,
     way: &str,
@@ -42,7 +42,7 @@ impl Node {
         self.input.flush().expect("Node.js reads");
     }
 
-    /// Goes through the texts once; returns the seconds of processor time that Node.js says it took.
+    /// Processes the texts once; returns the CPU time in seconds, as Node.js reports it.
     fn go(&mut self) -> f64 {
         self.tell("go");
         let mut line = String::new();

@@ -5,7 +5,7 @@ use yara_x::{Compiler, Rules, Scanner};
 use crate::Pattern;
 use crate::support::{self, Engine};
 
-/// Compiles every pattern that YARA-X takes, and says how many those are.
+/// Compiles every pattern that YARA-X accepts, and reports their number.
 pub(crate) fn engine<'a>(patterns: &[Pattern]) -> Engine<'a> {
     let rules: &'static Rules = Box::leak(Box::new(compile(patterns)));
     let mut scanner = Scanner::new(rules);
@@ -22,8 +22,8 @@ fn compile(patterns: &[Pattern]) -> Rules {
     compiler.build()
 }
 
-/// One rule a pattern. YARA-X does not mix greedy and lazy loops; which kind they are makes no difference to whether there is
-/// a match. It knows no line starts: a line end before them does.
+/// One rule per pattern. YARA-X does not mix greedy and lazy loops; this makes no difference to whether there is a
+/// match. It has no line anchors; a line end before the pattern replaces them.
 fn source(number: usize, pattern: &Pattern) -> String {
     let greedy = ["*", "+", "?", "}"]
         .iter()

@@ -1,20 +1,20 @@
-//! Puts grams into other buckets, until that helps no more. To find the best buckets takes a minute, so only the maker of
-//! the built-in tables does it, and the tables remember which they were.
+//! Improves the assignment of grams to buckets by local search. Finding a good assignment takes a minute, so only the
+//! generator of the built-in tables does it, and the tables remember it.
 
 use super::{Bucket, Core, Homes, fill, put};
 use crate::prefilter::frequency::Frequency;
 
-/// How often some grams are taken out and put where they cost least then. Enough for a pattern or two; where many are new,
-/// ten times as many attempts, made once and remembered, have spared half of all places to look at.
+/// How often some grams are removed and placed where they then cost least. Enough for a pattern or two; where many
+/// are new, ten times as many attempts, made once and remembered, have saved half of all visited positions.
 const ATTEMPTS: usize = 40;
 
-/// Of so many grams, one is taken out.
+/// One gram of this many is removed.
 const ONE_IN: usize = 4;
 
-/// How often each of those is put elsewhere, once all have a place.
+/// How often each removed gram is placed again, once all have a bucket.
 const ROUNDS: usize = 3;
 
-/// Returns better homes for grams with these cores.
+/// Returns better buckets for grams with these cores.
 pub(in crate::prefilter) fn improve(cores: &[Core], homes: &Homes, frequency: Frequency) -> Homes {
     let mut best = fill(cores, homes, frequency);
     let mut order: Vec<usize> = (0..cores.len()).collect();
@@ -42,7 +42,7 @@ fn total(buckets: &[Bucket]) -> f64 {
     buckets.iter().map(|bucket| bucket.cost).sum()
 }
 
-/// Takes a gram out of its bucket.
+/// Removes a gram from its bucket.
 fn take_out(buckets: &mut Vec<Bucket>, gram: usize, cores: &[Core], frequency: Frequency) {
     let Some(bucket) = buckets.iter_mut().find(|bucket| bucket.grams.contains(&gram)) else { return };
     let mut left = Bucket::default();
@@ -53,7 +53,7 @@ fn take_out(buckets: &mut Vec<Bucket>, gram: usize, cores: &[Core], frequency: F
     buckets.retain(|bucket| !bucket.grams.is_empty());
 }
 
-/// Xorshift: the same throws each time.
+/// Xorshift with a fixed seed: reproducible random numbers.
 struct Dice(u64);
 
 impl Dice {

@@ -1,5 +1,5 @@
-//! The first step for sixty-four places at once, where the processor can look that many bytes up in a table (AVX-512 VBMI:
-//! Ice Lake, Zen 4 and later).
+//! The first step for sixty-four positions at once, where the processor can look up that many bytes in a table
+//! (AVX-512 VBMI: Ice Lake, Zen 4 and later).
 
 use fearless_simd::prelude::*;
 use fearless_simd::{Avx512, Level, u8x64};
@@ -11,34 +11,34 @@ use crate::prefilter::gram::WIDTH;
 use crate::prefilter::run::LANE;
 use crate::prefilter::tables::Misses;
 
-/// How many places are looked at together.
+/// Number of positions processed together.
 const BLOCK: usize = 64;
 
-/// As many buckets as a byte has bits are asked about at once.
+/// Number of buckets processed together: one per bit of a byte.
 const GROUP: usize = 8;
 
-/// How many blocks are looked at before any place in them is handed on: the work of both does not mix well.
+/// Number of blocks that are scanned before their positions are checked: the two kinds of work do not mix well.
 const BATCH: usize = 64;
 
-/// What the places of a block are told by: [`Misses`], cut into tables that fit into vectors, first by the group of buckets.
+/// [`Misses`], split into tables that fit into vectors, first by the group of buckets.
 #[derive(Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(super) struct Blocks {
-    /// The buckets of a group that do not take a byte, a bit each.
+    /// The buckets of a group that do not accept a byte, one bit each.
     misses: [[Table; WIDTH]; BUCKETS / GROUP],
-    /// All bits for the bytes that runs consist of.
+    /// All bits set for the bytes of runs.
     runs: Table,
 }
 
-/// What there is to say of a byte, by its upper two bits and its lower six.
+/// A value for each byte, by its upper two bits and its lower six.
 type Table = [[u8; BLOCK]; 4];
 
-/// What was seen in some blocks.
+/// Results for some blocks.
 #[derive(Debug)]
 struct Noted {
-    /// The places of each block, a bit each.
+    /// The positions of each block, one bit each.
     places: [u64; BATCH],
-    /// The blocks in which a run may begin, a bit each.
+    /// The blocks in which a run may begin, one bit each.
     runs: u64,
 }
 
@@ -66,8 +66,8 @@ impl Blocks {
         Self { misses: groups, runs }
     }
 
-    /// Hands what is in whole blocks to `found`, and returns how much of the text that was: none of it where the processor lacks
-    /// the instructions.
+    /// Passes the contents of whole blocks to `found`, and returns how much of the text that was: zero if the
+    /// processor lacks the instructions.
     pub(super) fn taken(&self, text: &[u8], found: &mut impl Finder) -> usize {
         let Some(simd) = Level::new().as_avx512() else { return 0 };
         let (mut next, mut noted) = (0, Noted { places: [0; BATCH], runs: 0 });
@@ -94,7 +94,7 @@ impl Blocks {
         }
     }
 
-    /// Notes what is in the next blocks, and returns how many those were.
+    /// Scans the next blocks into `noted`, and returns their number.
     #[inline(always)]
     fn note(&self, simd: Avx512, text: &[u8], noted: &mut Noted) -> usize {
         let mut blocks = 0;
@@ -109,12 +109,13 @@ impl Blocks {
         blocks
     }
 
-    /// Returns the places of a block where some bucket takes the next four bytes, and the bytes that runs consist of.
+    /// Returns the positions of a block where some bucket accepts the next four bytes, and the bytes that belong to
+    /// runs.
     #[inline(always)]
     fn look(&self, simd: Avx512, text: &[u8]) -> (u64, u64) {
         let bytes: [u8x64<Avx512>; WIDTH] = std::array::from_fn(|place| {
             let bytes = text.get(place..).and_then(<[u8]>::first_chunk);
-            // There are always that many.
+            // The slice always has that many bytes.
             bytes.map_or_else(|| u8x64::splat(simd, 0), |bytes| u8x64::load_array_ref(simd, bytes))
         });
         let [first, .., last] = bytes;
@@ -128,8 +129,8 @@ impl Blocks {
         (missing.simd_ne(u8::MAX).to_bitmask(), in_run.simd_ne(0).to_bitmask())
     }
 
-    /// Returns for each place the buckets that do not take it, as far as all groups agree: where not one bucket takes it, all bits
-    /// are set.
+    /// Returns for each position the buckets that do not accept it, combined over the groups by AND: all bits are set
+    /// only where no bucket accepts it.
     #[inline(always)]
     fn missing(
         &self,
@@ -159,20 +160,20 @@ const fn holds_lane(bytes: u64) -> bool {
     all & (u64::MAX / ((1 << LANE) - 1)) != 0
 }
 
-/// Looks sixty-four bytes up that all belong to ASCII.
+/// Looks up sixty-four ASCII bytes.
 #[inline(always)]
 fn in_ascii(simd: Avx512, [first, second, ..]: &Table, bytes: u8x64<Avx512>) -> u8x64<Avx512> {
     in_half(simd, first, second, bytes)
 }
 
-/// Looks sixty-four bytes up, whichever they are.
+/// Looks up any sixty-four bytes.
 #[inline(always)]
 fn in_any(simd: Avx512, [first, second, third, fourth]: &Table, bytes: u8x64<Avx512>) -> u8x64<Avx512> {
     let (low, high) = (in_half(simd, first, second, bytes), in_half(simd, third, fourth, bytes));
     bytes.simd_lt(128).select(low, high)
 }
 
-/// Looks sixty-four bytes up by their lower seven bits.
+/// Looks up sixty-four bytes by their lower seven bits.
 #[inline(always)]
 fn in_half(simd: Avx512, low: &[u8; BLOCK], high: &[u8; BLOCK], bytes: u8x64<Avx512>) -> u8x64<Avx512> {
     u8x64::load_array_ref(simd, low).concat_swizzle_dyn(u8x64::load_array_ref(simd, high), bytes)

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "names that nothing else has",
             regex: r"(?i)\b(?:xmrig\w{0,16}|xmr-?stak|cgminer|bfgminer|ethminer|nbminer|phoenixminer|ccminer|minerd|lolminer|srbminer|teamredminer|cpuminer|gminer|nanominer|nheqminer|sgminer|wildrig|kawpowminer|claymore-?miner|miniz-?miner|bzminer|rigel-?miner|onezerominer|xmr-node-proxy|cryptodredge|z-?enemy|progpowminer|moneroocean-?miner|teamblackminer|verusminer|hellminer|astrominer|kdevtmpfsi)\b",
             regions: Regions::ANY,
-            // One of a list of names, as in the pattern of a scanner: nobody pipes one miner into another.
+            // One of a list of names, as in the pattern of a scanner: piping one miner into another makes no sense.
             exceptions: &[
                 Exception::After(
                     r"(?i)^\\?\|(?:xmrig|ethminer|minerd|c(?:pu|g|c)miner|bfgminer|nbminer|cryptonight|coinhive|stratum\\+)",

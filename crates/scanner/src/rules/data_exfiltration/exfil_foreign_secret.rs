@@ -28,5 +28,5 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// A secret that goes to somebody who did not give it out.
+/// A secret that goes to a host other than its issuer.
 const FOREIGN: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::ForeignSecret]));

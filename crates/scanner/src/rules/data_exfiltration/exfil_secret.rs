@@ -103,6 +103,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// What no honest program sends away whole. One setting alone makes a warning.
+/// Data that no honest program sends as a whole. One setting alone makes a warning.
 const SECRETS: Inflows =
     Inflows::of(&[Inflow::SecretFile, Inflow::Environment, Inflow::EncodedSecret, Inflow::Setting]);

@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
         regions: Regions::ANY,
         exceptions: &[
             Exception::Before(r"[\w.-]-$"),
-            // Searched on the spot: ENV_MASS_DUMP judges for what.
+            // Searched on the spot: ENV_MASS_DUMP judges the purpose.
             Exception::After(r"^[ \t]*\|[ \t]*[ef]?grep\b"),
             // One variable: an upper-case name, unless more capitals follow, or a quoted or computed one.
             Exception::After(

@@ -1,8 +1,8 @@
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
-/// Code spans are how documentation quotes commands, so a span is judged by what it asks for: a sentence that tells the
-/// reader to run a download or a one-line script is an injection; one that names a command, shows a request to an API or
-/// runs the skill's own script is documentation. In a shell fence backticks are a substitution.
+/// Code spans are how documentation quotes commands, so a span is judged by what its sentence requests: telling the
+/// reader to run a download or a one-line script is an injection; naming a command, showing a request to an API or
+/// running the skill's own script is documentation. In a shell fence backticks are a substitution.
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "EXEC_BACKTICK",
     category: Category::ExecInjection,
@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             regex: r"(?i)\b(?:run|runs|execute|exec|paste|type|enter|launch|invoke|use|try|do)(?:[ \t]+(?:the|this|following|command|first|now|it|with|via|in|your|a|terminal|shell)){0,5}[ \t]*:?[ \t]*`[ \t]*(?:sudo[ \t]+)?(?:wget[ \t]+|curl[ \t]+(?:[^`\n]*?[ \t])??(?:-\w*[oO]\b|--output\b|--remote-name\b))[^`\n]*`",
             regions: Regions::but(&[Region::Code, Region::Shell]),
             exceptions: &[
-                // From the machine itself, or nothing is kept.
+                // From the machine itself, or the output is discarded.
                 Exception::Match(
                     r"(?i)`[ \t]*(?:curl|wget){word-without-address}*?[ \t]+{local-address}(?:{word-without-address}|[ \t]+-[oO][ \t]*[\w./-]+)*[ \t]*`\z",
                 ),
@@ -56,7 +56,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
                 Exception::Match(
                     r"(?i)\A`[ \t]*(?:curl|wget){word-without-address}*?[ \t]+{local-address}(?:{word-without-address}|[ \t]+-[oO][ \t]*[\w./-]+)*[ \t]*`\z",
                 ),
-                // Prose: a comment, or a message that is printed.
+                // Prose: a comment, or a printed message.
                 Exception::Before(r"^[ \t]*(?:#|<#)[^`]*\z|[ \t]#[^`\x22';&|]*\z"),
                 Exception::Before(r"^[ \t]*(?:echo|printf|print)[ \t][^`;&|]*$"),
             ],

@@ -67,13 +67,13 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// A list of which the first is no shell, and that hands a program to none.
+/// An argument list whose first item is not a shell, and that passes a program to none.
 const LIST: Exception<'static> = Exception::After(
     r#"^[ \t]*\[[ \t]*(?:["\x27](?:[^"\x27\n]{0,80}[^"\x27h\n]|[^"\x27\n]{0,80}[^s"\x27\n]h)["\x27]|[\w.]{1,80}[ \t]*[,\]])(?:[^-\n]|-[^ce\n]|-[ce][^"\x27\n])*$"#,
 );
 
-/// Nothing that was decoded is run.
+/// No decoded data is run.
 const DECODED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Decoded]));
 
-/// Methods of the same name have nothing to do with it.
+/// Unrelated methods of the same name.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -59,11 +59,11 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// A text that is written out, and nothing that is joined to it.
+/// A literal text to which nothing is joined.
 const LITERAL: Exception<'static> = Exception::After(r"^[ \t]*(?:\x22[^\x22]*\x22|\x27[^\x27]*\x27)[ \t]*[,)]");
 
-/// Nothing that was downloaded is run.
+/// No downloaded data is run.
 const DOWNLOADED: Exception<'static> = Exception::Without(Inflows::of(&[Inflow::Download]));
 
-/// Methods of the same name have nothing to do with it.
+/// Unrelated methods of the same name.
 const NAMESAKE: Exception<'static> = Exception::Before(r"(?:[.$\-]|->|::|\bdef[ \t]+|\bre\.)$");

@@ -24,7 +24,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "eval of a literal, called in a roundabout way",
             regex: r#"(?i)(?:\(\s{0,4}\w{1,8}\s{0,4},\s{0,4}eval\s{0,4}\)\s{0,4}|\beval\s{0,4}(?:\?\.\s{0,4}|\.(?:call|apply)\s{0,4}))\(\s{0,4}(?:\w{1,16}\s{0,4},\s{0,4}\[?\s{0,4})?["'`]|\[\s{0,4}["'`]eval["'`]\s{0,4}\]\s{0,4}\(|\bgetattr\(\s{0,4}__builtins__\s{0,4},\s{0,4}["'](?:eval|exec)["']"#,
             regions: Regions::ANY,
-            // Asking for the global object in this way is an old idiom.
+            // An old idiom for the global object.
             exceptions: &[Exception::After(r#"^(?:this|globalThis)["'`]\)"#)],
         },
         Pattern {
@@ -149,16 +149,16 @@ const EVAL_OF_LITERAL: &str = r#"(?i)\beval\s{0,8}\(\s{0,8}(?:/\*[^*\n]{0,40}\*/
 
 const NEW_FUNCTION: &str = r#"\bnew[ \t]+(?:\w{1,16}\.)?Function\s{0,8}\(\s{0,8}["'`]"#;
 
-/// Methods of the same name have nothing to do with it: `redis.eval("…")`, `page.$$eval('…')`.
+/// Unrelated methods of the same name: `redis.eval("…")`, `page.$$eval('…')`.
 const NAMESAKE_OF_EVAL: Exception<'static> =
     Exception::Before(r"(?:[.$\-]|->|::|\b(?i:def|function|fn|sub)[ \t]+)$");
 
-/// `eval("...")` stands for any call, and is an error when it is run.
+/// `eval("...")` represents any call, and is an error when it is run.
 const EVAL_OF_ELLIPSIS: Exception<'static> = Exception::After(r"^(?:\.\.\.|…)[\x22']\s*\)");
 
 /// The clause forbids the call that follows it.
 const FORBIDDEN_CALL: &str =
     r"{told-not-to}(?i:(?:us(?:e|ing)|call(?:ing)?|writ(?:e|ing)|run(?:ning)?)[ \t]+)?[`\x22'*(]*$";
 
-/// Nothing is decoded: the brackets are empty or hold an ellipsis, as where a pattern is described.
+/// Nothing is decoded: the brackets are empty or contain an ellipsis, as where a pattern is described.
 const NOTHING_DECODED: Exception<'static> = Exception::After(r"^\(?(?:\.\.\.|…)?\)(?:\.decode\(\))?\)");

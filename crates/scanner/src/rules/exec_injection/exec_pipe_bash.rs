@@ -30,7 +30,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
                 Exception::After(r"^[ \t]*\|(?:[^|]|$)"),
-                // The pipe stands inside the quotes of a message: `echo "Install: curl … | sh"`.
+                // The pipe is inside the quotes of a message: `echo "Install: curl … | sh"`.
                 Exception::Match(
                     r"\A(?:echo|printf)(?:[ \t]+-\w+)?[ \t]+(?:\x22(?:[^\x22`$]|\$[^(\x22])*|'[^']*)\|[^|]*\z",
                 ),
@@ -43,7 +43,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[
                 LONGER_WORD,
                 RUNS_A_SCRIPT,
-                // The pipe begins its line: other patterns weigh it together with the line before.
+                // The pipe begins its line: other patterns evaluate it together with the line before.
                 Exception::Before(r"\A[ \t]{0,100}\z"),
                 Exception::Before(r"(?i)\b(?:curl|wget){fetch-options}[ \t]+{defanged}{fetch-options}[ \t]*$"),
                 // The pipe is named, not used: behind a bare `curl`.
@@ -255,7 +255,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// The shell runs a script of the skill's own, and what is piped is its data: `| bash scripts/scan.sh --stdin`.
+/// The shell runs a script of the skill's own, and the pipe is its data: `| bash scripts/scan.sh --stdin`.
 const RUNS_A_SCRIPT: Exception<'static> = Exception::After(
     r"^[ \t]+[\x22']?(?:\{\w+\}|\$\w+|\$\{\w+\}|\.{1,2}|\w[\w.-]*)(?:/\w[\w.-]*)*\.(?:sh|bash|zsh)\b",
 );

@@ -1,8 +1,8 @@
 use crate::rule::{Category, Exception, Pattern, Regions, Rule, Severity};
 use crate::rules::shared::LONGER_WORD;
 
-/// What `$(curl …)` means depends on where it stands. `v=$(curl -s https://api…)` stores an answer, and honest skills are
-/// full of it; the same substitution as a command, or handed to something that runs it, executes what a stranger sends.
+/// The meaning of `$(curl …)` depends on its context. `v=$(curl -s https://api…)` stores an answer, which is common
+/// in honest skills; the same substitution as a command, or passed to something that runs it, executes remote code.
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "EXEC_SUBSHELL",
     category: Category::ExecInjection,

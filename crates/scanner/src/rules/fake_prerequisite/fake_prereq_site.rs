@@ -4,17 +4,17 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "FAKE_PREREQ_SITE",
     category: Category::FakePrerequisite,
     severity: Severity::Critical,
-    summary: "a program that must be installed first, from a page that anybody can put up",
+    summary: "a program to be installed first, from free hosting",
     remedy: "Name the package and its publisher, and let a package manager install it.",
     patterns: &[
         Pattern {
-            note: "a thing must be installed, and stands on free hosting",
+            note: "a required program on free hosting",
             regex: r"(?i)\b(?:must|needs?[ \t]{1,8}to|has[ \t]{1,8}to|have[ \t]{1,8}to|should|required[ \t]{1,8}to)[ \t]{1,8}be[ \t]{1,8}(?:installed|downloaded|running|present)\b[^<>]{0,260}?\b(?:download|install|get|obtain)\w{0,4}\b[^\n<>]{0,80}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)",
             regions: Regions::ANY,
             exceptions: &[],
         },
         Pattern {
-            note: "a thing is required, and stands on free hosting",
+            note: "a requirement on free hosting",
             regex: r#"(?i)\b(?:requires?|required|needs?|prerequisites?)\b[^<>]{0,160}?\b(?:install|download|get)\w{0,4}\b[^<>]{0,160}?https?://[\w.-]{1,60}\.(?:vercel\.app|netlify\.app|pages\.dev|workers\.dev|github\.io|gitlab\.io|web\.app|firebaseapp\.com|herokuapp\.com|onrender\.com|glitch\.me|replit\.app|repl\.co|surge\.sh|fly\.dev|railway\.app|blogspot\.com|wixsite\.com|weebly\.com|webflow\.io|framer\.website|carrd\.co|notion\.site|lovable\.app|deno\.dev|azurewebsites\.net|tiiny\.site|r2\.dev)/?(?:$|[\s)\]>"\x27.*`]|(?:download|install|setup|get)\b)"#,
             regions: Regions::ANY,
             exceptions: &[],

@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "IMPACT_DESTROY",
     category: Category::Impact,
     severity: Severity::Critical,
-    summary: "a command that destroys what is on the machine",
+    summary: "a command that destroys data on the machine",
     remedy: "Remove only what the skill made, by its exact name.",
     patterns: &[
         Pattern {
@@ -20,7 +20,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[Exception::Match(r"^(?:[^i]|i[^f]|if[^=])*\bif=[\x22\x27]?[\w./~$-]+\.(?:iso|img|raw|xz)\b(?:[^i]|i[^f]|if[^=])*$")],
         },
         Pattern {
-            note: "what a search of the home or the machine brings up is removed",
+            note: "the results of a search of the home or the machine are removed",
             regex: r#"\bfind[ \t]{1,8}["\x27]?(?:/|/home|~/?|\$HOME/?)["\x27]?[ \t]{1,8}(?:-(?:type|maxdepth|mindepth)[ \t]{1,8}\w{1,4}[ \t]{1,8}){0,3}(?:-i?name[ \t]{1,8}["\x27]?\*\.(?:docx?|xlsx?|pptx?|pdf|jpe?g|png|txt|md|key|pem|sql|db)["\x27]?[ \t]{1,8})?(?:-delete\b|-exec[ \t]{1,8}(?:/bin/)?(?:rm|shred|srm)\b)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],

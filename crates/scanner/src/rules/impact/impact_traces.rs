@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "IMPACT_TRACES",
     category: Category::Impact,
     severity: Severity::Critical,
-    summary: "what was done is removed from the records of the machine",
+    summary: "records of actions removed from the machine",
     remedy: "Leave the history of shells and the records of the machine as they are.",
     patterns: &[
         Pattern {
@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[],
         },
         Pattern {
-            note: "records of who came and what they did",
+            note: "login and command records",
             regex: r#"(?:\b(?:rm|shred|truncate|srm)[ \t][^\n;|&]{0,80}?|>[ \t]{0,8}["\x27]?)/var/log/(?:auth\w{0,4}\.log|secure|wtmp|btmp|lastlog|audit)\b|\brm[ \t]{1,8}(?:-\w{1,8}[ \t]{1,8}){1,3}["\x27]?/var/log(?:/\*?)?["\x27]?[ \t]{0,8}(?:$|[;&|)`])"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],

@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             regions: Regions::ANY,
             exceptions: &[
                 Exception::After(r"^(?:[-=:]\w|\.\w|[=:])"),
-                // The program is in the arguments; another pattern looks at what it does.
+                // The program is in the arguments; another pattern examines it.
                 Exception::After(r"^[ \t]+(?:-[A-BD-Za-z]*[cmepnlrEaF]|--?eval\b|--?command\b|--?print\b)"),
                 Exception::After(
                     r"^(?:[ \t]+-[\w-]+)*[ \t]+(?:run[ \t]+)?(?:[\x22'$~.{<]|/[^d]|[\w.-]*[./][\w./-]*)",
@@ -96,7 +96,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// The command stands inside the quotes of a message that is printed: `echo "Install: curl … | sh"`.
+/// The command is inside the quotes of a printed message: `echo "Install: curl … | sh"`.
 const IN_A_MESSAGE: Exception<'static> = Exception::Before(
     r#"\A[ \t]*(?:echo[ \t]+(?:-\w+[ \t]+)?|print\([ \t]*[fr]?)(?:"(?:[^"`$]|\$[^("])*|'[^']*)\z"#,
 );

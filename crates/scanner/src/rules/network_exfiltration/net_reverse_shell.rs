@@ -68,7 +68,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[],
         },
         Pattern {
-            note: "a terminal on a stranger's screen",
+            note: "a terminal shared to a remote host",
             regex: r"\bxterm[ \t]+-display[ \t]+[\w.$]+:[0-9]",
             regions: Regions::ANY,
             exceptions: &[],

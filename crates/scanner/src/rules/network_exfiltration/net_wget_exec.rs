@@ -11,7 +11,8 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "to standard output and on",
             regex: r"(?i:\bwget\b){gap}[ \t](?:-[A-Za-z]*O[ \t]*(?:-|/dev/stdout)|--output-document[= \t](?:-|/dev/stdout)){gap}{pipe}",
             regions: Regions::ANY,
-            // Two bars are an "or", and what readers of data get does not run unless it goes on to something that does.
+            // Two bars are an "or", and the input of data readers does not run unless it is passed to something that
+            // runs it.
             exceptions: &[Exception::After(r"^\|"), Exception::After(READER)],
         },
         Pattern {
@@ -64,5 +65,5 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// Programs that only read what they are given.
+/// Programs that only read their input.
 const READER: &str = r"^(?:(?:sudo[ \t]+)?(?:gpg|apt-key)|jq|yq|[ef]?grep|rg|head|tail|less|more|cat|sort|uniq|wc|cut|awk|sed|column|tidy|pup|xmllint|html2text|python[0-9.]* -(?:m|c))\b";

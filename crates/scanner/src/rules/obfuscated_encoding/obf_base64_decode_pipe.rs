@@ -74,7 +74,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             note: "a program that decodes its own code and runs it",
             regex: r"(?i)\b(?:eval|exec|os\.system|subprocess\.\w{1,16}|execSync|Function)\s{0,4}\(\s{0,4}(?:compile\(\s{0,4}|zlib\.decompress\(\s{0,4})?(?:(?:base64|__import__\(.base64.\))\.\w{0,12}decode\w{0,6}|atob|base64_decode|Buffer\.from\([^)\n]{1,200}[\x22']base64[\x22'])",
             regions: Regions::ANY,
-            // Nothing is decoded: the brackets are empty or hold an ellipsis.
+            // Nothing is decoded: the brackets are empty or contain an ellipsis.
             exceptions: &[Exception::After(r"^\((?:\.\.\.|…)?\)(?:\.decode\(\))?\)")],
         },
     ],

@@ -19,15 +19,16 @@ pub(crate) const RULE: Rule<'static> = Rule {
                 Exception::Match(r"^(?:[A-Za-z0-9+]{0,39}[-_]{8,})+[A-Za-z0-9+]{0,39}$|^[xX]+$"),
                 // Paths and slugs: every piece between separators is short, as no long base64 text is.
                 Exception::Match(r"^/?(?:[\w-]{1,32}/){3,}[\w-]{0,40}$"),
-                // The path of an address: what follows `?` or `#` is looked at.
+                // The path of an address: what follows `?` or `#` is examined.
                 Exception::Before(r"(?i)https?://[^\s\x22'<>?#=]*$"),
-                // Tokens, certificates, signatures and what they sign have a structure of their own. Bare JSON may be a program.
+                // Tokens, certificates, signatures and signed data have a structure of their own. Bare JSON may be a
+                // program.
                 Exception::After(r"^\.[A-Za-z0-9_-]{16,}"),
                 Exception::Before(r"\beyJ[A-Za-z0-9_-]{8,}\.(?:[A-Za-z0-9_-]+\.)?$"),
                 Exception::Match(
                     r"^(?:MI[IGE]|M[EG][QUY][A-Za-z0-9+/]{70,140}={0,2}$|ewogICJfdHlwZSI6|eyJfdHlwZSI6)",
                 ),
-                // A picture, a font or a sound is no program: its first bytes say that it is one.
+                // An image, a font or a sound is not a program: its first bytes identify it.
                 Exception::Match(
                     r"^(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|AAABAA|AAAA[A-Za-z0-9+/]{2}Z0eX|d09GM|d09GR|AAEAAA|T1RUT|SUQz|//[uv])",
                 ),

@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "OBF_ENCODED_COMMAND",
     category: Category::ObfuscatedEncoding,
     severity: Severity::Critical,
-    summary: "a command that is spelled so that nobody reads it",
+    summary: "a command encoded so that a reader does not recognise it",
     remedy: "Write the command out.",
     patterns: &[
         Pattern {

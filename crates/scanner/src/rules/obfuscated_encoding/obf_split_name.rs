@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "OBF_SPLIT_NAME",
     category: Category::ObfuscatedEncoding,
     severity: Severity::Critical,
-    summary: "a name in parts, so that nobody finds what is called",
+    summary: "a name split into parts, so that a search does not find the call",
     remedy: "Write the name out.",
     patterns: &[
         Pattern {

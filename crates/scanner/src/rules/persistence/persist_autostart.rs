@@ -21,7 +21,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[Exception::Without(Inflows::of(&[Inflow::StartupFile]))],
         },
         Pattern {
-            note: "what lies where everybody may write, started again and again",
+            note: "a program in a world-writable folder, started repeatedly",
             regex: r#"(?:\*|@reboot|@hourly|@daily)[ \t][^\n]{0,80}?(?:/tmp/|/var/tmp/|/dev/shm/)[^\n]{0,120}?(?:\|[ \t]{0,8}crontab\b|(?:>>?|\btee\b[^\n]{0,16}?)[ \t]{0,8}["\x27]?/etc/cron)"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],
@@ -33,7 +33,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[Exception::Without(Inflows::of(&[Inflow::StartupFile]))],
         },
         Pattern {
-            note: "a key of somebody else, among those that may log in",
+            note: "a foreign key added to those that may log in",
             regex: r#"\b(?:echo|printf)[ \t]{1,8}["\x27]?(?:ssh-(?:rsa|ed25519|dss)|ecdsa-\S{1,30})[ \t]{1,8}[A-Za-z0-9+/=]{8,96}[^\n]{0,600}?>>?[ \t]{0,8}["\x27]?[~$/]"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],

@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[],
         },
         Pattern {
-            note: "a line that lets somebody become the administrator without a password",
+            note: "a line that grants administrator rights without a password",
             regex: r#"\bNOPASSWD[ \t]{0,8}:[ \t]{0,8}ALL\b[^\n]{0,80}?(?:>>?|\|[ \t]{0,8}(?:sudo[ \t]{1,8})?tee\b)|(?:>>?|\btee\b[^\n]{0,20}?)[ \t]{0,8}["\x27]?/etc/sudoers"#,
             regions: Regions::of(&[Region::Code, Region::Shell, Region::InlineCode]),
             exceptions: &[],

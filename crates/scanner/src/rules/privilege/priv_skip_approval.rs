@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "PRIV_SKIP_APPROVAL",
     category: Category::Privilege,
     severity: Severity::Warn,
-    summary: "an agent that is told to ask nobody",
+    summary: "an agent told to skip approval",
     remedy: "Let the agent ask; allow by name what it may do without.",
     patterns: &[
         Pattern {

@@ -32,7 +32,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
             exceptions: &[FORBIDDEN],
         },
         Pattern {
-            note: "a copy for somebody else",
+            note: "a copy for a third party",
             regex: r"(?i)\b(?:always|silently|also|secretly)\b[^.\n]{0,40}?\bbcc\b[^\n]{0,40}?[\w.+-]{1,40}@[\w-]{1,40}\.[a-z]{2,12}",
             regions: Regions::but(&[Region::Code]),
             exceptions: &[],

@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "INJ_LEAK_CONTEXT",
     category: Category::PromptInjection,
     severity: Severity::Critical,
-    summary: "an order to hand the conversation or the prompt to somebody else",
+    summary: "an order to send the conversation or the prompt away",
     remedy: "Take only what the work needs, and show the user where it goes.",
     patterns: &[
         Pattern {
@@ -47,6 +47,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
 const FORBIDDEN: Exception<'static> =
     Exception::Before(r"(?i){told-not-to}(?:[\w/]{1,20},?[ \t]+){0,3}(?:(?:or|and)[ \t]+)?$");
 
-/// No address follows in the line. It is asked for here and not in the pattern, for otherwise each text with a link would be looked
-/// through for it.
+/// No address follows in the line. This is a condition and not part of the pattern, because otherwise every text with
+/// a link would be searched for it.
 const NOWHERE: Exception<'static> = Exception::After(r"^(?:[^/]|/(?:[^/]|$))*$");

@@ -8,7 +8,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     remedy: "Ship the instructions with the skill, so that what is followed is what was looked at.",
     patterns: &[
         Pattern {
-            note: "follow whatever stands there",
+            note: "follow instructions at an address",
             regex: r"(?i)\b(?:follow|obey|execute|apply|carry[ \t]{1,8}out)\b[^\n.]{0,24}?\b(?:whatever|everything[ \t]{1,8}(?:it|in)|any[ \t]{1,8}(?:instructions|commands|orders)|(?:them|it)[ \t]{1,8}as[ \t]{1,8}(?:your|system|new)|without[ \t]{1,8}question)\b",
             regions: Regions::but(&[Region::Code]),
             exceptions: &[NO_ADDRESS],
@@ -35,6 +35,6 @@ pub(crate) const RULE: Rule<'static> = Rule {
     ],
 };
 
-/// No address stands before it in the line. It is asked for here and not in the pattern, for otherwise each text with a link would be
-/// looked through for it.
+/// No address precedes it in the line. This is a condition and not part of the pattern, because otherwise every text
+/// with a link would be searched for it.
 const NO_ADDRESS: Exception<'static> = Exception::Before(r"^(?:[^/]|/(?:[^/]|$))*$");

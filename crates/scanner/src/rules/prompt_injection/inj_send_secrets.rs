@@ -1,6 +1,7 @@
 use crate::rule::{Category, Exception, Pattern, Region, Regions, Rule, Severity};
 
-// `r\w{1,4}d` stands for `read`, which is in every other text: written out, it would have each of them looked through.
+// `r\w{1,4}d` matches `read`, which occurs in every other text: written out, it would be a gram that makes each of
+// them a candidate.
 pub(crate) const RULE: Rule<'static> = Rule {
     id: "INJ_SEND_SECRETS",
     category: Category::PromptInjection,
@@ -60,6 +61,6 @@ const FORBIDDEN: Exception<'static> = Exception::Before(
     r"(?i){told-not-to}(?:under[ \t]+any[ \t]+circumstances,?[ \t]+)?(?:[\w/]{1,20},?[ \t]+){0,3}(?:(?:or|and)[ \t]+)?$",
 );
 
-/// No address follows in the line, or in the next where none stands in this one. It is asked for here and not in the patterns, for otherwise each text with a link would be looked
-/// through for them.
+/// No address follows in the line, or in the next if this one has none. This is a condition and not part of the
+/// patterns, because otherwise every text with a link would be searched for them.
 const NOWHERE: Exception<'static> = Exception::After(r"^(?:[^/]|/(?:[^/]|$))*$");

@@ -4,7 +4,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     id: "SUP_INTERNAL_PACKAGE",
     category: Category::SupplyChain,
     severity: Severity::Warn,
-    summary: "a package of an internal index, which anybody can publish under the same name elsewhere",
+    summary: "a package of an internal index, whose name an attacker can publish elsewhere",
     remedy: "Name the index with its address, and pin the package by its checksum.",
     patterns: &[
         Pattern {
