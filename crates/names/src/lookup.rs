@@ -68,7 +68,7 @@ pub fn treatment<N: AsRef<str>>(root: Root, path: impl IntoIterator<Item = N>) -
     hits(root, path).iter().fold(Treatment::default(), |strictest, hit| strictest.or(hit.name.treatment()))
 }
 
-/// Rows of [`Scope::Anywhere`](crate::Scope::Anywhere) by the first component of their paths, for a walk that meets
+/// Rows of [`Scope::Anywhere`] by the first component of their paths, for a walk that meets
 /// one name at a time.
 #[derive(Debug)]
 pub struct Beginnings(Table);

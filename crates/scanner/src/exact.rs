@@ -39,7 +39,7 @@ pub(crate) struct Slot {
     compiled: OnceLock<Option<Box<Compiled>>>,
 }
 
-/// A compiled pattern.
+/// A compiled pattern with its conditions.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pattern: Searcher,

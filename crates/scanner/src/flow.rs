@@ -94,7 +94,7 @@ impl Inflows {
         self.0 & flows.0 != 0
     }
 
-    /// The empty set.
+    /// The set without any inflow.
     pub(crate) const NONE: Self = Self(0);
 
     pub(crate) const fn is_empty(self) -> bool {

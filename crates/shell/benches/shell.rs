@@ -1,4 +1,4 @@
-//! What reading a command costs. `cargo bench -p stockade-shell --bench shell`.
+//! Cost of reading a command: `cargo bench -p stockade-shell --bench shell`.
 //!
 //! The table shows the median over the rounds of the CPU time of the thread: for one command, and for one byte. The
 //! texts are typical commands, long scripts, and texts that an attacker would pick.
@@ -58,7 +58,7 @@ fn each(name: &str, texts: &[&str], work: fn(&str)) {
     println!("{name:<34} {:>9.0} {:>11.0} {:>9.2}", bytes / count, median / count, median / bytes);
 }
 
-/// How often a round repeats the work, so that it takes some two milliseconds.
+/// Returns how often a round repeats the work, so that it takes some two milliseconds.
 fn repeats(work: &mut Work<'_>) -> u32 {
     let start = cpu_seconds();
     work();

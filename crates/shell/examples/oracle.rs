@@ -1,10 +1,10 @@
-//! The two ends of the oracle: `oracle generate SHELL SEED COUNT` writes commands, `oracle judge SHELL TEXTS RUNS UNFORESEEN`
-//! says whether the programs that a real shell ran for them were all foreseen.
+//! The two ends of the oracle: `oracle generate SHELL SEED COUNT` writes commands, `oracle judge SHELL TEXTS RUNS
+//! UNFORESEEN` checks that the programs that a real shell ran for them were all predicted.
 //!
-//! `cargo xtask oracle` runs the shells in between, in a jail where every program only writes down how it was called.
-//! What ran unforeseen although the answer has a reservation goes to `UNFORESEEN`, for whoever decides about such texts.
-//! Texts are separated by NUL. For each text the runs are their number, and for each run the number of its words and
-//! the words, with a NUL after each.
+//! `cargo xtask oracle` runs the shells in between, in a jail where every program only records how it was called.
+//! Unpredicted programs of a text with a reservation go to `UNFORESEEN`, for the crate that decides about such texts.
+//! Texts are separated by NUL. Runs are listed per text: their number, and for each run the number of its words and
+//! the words, each ended by NUL.
 
 #![expect(clippy::disallowed_methods, reason = "reads its arguments, and the files that they name")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "writes commands, and what was missed")]

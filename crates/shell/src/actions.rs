@@ -1,4 +1,4 @@
-//! What a command does, as far as its text tells.
+//! The actions of a command, as far as its text determines them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -18,28 +18,29 @@ pub struct Actions<'t> {
     pub redirects: Vec<Redirect<'t>>,
     /// Every variable that is set, for one command or for the shell.
     pub assignments: Vec<Assignment<'t>>,
-    /// The variables whose values commands are given, by command.
+    /// The variables whose values commands receive, by command.
     pub uses: Vec<VariableUse>,
     /// Every substitution, also in texts that a nested shell runs.
     pub substitutions: Vec<Substitution>,
-    /// Everything that may do more than the lists above say.
+    /// Hazards: parts that may do more than the lists above contain.
     pub hazards: Vec<ShellHazard>,
-    /// Which programs give what they write to which others.
+    /// Data flow from the output of programs to the input of others.
     pub flows: Vec<Flow>,
-    /// The programs that run in a shell of their own, by their place in `runs`: a `cd` among them ends with them. What
-    /// lies within another stands before it.
+    /// The programs that run in a subshell, by their indices in `runs`: a `cd` among them ends with them. A range
+    /// within another comes before it.
     pub own_shells: Vec<Range<usize>>,
     /// Every function that is defined.
     pub functions: Vec<Function<'t>>,
 }
 
-/// Variables whose values a command is given: in its words, in its here-documents and here-strings, or by way of other variables.
+/// Variables whose values a command receives: in its words, in here-documents and here-strings, or through other
+/// variables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct VariableUse {
     /// Their names. `${!…}` is one that a variable names (`${!x}`), and `${…}` for any, where there are too many.
     pub names: Vec<String>,
-    /// The programs that are given them, by their place in [`Actions::runs`].
+    /// The programs that receive them, by their indices in [`Actions::runs`].
     pub runs: Range<usize>,
 }
 
@@ -49,11 +50,11 @@ pub struct VariableUse {
 pub struct Run<'t> {
     /// The name and the arguments after all quotes are removed.
     pub argv: Vec<Arg<'t>>,
-    /// Where it is written.
+    /// Position in the text.
     pub span: Span,
     /// The programs it runs through, the outermost first: `["sudo", "sh"]`.
     pub call_chain: Vec<Cow<'static, str>>,
-    /// How it comes to run.
+    /// How it is started.
     pub invocation: InvocationKind,
     /// Whether the program before it adds arguments at run time, as `xargs` does.
     pub open_ended: bool,
@@ -61,7 +62,7 @@ pub struct Run<'t> {
     pub alongside: bool,
 }
 
-/// Output of some programs that others take in. Programs are named by their place in [`Actions::runs`].
+/// Output of some programs that others read. Programs are identified by their indices in [`Actions::runs`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Flow {
@@ -69,11 +70,11 @@ pub struct Flow {
     pub from: Range<usize>,
     /// The programs that read.
     pub into: Range<usize>,
-    /// How it is taken in.
+    /// The channel of the flow.
     pub through: DataFlow,
 }
 
-/// How a program takes in what another one wrote.
+/// How a program receives the output of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DataFlow {
     /// As its standard input.
@@ -86,13 +87,13 @@ pub enum DataFlow {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function<'t> {
-    /// The name, where it is certain.
+    /// The name, if it is certain.
     pub name: Option<Cow<'t, str>>,
     /// The programs that its body runs, by their place in [`Actions::runs`].
     pub runs: Range<usize>,
 }
 
-/// How a program comes to run.
+/// How a program is started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InvocationKind {
@@ -108,20 +109,20 @@ pub enum InvocationKind {
 
 /// A word of a command.
 ///
-/// There will be no third kind: whoever decides about a word has to say what holds for both.
+/// Deliberately exhaustive: code that decides about a word has to handle both cases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg<'t> {
-    /// The word is certain. A `~` at its start stands for a home directory or for another that the shell knows, and so it does in bash after the `=` and the
-    /// `:` of a word that looks like an assignment.
+    /// The word is certain. A `~` at its start is a home directory or another directory that the shell knows; in bash
+    /// also after the `=` and the `:` of a word that looks like an assignment.
     Known(Cow<'t, str>),
     /// The word depends on a variable, a file name or the output of a command.
     Unknown {
-        /// What the first word begins with.
+        /// Known beginning of the first word.
         prefix: Cow<'t, str>,
         /// How many words it becomes.
         count: WordCount,
-        /// The word without its quotes: a special character that quotes protect has a backslash before it, a
-        /// variable is `${name}`, and any other expansion `$()`. Empty when even that is not certain.
+        /// The word without its quotes: a special character protected by quotes is escaped with a backslash, a
+        /// variable is `${name}`, and any other expansion `$()`. Empty if even that is uncertain.
         spelling: Cow<'t, str>,
     },
 }
@@ -129,7 +130,7 @@ pub enum Arg<'t> {
 /// How many words an unknown argument becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WordCount {
-    /// Exactly one word, whatever it holds.
+    /// Exactly one word of any content.
     One,
     /// None, one or several.
     Any,
@@ -166,7 +167,7 @@ impl<'t> Arg<'t> {
     }
 }
 
-/// Returns a spelling without what spells the first `length` bytes.
+/// Returns a spelling without the part for the first `length` bytes.
 fn without_spelled(spelling: &str, length: usize) -> &str {
     let mut left = length;
     let mut protects = false;
@@ -217,9 +218,9 @@ pub struct Redirect<'t> {
     pub descriptor: Option<Cow<'t, str>>,
     /// The file, or the descriptor that is copied.
     pub target: Arg<'t>,
-    /// The programs whose output or input it is, by their place in [`Actions::runs`].
+    /// The programs that have this output or input, by their indices in [`Actions::runs`].
     pub runs: Range<usize>,
-    /// Where it is written.
+    /// Position in the text.
     pub span: Span,
 }
 
@@ -243,19 +244,19 @@ impl Redirect<'_> {
 pub struct Assignment<'t> {
     /// The name of the variable.
     pub name: Cow<'t, str>,
-    /// The value that it is set to. Empty where it is not set.
+    /// The assigned value. Empty for other changes.
     pub value: Arg<'t>,
-    /// What happens to the variable.
+    /// The change of the variable.
     pub change: VariableChange,
     /// Whether programs that are started see it.
     pub exported: bool,
-    /// What it is set for.
+    /// Scope of the assignment.
     pub scope: AssignmentScope,
-    /// Where it is written.
+    /// Position in the text.
     pub span: Span,
 }
 
-/// What happens to a variable.
+/// A change of a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VariableChange {
@@ -267,7 +268,7 @@ pub enum VariableChange {
     Exported,
 }
 
-/// What a variable is set for.
+/// Scope of an assignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AssignmentScope {
     /// The one command after it.
@@ -278,13 +279,13 @@ pub enum AssignmentScope {
     Shell,
 }
 
-/// A command whose output, or a file that stands for it, becomes part of another command.
+/// A command whose output, or a file that represents it, becomes part of another command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Substitution {
     /// How it is written.
     pub form: SubstitutionForm,
-    /// Where it is written.
+    /// Position in the text.
     pub span: Span,
 }
 
@@ -295,7 +296,7 @@ pub enum SubstitutionForm {
     Dollar,
     /// The old form, `` `…` ``, in which backslashes are read twice.
     Backtick,
-    /// A file that stands for a command: `<(…)` and `>(…)`.
+    /// A file that represents a command: `<(…)` and `>(…)`.
     Process,
 }
 
@@ -305,7 +306,7 @@ pub enum SubstitutionForm {
 pub struct ShellHazard {
     /// Which kind of hazard it is.
     pub kind: HazardKind,
-    /// Where it is written.
+    /// Position in the text.
     pub span: Span,
 }
 
@@ -319,9 +320,9 @@ pub enum HazardKind {
     EvaluatedData,
     /// A text is replaced by its translation from a file, which is expanded: `$"…"`.
     TranslatedText,
-    /// A builtin sets a variable whose name is not known.
+    /// A builtin sets a variable with an unknown name.
     UnknownVariable,
-    /// An option or a variable changes how the shell reads what follows, or what names stand for there.
+    /// An option or a variable changes how the shell parses the following text, or the meaning of names in it.
     ChangedShell,
     /// A value is expanded as a prompt, which runs the substitutions in it.
     PromptText,
@@ -329,7 +330,7 @@ pub enum HazardKind {
     UnknownText,
     /// The text that a shell runs was not read.
     UnreadText(ReadErrorKind),
-    /// The options of a wrapper are not all known: what it runs may begin elsewhere.
+    /// Some options of a wrapper are unknown: the wrapped command may begin elsewhere.
     UnknownOption,
     /// The name is that of a function or an alias that may or may not be defined.
     Shadowed,
@@ -338,7 +339,7 @@ pub enum HazardKind {
 }
 
 impl HazardKind {
-    /// Returns what it means, for people.
+    /// Returns a description for display.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {

@@ -1,8 +1,7 @@
-//! The characters that a command may hold, before anything is parsed.
+//! Permitted characters, checked before parsing.
 //!
-//! A text whose appearance differs from what the shell reads cannot be judged by a person, and shells, terminals
-//! and parsers disagree about control characters: bash takes a carriage return for a letter, so `a<CR>#; rm x`
-//! runs `rm`.
+//! A person cannot judge a text whose appearance differs from what the shell reads, and shells, terminals and parsers
+//! disagree about control characters: bash takes a carriage return for a letter, so `a<CR>#; rm x` runs `rm`.
 //!
 //! Bidirectional controls are the attack that "Trojan Source" describes (CVE-2021-42574); the invisible characters are the
 //! default ignorable ones of UAX #44 and the spaces of its general category Zs.
@@ -10,7 +9,7 @@
 use crate::read_error::{ReadError, ReadErrorKind};
 use crate::span::Span;
 
-/// Returns the first character that is refused wherever it stands, quoted or not.
+/// Returns the first character that is refused everywhere, quoted or not.
 ///
 /// Tab and line feed are the only control characters that pass.
 #[must_use]
@@ -24,14 +23,14 @@ pub fn refused_character(text: &str) -> Option<ReadError> {
     })
 }
 
-/// Returns the first character of an unquoted run that may stand only inside quotes.
+/// Returns the first character of an unquoted run that is permitted only inside quotes.
 pub(crate) fn refused_unquoted(run: &str) -> Option<(usize, char)> {
     run.char_indices().find(|(_, character)| in_table(OUTSIDE_QUOTES, *character))
 }
 
-/// Returns whether nothing but harmless ASCII characters is in a text, so that there is nothing to refuse.
+/// Whether a text consists of harmless ASCII characters, so that no character can be refused.
 pub(crate) fn is_plain(text: &str) -> bool {
-    /// So many bytes are looked at together that the compiler compares them in one step.
+    /// Number of bytes compared together, so that the compiler vectorises the loop.
     const TOGETHER: usize = 64;
     let all_plain = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & is_plain_byte(*byte));
     text.as_bytes().chunks(TOGETHER).all(all_plain)
@@ -54,7 +53,7 @@ fn in_table(table: &[(char, char)], character: char) -> bool {
     table.iter().any(|(first, last)| (*first..=*last).contains(&character))
 }
 
-/// Characters that deceive even inside quotes: they reorder the text that is shown, or spell hidden text.
+/// Characters that deceive even inside quotes: they reorder the displayed text, or encode hidden text.
 const EVERYWHERE: &[(char, char)] = &[
     ('\u{061c}', '\u{061c}'),   // Arabic letter mark
     ('\u{200e}', '\u{200f}'),   // left-to-right and right-to-left marks
@@ -67,7 +66,7 @@ const EVERYWHERE: &[(char, char)] = &[
 ];
 
 /// Characters that look like a space or like nothing. Inside quotes they are data (an emoji needs its variation
-/// selector); outside they join what seem to be two words.
+/// selector); outside they join what looks like two words.
 const OUTSIDE_QUOTES: &[(char, char)] = &[
     ('\u{00a0}', '\u{00a0}'), // no-break space
     ('\u{00ad}', '\u{00ad}'), // soft hyphen

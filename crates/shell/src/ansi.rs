@@ -2,8 +2,9 @@
 
 use crate::options::Shell;
 
-/// Returns what `$'…'` spells, or nothing when that is not text: single bytes above ASCII, and for zsh a NUL, which it keeps
-/// in the word. zsh drops the backslash of an escape that it does not know, so only those both know are decoded.
+/// Decodes `$'…'`, or returns `None` if the result is not text: single bytes above ASCII, and for zsh a NUL, which it
+/// keeps in the word. zsh drops the backslash of an unknown escape, so only escapes that both shells know are
+/// decoded.
 pub(crate) fn decode(escaped: &str, shell: Shell) -> Option<String> {
     if shell == Shell::Zsh && !escapes(escaped).all(is_known_to_both) {
         return None;
@@ -15,7 +16,7 @@ pub(crate) fn decode(escaped: &str, shell: Shell) -> Option<String> {
         rest = escape(after, &mut decoded)?;
         if decoded.ends_with('\0') {
             decoded.pop();
-            // bash keeps texts as C does: a NUL ends this one, and what stands behind the quote follows it.
+            // bash uses C strings: a NUL ends this one, and the text behind the quote follows it.
             return (shell == Shell::Bash).then_some(decoded);
         }
     }
@@ -23,7 +24,8 @@ pub(crate) fn decode(escaped: &str, shell: Shell) -> Option<String> {
     Some(decoded)
 }
 
-/// Returns whether `$'…'` spells a NUL and nothing else, as in `read -d $'\0'`. Whoever is given it as a word sees an empty text.
+/// Whether `$'…'` decodes to a single NUL, as in `read -d $'\0'`. A program that receives it as a word gets an empty
+/// string.
 pub(crate) fn is_nul(escaped: &str) -> bool {
     matches!(escaped, r"\0" | r"\00" | r"\000" | r"\x0" | r"\x00")
 }
@@ -37,7 +39,7 @@ fn escapes(text: &str) -> impl Iterator<Item = (char, Option<char>)> {
     })
 }
 
-/// Returns whether bash and zsh read an escape alike. Without digits, zsh takes `\x` for a NUL.
+/// Whether bash and zsh read an escape alike. Without digits, zsh takes `\x` for a NUL.
 fn is_known_to_both((letter, next): (char, Option<char>)) -> bool {
     match letter {
         'x' | 'u' | 'U' => next.is_some_and(|next| next.is_ascii_hexdigit()),
@@ -50,7 +52,7 @@ fn single(letter: char) -> Option<char> {
     SINGLE.iter().find(|(name, _)| *name == letter).map(|(_, value)| *value)
 }
 
-/// Decodes the escape at the start of `text` and returns what follows it.
+/// Decodes the escape at the start of `text` and returns the rest.
 fn escape<'s>(text: &'s str, decoded: &mut String) -> Option<&'s str> {
     let mut characters = text.chars();
     let letter = characters.next()?;
@@ -75,7 +77,7 @@ fn escape<'s>(text: &'s str, decoded: &mut String) -> Option<&'s str> {
     Some(rest)
 }
 
-/// Decodes up to `most` digits. Without any, the escape stands for itself.
+/// Decodes up to `most` digits. Without any, the escape is literal.
 fn number<'s>(
     digits: &'s str,
     radix: u32,

@@ -15,7 +15,7 @@ pub(crate) enum Event<'a> {
     Data,
 }
 
-/// Returns what arithmetic does, in the order in which it is written. Time is linear in the text.
+/// Returns the events of arithmetic in the order of the text. Takes linear time.
 pub(crate) fn events(text: &str) -> Vec<Event<'_>> {
     let mut scan = Scan { text, at: 0, open: Vec::new(), found: Vec::new() };
     while scan.at < text.len() {
@@ -24,7 +24,7 @@ pub(crate) fn events(text: &str) -> Vec<Event<'_>> {
     scan.found
 }
 
-/// Whether some of the text may not be evaluated: then what it sets may not be set.
+/// Whether a part of the text may not be evaluated: its assignments are then uncertain.
 pub(crate) fn is_conditional(text: &str) -> bool {
     text.contains("&&") || text.contains("||") || text.contains('?')
 }
@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Notes that a variable is used, after which an operator may stand that sets it.
+    /// Records the use of a variable, which a following operator may set.
     fn used(&mut self, name: &'a str, is_prefixed: bool) {
         let rest = self.text.get(self.at..).unwrap_or_default().trim_start();
         let sets_only = rest.starts_with('=') && !rest.starts_with("==");
@@ -112,7 +112,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `${#x}` is a number, `${x…}` what `x` holds or what the rest makes of it, which is scanned as it stands.
+    /// `${#x}` is a number, `${x…}` the value of `x` or a result of the rest, which is scanned as is.
     fn braced(&mut self) {
         self.at += 1;
         match self.byte(0) {

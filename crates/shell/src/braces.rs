@@ -1,8 +1,8 @@
-//! Brace expansion, and what a word becomes as arguments.
+//! Brace expansion, and conversion of words to arguments.
 //!
-//! The recursion is that of bash's `braces.c`: everything before the first brace, times its alternatives, times what the
-//! rest expands to. A product doubles with every pair of braces, so a budget is checked before each is built, and a word
-//! beyond it becomes an argument that is not known.
+//! The recursion is that of bash's `braces.c`: everything before the first brace, times its alternatives, times the
+//! expansion of the rest. A product doubles with every pair of braces, so a budget is checked before each is built,
+//! and a word beyond it becomes an unknown argument.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::tree::{Expansion, ExpansionKind, Marks, Piece, Word};
 /// More alternatives than this are not listed one by one.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// Adds what `word` becomes to the arguments of a command.
+/// Adds the expansion of `word` to the arguments of a command.
 pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t>>) {
     if !word.marks.has(Marks::BRACE) {
         if word.marks.has(Marks::GROUP) {
@@ -36,11 +36,11 @@ pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
         [only] => only.len() == units.len(),
         _ => false,
     };
-    // The filter comes after the expansion: only it knows whether the braces stay as they are.
+    // Filter after the expansion: only the expansion shows whether the braces are literal.
     let alternatives =
         expand(&units, MAX_ALTERNATIVES).filter(|alternatives| shell != Shell::Sh || stays(alternatives));
     match alternatives {
-        // An alternative that is nothing at all, not even empty quotes, is no word but in zsh.
+        // An alternative that is completely empty, without even quotes, is no word, except in zsh.
         Some(alternatives) => {
             let is_word = |units: &&Vec<_>| !units.is_empty() || shell == Shell::Zsh;
             argv.extend(alternatives.iter().filter(is_word).map(|units| joined(units)));
@@ -49,14 +49,14 @@ pub(crate) fn arguments<'t>(word: &Word<'t>, shell: Shell, argv: &mut Vec<Arg<'t
     }
 }
 
-/// Returns what a word without braces becomes.
+/// Returns the argument of a word without braces.
 fn argument<'t>(word: &Word<'t>) -> Arg<'t> {
     let is_certain = !word.marks.has(Marks::GLOB) || word.bare().is_some_and(|text| !is_pattern(text));
     let text = if is_certain { plain(word.pieces()) } else { None };
     text.map_or_else(|| joined(&units(word.pieces())), Arg::Known)
 }
 
-/// Returns what a word with groups may become.
+/// Returns the possible arguments of a word with groups.
 fn grouped<'t>(word: &Word<'t>, shell: Shell) -> Vec<Arg<'t>> {
     let Arg::Unknown { prefix, spelling, .. } = joined(&units(word.pieces())) else {
         return vec![Arg::any()];
@@ -70,7 +70,7 @@ fn grouped<'t>(word: &Word<'t>, shell: Shell) -> Vec<Arg<'t>> {
     words.into_iter().map(unknown).collect()
 }
 
-/// Returns what a word becomes where it is neither split nor matched against files: in an assignment, in a
+/// Returns the value of a word where it is neither split nor matched against files: in an assignment, in a
 /// here-document or after a redirection operator.
 pub(crate) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
     if let Some(text) = plain(pieces) {
@@ -84,7 +84,7 @@ pub(crate) fn single<'t>(pieces: &[Piece<'t>]) -> Arg<'t> {
     Arg::Unknown { prefix: Cow::Owned(before.collect()), count: WordCount::One, spelling }
 }
 
-/// Returns the text of pieces, when none of them is replaced.
+/// Returns the text of pieces, if it contains no expansion.
 fn plain<'t>(pieces: &[Piece<'t>]) -> Option<Cow<'t, str>> {
     if let [Piece::Bare(text) | Piece::Quoted(text)] = pieces {
         return Some(text.clone());
@@ -129,7 +129,7 @@ fn units<'a, 't>(pieces: &'a [Piece<'t>]) -> Vec<Unit<'a, 't>> {
     units
 }
 
-/// Returns the argument that units spell.
+/// Returns the argument of these units.
 fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     let mut text = String::new();
     let mut count = None;
@@ -141,7 +141,7 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     for unit in units {
         let begins_group = matches!(following.next(), Some(Unit::Bare('(')));
         match unit {
-            // What begins with a pattern is known up to the pattern: a file of any name may follow.
+            // A word with a pattern is known up to the pattern: any file name may follow.
             Unit::Bare('*' | '?' | '[' | '(') if count.is_some() => break,
             Unit::Bare('@' | '!' | '+') if begins_group => break,
             Unit::Bare(character) | Unit::Quoted(character) => text.push(*character),
@@ -163,7 +163,7 @@ fn joined<'t>(units: &[Unit<'_, 't>]) -> Arg<'t> {
     }
 }
 
-/// Spells a word without its quotes.
+/// Returns the spelling of a word without its quotes.
 fn spelled(units: &[Unit<'_, '_>]) -> String {
     let mut spelling = String::new();
     for unit in units {
@@ -171,7 +171,7 @@ fn spelled(units: &[Unit<'_, '_>]) -> String {
             Unit::Bare('$') => spelling.push_str("\\$"),
             Unit::Bare(character) => spelling.push(*character),
             Unit::Quoted(character) => {
-                // Rules that compare spellings must tell `\*`, which is a star, from `*`, which is any file.
+                // Rules that compare spellings must distinguish `\*`, a literal star, from `*`, any file.
                 if matches!(character, '$' | '*' | '?' | '[' | ']' | '~' | '\\') {
                     spelling.push('\\');
                 }
@@ -203,14 +203,14 @@ fn words_of(expansion: &Expansion<'_>) -> WordCount {
     }
 }
 
-/// Returns the alternatives that braces spell, or nothing when there are too many, or when shells disagree.
+/// Returns the alternatives of braces, or `None` if there are too many, or if shells disagree.
 fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<'a, 't>>>> {
     let Some(open) = units.iter().position(|unit| matches!(unit, Unit::Bare('{'))) else {
         return Some(vec![units.to_vec()]);
     };
     let (before, from_open) = units.split_at_checked(open)?;
     let Some(close) = matching_brace(from_open) else {
-        // Without its end a brace is a letter, but what the shell makes of braces after it is not certain.
+        // An unclosed brace is literal, but the shell's treatment of later braces is uncertain.
         let has_more = from_open.iter().any(|unit| matches!(unit, Unit::Bare(',' | '}')));
         return (!has_more).then(|| vec![units.to_vec()]);
     };
@@ -226,7 +226,7 @@ fn expand<'a, 't>(units: &[Unit<'a, 't>], budget: usize) -> Option<Vec<Vec<Unit<
         }
         None => match sequence(inside)? {
             Some(values) => middles = values,
-            // `{b}a,c}`: where a brace closes nothing, bash goes on to the next one, and makes what it can of it.
+            // `{b}a,c}`: if a closing brace does not end the group, bash tries the next one.
             None if from_open.iter().skip(close + 1).any(|unit| matches!(unit, Unit::Bare('}'))) => {
                 return None;
             }
@@ -285,7 +285,7 @@ fn alternatives<'u, 'a, 't>(units: &'u [Unit<'a, 't>]) -> Option<Vec<&'u [Unit<'
     (parts.len() > 1).then_some(parts)
 }
 
-/// Returns the values of `a..b`: nothing when they cannot be listed, and `None` inside when it is no sequence.
+/// Returns the values of `a..b`: `None` if they cannot be listed, and an inner `None` if it is not a sequence.
 #[expect(clippy::option_option, reason = "not to be listed, no sequence, or its values")]
 fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't>>>>> {
     let text: Option<String> =
@@ -313,7 +313,7 @@ fn sequence<'a, 't>(units: &[Unit<'a, 't>]) -> Option<Option<Vec<Vec<Unit<'a, 't
     None
 }
 
-/// Reads a number without a sign and without leading zeros, which bash would keep.
+/// Parses a number without a sign and without leading zeros, which bash would keep.
 fn plain_number(text: &str) -> Option<usize> {
     // Seven digits fit every integer; a longer sequence is beyond the limit of alternatives anyway.
     let is_plain = !text.is_empty() && text.len() < 8 && text.bytes().all(|byte| byte.is_ascii_digit());

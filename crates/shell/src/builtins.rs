@@ -1,7 +1,7 @@
 //! Builtins that set variables: one row each, with how the names are found among the words.
 //!
-//! bash(1), SHELL BUILTIN COMMANDS; zshbuiltins(1), zshmodules(1), zshzle(1); POSIX.1, `read` and `getopts`. Declarations
-//! (`export`, `typeset`, …), `unset`, `let`, `set` and what belongs to the grammar (`for`, `((…))`, `{name}>`) have code of
+//! bash(1), SHELL BUILTIN COMMANDS; zshbuiltins(1), zshmodules(1), zshzle(1); POSIX.1, `read` and `getopts`.
+//! Declarations (`export`, `typeset`, …), `unset`, `let`, `set` and grammar (`for`, `((…))`, `{name}>`) have code of
 //! their own in `evaluated` and `runs`.
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ pub(crate) struct Setter {
     pub(crate) named: Named,
     /// Options whose values are names as well.
     pub(crate) by_option: &'static [&'static str],
-    /// What it sets without being told.
+    /// Variables that it always sets.
     pub(crate) always: &'static [&'static str],
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Named {
     Operands,
     /// The one after so many others.
     Operand(usize),
-    /// What stands behind the last `=` of each.
+    /// The text behind the last `=` of each word.
     BehindEquals,
 }
 
@@ -56,7 +56,7 @@ use Named::{BehindEquals, NoOperand, Operand, Operands};
 #[rustfmt::skip]
 static SETTERS: [Setter; 27] = [
     row(&["read"], BASH, "-a: -d: -e -E -i: -n: -N: -p: -r -s -t: -u:", Operands, &["-a"], &["REPLY"]),
-    // The number after `-k` and `-t` may be a word of its own; a number is no name.
+    // The number after `-k` and `-t` may be a separate word; a number is not a name.
     row(&["read"], ZSH, "-r -z -p -q -A -c -l -e -E -n -s -k? -t? -u: -d:", Operands, &[], &["REPLY"]),
     row(&["mapfile", "readarray"], BASH, "-d: -n: -O: -s: -t -u: -C: -c:", Operands, &[], &["MAPFILE"]),
     row(&["getopts"], ANY, "", Operand(1), &[], &["OPTARG"]),
@@ -93,7 +93,7 @@ pub(crate) fn setter(name: &str, shell: Shell) -> Option<&'static Setter> {
     BY_NAME.get(name)?.iter().find(|row| row.shells.contains(&shell)).copied()
 }
 
-/// Returns whether the words of a builtin are looked at one by one, beside those of the table.
+/// Whether the words of a builtin are inspected one by one, in addition to the table.
 pub(crate) fn evaluates(name: &str) -> bool {
     matches!(
         name,
@@ -118,7 +118,7 @@ pub(crate) fn evaluates(name: &str) -> bool {
     )
 }
 
-/// Arrays of zsh that are tied to a variable of another name, which holds the same.
+/// zsh arrays that are tied to a variable of another name with the same content.
 const TIED: &[(&str, &str)] = &[
     ("path", "PATH"),
     ("fpath", "FPATH"),
@@ -143,7 +143,7 @@ pub(crate) fn canonical(name: &str, shell: Shell) -> Option<&'static str> {
     (shell == Shell::Zsh).then(tied).flatten()
 }
 
-/// Variables that decide how a shell reads or looks up what follows, beside those that programs look at.
+/// Variables that determine how a shell parses or looks up what follows, besides those that programs use.
 const OF_THE_SHELL: &[(&str, &[Shell])] = &[
     ("SHELLOPTS", BASH),
     ("BASHOPTS", BASH),
@@ -168,7 +168,7 @@ const OF_THE_SHELL: &[(&str, &[Shell])] = &[
     ("modules", ZSH),
 ];
 
-/// Returns whether setting a variable changes how the shell reads what follows.
+/// Whether setting a variable changes how the shell parses the following text.
 pub(crate) fn changes_reading(name: &str, shell: Shell) -> bool {
     OF_THE_SHELL.iter().any(|(variable, shells)| *variable == name && shells.contains(&shell))
 }
@@ -177,7 +177,7 @@ pub(crate) fn changes_reading(name: &str, shell: Shell) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns what a text sets, and whether it says that a name is not known.
+    /// Returns the variables that a text sets, and whether an unknown name is among them.
     fn set_by(text: &str, shell: Shell) -> (Vec<String>, bool) {
         let script = crate::Script::read(text, &crate::ReadOptions::for_shell(shell));
         let Ok(script) = script else { panic!("{text}") };

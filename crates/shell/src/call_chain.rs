@@ -1,6 +1,6 @@
 //! The programs that something runs through: `sudo sh -c 'rm x'` runs `rm` through `sudo` and `sh`.
 //!
-//! Nearly every program is one that runs nothing else, so the chain lives on the stack until something is at its end.
+//! Most programs run no other one, so the chain lives on the stack until its end is reached.
 
 use std::borrow::Cow;
 

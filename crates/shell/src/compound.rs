@@ -9,7 +9,7 @@ use crate::tree::{Command, Compound, ExpansionKind, Item, Join, Kind, List, Word
 use crate::word::WordContext;
 
 impl<'t> Parser<'t, '_, '_, '_> {
-    /// Reads a compound command with its redirections, where one begins here.
+    /// Parses a compound command with its redirections, if one begins here.
     pub(crate) fn compound(&mut self) -> Read<Option<Compound<'t>>> {
         let start = self.text.at;
         let Some(kind) = self.deeper(Self::compound_kind)? else { return Ok(None) };
@@ -29,7 +29,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
 
     fn compound_kind(&mut self) -> Read<Option<Kind<'t>>> {
         let kind = match self.text.peek() {
-            // `((` is always tried as arithmetic: bash falls back to nested subshells, and such texts are refused as ambiguous.
+            // `((` is always tried as arithmetic: bash falls back to nested subshells, and such texts are refused as
+            // ambiguous.
             b'(' if self.text.peek_second() == b'(' => self.arithmetic_command()?,
             b'(' if self.text.peek_second() == b')' && self.shell() == Shell::Zsh => {
                 self.anonymous_function()?
@@ -44,7 +45,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 Some(Keyword::Case) => self.case()?,
                 Some(Keyword::Function) => self.function_keyword()?,
                 Some(Keyword::Coproc) => self.coproc()?,
-                // Where it is no reserved word any more, `time` is a program.
+                // Where it is not a reserved word, `time` is a program.
                 Some(Keyword::Time) => return Ok(None),
                 Some(_) => return Err(self.refuse_here(ReadErrorKind::Syntax)),
                 None => return self.refuse_zsh_keyword().map(|()| None),
@@ -173,7 +174,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(Kind::Clauses(clauses))
     }
 
-    /// Reads a condition. In zsh a bracketed one may be followed directly by what it guards.
+    /// Parses a condition. In zsh a bracketed one may be followed directly by its body.
     fn condition_list(&mut self) -> Read<List<'t>> {
         self.skip_blanks();
         let bracketed = matches!(self.text.peek(), b'(') || self.keyword() == Some(Keyword::OpenTest);
@@ -188,7 +189,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(List { items: vec![Item { pipeline, then: Join::Sequence }] })
     }
 
-    /// Reads the body of zsh's short forms, where one begins here.
+    /// Parses the body of zsh's short forms, if one begins here.
     fn short_body(&mut self) -> Read<Option<List<'t>>> {
         if self.shell() != Shell::Zsh || matches!(self.text.peek(), b';' | b'\n' | 0) {
             return Ok(None);
@@ -421,8 +422,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.text.at = start;
         match self.compound()? {
             Some(compound) => Ok(Kind::Coproc { name: None, command: Command::Compound(Box::new(compound)) }),
-            // bash writes a substitution anew before it runs it, and then the name that it gives such a coprocess is taken for
-            // the program.
+            // bash prints a substitution again before it runs it, and the name of such a coprocess would then be
+            // taken for the program.
             None if !self.state.is_outermost_compound() => Err(self.refuse_here(ReadErrorKind::Dialect)),
             None => Ok(Kind::Coproc { name: None, command: self.simple()? }),
         }

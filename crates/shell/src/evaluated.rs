@@ -19,11 +19,11 @@ use declared::declared;
 pub(crate) use declared::{Declared, behind};
 use named::set_by_name;
 
-/// Lists what runs when `arg` is evaluated as arithmetic or as the name of a variable.
+/// Lists the commands that run when `arg` is evaluated as arithmetic or as the name of a variable.
 pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
     let Some(text) = arg.known() else { return };
-    // bash(1), Arrays: a subscript is evaluated as arithmetic after its expansions, also where quotes kept the shell from
-    // expanding it before.
+    // bash(1), Arrays: a subscript is evaluated as arithmetic after its expansions, even if quotes prevented the
+    // shell from expanding it before.
     if text.contains('[') && holds_substitution(text) {
         substitutions(
             walk,
@@ -35,7 +35,7 @@ pub(crate) fn text<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, conte
     }
 }
 
-/// Lists what runs when `arg` is expanded as a prompt.
+/// Lists the commands that run when `arg` is expanded as a prompt.
 pub(crate) fn prompt<'t>(walk: &mut Walk<'t, '_>, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
     match arg.known() {
         Some(text) if holds_substitution(text) => {
@@ -57,7 +57,7 @@ fn substitutions<'t>(
     context: Context<'_, 't>,
 ) {
     walk.hazard(kind, span);
-    // A text may hold a text that holds a text: all of them together are no longer than one may be.
+    // Texts may be nested: all of them together are limited to the size of one.
     let Some(budget) = walk.budget.checked_sub(text.len()) else {
         return walk.hazard(HazardKind::TooDeep, span);
     };
@@ -71,7 +71,7 @@ fn substitutions<'t>(
     walk.pieces(&expanded.pieces, Context { heredocs: &expanded.heredocs, ..context });
 }
 
-/// A builtin that is run: its name, its words, and where it is written.
+/// An invoked builtin: its name, its words, and its position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Builtin<'a, 't> {
     pub(crate) name: &'a str,
@@ -80,7 +80,7 @@ pub(crate) struct Builtin<'a, 't> {
     pub(crate) context: Context<'a, 't>,
 }
 
-/// Lists what a builtin evaluates among its arguments, what it sets, and what it changes.
+/// Lists the evaluations of a builtin's arguments, its assignments, and its changes.
 pub(crate) fn builtin<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     let Builtin { name, argv, span, context } = builtin;
     match shell_options::changed(name, argv, context.shell) {
@@ -97,7 +97,7 @@ pub(crate) fn builtin<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         "unset" => unset(walk, builtin),
         "set" if context.shell == Shell::Zsh => named::set_array(walk, builtin),
         "hash" => named::remembered(walk, builtin),
-        // zshbuiltins(1): these take arithmetic.
+        // zshbuiltins(1): these evaluate arithmetic.
         "return" | "exit" | "shift" | "break" | "continue" | "logout" | "bye"
             if context.shell == Shell::Zsh =>
         {
@@ -139,7 +139,7 @@ fn test<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     }
 }
 
-/// What was unset may be what it was before, outside of a function or for the shell that started this one.
+/// An unset variable may keep its earlier value, outside of a function or in the parent shell.
 fn unset<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     let Builtin { argv, span, context, .. } = builtin;
     let is_option = |arg: &&Arg<'_>| arg.known().is_some_and(|text| text.len() > 1 && text.starts_with('-'));
@@ -168,7 +168,7 @@ fn unset<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     }
 }
 
-/// zsh's `printf` evaluates what it prints as a number.
+/// zsh's `printf` evaluates the values that it prints as numbers.
 fn printed<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     let is_option = |arg: &Arg<'_>| arg.known().is_some_and(|text| text.starts_with('-'));
     let Some(format) = builtin.argv.iter().skip(1).position(|arg| !is_option(arg)) else { return };
@@ -183,7 +183,7 @@ fn prints_numbers(format: &str) -> bool {
     directives.any(|directive| {
         let letter =
             directive.trim_start_matches(|c: char| c.is_ascii_digit() || "-+ #.'".contains(c)).chars().next();
-        // `%%` is split into nothing and what follows it.
+        // `%%` is split into an empty directive and the text behind it.
         !matches!(letter, None | Some('s' | 'b' | 'q' | 'c'))
     })
 }

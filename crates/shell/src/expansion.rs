@@ -1,4 +1,4 @@
-//! What follows a `$`: names here, and everything longer in the files of this folder.
+//! Expansions that begin with `$`: names here, longer forms in the files of this folder.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ mod braced;
 mod substitution;
 
 impl<'t> Parser<'t, '_, '_, '_> {
-    /// Reads what begins with a `$`.
+    /// Parses an expansion that begins with `$`.
     pub(crate) fn dollar(&mut self, quotes: Quotes, builder: &mut Builder<'t>) -> Read<()> {
         self.step();
         let start = self.text.at;
@@ -25,7 +25,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             // dash prints `$[1+1]`, bash counts it.
             b'[' if self.shell() == Shell::Sh => return Err(self.refuse_here(ReadErrorKind::Dialect)),
             b'[' => self.bracket_arithmetic(start)?,
-            // Inside double quotes `$'` is a dollar and a quote, so a quoted text could be taken for commands.
+            // Inside double quotes `$'` is a dollar and a quote, so quoted text could be taken for commands.
             b'\'' if quotes == Quotes::None => return self.ansi_quoted(start, builder),
             b'"' if quotes == Quotes::None => return self.translated(start, builder),
             byte if is_parameter_start(byte) => self.plain_parameter(),
@@ -97,14 +97,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.text.at += 1;
                     self.text.skip_character();
                 }
-                // NUL stands for the end of the text here, and never in an admitted one.
+                // NUL marks the end of the text here, and never occurs in an admitted one.
                 0 => return Err(self.refuse(ReadErrorKind::UnterminatedQuote, start)),
                 _ => self.text.at += 1,
             }
         }
         let decoded = match self.text.slice(inside, self.text.at) {
             plain if !plain.contains('\\') => self.cow(inside, self.text.at),
-            // zsh keeps the NUL, which ends the word early for whatever it is handed to.
+            // zsh keeps the NUL, which truncates the word for every program that receives it.
             nul if ansi::is_nul(nul) && builder.is_empty() && self.ends_word_behind_quote() => {
                 Cow::Borrowed("")
             }
@@ -118,18 +118,19 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether a word ends behind the quote that stands here.
+    /// Whether the quote at this position ends its word.
     fn ends_word_behind_quote(&mut self) -> bool {
         matches!(self.text.peek_second(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
     }
 
-    /// Reads `$"…"`, which only bash knows. A translation may replace its text, and what it holds is expanded: that is a danger of its
-    /// own, while the text itself is read as any other, so that no rule overlooks what it names.
+    /// Parses `$"…"`, which only bash knows. A translation may replace its text, and expansions in the translation
+    /// run: that is a hazard of its own, while the text itself is parsed like any other, so that rules see its
+    /// content.
     fn translated(&mut self, start: usize, builder: &mut Builder<'t>) -> Read<()> {
         if self.shell() == Shell::Sh {
             return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
-        // zsh has no translations: it keeps the dollar before an ordinary quoted text.
+        // zsh has no translations: it keeps the dollar before an ordinary quoted string.
         if self.shell() == Shell::Zsh {
             builder.push(Piece::Bare(Cow::Borrowed("$")));
         } else if self.state.translated.is_none() {

@@ -1,8 +1,8 @@
 //! The options of a program, read as getopt(3) and `getopt_long` read them, by a table of those that it has.
 //!
-//! Clusters (`-xzf f`), attached values (`-of`), abbreviated long options and permutation are read as GNU's `getopt_long` does;
-//! [`OptionOrder::Strict`] is its `POSIXLY_CORRECT`. What a table cannot say is answered to the careful side:
-//! [`ParsedOptions::unknown`].
+//! Clusters (`-xzf f`), attached values (`-of`), abbreviated long options and permutation are parsed like GNU's
+//! `getopt_long`; [`OptionOrder::Strict`] is its `POSIXLY_CORRECT`. Cases that a table cannot decide are resolved
+//! conservatively: [`ParsedOptions::unknown`].
 //!
 //! ```
 //! use stockade_shell::getopt::{self, OptionOrder, OptionTable};
@@ -34,11 +34,11 @@ pub type OptionName = Cow<'static, str>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParsedOptions<'t> {
-    /// The index of the first word that is no option.
+    /// Index of the first word that is not an option.
     pub operands: usize,
-    /// The options that take a value, with it.
+    /// The options with a value, and the values.
     pub values: Vec<(OptionName, Arg<'t>)>,
-    /// Where the words are that are no options. Only told when options are looked for everywhere.
+    /// Indices of the words that are not options. Only set when options are permitted everywhere.
     pub rest: Vec<usize>,
     /// The flags, each on its own.
     pub flags: Vec<OptionName>,
@@ -61,7 +61,7 @@ impl ParsedOptions<'_> {
 pub enum OptionOrder {
     /// The first operand ends the options.
     Strict,
-    /// Options are looked for everywhere, as GNU programs do, also after a word that is not certain.
+    /// Options are permitted everywhere, as in GNU programs, also after an uncertain word.
     Anywhere,
 }
 
@@ -73,14 +73,14 @@ pub fn parse<'t>(argv: &[Arg<'t>], from: usize, spec: &OptionTable, order: Optio
     let mut first_operand = None;
     while let Some(arg) = argv.get(at).filter(|_| !options.ended) {
         match arg.known() {
-            // POSIX.1, XBD 12.2, guideline 10: what follows are operands, whatever they look like.
+            // POSIX.1, XBD 12.2, guideline 10: the following words are operands, whatever they look like.
             Some("--") => {
                 at += 1;
                 break;
             }
             Some(text) if text.starts_with("--") => at += long(argv, at, text, spec, &mut options),
             Some(text) if is_short(text, spec) => at += short(argv, at, text, spec, &mut options),
-            // It may become an option that takes the next word, so where the operands begin is only a guess.
+            // It may become an option with the next word as its value, so the start of the operands is a guess.
             None if starts_like_option(arg) && order == OptionOrder::Strict => {
                 options.unknown = true;
                 break;
@@ -127,7 +127,7 @@ fn long<'t>(
         text.split_once('=').map_or((text, None), |(name, _)| (name, Some(name.len() + 1)));
     let Some((name, takes)) = lookup_long(name, spec) else {
         options.unknown = true;
-        // Kept by its own name: a rule may ask for an option that this table does not know.
+        // Kept under its own name: a rule may ask for an option that this table does not know.
         let value = attached.and_then(|length| Some(argv.get(at)?.without_prefix(length)));
         options.values.extend(value.map(|value| (Cow::Owned(name.to_owned()), value)));
         options.flags.push(Cow::Owned(name.to_owned()));
@@ -170,7 +170,7 @@ fn short<'t>(
     spec: &OptionTable,
     options: &mut ParsedOptions<'t>,
 ) -> usize {
-    // Options of more than a letter with one dash, as `arch -x86_64` has them, are no clusters.
+    // Options of several letters with one dash, as in `arch -x86_64`, are not clusters.
     if let Some((name, takes)) = spec.word(text) {
         let value = argv.get(at + 1).filter(|_| takes == Takes::Value);
         match value {
@@ -179,7 +179,7 @@ fn short<'t>(
         }
         return if takes == Takes::Value { 2 } else { 1 };
     }
-    // POSIX calls `nice -5` obsolescent, and programs still take it.
+    // POSIX calls `nice -5` obsolescent, but programs still accept it.
     if text.len() > 1 && spec.has_numbers() && text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
         return 1;
     }

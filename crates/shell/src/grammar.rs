@@ -7,7 +7,7 @@ use crate::read_error::ReadErrorKind;
 use crate::tree::{Command, Item, Join, Kind, List, Pipeline, Prefix};
 
 impl<'t> Parser<'t, '_, '_, '_> {
-    /// Reads commands until something that cannot begin one: the end, `)`, `;;` or a closing reserved word.
+    /// Parses commands until a token that cannot begin one: the end, `)`, `;;` or a closing reserved word.
     pub(crate) fn list(&mut self) -> Read<List<'t>> {
         self.skip_line_ends()?;
         if self.is_list_end() {
@@ -17,7 +17,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.list_after(first)
     }
 
-    /// Reads the rest of a list whose first pipeline was read.
+    /// Parses the rest of a list after its first pipeline.
     pub(crate) fn list_after(&mut self, first: Pipeline<'t>) -> Read<List<'t>> {
         // Nearly every list has one pipeline.
         let mut list = List { items: Vec::with_capacity(1) };
@@ -52,7 +52,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(list)
     }
 
-    /// Returns a refusal for a place where a command should stand.
+    /// Returns the error for a missing command.
     pub(crate) fn refuse_missing_command(&mut self) -> super::read_error::ReadError {
         let reason =
             if self.text.is_at_end() { ReadErrorKind::UnterminatedCommand } else { ReadErrorKind::Syntax };
@@ -68,7 +68,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Reads what follows a pipeline. After a compound command a closing word may follow directly: `(a) done`.
+    /// Parses the separator after a pipeline. After a compound command a closing word may follow directly: `(a)
+    /// done`.
     fn join(&mut self, closing_may_follow: bool) -> Read<Join> {
         self.skip_blanks();
         let join = match (self.text.peek(), self.text.peek_second()) {
@@ -80,7 +81,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 self.text.eat(b'|');
                 Join::Or
             }
-            // zsh also writes `&|` and `&!` for a background job that it lets go of.
+            // zsh also writes `&|` and `&!` for a disowned background job.
             (b'&', b'|' | b'!') if self.shell() == Shell::Zsh => {
                 self.text.eat(b'&');
                 Join::Background
@@ -138,7 +139,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     }
                     self.text.eat(b'|');
                     self.text.eat(b'&');
-                    // `|&` also joins standard error, which changes what the next program reads but not which programs run.
+                    // `|&` also pipes standard error, which changes the input of the next program but not which
+                    // programs run.
                     pipeline.errors_too = true;
                 }
                 (b'|', _) => {
@@ -175,7 +177,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     prefixes.push(Prefix::Not);
                 }
                 Some(Keyword::Time) => {
-                    // zsh takes it for a program in some places, and dash does everywhere.
+                    // zsh takes it for a program in some places, and dash always does.
                     let is_first =
                         self.text.slice(0, self.text.at).trim().is_empty() && self.state.is_outermost();
                     if self.shell() == Shell::Sh || (self.shell() == Shell::Zsh && !is_first) {
@@ -193,7 +195,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Moves over the `-p` and the `--` that the reserved word `time` takes in bash.
+    /// Skips the `-p` and the `--` that the reserved word `time` accepts in bash.
     fn time_options(&mut self) {
         if self.shell() != Shell::Bash {
             return;
@@ -255,13 +257,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Returns the reserved word that stands here.
+    /// Returns the reserved word at this position.
     pub(crate) fn keyword(&mut self) -> Option<Keyword> {
         if !may_begin_keyword(self.text.peek()) {
             return None;
         }
         let mut ahead = self.text;
-        // A copy on the stack: escaped line ends may split a reserved word, so it need not stand in the text as it is.
+        // A copy on the stack: escaped line ends may split a reserved word, so it need not be contiguous in the text.
         let mut word = [0_u8; MAX_KEYWORD_BYTES];
         let mut length = 0;
         loop {
@@ -277,7 +279,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         KEYWORDS.iter().find(|(text, _)| text.as_bytes() == word).map(|(_, keyword)| *keyword)
     }
 
-    /// Moves over this reserved word when it stands here.
+    /// Skips this reserved word if it is at this position.
     pub(crate) fn eat_keyword(&mut self, keyword: Keyword) -> bool {
         if self.keyword() != Some(keyword) {
             return false;
@@ -289,7 +291,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         true
     }
 
-    /// Moves over this reserved word, or refuses what stands in its place.
+    /// Skips this reserved word, or refuses the text in its place.
     pub(crate) fn expect_keyword(&mut self, keyword: Keyword) -> Read<()> {
         self.skip_line_ends()?;
         if self.eat_keyword(keyword) { Ok(()) } else { Err(self.refuse_missing_command()) }
@@ -299,7 +301,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
 /// More than a few `! ! !` is not a command that anyone writes.
 const MAX_PREFIXES: usize = 8;
 
-/// The reserved words, which mean something only where a command may begin.
+/// Reserved words, which have a meaning only where a command may begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keyword {
     Bang,
@@ -364,7 +366,7 @@ fn may_precede_closing(pipeline: &Pipeline<'_>, shell: Shell) -> bool {
     false
 }
 
-/// Returns whether a word that stands before a byte ends there.
+/// Whether a word before this byte ends there.
 const fn ends_word(byte: u8) -> bool {
     matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')')
 }

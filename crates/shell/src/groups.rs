@@ -1,15 +1,15 @@
 //! Patterns in parentheses: `!(*.md)` of bash's `extglob`, `(a|b)` of zsh.
 //!
-//! Whoever asks which files a word may name is told words without parentheses that together name all of them, and may name
-//! more. Where it is not plain what a group holds, that is any name.
+//! A caller that asks which files a word may name gets words without parentheses that together cover all of them, and
+//! possibly more. Where the content of a group is unclear, they cover any name.
 
 use crate::options::Shell;
 
 /// More words than this are not listed one by one.
 const MAX_WORDS: usize = 64;
 
-/// Returns words that together name every file that a word with groups names, or nothing when there are too many. `text` is the
-/// word as it is spelled, with what is replaced as `$`; parentheses in it begin and end groups.
+/// Returns words that together cover every file that a word with groups matches, or `None` if there are too many.
+/// `text` is the spelling of the word, with `$` for expansions; parentheses in it delimit groups.
 pub(crate) fn covering(text: &str, shell: Shell) -> Option<Vec<String>> {
     let mut words = vec![String::new()];
     let mut rest = text;
@@ -37,12 +37,12 @@ pub(crate) fn covering(text: &str, shell: Shell) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Whether what is added to a word begins a name.
+/// Whether text appended to a word begins a file name.
 fn starts_name(word: &str) -> bool {
     word.is_empty() || word.ends_with('/')
 }
 
-/// Returns what stands up to the end of a group, and behind it.
+/// Returns the text up to the end of a group, and the rest.
 fn closed(text: &str) -> (&str, &str) {
     let mut depth = 1_usize;
     let end = text.find(|letter| {
@@ -58,7 +58,7 @@ fn closed(text: &str) -> (&str, &str) {
     (text.get(..end).unwrap_or_default(), after.strip_prefix(')').unwrap_or(after))
 }
 
-/// Returns what may stand in the place of a group.
+/// Returns the possible texts of a group.
 fn choices(operator: char, inside: &str, begins: bool) -> Vec<&str> {
     let is_plain = !inside.contains(['\'', '"', '\\', '$', '`', '(', ')']);
     let alternatives = inside.split('|');
@@ -69,7 +69,7 @@ fn choices(operator: char, inside: &str, begins: bool) -> Vec<&str> {
         _ => (true, true),
     };
     let mut choices = Vec::new();
-    // A name that begins with a dot is only meant where the dot is written.
+    // A name that begins with a dot is matched only by a literal dot.
     let hides =
         operator != '!' && (!is_plain || alternatives.clone().any(|one| one.starts_with(['.', '?', '['])));
     if begins && hides && (anything || !is_plain) {

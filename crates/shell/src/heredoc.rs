@@ -1,7 +1,7 @@
 //! Here-documents.
 //!
-//! The operator stands in one line and the body begins after the end of that line, so reading it is deferred: the parser
-//! queues what is pending, and `line_end` takes the bodies in the order of their operators, as every shell does.
+//! The operator is on one line and the body begins on the next, so parsing it is deferred: the parser queues pending
+//! here-documents, and `line_end` reads the bodies in the order of their operators, as every shell does.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::read_error::ReadErrorKind;
 use crate::tree::{Heredoc, Piece, Word};
 use crate::word::{Builder, Quotes, WordContext};
 
-/// Returns whether a byte begins an expansion in a body, or protects from one.
+/// Whether a byte begins an expansion in a body, or escapes one.
 const fn expands(byte: u8) -> bool {
     matches!(byte, b'\\' | b'$' | b'`')
 }
@@ -35,7 +35,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
                 Piece::Expansion(_) => return Err(self.refuse(ReadErrorKind::HeredocDelimiter, start)),
             }
         }
-        // In a delimiter a `$` or a `\` stands for itself in some shells and not in others.
+        // In a delimiter a `$` or a `\` is literal in some shells and not in others.
         if delimiter.contains(['\n', '$', '`', '\\']) || self.text.slice(start, self.text.at).contains("$'") {
             return Err(self.refuse(ReadErrorKind::HeredocDelimiter, start));
         }
@@ -45,7 +45,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         Ok((word, index))
     }
 
-    /// Moves over a line end, and over the bodies that begin after it.
+    /// Skips a line end, and the bodies that begin after it.
     pub(crate) fn line_end(&mut self) -> Read<()> {
         let end = self.text.at;
         self.text.at += 1;
@@ -64,7 +64,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         Ok(())
     }
 
-    /// Refuses here-documents whose body never came.
+    /// Refuses here-documents without a body.
     pub(crate) fn no_heredoc_is_pending(&self, outer: usize) -> Read<()> {
         match self.pending.get(outer) {
             None => Ok(()),
@@ -96,8 +96,8 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         Ok(())
     }
 
-    /// Whether the end of the text is taken for the last line. Every shell does so, and bash warns; but a text that was read to
-    /// its end may be put before others, and then a here-document would swallow them.
+    /// Whether the end of the text counts as the last line. Every shell does this, and bash warns; but a completely
+    /// parsed text may be put before others, and then a here-document would swallow them.
     const fn may_end_with_the_text(&self) -> bool {
         self.state.is_partial && self.state.is_outermost()
     }
@@ -195,7 +195,7 @@ fn ends_in_escape(line: &str) -> bool {
     line.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }
 
-/// Returns whether the rest of a line goes on over a line end, other than an escaped one outside quotes.
+/// Whether the rest of a line continues over a line end, other than an escaped one outside quotes.
 fn has_bare_line_end(text: &str) -> bool {
     text.contains('\n') && (text.contains(['\'', '"', '`', '(']) || text.replace("\\\n", "").contains('\n'))
 }

@@ -2,12 +2,12 @@
 //!
 //! # How it works
 //!
-//! A text is read by recursive descent into a tree of lists, pipelines, commands and words (`parser`), and the tree is
-//! walked for everything that the text can do (`runs`). To follow a text through the files: `admission` (which
-//! characters), `parser` and `text` (the state), `grammar`, `compound`, `test` and `simple` (commands), `word`,
-//! `expansion`, `ansi` and `heredoc` (words); then `runs`, `braces` (words become arguments), `payload` with the table
-//! in `wrappers` (programs that run programs), and `evaluated` (builtins that evaluate quoted text). `render` spells
-//! what was read in one canonical way.
+//! A text is parsed by recursive descent into a tree of lists, pipelines, commands and words (`parser`), and a walk
+//! over the tree lists everything that the text can do (`runs`). To follow a text through the files: `admission`
+//! (permitted characters), `parser` and `text` (the state), `grammar`, `compound`, `test` and `simple` (commands),
+//! `word`, `expansion`, `ansi` and `heredoc` (words); then `runs`, `braces` (words become arguments), `payload` with
+//! the table in `wrappers` (programs that run programs), and `evaluated` (builtins that evaluate quoted text).
+//! `render` writes the parsed commands in one canonical spelling.
 #![forbid(unsafe_code)]
 
 mod actions;

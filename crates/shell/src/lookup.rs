@@ -1,4 +1,4 @@
-//! Tables that are looked up for every command, by the name of a program.
+//! Tables by program name, used for every command.
 //!
 //! ```
 //! use stockade_shell::lookup::{by_name, last_name};
@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What is known about programs, by their names.
+/// Facts about programs, by their names.
 pub type ByName<V> = HashMap<&'static str, V, BuildHasherDefault<NameHasher>>;
 
 /// A set of names of programs.
@@ -37,19 +37,19 @@ pub fn names(names: &[&'static str]) -> Names {
     names.iter().copied().collect()
 }
 
-/// Returns what stands after the last slash.
+/// Returns the part after the last slash.
 #[must_use]
 pub fn last_name(path: &str) -> &str {
     let slash = path.bytes().rposition(|byte| byte == b'/');
     slash.and_then(|slash| path.get(slash + 1..)).unwrap_or(path)
 }
 
-/// A name that goes on is in no table, or told apart when it is compared.
+/// A longer name is in no table, or differs when it is compared.
 const LOOKED_AT: usize = 32;
 
-/// FNV-1a (Fowler, Noll and Vo), which is quick for short names: every program of a command is looked up in several tables,
-/// and most are in none. Names that collide are easy to find, so it is only for tables whose keys nobody else chooses; what
-/// is looked up may be chosen by anybody, and costs one probe.
+/// FNV-1a (Fowler, Noll and Vo), which is fast for short names: every program of a command is looked up in several
+/// tables, and most are in none. Collisions are easy to construct, so it is only for tables with fixed keys; an
+/// attacker can choose the name to look up, which costs one probe.
 #[derive(Debug)]
 pub struct NameHasher(u64);
 

@@ -1,4 +1,4 @@
-//! Commands that print nothing but a number, whatever they are pointed at: `$(wc -l < file)`.
+//! Commands that print only a number, for any input: `$(wc -l < file)`.
 
 use crate::actions::Arg;
 use crate::braces::arguments;

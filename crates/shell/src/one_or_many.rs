@@ -1,9 +1,9 @@
 //! A list that nearly always has one element, which then needs no memory of its own.
 //!
-//! Known as a small vector. The crate `smallvec` would do the same with as few allocations, but its `Drop` may look at the
-//! elements: a `Script` that holds such lists keeps its text borrowed to the end of the scope instead of to the last use,
-//! and callers that move the text then no longer compile. `tinyvec` wants elements with a `Default`, which a command has
-//! not. An enum drops as its parts do.
+//! Known as a small vector. The crate `smallvec` would do the same with as few allocations, but its `Drop` may look
+//! at the elements: a `Script` with such lists keeps its text borrowed to the end of the scope instead of to the last
+//! use, and callers that move the text then no longer compile. `tinyvec` requires elements with a `Default`, which a
+//! command lacks. An enum drops as its parts do.
 
 use std::fmt;
 use std::iter::Chain;

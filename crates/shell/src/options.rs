@@ -8,7 +8,7 @@ pub enum Shell {
     /// GNU bash 4 and 5.
     #[default]
     Bash,
-    /// `/bin/sh`, which may be dash, busybox or bash: what they read differently is refused.
+    /// `/bin/sh`, which may be dash, busybox or bash: text that they read differently is refused.
     Sh,
     /// zsh without a configuration, as `zsh -f -c` runs it.
     Zsh,
@@ -27,15 +27,15 @@ impl Shell {
     }
 }
 
-/// Limits on what is read, and for whom.
+/// Limits and dialect of parsing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The shell that will run the text.
     pub shell: Shell,
     /// The longest text in bytes, and the most bytes that all texts nested in it may have together. 65,536 by default.
     pub max_bytes: usize,
-    /// The most commands and redirections in one text, those in substitutions included. 4,096 by default: a script of 64 KiB
-    /// that people wrote has some 2,000, and each costs more time than the bytes it is made of.
+    /// Maximum number of commands and redirections in one text, including those in substitutions. 4,096 by default: a
+    /// hand-written script of 64 KiB has some 2,000, and each costs more time than its bytes.
     pub max_commands: usize,
     /// The most words and expansions in one text, those in substitutions included. 10,000 by default, for the same reason:
     /// words are some eight bytes long.

@@ -4,15 +4,16 @@
 //! `word` (quotes), `expansion` (`$`, backticks, `<(…)`), `heredoc`, `simple` (one command), `grammar` (lists and
 //! pipelines), `compound` (groups, loops, functions) and `test` (`[[ … ]]`).
 //!
-//! The method is predictive recursive descent with two bytes of lookahead, and no tokens in between: in a shell the lexer
-//! needs the parser (POSIX.1, XCU 2.3 and 2.10), since whether `in`, `}` or `#` means something depends on what stands
-//! before. dash, mvdan/sh and Oils let the parser drive the lexer in the same way; generated parsers (bash's own in yacc, tree-sitter-bash) feed what the
-//! parser knows back into the lexer by hand. Unlike those, this one knows three dialects and refuses where versions of one
-//! of them disagree. How it was measured: `cargo xtask oracle` against real shells, `benches/peers` against other parsers.
+//! The method is predictive recursive descent with two bytes of lookahead, without a separate lexer: in a shell the
+//! lexer needs the parser (POSIX.1, XCU 2.3 and 2.10), since the meaning of `in`, `}` or `#` depends on the preceding
+//! text. dash, mvdan/sh and Oils let the parser drive the lexer in the same way; generated parsers (bash's own in
+//! yacc, tree-sitter-bash) feed the parser's state back into the lexer by hand. Unlike those, this parser knows three
+//! dialects and refuses text on which versions of one of them disagree. How it is tested: `cargo xtask oracle`
+//! against real shells, `benches/peers` against other parsers.
 //!
-//! The first thing that is not understood ends the reading, and is the error. What was recognised until then is kept
-//! (`partial`), for a denial must not depend on what stands behind it. Every step moves forward, so the time is proportional
-//! to the text; nesting is counted, so the stack is bounded.
+//! The first construct that is not understood ends parsing with an error. The commands recognised before it are kept
+//! (`partial`), because a denial must not depend on the text behind them. Every step moves forward, so the time is
+//! linear; nesting is counted, so the stack is bounded.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -29,12 +30,12 @@ use crate::tree::{Heredoc, List, Piece};
 /// The result of reading a part of a text.
 pub(crate) type Read<T> = Result<T, ReadError>;
 
-/// What was read from a text.
+/// Result of parsing a text.
 #[derive(Debug, Clone)]
 pub(crate) struct Parsed<'t> {
     pub(crate) list: List<'t>,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
-    /// Where the first `$"…"` stands.
+    /// Position of the first `$"…"`.
     pub(crate) translated: Option<Span>,
     /// How many steps reading took, for tests of linearity.
     pub(crate) steps: usize,
@@ -63,7 +64,7 @@ pub(crate) fn parse<'t>(
     Ok(Parsed { list, heredocs: state.heredocs, translated: state.translated, steps: state.steps })
 }
 
-/// Returns the first character that keeps a text from being read. A NUL, which ends texts here, always does.
+/// Returns the first character that prevents parsing. A NUL, which ends texts here, always does.
 fn not_admitted(text: &str, admission: Admission) -> Option<ReadError> {
     if let Some(nul) = text.bytes().position(|byte| byte == 0) {
         return Some(ReadError::new(ReadErrorKind::ControlCharacter, Span::new(nul, nul + 1)));
@@ -102,19 +103,19 @@ pub(crate) enum Admission {
     AsTheShell,
 }
 
-/// What the readers of a text and of the texts inside it share.
+/// State shared by the parsers of a text and of the texts inside it.
 #[derive(Debug)]
 pub(crate) struct State<'t, 'p> {
     pub(crate) options: &'p ReadOptions,
     pub(crate) admission: Admission,
     pub(crate) ascii: bool,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
-    /// Where the first `$"…"` stands, in whichever text.
+    /// Position of the first `$"…"`, in any of the texts.
     pub(crate) translated: Option<Span>,
-    /// What was recognised of the command in which reading failed. Each level of the grammar that sees an error passes puts
-    /// what it holds itself around it.
+    /// The recognised part of the command in which parsing failed. Each level of the grammar that propagates an error
+    /// wraps its own parts around it.
     pub(crate) partial: Option<Partial<'t>>,
-    /// Where that which could not be read begins, in the text that its parser reads.
+    /// Start of the unparsable part, in the text of its parser.
     pub(crate) failed_from: Cell<usize>,
     /// Whether as much as possible is read, of a text that cannot be read to its end.
     pub(crate) is_partial: bool,
@@ -130,7 +131,7 @@ pub(crate) struct State<'t, 'p> {
 #[derive(Debug)]
 pub(crate) struct Parser<'t, 's, 'p, 'o> {
     pub(crate) text: Text<'s>,
-    /// The same text, where what is read may borrow from it.
+    /// The same text, if the tree may borrow from it.
     borrowed: Option<&'t str>,
     pub(crate) state: &'p mut State<'t, 'o>,
     /// Here-documents whose bodies begin after the next line end.
@@ -144,7 +145,7 @@ pub(crate) struct Parser<'t, 's, 'p, 'o> {
 pub(crate) enum Nested<'x> {
     /// A part of it, as it is written.
     Part(usize, usize),
-    /// What a part of it spells; everything in it is found at that part.
+    /// Decoded text of a part; everything in it has the position of that part.
     Decoded(&'x str, Span),
 }
 
@@ -194,7 +195,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
         self.located_here(read)
     }
 
-    /// Says where in this text an error is that was met in a text inside it.
+    /// Maps an error in an inner text to its position in this text.
     fn located_here<T>(&self, read: Read<T>) -> Read<T> {
         if read.is_err() {
             self.state.failed_from.set(self.text.at);
@@ -243,7 +244,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
         self.state.options.shell
     }
 
-    /// Returns the error for what was read since `start`.
+    /// Returns the error for the text since `start`.
     pub(crate) fn refuse(&self, kind: ReadErrorKind, start: usize) -> ReadError {
         self.state.failed_from.set(start);
         ReadError::new(kind, self.text.span(start, self.text.at.max(start)))
@@ -293,12 +294,12 @@ impl<'p> State<'_, 'p> {
         }
     }
 
-    /// Returns whether nothing is nested around what is being read.
+    /// Whether nothing is nested around the current position.
     pub(crate) const fn is_outermost(&self) -> bool {
         self.depth == 0
     }
 
-    /// Returns whether the compound command that is being read stands in nothing else.
+    /// Whether the current compound command is not nested in another.
     pub(crate) const fn is_outermost_compound(&self) -> bool {
         self.depth <= 1
     }

@@ -1,13 +1,14 @@
-//! What was recognised of a text that cannot be read to its end.
+//! Partial results for a text that cannot be parsed completely.
 //!
-//! A denial must not depend on what stands behind a command: `rm -rf /; echo "${x:-'a'}"` deletes everything although nobody
-//! can be sure what its second half means. So an error does not throw away what was read before it. While it passes through
-//! the levels of the grammar, each of them puts what it already holds around what the level below it kept: words around an
-//! expansion, a pipeline around a command, a list around a pipeline. Compilers call this error recovery in "panic mode";
-//! like them, the reader goes on behind the next separator (`resume`), since what stands there may run as well.
+//! A denial must not depend on the text behind a command: `rm -rf /; echo "${x:-'a'}"` deletes everything although
+//! the meaning of its second half is uncertain. So an error does not discard the text before it. While it propagates
+//! through the levels of the grammar, each of them wraps its own parts around the result of the level below: words
+//! around an expansion, a pipeline around a command, a list around a pipeline. Compilers call this error recovery in
+//! "panic mode"; like them, the parser continues behind the next separator (`resume`), since that text may run as
+//! well.
 //!
-//! What is kept is a reason to refuse and never one to allow: the place of the error holds something unknown, and what
-//! was read behind it may in truth stand within quotes.
+//! A partial result is a reason to refuse and never one to allow: the place of the error contains something unknown,
+//! and the text behind it may in truth be quoted.
 
 use std::borrow::Cow;
 
@@ -23,11 +24,11 @@ use crate::tree::{
 };
 use crate::word::Builder;
 
-/// How often reading goes on behind an error. Nobody writes a command with more of them.
+/// Maximum number of resumptions. No real command has more errors.
 const MAX_RESUMPTIONS: usize = 32;
 
-/// The longest text of which as much as possible is read although it is longer than [`ReadOptions::max_bytes`]. Linux takes no
-/// argument of a program that is longer than 128 KiB, so a longer text can only come from a file or a pipe.
+/// Maximum size of a text that is parsed as far as possible although it is longer than [`ReadOptions::max_bytes`].
+/// Linux accepts no program argument longer than 128 KiB, so a longer text can only come from a file or a pipe.
 const MAX_PARTIAL_BYTES: usize = 1024 * 1024;
 
 /// The part in which reading failed, as far as it was recognised.
@@ -43,7 +44,7 @@ pub(crate) enum Partial<'t> {
 #[derive(Debug)]
 pub(crate) struct PartlyParsed<'t> {
     pub(crate) parsed: Parsed<'t>,
-    /// Whether a limit kept parts of the text from being looked at.
+    /// Whether a limit excluded parts of the text.
     pub(crate) is_cut: bool,
     /// Whether it was read to its end after all, with the end of the text for that of a here-document.
     pub(crate) is_whole: bool,
@@ -83,7 +84,7 @@ pub(crate) fn parse_partly<'t>(
     }
 }
 
-/// A place at which reading begins.
+/// A position at which parsing begins.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     at: usize,
@@ -97,7 +98,7 @@ impl Start {
     }
 }
 
-/// What was read so far, and where reading goes on.
+/// The result so far, and the position at which parsing resumes.
 struct Resumed<'t> {
     items: Vec<Item<'t>>,
     error: Option<ReadError>,
@@ -139,8 +140,8 @@ impl<'t> Resumed<'t> {
     /// Finds out where to go on behind an error.
     fn resume(&mut self, text: &str, at: usize, error: ReadError, state: &State<'_, '_>) {
         let at = if error.kind.is_open_quote() {
-            // All that was read before was certain, so this quote is one, and the shell looks for its end as well. Behind an
-            // error it may be the end of a quoted text that was taken for the beginning of one.
+            // Everything before was certain, so this quote opens a string, and the shell searches for its end as
+            // well. Behind an error it may be the end of a quoted string that was taken for the start of one.
             if self.error.is_none() {
                 return;
             }
@@ -162,16 +163,16 @@ impl<'t> Resumed<'t> {
     }
 }
 
-/// What stands between commands, or around some.
+/// Separators between and around commands.
 const SEPARATORS: &[u8] = b";&|\n()`";
 
-/// Returns how many bytes of blanks and separators a text begins with.
+/// Returns the number of blanks and separators at the start of a text.
 fn separators(text: &str) -> usize {
     text.bytes().take_while(|byte| SEPARATORS.contains(byte) || matches!(byte, b' ' | b'\t')).count()
 }
 
 impl<'t> Parser<'t, '_, '_, '_> {
-    /// Returns a list, or keeps it where what follows it cannot be read.
+    /// Returns a list, or keeps it if the following text cannot be parsed.
     pub(crate) fn list_unless(&mut self, end: Read<()>, mut list: List<'t>) -> Read<List<'t>> {
         match end {
             Ok(()) => Ok(list),
@@ -183,7 +184,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Returns the parts of a command, or keeps them where one of them cannot be read.
+    /// Returns the parts of a command, or keeps them if one of them cannot be parsed.
     pub(crate) fn clauses_unless<T>(&mut self, end: Read<T>, clauses: &mut Vec<List<'t>>) -> Read<T> {
         if end.is_err() {
             let mut clauses = std::mem::take(clauses);
@@ -193,7 +194,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         end
     }
 
-    /// Keeps the words before a list that cannot be read, and what was read of the list.
+    /// Keeps the words before an unparsable list, and the parsed part of the list.
     pub(crate) fn words_unless<T>(&mut self, end: Read<T>, words: &mut Vec<Word<'t>>) -> Read<T> {
         if end.is_err() {
             let words = std::mem::take(words);
@@ -203,7 +204,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         end
     }
 
-    /// Keeps a command behind which a redirection cannot be read.
+    /// Keeps a command that is followed by an unparsable redirection.
     pub(crate) fn keep_compound(&mut self, kind: Kind<'t>) {
         let span = self.text.span(self.text.at, self.text.at);
         let mut items = vec![item(compound(kind, span))];
@@ -211,7 +212,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.keep(Kind::Group(List { items }));
     }
 
-    /// Keeps the commands of a pipeline of which one cannot be read.
+    /// Keeps the commands of a pipeline, one of which cannot be parsed.
     pub(crate) fn keep_pipeline(&mut self, mut pipeline: Pipeline<'t>) {
         if let Some(command) = self.take_command() {
             pipeline.commands.push(command);
@@ -220,7 +221,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.keep(Kind::Group(List { items }));
     }
 
-    /// Keeps a simple command of which a part cannot be read.
+    /// Keeps a simple command, a part of which cannot be parsed.
     pub(crate) fn keep_simple(&mut self, mut command: Simple<'t>) {
         let at = self.text.at;
         match self.state.partial.take() {
@@ -243,7 +244,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Keeps a redirection to a file whose name cannot be read.
+    /// Keeps a redirection to a file with an unparsable name.
     pub(crate) fn keep_redirect(
         &mut self,
         start: usize,
@@ -255,7 +256,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.state.partial = Some(Partial::Redirect(redirect));
     }
 
-    /// Keeps an assignment whose value cannot be read.
+    /// Keeps an assignment with an unparsable value.
     pub(crate) fn keep_assignment(&mut self, start: usize, name: Cow<'t, str>, appends: bool) {
         let (span, value) = (self.text.span(start, self.text.at), AssignedValue::Word(self.kept_word()));
         let assigned =
@@ -263,7 +264,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.state.partial = Some(Partial::Assignment(assigned));
     }
 
-    /// Takes what was kept, as a word.
+    /// Takes the partial result as a word.
     pub(crate) fn kept_word(&mut self) -> Word<'t> {
         match self.state.partial.take() {
             Some(Partial::Word(word)) => word,
@@ -282,7 +283,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.state.partial = Some(Partial::Word(word));
     }
 
-    /// Keeps what is in the middle of something that cannot be read.
+    /// Keeps the content of an unparsable construct.
     pub(crate) fn pieces_unless<T>(&mut self, end: Read<T>, inside: &mut Builder<'t>) -> Read<T> {
         if end.is_err() {
             self.keep_pieces(std::mem::take(inside));
@@ -290,7 +291,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         end
     }
 
-    /// Returns a word that begins with `pieces`, runs `inner`, and goes on in a way that is not known.
+    /// Returns a word that begins with `pieces`, runs `inner`, and continues in an unknown way.
     fn unknown_word(&self, mut pieces: OneOrMany<Piece<'t>>, inner: Option<Command<'t>>) -> Word<'t> {
         let span = self.text.span(self.text.at, self.text.at);
         let mut replaced = |kind| {
@@ -299,7 +300,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if let Some(inner) = inner {
             replaced(ExpansionKind::Command(list_of(inner)));
         }
-        // Whatever shells make of the place where reading failed: any text, of any number of words.
+        // The unparsable part may be any text of any number of words.
         replaced(ExpansionKind::Parameter {
             name: Cow::Borrowed("*"),
             action: Action::Value,
@@ -310,7 +311,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Word { span, marks: Marks::default(), pieces }
     }
 
-    /// Takes what was kept, as a command.
+    /// Takes the partial result as a command.
     pub(crate) fn take_command(&mut self) -> Option<Command<'t>> {
         Some(match self.state.partial.take()? {
             Partial::Command(command) => command,

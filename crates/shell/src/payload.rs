@@ -1,4 +1,4 @@
-//! What a program runs: wrappers, shells, builtins that take text, and lists of arguments.
+//! Programs that run others: wrappers, shells, builtins that evaluate text, and lists of arguments.
 
 use std::borrow::Cow;
 
@@ -33,15 +33,15 @@ static COMPLETION: OptionTable = OptionTable::new(
     "-a -b -c -d -e -f -g -j -k -s -u -v -p -r -D -E -I -o: -A: -G: -W: -F: -C: -X: -P: -S: -V:",
 );
 
-/// Lists what runs because `run` runs.
+/// Lists the commands that `run` runs.
 pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let Some(name) = run.program() else { return };
     let name = last_name(name);
-    // What runs on another machine cannot be read as a text of this one.
+    // A command for another machine cannot be parsed as a text of this one.
     if run.invocation == InvocationKind::Elsewhere {
         return;
     }
-    // Each level costs another look at the same words; the limit keeps the whole linear.
+    // Each level inspects the same words again; the limit keeps the whole linear.
     if call_chain::length(context.call_chain) >= MAX_CHAIN {
         return walk.hazard(HazardKind::TooDeep, run.span);
     }
@@ -92,10 +92,10 @@ pub(crate) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
     evaluated::builtin(walk, Builtin { name, argv: &run.argv, span: run.span, context: inner });
 }
 
-/// Returns the shell that runs the text given to a program, for shells whose language is near enough.
+/// Returns the shell that runs a program's text, for shells with a similar language.
 fn shell_named(name: &str) -> Option<Shell> {
     Shell::named(name).or(match name {
-        // Other languages: simple commands read the same, and what does not is refused or reported.
+        // Other languages: simple commands have the same syntax, and everything else is refused or reported.
         "fish" | "csh" | "tcsh" | "elvish" | "xonsh" | "nu" | "oil" | "osh" | "rc" | "es" => {
             Some(Shell::Bash)
         }
@@ -127,7 +127,7 @@ fn trap<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
     let [action, _, ..] = words else { return };
-    // `trap - INT` and `trap 2` give signals back, and run nothing.
+    // `trap - INT` and `trap 2` reset signals, and run nothing.
     let resets = action.known().is_some_and(|word| {
         matches!(word, "-" | "" | "-p" | "-l") || word.bytes().all(|b| b.is_ascii_digit())
     });
@@ -199,7 +199,7 @@ fn is_reserved(name: &str) -> bool {
     WORDS.contains(&name)
 }
 
-/// `bind -x '"\C-a": command'` runs what stands behind the name of the key.
+/// `bind -x '"\C-a": command'` runs the text behind the name of the key.
 fn bound<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     value_after(walk, run, &["-x"], context);
     for word in run.argv.iter().skip(1).filter_map(Arg::known) {

@@ -4,12 +4,12 @@ use crate::span::Span;
 
 /// A command that was not read, because the reader is not sure that every shell reads it the same way.
 ///
-/// It can never lead to permission: what is not understood is not allowed.
+/// It can never lead to permission: an unreadable text is not allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} (bytes {} to {})", span.start, span.end)]
 #[non_exhaustive]
 pub struct ReadError {
-    /// What the reader met.
+    /// The construct that was met.
     pub kind: ReadErrorKind,
     /// Where it met it.
     pub span: Span,
@@ -23,18 +23,18 @@ impl ReadError {
 }
 
 impl ReadErrorKind {
-    /// Returns whether the text deceives whoever looks at it, while a shell could read it.
+    /// Whether the text deceives its reader although a shell could parse it.
     #[must_use]
     pub const fn is_appearance(self) -> bool {
         matches!(self, Self::ControlCharacter | Self::DeceptiveCharacter | Self::InvisibleCharacter)
     }
 
-    /// Returns whether a limit was reached: what lies beyond was not looked at.
+    /// Whether a limit was reached: the text beyond it was not inspected.
     pub(crate) const fn is_limit(self) -> bool {
         matches!(self, Self::TooDeep | Self::TooManyCommands | Self::TooManyWords)
     }
 
-    /// Returns whether the end of something quoted was looked for up to the end of the text.
+    /// Whether the end of a quoted string was searched up to the end of the text.
     #[must_use]
     pub const fn is_open_quote(self) -> bool {
         matches!(
@@ -50,7 +50,7 @@ impl ReadErrorKind {
 /// The reasons for not reading a text, each with the sentence that explains it.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $message:literal;)*) => {
-        /// What the reader met that it does not read.
+        /// A construct that is not read.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum ReadErrorKind { $($(#[$doc])* $name,)* }
@@ -65,7 +65,7 @@ macro_rules! reasons {
                 match self { $(Self::$name => $code,)* }
             }
 
-            /// Returns what it means, for people.
+            /// Returns a description for display.
             #[must_use]
             pub const fn message(self) -> &'static str {
                 match self { $(Self::$name => $message,)* }
@@ -89,15 +89,15 @@ reasons! {
     DeceptiveCharacter = "deceptive_character", "an invisible character hides or reorders what is shown";
     /// An unquoted character that looks like a space, or like nothing, but is part of a word.
     InvisibleCharacter = "invisible_character", "an invisible or space-like character is part of a word";
-    /// A quote without its end.
+    /// A quote that is not closed.
     UnterminatedQuote = "unterminated_quote", "a quote is not closed";
-    /// A substitution without its end.
+    /// A substitution that is not closed.
     UnterminatedSubstitution = "unterminated_substitution", "a substitution is not closed";
-    /// A parameter or arithmetic expansion without its end.
+    /// An expansion that is not closed.
     UnterminatedExpansion = "unterminated_expansion", "an expansion is not closed";
     /// A here-document without its last line.
     UnterminatedHeredoc = "unterminated_heredoc", "a here-document does not end";
-    /// A group, a loop or a condition without its end.
+    /// An incomplete group, loop or condition.
     UnterminatedCommand = "unterminated_command", "the command is not complete";
     /// A backslash with nothing after it.
     TrailingBackslash = "trailing_backslash", "a backslash has nothing to quote";

@@ -1,9 +1,9 @@
 //! The same commands in one canonical spelling.
 //!
-//! Running the canonical text instead of the original one closes the gap between what was judged and what runs:
-//! every word stands in quotes that all shells read alike, and nothing is left to expand. It is the same idea as Python's
-//! `shlex.quote` and bash's `${x@Q}`, for a whole list of commands instead of one word, and with single quotes only, which
-//! POSIX, bash and zsh read alike in every mode.
+//! Running the canonical text instead of the original one closes the gap between judgement and execution: every word
+//! is in quotes that all shells read alike, and no expansion remains. It is the same idea as Python's `shlex.quote`
+//! and bash's `${x@Q}`, for a whole list of commands instead of one word, and with single quotes only, which POSIX,
+//! bash and zsh read alike in every mode.
 
 use std::fmt::Write;
 
@@ -47,7 +47,7 @@ pub(crate) fn argv(simple: &Simple<'_>, shell: Shell) -> Option<Vec<String>> {
         }
         argv.extend(known(word, shell)?);
     }
-    // `{,}` is no words at all.
+    // `{,}` expands to no words at all.
     (!argv.is_empty()).then_some(argv)
 }
 
@@ -102,7 +102,7 @@ fn simple(simple: &Simple<'_>, shell: Shell) -> Option<String> {
     let mut text = words.join(" ");
     redirects(&simple.redirects, shell, &mut text)?;
     let text = text.trim_start();
-    // A command of which nothing is left cannot be written down.
+    // An empty command cannot be written.
     (!text.is_empty()).then(|| text.to_owned())
 }
 
@@ -154,8 +154,8 @@ fn known(word: &Word<'_>, shell: Shell) -> Option<Vec<String>> {
     found.iter().map(|arg: &Arg<'_>| arg.known().map(str::to_owned)).collect()
 }
 
-/// Returns the spelling of a word that begins with a home directory: `~/` stays outside the quotes. Refuses every
-/// other unquoted tilde, and returns nothing for a word without one.
+/// Returns the spelling of a word that begins with a home directory: `~/` is kept outside the quotes. Refuses every
+/// other unquoted tilde, and returns `None` for a word without one.
 #[expect(clippy::option_option, reason = "not to be rendered, no tilde, or its spelling")]
 fn tilde(word: &Word<'_>) -> Option<Option<String>> {
     if !word.marks.has(Marks::TILDE) {

@@ -1,13 +1,13 @@
-//! Walks over what was read and lists what it does.
+//! Walks over the parsed tree and lists its actions.
 //!
 //! This is a may-analysis, an abstract interpretation that joins by union: a word is either known or known by its
-//! beginning, and whatever some path through the text can run is in the list. It keeps no state for branches, so that each
-//! node of the tree is visited once and time stays proportional to the text; what that loses in precision is made up for by
-//! saying so (`Arg::Unknown`, the hazards). CoLiS executes scripts symbolically and ShellCheck runs a data flow analysis
-//! on a control flow graph: both know more about one script, and may come back to a part of it.
+//! prefix, and whatever some path through the text can run is in the list. It keeps no state for branches, so that
+//! each node of the tree is visited once and time is linear; the lost precision is reported (`Arg::Unknown`, the
+//! hazards). CoLiS executes scripts symbolically and ShellCheck runs a data flow analysis on a control flow graph:
+//! both know more about one script, and may visit a part of it repeatedly.
 //!
 //! Nothing is skipped because it might not happen: both sides of `||`, every arm of a `case` and the body of a
-//! function that is never called are listed, for the text alone does not tell.
+//! function that is never called are listed, because the text alone does not decide it.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -38,7 +38,7 @@ mod values;
 
 pub(crate) use values::Set;
 
-/// Lists what `parsed` does.
+/// Lists the actions of `parsed`.
 pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions<'t> {
     let mut walk = Walk::new(options);
     let stdin = Stdin::Inherited;
@@ -55,12 +55,12 @@ pub(crate) fn actions<'t>(parsed: &Parsed<'t>, options: &ReadOptions) -> Actions
     };
     walk.translated(parsed.translated);
     walk.list(&parsed.list, context);
-    // Last, because a value counts wherever it was set: what evaluates it may stand before in the text, in a loop.
+    // Last, because a value counts wherever it was set: in a loop, its evaluation may come earlier in the text.
     walk.values_that_are_evaluated(context);
     walk.data_that_is_evaluated();
     let mut actions = walk.actions;
     if walk.exports_all {
-        // Also what stands before: it may be in a function that is called behind.
+        // Including earlier ones: they may be in a function that is called later.
         actions.assignments.iter_mut().for_each(|assignment| assignment.exported = true);
     }
     actions
@@ -73,7 +73,7 @@ pub(crate) struct Walk<'t, 'o> {
     pub(crate) actions: Actions<'t>,
     /// How many bytes of nested texts may still be read.
     pub(crate) budget: usize,
-    /// How many words may still be given from one program to the next.
+    /// How many words may still be passed from one program to the next.
     handed_on: usize,
     /// Functions that are certainly defined here, the innermost scope last.
     functions: Vec<String>,
@@ -81,13 +81,13 @@ pub(crate) struct Walk<'t, 'o> {
     maybe: Vec<String>,
     /// Values that would run something if they were evaluated.
     pub(crate) values: Vec<(String, Span)>,
-    /// Which programs wrote what variables hold.
+    /// Programs that wrote the values of variables.
     var_sources: VarSources,
     /// Which variables are named.
     pub(crate) shown: Shown,
-    /// What variables may hold.
+    /// Possible contents of variables.
     pub(crate) known: Values,
-    /// Variables that stand for others. Few texts have any.
+    /// Name references. Few texts have any.
     pub(crate) references: HashSet<String>,
     /// Whether `!(` may begin a pattern.
     pub(crate) has_patterns: bool,
@@ -97,7 +97,7 @@ pub(crate) struct Walk<'t, 'o> {
     expands_prompts: bool,
 }
 
-/// What surrounds the part that is being walked over.
+/// Surroundings of the current part of the tree.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a, 't> {
     pub(crate) heredocs: &'a [Heredoc<'t>],
@@ -111,21 +111,21 @@ pub(crate) struct Context<'a, 't> {
     /// In how many texts it is nested.
     pub(crate) texts: usize,
     pub(crate) shell: Shell,
-    /// The words that a simple command is written with, one for each of its arguments.
+    /// The source words of a simple command, one for each of its arguments.
     pub(crate) words: &'a [&'a Word<'t>],
 }
 
 impl<'a, 't> Context<'a, 't> {
-    /// Returns how an argument is written, counted from the last one: wrappers take words away at the beginning.
+    /// Returns the source word of an argument, counted from the last one: wrappers remove words at the beginning.
     pub(crate) fn written(&self, from_end: usize) -> Option<&'a Word<'t>> {
         self.words.get(self.words.len().checked_sub(from_end)?).copied()
     }
 }
 
-/// What a command reads from its standard input.
+/// Standard input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Stdin {
-    /// What the whole text reads.
+    /// The standard input of the whole text.
     Inherited,
     /// A pipe or a file.
     Unknown,
@@ -160,9 +160,10 @@ impl<'t, 'o> Walk<'t, 'o> {
         // Where the chain of `&&` and `||` began, and where its first command ended.
         let mut assigned = self.known.enter();
         for Item { pipeline, then } in &list.items {
-            // zsh measures in a shell of its own, which keeps what is defined there.
+            // zsh measures in a subshell, which keeps the definitions there.
             let is_timed = context.shell == Shell::Zsh && pipeline.prefixes.contains(&Prefix::Time);
-            // What is defined in a subshell is gone after it, so functions of a pipeline or a background job do not count later.
+            // Definitions in a subshell end with it, so functions of a pipeline or a background job do not count
+            // later.
             let in_shell = pipeline.commands.len() == 1 && *then != Join::Background && !is_timed;
             let alongside = context.alongside || !in_shell;
             let start = self.next();
@@ -198,7 +199,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.own_shell(start);
     }
 
-    /// Notes that what was listed since `start` runs in a shell of its own.
+    /// Records that the programs listed since `start` run in a subshell.
     pub(crate) fn own_shell(&mut self, start: usize) {
         if start < self.next() {
             self.actions.own_shells.push(start..self.next());
@@ -234,7 +235,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    /// After `shopt -s extglob`, `!(a)` is a pattern for names of programs rather than a list whose success is turned round.
+    /// After `shopt -s extglob`, `!(a)` is a pattern for program names rather than a negated list.
     fn negated_list(&mut self, pipeline: &Pipeline<'t>) {
         if let Some(Command::Compound(compound)) = pipeline.commands.first()
             && matches!(compound.kind, Kind::Subshell(_))
@@ -319,7 +320,7 @@ impl<'t, 'o> Walk<'t, 'o> {
                 let around = self.shown.begin();
                 operands.iter().for_each(|operand| self.operand(operand, context));
                 let shown = self.shown.end(around);
-                // What an expression matches is kept: `[[ $x =~ (.*) ]]`.
+                // The matches of an expression are stored: `[[ $x =~ (.*) ]]`.
                 ["BASH_REMATCH", "MATCH", "match"].iter().for_each(|name| self.shown.copy(name, &shown));
             }
             Kind::Function { name, body } => self.function(name.as_deref(), body, context),
@@ -357,7 +358,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.shown.copy(name, &shown);
         self.var_sources.set(name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let value = match words {
-            // The arguments of the script, or what a person chooses.
+            // The arguments of the script, or a user's choice.
             [] => Value::DATA,
             words => self.value_of_words(words, context.shell),
         };
@@ -366,7 +367,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             _ => Arg::any(),
         };
         let span = words.first().map_or(whole, |word| word.span);
-        // A loop makes it stand for one variable after the other.
+        // A loop makes it refer to one variable after the other.
         if self.references.contains(name) {
             self.hazard(HazardKind::UnknownVariable, span);
         }
@@ -386,7 +387,7 @@ impl<'t, 'o> Walk<'t, 'o> {
             return self.actions.functions.push(definition(name, start..self.next()));
         };
         let (functions, assigned) = (self.functions.len(), self.known.enter());
-        // POSIX finds special builtins before functions, bash does not unless told so: neither is certain.
+        // POSIX finds special builtins before functions, bash only in POSIX mode: neither is certain.
         let special = matches!(
             name,
             "." | ":"
@@ -419,7 +420,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    /// Lists what variables give to programs.
+    /// Lists the flows from variables to programs.
     fn flows_of(&mut self, from: Vec<Range<usize>>, into: &Range<usize>, through: DataFlow) {
         from.into_iter().for_each(|from| self.flow(from, into.clone(), through));
     }
@@ -435,26 +436,26 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    /// Lists that commands are given the values of variables.
+    /// Lists that commands receive the values of variables.
     fn uses(&mut self, names: Vec<String>, runs: Range<usize>) {
         if !names.is_empty() && !runs.is_empty() {
             self.actions.uses.push(VariableUse { names, runs });
         }
     }
 
-    /// Says whose redirections these are.
+    /// Assigns redirections to their programs.
     fn redirected(&mut self, redirects: Range<usize>, runs: Range<usize>) {
         for redirect in self.actions.redirects.get_mut(redirects).unwrap_or_default() {
             redirect.runs = runs.clone();
         }
     }
 
-    /// Lists a run, and what runs because of it.
+    /// Lists a run, and everything that it runs.
     pub(crate) fn run(&mut self, argv: Vec<Arg<'t>>, span: Span, context: Context<'_, 't>, open_ended: bool) {
         let is_direct = context.call_chain.is_none() || context.invocation == InvocationKind::AsWritten;
         let mut invocation = context.invocation;
         if let (Some(name), true) = (argv.first().and_then(Arg::known), is_direct) {
-            // Whatever was defined may be gone after these, so a later call of it is no longer certain to be the function.
+            // These may remove definitions, so a later call is no longer certain to be the function.
             if matches!(name, "unset" | "unfunction" | "unalias" | "disable") {
                 self.maybe.append(&mut self.functions);
             } else if self.functions.iter().any(|function| function == name) {
@@ -494,7 +495,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         self.actions.hazards.push(ShellHazard { kind, span });
     }
 
-    /// Takes the length of a nested text off what may still be read, and returns how it is read; nothing where that is too much.
+    /// Charges a nested text to the budget and returns its options; `None` if the budget is exceeded.
     fn spend(&mut self, text: &str, span: Span, context: &Context<'_, 't>) -> Option<ReadOptions> {
         let left = self.budget.checked_sub(text.len()).filter(|_| context.texts < self.options.max_texts);
         match left {
@@ -504,7 +505,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         left.map(|_| ReadOptions { shell: context.shell, ..self.options.clone() })
     }
 
-    /// Reads a nested text and walks over it. `borrowed` is the text itself where it is part of the whole text.
+    /// Parses a nested text and walks over it. `borrowed` is the text itself if it is part of the whole text.
     pub(crate) fn nested(
         &mut self,
         text: &str,
@@ -526,7 +527,7 @@ impl<'t, 'o> Walk<'t, 'o> {
         }
     }
 
-    /// Reads a text that may be a command, and walks over what can be understood of it. That it cannot be read says nothing.
+    /// Parses a text that may be a command, and walks over the understood part. A failure is not reported.
     pub(crate) fn nested_perhaps(&mut self, text: &str, span: Span, context: Context<'_, 't>) {
         let Some(options) = self.spend(text, span, &context) else { return };
         let parsed = parser::parse(text, None, Origin::Decoded(span), &options, Admission::Checked);

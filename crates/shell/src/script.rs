@@ -27,9 +27,9 @@ impl<'t> Script<'t> {
         Ok(Self { parsed, options: options.clone() })
     }
 
-    /// Reads the commands in `text` without refusing characters that deceive a person.
+    /// Parses the commands in `text` without refusing deceptive characters.
     ///
-    /// What it finds is a reason to refuse, never to allow: a rule that denies `rm` holds for `rm` after a carriage
+    /// The result is a reason to refuse, never to allow: a rule that denies `rm` applies to `rm` after a carriage
     /// return too.
     ///
     /// # Errors
@@ -53,14 +53,14 @@ impl<'t> Script<'t> {
         runs::actions(&self.parsed, &self.options)
     }
 
-    /// Returns the same commands in one canonical spelling, when every word is certain and nothing but lists,
-    /// pipelines, groups and subshells joins them.
+    /// Returns the same commands in one canonical spelling, if every word is certain and only lists, pipelines,
+    /// groups and subshells join them.
     ///
-    /// Run this instead of the original text, and what runs is what was judged.
+    /// Run this instead of the original text, so that the judged text is the one that runs.
     #[must_use]
     pub fn rendered(&self) -> Option<String> {
         let text = render::list(&self.parsed.list, self.options.shell)?;
-        // What cannot be read again cannot be judged: `$'\e'` spells a character that must not stand there itself.
+        // The result must be readable again: `$'\e'` encodes a character that is not permitted literally.
         Script::read(&text, &self.options).is_ok().then_some(text)
     }
 
@@ -70,7 +70,7 @@ impl<'t> Script<'t> {
         render::argv(self.only_command()?, self.options.shell)
     }
 
-    /// Returns how many steps reading took: proportional to the length of the text, whatever is in it.
+    /// Returns the number of parsing steps: linear in the length of any text.
     #[must_use]
     pub const fn steps(&self) -> usize {
         self.parsed.steps
@@ -88,10 +88,10 @@ impl<'t> Script<'t> {
     }
 }
 
-/// What was recognised of a text that cannot be read with certainty.
+/// The recognised part of a text that cannot be parsed with certainty.
 ///
-/// It is a reason to refuse and never one to allow, so that it has no rendering: what shells make of the rest is not known, and
-/// what was found behind the first error may in truth be quoted.
+/// It is a reason to refuse and never one to allow, so it has no rendering: the meaning of the rest is unknown, and
+/// text behind the first error may in truth be quoted.
 ///
 /// ```
 /// use stockade_shell::{ReadOptions, Script};
@@ -109,21 +109,21 @@ pub struct PartialScript<'t> {
 }
 
 impl<'t> PartialScript<'t> {
-    /// Returns what the recognised commands run, open and set. Where reading failed, something unknown stands.
+    /// Returns the actions of the recognised commands. The place of an error contains something unknown.
     #[must_use]
     pub fn actions(&self) -> Actions<'t> {
         self.script.actions()
     }
 
-    /// Returns whether a limit kept a part of the text from being looked at: more commands, words, errors or levels than
-    /// anyone writes, or more than a megabyte.
+    /// Whether a limit excluded a part of the text: more commands, words, errors or levels than in any real text, or
+    /// more than a megabyte.
     #[must_use]
     pub const fn is_cut(&self) -> bool {
         self.is_cut
     }
 
-    /// Returns whether everything was recognised: all that the text lacks is the last line of a here-document, for which shells take
-    /// the end of the text. No other command may be put behind such a text.
+    /// Whether everything was recognised: only the last line of a here-document is missing, for which shells accept
+    /// the end of the text. No other command may be appended to such a text.
     #[must_use]
     pub const fn is_whole(&self) -> bool {
         self.is_whole

@@ -1,8 +1,8 @@
-//! Options of shells that change how what follows is read, and those that do not.
+//! Shell options that change the parsing of the following text, and those that do not.
 //!
-//! bash(1), `set` and `shopt`; zshoptions(1); POSIX.1, `set`. What is in no list changes how text is read, for all anybody
-//! knows: history expansion runs what stands in a comment, `keyword` makes an argument an assignment, and in `posix` mode
-//! other functions run.
+//! bash(1), `set` and `shopt`; zshoptions(1); POSIX.1, `set`. An option that is in no list is assumed to change
+//! parsing: history expansion runs text in a comment, `keyword` turns an argument into an assignment, and in `posix`
+//! mode other functions run.
 
 use crate::actions::Arg;
 use crate::options::Shell;
@@ -15,10 +15,10 @@ enum Switch {
 }
 use Switch::{Off, On};
 
-/// Letters of `set` that are harmless, whichever way they are switched, then those that are harmless when they are switched
-/// on, which is how a shell begins.
+/// Letters of `set` that are harmless both on and off, then those that are harmless when switched on, which is their
+/// initial state.
 const LETTERS: &[(Shell, &str, &str)] = &[
-    // `a` exports what is set, and whatever is set counts here, exported or not.
+    // `a` exports every assigned variable, and assignments count here whether exported or not.
     (Shell::Bash, "abefmnuvxCET", "hB"),
     (Shell::Sh, "abefmnuvxC", "hB"),
     (Shell::Zsh, "aefnuvxC", ""),
@@ -85,7 +85,7 @@ const SHOPT: &[&str] = &[
 const SHOPT_ON: &[&str] =
     &["interactive_comments", "promptvars", "sourcepath", "extquote", "patsub_replacement"];
 
-/// Names of `setopt` that are harmless, without underscores. `no` before a name switches it off.
+/// Names of `setopt` that are harmless, without underscores. The prefix `no` switches an option off.
 const SETOPT: &[&str] = &[
     "aliasfuncdef",
     "allexport",
@@ -160,14 +160,14 @@ const SETOPT: &[&str] = &[
     "dotglob",
 ];
 
-/// Names of `setopt` that are harmless when they are switched on, which they are without a configuration.
+/// Names of `setopt` that are harmless when switched on, which is their initial state.
 const SETOPT_ON: &[&str] =
     &["interactivecomments", "hashall", "hashcmds", "hashdirs", "multios", "equals", "glob", "bareglobqual"];
 
-/// What a change of options means for what follows.
+/// Effect of an option change on the following text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// Nothing that matters here.
+    /// No relevant effect on it.
     Nothing,
     /// Patterns in parentheses: `!(a)` is one from here on.
     Patterns,
@@ -175,7 +175,7 @@ pub(crate) enum Change {
     Reading,
 }
 
-/// Returns what a builtin changes by its words, of which the first is its name.
+/// Returns the effect of a builtin with these words, the first of which is its name.
 pub(crate) fn changed(name: &str, argv: &[Arg<'_>], shell: Shell) -> Change {
     let words = argv.get(1..).unwrap_or_default();
     match name {
@@ -186,13 +186,13 @@ pub(crate) fn changed(name: &str, argv: &[Arg<'_>], shell: Shell) -> Change {
         "emulate" if shell == Shell::Zsh => by_emulate(words),
         "history" | "fc" | "r" if runs_history(name, words, shell) => Change::Reading,
         "functions" if words.iter().any(|word| may_be_option(word)) && shell == Shell::Zsh => Change::Reading,
-        // Functions that take the places of builtins and programs, from files and modules.
+        // These install functions in place of builtins and programs, from files and modules.
         "enable" | "disable" | "zmodload" | "autoload" | "unhash" if !words.is_empty() => Change::Reading,
         _ => Change::Nothing,
     }
 }
 
-/// Returns whether a builtin or a shell may be told to export every variable that is set from then on.
+/// Whether a builtin or a shell may be told to export every variable that is set from then on.
 pub(crate) fn may_export_all(name: &str, words: &[Arg<'_>]) -> bool {
     let is_named = |text: &str| text.to_ascii_lowercase().replace('_', "") == "allexport";
     let is_switch = |text: &str| text.starts_with('-') && !text.starts_with("--") && text.contains('a');
@@ -206,7 +206,7 @@ pub(crate) fn may_export_all(name: &str, words: &[Arg<'_>]) -> bool {
     }
 }
 
-/// Returns what a shell is told to change by the words after its name, before the text that it runs.
+/// Returns the effect of a shell's options before the text that it runs.
 pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
     let mut found = Change::Nothing;
     let mut rest = words.iter();
@@ -224,7 +224,7 @@ pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
             found = found.max(match letter {
                 'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, switch, shell)),
                 'O' => rest.next().map_or(Change::Nothing, |name| shopt_name(name, switch)),
-                // Reads its text elsewhere, or as another kind of shell, which says nothing about the text.
+                // Changes where the text comes from, or the kind of shell, but not the parsing of the text.
                 'c' | 's' | 'l' | 'i' | 'p' | 'r' | 'D' => Change::Nothing,
                 'f' if shell == Shell::Zsh => Change::Nothing,
                 letter => set_letter(letter, switch, shell),
@@ -234,7 +234,7 @@ pub(crate) fn at_start(words: &[Arg<'_>], shell: Shell) -> Change {
     found
 }
 
-/// Long options of shells that say nothing about how text is read.
+/// Long options of shells that do not affect parsing.
 const LONG: &[&str] = &[
     "",
     "command",
@@ -259,7 +259,7 @@ fn long_at_start(name: &str, shell: Shell) -> Change {
     if LONG.contains(&name) {
         return Change::Nothing;
     }
-    // zsh takes the name of any option.
+    // zsh accepts the name of any option.
     if shell == Shell::Zsh { setopt_name(&name.replace('-', "_"), On) } else { Change::Reading }
 }
 
@@ -277,9 +277,9 @@ fn by_set(words: &[Arg<'_>], shell: Shell) -> Change {
         let Some((switch, letters)) = cluster(text) else { break };
         for letter in letters.chars() {
             found = found.max(match letter {
-                // Without a name it only lists.
+                // Without a name it only prints a list.
                 'o' => rest.next().map_or(Change::Nothing, |name| set_name(name, switch, shell)),
-                // zsh: `set -A name value …`, of which the assignment is told elsewhere.
+                // zsh: `set -A name value …`, an assignment that is listed elsewhere.
                 'A' if shell == Shell::Zsh => return found,
                 letter => set_letter(letter, switch, shell),
             });
@@ -348,7 +348,7 @@ fn by_shopt(words: &[Arg<'_>]) -> Change {
             _ => {
                 options = false;
                 found = found.max(match switch {
-                    // Only tells.
+                    // Prints the options only.
                     None => Change::Nothing,
                     Some(switch) if of_set => set_name(word, switch, Shell::Bash),
                     Some(switch) => shopt_name(word, switch),
@@ -403,7 +403,7 @@ fn setopt_name(name: &str, switch: Switch) -> Change {
     if is_harmless { Change::Nothing } else { Change::Reading }
 }
 
-/// `emulate zsh` goes back to what a text is read for anyway.
+/// `emulate zsh` restores the mode for which the text is parsed anyway.
 fn by_emulate(words: &[Arg<'_>]) -> Change {
     let known: Option<Vec<&str>> = words.iter().map(Arg::known).collect();
     match known.as_deref() {
@@ -414,7 +414,7 @@ fn by_emulate(words: &[Arg<'_>]) -> Change {
     }
 }
 
-/// `fc` and `r` run what was run before, and `history -s` says what that was. Lists are harmless.
+/// `fc` and `r` run earlier commands, and `history -s` changes what those were. Listing is harmless.
 fn runs_history(name: &str, words: &[Arg<'_>], shell: Shell) -> bool {
     let lists = |word: &Arg<'_>| word.known().is_some_and(|text| text == "-l" || text.starts_with("-l"));
     match name {

@@ -1,4 +1,4 @@
-//! Which variables a command is given the values of: in its words, in a here-document, or by way of another variable.
+//! Variables whose values a command receives: in its words, in a here-document, or through another variable.
 //!
 //! A may-analysis as all of the walk: a copy is never forgotten, and beyond a bound anything may have been copied.
 
@@ -13,7 +13,7 @@ const ANY: &str = "${…}";
 /// More variables than anyone names in a command, or copies into one variable.
 const MAX_NAMES: usize = 64;
 
-/// The variables that are named in what is being walked over, and those whose values others hold.
+/// The variables named in the current part, and those whose values others contain.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     named: Vec<String>,
@@ -21,12 +21,12 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Begins to collect. Returns what was collected around.
+    /// Starts a collection. Returns the surrounding one.
     pub(crate) fn begin(&mut self) -> Vec<String> {
         std::mem::take(&mut self.named)
     }
 
-    /// Returns what was named since, and goes on with what is around.
+    /// Returns the names collected since, and restores the surrounding collection.
     pub(crate) fn end(&mut self, around: Vec<String>) -> Vec<String> {
         std::mem::replace(&mut self.named, around)
     }
@@ -39,12 +39,12 @@ impl Shown {
         }
     }
 
-    /// Notes that the value of a variable is inserted whose name a variable holds.
+    /// Records an indirection: the value of a variable is inserted whose name is in another variable.
     pub(crate) fn name_by_reference(&mut self) {
         add(&mut self.named, BY_REFERENCE);
     }
 
-    /// Notes that a variable may hold what others do.
+    /// Records that a variable may contain the values of others.
     pub(crate) fn copy(&mut self, into: &str, names: &[String]) {
         if names.is_empty() {
             return;

@@ -33,7 +33,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if command.assignments.is_empty() && command.words.is_empty() && command.redirects.is_empty() {
             return Err(self.refuse_missing_command());
         }
-        // Only after the first word is read does the parenthesis tell `f() …` from a command.
+        // Only after the first word does the parenthesis distinguish `f() …` from a command.
         if self.text.peek() == b'(' {
             return self.function_after_name(command);
         }
@@ -41,7 +41,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(Command::Simple(command))
     }
 
-    /// Reads what a simple command consists of, and returns where it ends.
+    /// Parses the parts of a simple command, and returns its end.
     fn simple_parts(&mut self, command: &mut Simple<'t>) -> Read<usize> {
         let mut end = self.text.at;
         let mut may_assign = true;
@@ -77,7 +77,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if self.shell() == Shell::Zsh && may_assign && self.text.slice(start, start + 1) == "{" {
             return Err(self.refuse(ReadErrorKind::ZshSyntax, start));
         }
-        // `declare x=(a b)` and its like take an array where any other command takes a word.
+        // `declare x=(a b)` and similar builtins accept an array where other commands take a word.
         let declares = command.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
         command.words.push(word);
         if declares && self.text.peek() == b'(' {
@@ -86,13 +86,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(true)
     }
 
-    /// Whether a word changes how zsh reads the command, which only begins after it: `nocorrect x=1 a`.
+    /// Whether a word is a zsh precommand modifier, after which the command begins: `nocorrect x=1 a`.
     fn is_modifier(&self, word: &Word<'t>) -> bool {
         self.shell() == Shell::Zsh && word.bare().is_some_and(|text| text == "nocorrect")
     }
 
-    /// zsh also sets `1=x`, names a descriptor in `{x} > f` and `{x} &> f` with blanks before the operator, and takes
-    /// one in `1&>f`.
+    /// zsh also sets `1=x`, names a descriptor in `{x} > f` and `{x} &> f` with blanks before the operator, and
+    /// accepts one in `1&>f`.
     fn refuse_only_zsh(&mut self, word: &Word<'t>, is_first: bool, start: usize) -> Read<()> {
         let Some(Piece::Bare(text)) = word.pieces().first() else { return Ok(()) };
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -103,16 +103,16 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.skip_blanks();
         let redirects = matches!(self.text.peek(), b'<' | b'>') || self.redirects_both();
         let names = name.is_some_and(is_name) && redirects;
-        // None of them is common enough to be worth reading: a refusal is the safe answer for all.
+        // None of them is common enough to be supported: refusing is safe for all.
         if sets || names || copies { Err(self.refuse(ReadErrorKind::ZshSyntax, start)) } else { Ok(()) }
     }
 
-    /// Whether `&>` stands here.
+    /// Whether `&>` is at this position.
     fn redirects_both(&mut self) -> bool {
         self.text.peek() == b'&' && self.text.peek_second() == b'>'
     }
 
-    /// zsh ends a group at a `}` that stands alone, also after arguments.
+    /// zsh ends a group at a separate `}`, also after arguments.
     fn is_bare_close_brace(&mut self) -> bool {
         self.text.peek() == b'}'
             && matches!(self.text.peek_second(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')')
@@ -130,7 +130,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
         let start = self.text.at;
         for element in self.array()? {
-            // What the elements hold is kept; the text of the array is not an argument of the command.
+            // Keep the expansions of the elements; the text of the array is not an argument of the command.
             let expansions = element.pieces.into_iter().filter(|piece| matches!(piece, Piece::Expansion(_)));
             expansions.for_each(|expansion| word.pieces.push(expansion));
             word.pieces.push(Piece::Bare(Cow::Borrowed(" ")));
@@ -140,7 +140,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Reads `name=value`, whose name is known to end at `after_name`.
+    /// Parses `name=value`, whose name ends at `after_name`.
     fn assignment(&mut self, after_name: usize) -> Read<Assigned<'t>> {
         let start = self.text.at;
         let name = self.cow(start, after_name);
@@ -177,11 +177,11 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(Assigned { span, name, subscript: expansions(subscript), index, appends, value })
     }
 
-    /// Returns where the name ends, when what stands here is an assignment.
+    /// Returns the end of the name, if this is an assignment.
     fn assigned_name(&self) -> Read<Option<usize>> {
         let rest = self.text.rest();
         let length = rest.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
-        // Nearly every word ends here, or goes on with a letter that no assignment has.
+        // Nearly every word ends here, or continues with a letter that no assignment has.
         let goes_on = matches!(self.text.raw(length), b'=' | b'+' | b'[' | b'\\');
         if !goes_on || !rest.get(..length).is_some_and(is_name) {
             return Ok(None);
@@ -229,7 +229,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         loop {
             self.skip_line_ends()?;
             if self.text.eat(b')') {
-                // What follows directly would be part of the same word.
+                // Text directly behind it would be part of the same word.
                 return if self.is_word_end() {
                     Ok(())
                 } else {
@@ -238,14 +238,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
             }
             let element = self.text.at;
             match self.word(WordContext::Argument)? {
-                // bash spells an array in a substitution again before it runs it, and loses such a backslash doing so.
+                // bash prints an array in a substitution again before it runs it, and loses such a backslash.
                 Some(_)
                     if !self.state.is_outermost()
                         && has_escaped_operator(self.text.slice(element, self.text.at)) =>
                 {
                     return Err(self.refuse(ReadErrorKind::Dialect, element));
                 }
-                // bash looks for the end of a subscript beyond the word, and beyond the array.
+                // bash searches for the end of a subscript beyond the word, and beyond the array.
                 Some(_) if is_open_subscript(self.text.slice(element, self.text.at)) => {
                     return Err(self.refuse(ReadErrorKind::AssignmentName, element));
                 }
@@ -258,7 +258,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Returns whether no word goes on here.
+    /// Whether no word continues here.
     fn is_word_end(&mut self) -> bool {
         matches!(self.text.peek(), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' | b'<' | b'>')
     }
@@ -280,7 +280,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Reads a redirection, where one begins here.
+    /// Parses a redirection, if one begins here.
     fn redirect(&mut self) -> Read<Option<Redirected<'t>>> {
         let start = self.text.at;
         let Some(descriptor) = self.descriptor() else { return Ok(None) };
@@ -297,7 +297,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Ok(None);
         };
         self.count_one_more()?;
-        // dash takes the name in braces for a word.
+        // dash reads the name in braces as a word.
         if self.shell() == Shell::Sh && descriptor.as_deref().is_some_and(|name| name.starts_with('{')) {
             return Err(self.refuse(ReadErrorKind::Dialect, start));
         }
@@ -331,7 +331,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(Some(Redirected { span, descriptor, operator, target, heredoc }))
     }
 
-    /// bash takes the `-` of `<&-` for a word of its own, whatever follows it.
+    /// bash reads the `-` of `<&-` as a separate word, whatever follows it.
     fn check_closing(&mut self, operator: RedirectOperator) -> Read<()> {
         let copies = matches!(operator, RedirectOperator::DuplicateInput | RedirectOperator::DuplicateOutput);
         let ends = matches!(
@@ -344,7 +344,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Returns what an operator means before this target: `>&word` writes both outputs to a file.
+    /// Returns the meaning of an operator before this target: `>&word` redirects both outputs to a file.
     fn with_target(
         &self,
         operator: RedirectOperator,
@@ -369,7 +369,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Reads the number or the `{name}` before an operator. Returns nothing when no redirection begins here.
+    /// Parses the number or the `{name}` before an operator. Returns `None` if no redirection begins here.
     #[expect(clippy::option_option, reason = "no redirection, one without a descriptor, one with it")]
     fn descriptor(&mut self) -> Option<Option<Cow<'t, str>>> {
         let first = self.text.peek();
@@ -393,7 +393,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Some(Some(if written.contains(ESCAPED_LINE_END) { joined(&written).into() } else { written }))
     }
 
-    /// Reads the operator of a redirection. `<(` and `>(` are none.
+    /// Parses the operator of a redirection. `<(` and `>(` are not redirections.
     fn operator_of_redirect(&mut self) -> Read<Option<RedirectOperator>> {
         if self.text.peek_second() == b'(' {
             return Ok(None);
@@ -470,7 +470,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 }
 
-/// Returns whether a redirection may begin with a byte: an operator, a number, or `{name}`.
+/// Whether a redirection may begin with this byte: an operator, a number, or `{name}`.
 const fn may_begin_redirect(byte: u8) -> bool {
     matches!(byte, b'<' | b'>' | b'&' | b'{' | b'0'..=b'9')
 }
@@ -515,12 +515,12 @@ fn length_of_number(text: &str) -> usize {
     end
 }
 
-/// Returns whether an element of an array begins with a bracket that it does not close.
+/// Whether an element of an array begins with an unclosed bracket.
 fn is_open_subscript(written: &str) -> bool {
     written.starts_with('[') && !written.contains(']')
 }
 
-/// Returns whether a backslash stands before a character that would end a word.
+/// Whether a backslash precedes a character that would end a word.
 fn has_escaped_operator(written: &str) -> bool {
     written
         .as_bytes()
@@ -528,7 +528,7 @@ fn has_escaped_operator(written: &str) -> bool {
         .any(|pair| matches!(pair, [b'\\', b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>']))
 }
 
-/// Returns whether zsh matches file names with what begins here: `<1-3>`, `<->`.
+/// Whether this begins a zsh pattern for file names: `<1-3>`, `<->`.
 fn is_numeric_pattern(rest: &str) -> bool {
     let digits_of = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let Some(low) = rest.strip_prefix('<') else { return false };
@@ -542,7 +542,7 @@ fn is_descriptor(target: &str) -> bool {
     digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns whether a builtin takes assignments as arguments.
+/// Whether a builtin accepts assignments as arguments.
 pub(crate) fn is_declaration(name: &str) -> bool {
     matches!(name, "declare" | "typeset" | "local" | "export" | "readonly" | "integer" | "float")
 }

@@ -2,8 +2,8 @@
 
 /// A range of bytes in the text that was read.
 ///
-/// Text that had to be decoded before it could be read again (a backtick substitution with escapes, the
-/// text of `bash -c '…'`) has no place of its own: what was found in it carries the place of the whole.
+/// Text that had to be decoded before parsing (a backtick substitution with escapes, the text of `bash -c '…'`) has
+/// no position of its own: everything in it has the position of the whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Span {
     /// The first byte of the range.
@@ -19,13 +19,13 @@ impl Span {
         Self { start, end }
     }
 
-    /// Returns the part of `text` that the span covers, or nothing when it lies outside.
+    /// Returns the part of `text` covered by the span, or the empty string if it is outside.
     #[must_use]
     pub fn of(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Returns the smallest span that holds both.
+    /// Returns the smallest span that contains both.
     #[must_use]
     pub fn to(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), end: self.end.max(other.end) }

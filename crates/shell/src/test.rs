@@ -117,7 +117,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 }
 
-/// Returns what a unary operator does with its operand.
+/// Returns the role of a unary operator's operand.
 fn unary(name: &str) -> Option<Role> {
     let mut letters = name.strip_prefix('-')?.chars();
     match (letters.next()?, letters.next()) {
@@ -127,7 +127,7 @@ fn unary(name: &str) -> Option<Role> {
     }
 }
 
-/// Returns how the right side of a binary operator is read, and what is done with both.
+/// Returns how the right side of a binary operator is parsed, and the role of both sides.
 fn binary(name: &str) -> Option<(WordContext, Role)> {
     match name {
         "=" | "==" | "!=" => Some((WordContext::Pattern, Role::Text)),

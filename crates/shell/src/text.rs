@@ -2,7 +2,7 @@
 
 use crate::span::Span;
 
-/// Where the spans of what is read point.
+/// Mapping of spans to the whole text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin {
     /// The text is part of the whole text, from this byte on.
@@ -13,7 +13,7 @@ pub(crate) enum Origin {
 
 /// A text and a place in it.
 ///
-/// The end of the text reads as a NUL, which no admitted text holds.
+/// The end of the text reads as a NUL, which no admitted text contains.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Text<'s> {
     text: &'s str,
@@ -31,7 +31,7 @@ impl<'s> Text<'s> {
         self.text.as_bytes().get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    /// Skips escaped line ends, which the shell removes before it looks for words, and returns the next byte.
+    /// Skips escaped line ends, which the shell removes before it splits words, and returns the next byte.
     pub(crate) fn peek(&mut self) -> u8 {
         loop {
             match self.raw(0) {
@@ -72,7 +72,7 @@ impl<'s> Text<'s> {
         self.peek() == 0
     }
 
-    /// Returns what is still to be read.
+    /// Returns the unread rest.
     pub(crate) fn rest(&self) -> &'s str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -82,7 +82,7 @@ impl<'s> Text<'s> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// Returns the span of the whole text that stands for these two places.
+    /// Returns the span of the whole text for these two offsets.
     pub(crate) const fn span(&self, start: usize, end: usize) -> Span {
         match self.origin {
             Origin::Part(offset) => Span::new(offset + start, offset + end),

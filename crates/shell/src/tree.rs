@@ -1,6 +1,6 @@
-//! What a text says: lists of pipelines of commands, made of words.
+//! Syntax tree: lists of pipelines of commands, made of words.
 //!
-//! Words borrow from the text wherever it is the word, and keep every substitution they hold.
+//! Words borrow from the text where possible, and contain every substitution in them.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ pub(crate) struct List<'t> {
     pub(crate) items: Vec<Item<'t>>,
 }
 
-/// A pipeline and what joins it to the next one.
+/// A pipeline and its connection to the next one.
 #[derive(Debug, Clone)]
 pub(crate) struct Item<'t> {
     pub(crate) pipeline: Pipeline<'t>,
     pub(crate) then: Join,
 }
 
-/// What stands between one pipeline and the next.
+/// Connection between two pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
-    /// `;`, a line end, or nothing more.
+    /// `;`, a line end, or the end of the list.
     Sequence,
-    /// `&`: what stands before it runs in the background.
+    /// `&`: the pipeline before it runs in the background.
     Background,
     /// `&&`: the next runs where this one succeeds.
     And,
@@ -36,7 +36,7 @@ pub(crate) enum Join {
 /// Commands joined by `|`, or a single one.
 #[derive(Debug, Clone)]
 pub(crate) struct Pipeline<'t> {
-    /// `!` or `time`, which stand before the first command.
+    /// `!` or `time` before the first command.
     pub(crate) prefixes: Vec<Prefix>,
     pub(crate) commands: OneOrMany<Command<'t>>,
     /// Whether any of the pipes is `|&`, which carries errors too.
@@ -68,7 +68,7 @@ pub(crate) struct Simple<'t> {
     pub(crate) redirects: Vec<Redirected<'t>>,
 }
 
-/// A command made of other commands.
+/// A command composed of other commands.
 #[derive(Debug, Clone)]
 pub(crate) struct Compound<'t> {
     pub(crate) span: Span,
@@ -87,7 +87,7 @@ pub(crate) enum Kind<'t> {
     Clauses(Vec<List<'t>>),
     /// `for` and `select`: a list for each word.
     For { name: Cow<'t, str>, words: Vec<Word<'t>>, body: List<'t> },
-    /// `for ((…))`: a list as often as arithmetic says.
+    /// `for ((…))`: a list that is repeated by arithmetic.
     Counted { text: Cow<'t, str>, inside: Vec<Expansion<'t>>, body: List<'t> },
     /// `case`: lists that are chosen by patterns.
     Case { words: Vec<Word<'t>>, arms: Vec<List<'t>> },
@@ -95,7 +95,7 @@ pub(crate) enum Kind<'t> {
     Arithmetic { text: Cow<'t, str>, inside: Vec<Expansion<'t>>, span: Span },
     /// `[[ … ]]`: a condition with a grammar of its own.
     Test(Vec<Operand<'t>>),
-    /// `name() …`: a command that is kept for later.
+    /// `name() …`: the definition of a function.
     Function { name: Option<Cow<'t, str>>, body: Command<'t> },
     /// `coproc …`: a command that runs beside the shell, joined to it by pipes.
     Coproc { name: Option<Cow<'t, str>>, command: Command<'t> },
@@ -108,14 +108,14 @@ pub(crate) struct Operand<'t> {
     pub(crate) role: Role,
 }
 
-/// What `[[ … ]]` does with a word.
+/// Use of a word in `[[ … ]]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Compared, matched or looked up as a file.
     Text,
     /// Evaluated as arithmetic, quoted or not.
     Number,
-    /// Taken for the name of a variable, which may have a subscript that is evaluated.
+    /// Used as the name of a variable, which may have a subscript that is evaluated.
     Name,
 }
 
@@ -124,7 +124,7 @@ pub(crate) enum Role {
 pub(crate) struct Assigned<'t> {
     pub(crate) span: Span,
     pub(crate) name: Cow<'t, str>,
-    /// What is evaluated inside `name[…]=`.
+    /// Evaluated parts inside `name[…]=`.
     pub(crate) subscript: Vec<Expansion<'t>>,
     /// The subscript as it is written.
     pub(crate) index: Cow<'t, str>,
@@ -206,7 +206,7 @@ pub(crate) struct Heredoc<'t> {
     pub(crate) body: OneOrMany<Piece<'t>>,
 }
 
-/// A word, with what the shell makes of it.
+/// A word, with its expansions.
 #[derive(Debug, Clone)]
 pub(crate) struct Word<'t> {
     pub(crate) span: Span,
@@ -220,7 +220,7 @@ impl<'t> Word<'t> {
         &self.pieces
     }
 
-    /// Returns the text of a word that is written without quotes and holds nothing that the shell changes.
+    /// Returns the text of an unquoted word without any special character.
     pub(crate) fn bare(&self) -> Option<&Cow<'t, str>> {
         match &self.pieces {
             OneOrMany::One(Piece::Bare(text)) => Some(text),
@@ -240,7 +240,7 @@ pub(crate) enum Piece<'t> {
     Expansion(Box<Expansion<'t>>),
 }
 
-/// What an unquoted part of a word holds, one bit each.
+/// Special characters in the unquoted part of a word, one bit each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Marks(u8);
 
@@ -278,7 +278,7 @@ pub(crate) struct Expansion<'t> {
 /// The kinds of expansions.
 #[derive(Debug, Clone)]
 pub(crate) enum ExpansionKind<'t> {
-    /// `$name` and `${…}`, with what is evaluated as arithmetic as it is written, and the expansions inside.
+    /// `$name` and `${…}`, with the parts that are evaluated as arithmetic, and the expansions inside.
     Parameter {
         name: Cow<'t, str>,
         action: Action,
@@ -292,41 +292,41 @@ pub(crate) enum ExpansionKind<'t> {
     Backtick(List<'t>),
     /// `<(…)` and `>(…)`: a file that is a pipe to commands.
     Process(List<'t>),
-    /// `$((…))` and `$[…]`: the value of arithmetic, which is kept as it is written.
+    /// `$((…))` and `$[…]`: arithmetic, kept as written.
     Arithmetic { evaluates_names: bool, text: Cow<'t, str>, inside: Vec<Expansion<'t>> },
 }
 
-/// What of a `${…}` is evaluated as arithmetic, as it is written. Boxed, because most have nothing of it.
+/// The parts of `${…}` that are evaluated as arithmetic, as written. Boxed, because most have none.
 pub(crate) type Evaluated<'t> = Option<Box<Arithmetics<'t>>>;
 
-/// The subscript of a variable, and the offset and length of the part that is taken of it.
+/// The subscript of a variable, and the offset and length of its substring.
 #[derive(Debug, Clone)]
 pub(crate) struct Arithmetics<'t> {
     pub(crate) subscript: Cow<'t, str>,
     pub(crate) offset: Cow<'t, str>,
 }
 
-/// What becomes of the value of a parameter.
+/// Result of an expansion relative to the value of its parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ParameterResult {
     /// The value itself is inserted, unchanged.
     Whole,
     /// A number that is counted: `${#x}`.
     Count,
-    /// A part of the value, or something made of it.
+    /// A part of the value, or a modified value.
     Changed,
-    /// The value, after the variable was given one: `${x:=a}`.
+    /// The value, after an assignment to the variable: `${x:=a}`.
     Assigned,
 }
 
-/// What an expansion does beside inserting a value.
+/// Side effect of an expansion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
     /// Inserts the value, or a part of it.
     Value,
-    /// Evaluates a subscript, an offset or a length as arithmetic, which may run what is in a value.
+    /// Evaluates a subscript, an offset or a length as arithmetic, which may run commands in a value.
     Indirect,
-    /// Takes the value for the name of another variable, whose subscript may run what is in it.
+    /// Uses the value as the name of another variable, whose subscript may run commands.
     Reference,
     /// Expands the value as a prompt (`@P`), which runs the substitutions in it.
     Prompt,

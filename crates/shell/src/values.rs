@@ -1,26 +1,27 @@
-//! What variables may hold, as far as it decides what happens when a value is evaluated.
+//! Possible values of variables, as far as they determine the effect of an evaluation.
 //!
-//! A value is a number, a word, or anything. All assignments of a text are joined, wherever they stand and whether they are
-//! carried out or not, so that loops need no second walk; and a variable counts as assigned only where every path leads
-//! through an assignment (definite assignment), because before that it holds what the environment gave it. Values that are
-//! copied from variables are edges of a graph, over which the worst value is spread once, at the end: linear in the text.
+//! A value is a number, a word, or anything. All assignments of a text are joined, wherever they are and whether they
+//! are executed or not, so that loops need no second walk; and a variable counts as assigned only where every path
+//! passes an assignment (definite assignment), because before that it has a value from the environment. Values copied
+//! from variables are edges of a graph, over which the worst value is propagated once, at the end: linear in the
+//! text.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::span::Span;
 
-/// What a value may be. What is further down is worse.
+/// Kind of a value, from harmless to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Holds {
-    /// A number, or nothing at all.
+    /// A number, or the empty string.
     Number,
-    /// A text without a bracket: the name of a variable at worst, which is evaluated in turn.
+    /// A text without a bracket: at worst the name of a variable, which is evaluated in turn.
     Word,
     /// Anything: the subscript in it may run a program.
     Data,
 }
 
-/// What is assigned: the worst of what is written and of what other variables hold.
+/// An assigned value: the worst of its literal text and of other variables in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) holds: Holds,
@@ -31,19 +32,19 @@ impl Value {
     pub(crate) const NUMBER: Self = Self { holds: Holds::Number, from: Vec::new() };
     pub(crate) const DATA: Self = Self { holds: Holds::Data, from: Vec::new() };
 
-    /// Returns what a text is that is written down.
+    /// Returns the value of literal text.
     pub(crate) const fn written(holds: Holds) -> Self {
         Self { holds, from: Vec::new() }
     }
 
-    /// Adds what stands beside it.
+    /// Joins with an adjacent value.
     pub(crate) fn join(&mut self, other: Self) {
         self.holds = self.holds.max(other.holds);
         self.from.extend(other.from);
     }
 }
 
-/// Returns what a text is that is known.
+/// Returns the kind of a known text.
 pub(crate) fn of_text(text: &str) -> Holds {
     if text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b' ')) {
         Holds::Number
@@ -54,7 +55,7 @@ pub(crate) fn of_text(text: &str) -> Holds {
     }
 }
 
-/// Variables that hold a number whatever they are set to.
+/// Variables that contain a number whatever they are set to.
 const NUMBERS: &[&str] = &[
     "#",
     "?",
@@ -74,7 +75,7 @@ const NUMBERS: &[&str] = &[
     "HISTCMD",
 ];
 
-/// Variables that evaluate what they are given, without being declared as numbers.
+/// Variables that evaluate their values without being declared as integers.
 const INTEGERS: &[&str] = &[
     "RANDOM",
     "SRANDOM",
@@ -107,21 +108,21 @@ const INTEGERS: &[&str] = &[
     "BASH_SUBSHELL",
 ];
 
-/// What the variables of a text hold.
+/// Possible values of the variables of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Values {
     indexes: HashMap<String, usize>,
     holds: Vec<Holds>,
-    /// The variables that hold what this one holds.
+    /// The variables that copy the value of this one.
     copies: Vec<Vec<usize>>,
     /// How often each variable is assigned on the path to here.
     definite: HashMap<String, usize>,
     path: Vec<String>,
-    /// Values that are evaluated, with the worst that they may hold.
+    /// Evaluated values, with the worst known kind.
     evaluated: Vec<(usize, Holds, Span)>,
     integers: HashSet<String>,
     associative: HashMap<String, bool>,
-    /// Where something was evaluated that nobody knows.
+    /// Positions where unknown values are evaluated.
     unknown: Vec<Span>,
 }
 
@@ -158,7 +159,7 @@ impl Values {
         }
     }
 
-    /// Returns what a variable holds that is used here.
+    /// Returns the value of a variable that is used here.
     pub(crate) fn of(&self, name: &str) -> Value {
         if NUMBERS.contains(&name) {
             Value::NUMBER
@@ -180,15 +181,15 @@ impl Values {
         }
     }
 
-    /// Notes that a variable evaluates whatever it is given.
+    /// Records that a variable evaluates every value.
     pub(crate) fn is_integer(&mut self, name: &str, span: Span) {
         let index = self.index(name);
         self.integers.insert(name.to_owned());
         self.evaluated.push((index, Holds::Number, span));
     }
 
-    /// Notes whether the keys of an array are texts, which are not evaluated. It has to be said the same everywhere, and on
-    /// every path to where it counts.
+    /// Records whether the keys of an array are strings, which are not evaluated. All declarations must agree, on
+    /// every path to the use.
     pub(crate) fn has_keys(&mut self, name: &str, keys: bool) {
         let known = self.associative.entry(name.to_owned()).or_insert(keys);
         *known &= keys;
@@ -210,7 +211,7 @@ impl Values {
         self.path.len()
     }
 
-    /// Forgets what was only assigned on a path that may not have been taken.
+    /// Forgets assignments on a path that may not be taken.
     pub(crate) fn leave(&mut self, entered: usize) {
         for name in self.path.drain(entered.min(self.path.len())..) {
             if let Some(count) = self.definite.get_mut(&name) {
@@ -219,7 +220,7 @@ impl Values {
         }
     }
 
-    /// Begins a text of another process, which has no variables of this one.
+    /// Begins a text of another process, without the variables of this one.
     pub(crate) fn enter_process(&mut self) -> (HashMap<String, usize>, Vec<String>) {
         (std::mem::take(&mut self.definite), std::mem::take(&mut self.path))
     }

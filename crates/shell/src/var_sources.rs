@@ -1,8 +1,8 @@
-//! Which programs wrote what a variable holds: `x=$(curl a); eval "$x"` gives to `eval` what `curl` wrote.
+//! Programs that wrote the value of a variable: `x=$(curl a); eval "$x"` passes the output of `curl` to `eval`.
 //!
-//! Known as reaching definitions, with weak updates only: a later assignment adds a source and removes none, because whether
-//! it is carried out is not known. Beyond [`MAX_SOURCES`] the sources are widened to one range that covers them, which may
-//! name programs in between that wrote nothing, and so bounds the work to a constant for each use.
+//! Known as reaching definitions, with weak updates only: a later assignment adds a source and removes none, because
+//! it may not be executed. Beyond [`MAX_SOURCES`] the sources are widened to one range that covers them, which may
+//! include programs in between that wrote nothing; this bounds the work per use to a constant.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use std::ops::Range;
 /// Programs, by their place in the list of all that run.
 type Runs = Range<usize>;
 
-/// A variable that is set more often than this holds what any program between the last times wrote.
+/// A variable that is set more often than this may contain the output of any program in between.
 const MAX_SOURCES: usize = 4;
 
-/// What variables hold, and which of it the words that are being walked over mention.
+/// Sources of variables, and those that the current words mention.
 #[derive(Debug, Default)]
 pub(crate) struct VarSources {
     variables: HashMap<String, Vec<Runs>>,
@@ -21,12 +21,12 @@ pub(crate) struct VarSources {
 }
 
 impl VarSources {
-    /// Begins to collect what words mention. Returns what was collected for the words around them.
+    /// Starts a collection. Returns the one of the surrounding words.
     pub(crate) fn begin(&mut self) -> Vec<Runs> {
         std::mem::take(&mut self.mentioned)
     }
 
-    /// Returns what was mentioned since the beginning, and goes on with the words around.
+    /// Returns the sources collected since, and restores the surrounding collection.
     pub(crate) fn end(&mut self, around: Vec<Runs>) -> Vec<Runs> {
         std::mem::replace(&mut self.mentioned, around)
     }
@@ -50,8 +50,8 @@ impl VarSources {
         }
     }
 
-    /// Notes that a variable holds what `written` wrote. It may still hold what it held before: whether an assignment
-    /// is carried out is not known.
+    /// Records that a variable contains the output of `written`. It may still have its earlier value: the assignment
+    /// may not be executed.
     pub(crate) fn set(&mut self, name: &str, written: impl IntoIterator<Item = Runs>) {
         for runs in written.into_iter().filter(|runs| !runs.is_empty()) {
             let sources = self.variables.entry(name.to_owned()).or_default();

@@ -35,7 +35,7 @@ impl<'t> Builder<'t> {
         self.pieces
     }
 
-    /// Returns whether braces stand in `${…}` too, beside its own.
+    /// Whether `${…}` contains further braces.
     fn is_tangled(&self, written: &str) -> bool {
         let expansions = written.matches("${").count();
         let bare = |brace: char| {
@@ -57,19 +57,19 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// Where a word stands, which decides what may be in it.
+/// Context of a word, which determines its permitted content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordContext {
     /// An argument, a file name, an element.
     Argument,
-    /// A pattern in `[[ … == … ]]`, which may hold groups.
+    /// A pattern in `[[ … == … ]]`, which may contain groups.
     Pattern,
     /// A regular expression in `[[ … =~ … ]]`, in which `(` and `|` are letters.
     Regex,
 }
 
 impl<'t> Parser<'t, '_, '_, '_> {
-    /// Reads a word. Returns nothing when none begins here.
+    /// Parses a word. Returns `None` if no word begins here.
     pub(crate) fn word(&mut self, context: WordContext) -> Read<Option<Word<'t>>> {
         self.step();
         if ends_command(self.text.raw(0)) {
@@ -82,7 +82,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(error);
         }
         let span = self.text.span(start, self.text.at);
-        // Where braces stand in `${…}` as well, bash may pair them with those outside.
+        // If `${…}` contains braces as well, bash may pair them with those outside.
         if builder.marks.has(Marks::BRACE) && builder.is_tangled(self.text.slice(start, self.text.at)) {
             builder.marks.add(Marks::TANGLED);
         }
@@ -138,7 +138,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if !self.state.ascii && self.state.admission == Admission::Checked {
             self.check_visible(start)?;
         }
-        // One pass finds the end of the run and what is special in it: most words are a single run without any mark.
+        // One pass finds the end of the run and its special characters: most words are a single run without any.
         builder.marks.add(classes & !BREAK);
         builder.push(Piece::Bare(self.cow(start, self.text.at)));
         Ok(())
@@ -188,7 +188,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     pub(crate) fn double_quoted(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
         self.text.at += 1;
-        // An empty quoted piece first: `""` is a word although nothing is in it, and `"$x"` is one word.
+        // An empty quoted piece first: `""` is a word although it is empty, and `"$x"` is one word.
         builder.push(Piece::Quoted(Cow::Borrowed("")));
         self.deeper(|parser| {
             parser.state.in_quotes += 1;
@@ -221,7 +221,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Reads a backslash inside double quotes, which protects only some characters and else stands for itself.
+    /// Parses a backslash inside double quotes, which escapes only some characters and is literal before others.
     pub(crate) fn escaped_in_quotes(&mut self, protected: &[u8], builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
         self.text.at += 1;
@@ -236,7 +236,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether a `(` here follows a `=` that begins a word.
+    /// Whether a `(` here follows a `=` that begins a word.
     fn is_zsh_process(&self, builder: &Builder<'t>) -> bool {
         let is_equals = |piece: &Piece<'_>| matches!(piece, Piece::Bare(text) if text == "=");
         self.shell() == Shell::Zsh && matches!(&*builder.pieces, [only] if is_equals(only))
@@ -247,7 +247,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         match context {
             WordContext::Regex => true,
             WordContext::Pattern => self.shell() == Shell::Zsh || ends_in_group_operator(builder),
-            // bash, after `shopt -s extglob`; before it a `(` here is an error, and nothing of the line runs.
+            // bash, after `shopt -s extglob`; before it a `(` here is an error, and nothing on the line runs.
             WordContext::Argument if self.shell() == Shell::Bash => {
                 ends_in_group_operator(builder) && !self.is_empty_group()
             }
@@ -261,7 +261,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Returns whether the parentheses that open here hold nothing, as where a function is defined.
+    /// Whether the parentheses that open here are empty, as in a function definition.
     fn is_empty_group(&self) -> bool {
         let rest = self.text.rest().strip_prefix('(').unwrap_or_default();
         rest.trim_start_matches([' ', '\t', '\n', '\\']).starts_with(')')
@@ -270,7 +270,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads `( … )` inside a pattern, or a glob qualifier.
     fn word_group(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
-        // What bash makes of braces in a group, or around one, is not certain.
+        // bash's treatment of braces in a group, or around one, is uncertain.
         builder.marks.add(Marks::GLOB | Marks::GROUP | Marks::TANGLED);
         let expansions = self.parenthesised()?;
         let text = self.text.slice(start, self.text.at);
@@ -285,7 +285,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 }
 
-/// Which quotes something stands in.
+/// The quotes around a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quotes {
     None,
@@ -342,7 +342,7 @@ fn is_harmless_qualifier(text: &str) -> bool {
     inside.chars().all(qualifiers)
 }
 
-/// Returns whether no word begins with a byte, wherever the word stands.
+/// Whether no word can begin with this byte, in any context.
 const fn ends_command(byte: u8) -> bool {
     matches!(byte, 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')')
 }
@@ -354,7 +354,7 @@ fn class(byte: u8) -> u8 {
     CLASSES.get(usize::from(byte)).copied().unwrap_or(BREAK)
 }
 
-/// What each byte means in unquoted text.
+/// Meaning of each byte in unquoted text.
 static CLASSES: [u8; 256] = classes();
 
 #[expect(

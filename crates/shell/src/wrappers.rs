@@ -14,12 +14,12 @@ pub(crate) struct Wrapper {
     /// The word after the name that makes it a wrapper, for programs with sub-commands.
     pub(crate) subcommands: &'static [&'static str],
     pub(crate) options: OptionTable,
-    /// How many words stand between the options and what is run, beside the sub-command.
+    /// Number of words between the options and the wrapped command, besides the sub-command.
     pub(crate) operands: usize,
     pub(crate) inner: Inner,
 }
 
-/// What a wrapper runs.
+/// The command that a wrapper runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inner {
     /// The words after its options, as a program with arguments.
@@ -28,11 +28,11 @@ pub(crate) enum Inner {
     Environment,
     /// The same, with more arguments that only show at run time.
     OpenEnded,
-    /// The words after its options, joined and given to a shell.
+    /// The words after its options, joined and passed to a shell.
     Joined,
-    /// Each word after its options, given to a shell.
+    /// Each word after its options, passed to a shell.
     Texts,
-    /// Only what its options say: see [`TEXT_OPTIONS`].
+    /// Only commands in its options: see [`TEXT_OPTIONS`].
     Nothing,
     /// The words after `--args`.
     AfterArgs,
@@ -40,14 +40,14 @@ pub(crate) enum Inner {
     Elsewhere,
 }
 
-/// Returns the options of a program that runs another one, such as `sudo` or `timeout`, given its name and the word after
-/// it.
+/// Returns the options of a program that runs another one, such as `sudo` or `timeout`, by its name and the word
+/// after it.
 #[must_use]
 pub fn wrapper_options(name: &str, next: Option<&str>) -> Option<&'static OptionTable> {
     find(name, next).map(|row| &row.options)
 }
 
-/// Returns the row for a program, given its name and the word after it.
+/// Returns the row of a program, by its name and the word after it.
 pub(crate) fn find(name: &str, next: Option<&str>) -> Option<&'static Wrapper> {
     let rows = BY_NAME.get(name)?;
     let fits = |row: &&&Wrapper| {

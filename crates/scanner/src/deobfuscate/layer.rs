@@ -9,7 +9,7 @@ pub(super) struct Layer {
     edits: Vec<Edit>,
 }
 
-/// A replaced stretch.
+/// A replaced stretch of the text.
 #[derive(Debug)]
 struct Edit {
     raw: Range<usize>,

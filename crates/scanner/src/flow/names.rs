@@ -276,7 +276,7 @@ fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, overflow: &mut Held<'p>, nam
     }
 }
 
-/// Inflows from files.
+/// Inflows that come from files.
 const OF_FILES: Inflows = Inflows::of(&[Inflow::SecretFile, Inflow::Setting]);
 
 /// Data that is secret from every recipient.

@@ -1,6 +1,6 @@
 //! Kinds of bytes that the frequency model distinguishes.
 
-/// Number of kinds.
+/// Number of kinds of bytes.
 pub(crate) const KINDS: usize = 115;
 
 /// Returns the kind of a byte: each typed ASCII character has its own, the rest are grouped.

@@ -23,7 +23,7 @@ use super::tables::{Misses, Tables};
 /// Number of positions that are processed before a branch.
 const BLOCK: usize = 8;
 
-/// Receives the results.
+/// Receives the results of the first step.
 pub(super) trait Finder {
     /// A bucket accepts the next four bytes here; behind the end of the text there are only line ends.
     fn place(&mut self, at: usize);

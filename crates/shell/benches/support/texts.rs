@@ -1,4 +1,4 @@
-//! What readers of shells are timed with, here and beside others.
+//! Benchmark texts for shell parsers.
 
 /// Commands as agents type them.
 pub(crate) const TYPICAL: &[&str] = &[

@@ -1,8 +1,9 @@
-//! Texts that once were taken for harmless, and what each of them runs in a real shell: the first batch of every run tries them.
+//! Texts that were once misjudged as harmless, with the programs that they run in a real shell: the first batch of
+//! every run tries them.
 
 use stockade_shell::Shell;
 
-/// What runs in the jail when a value is evaluated, and when a program is looked up in the folder of others.
+/// Runs in the jail when a value is evaluated, and when a program is looked up in the directory of others.
 const EVALUATED: &str = "curl data";
 const ELSEWHERE: &str = "evil ls n";
 
@@ -11,7 +12,7 @@ const ZSH: &[Shell] = &[Shell::Zsh];
 const BOTH: &[Shell] = &[Shell::Bash, Shell::Zsh];
 const ALL: &[Shell] = &[Shell::Bash, Shell::Zsh, Shell::Sh];
 
-/// The texts, with the shells in which they run something else, and what that is, as far as it shows in the jail.
+/// The texts, with the shells in which they run something else, and what that is, as far as the jail can see it.
 #[rustfmt::skip]
 const ATTACKS: &[(&[Shell], &str, &str)] = &[
     (ALL, "read -r PATH < h3; ls n", ELSEWHERE),
@@ -90,7 +91,7 @@ pub(crate) fn texts(shell: Shell) -> impl Iterator<Item = &'static str> {
     ATTACKS.iter().filter(move |(shells, ..)| shells.contains(&shell)).map(|(_, text, _)| *text)
 }
 
-/// Returns what an attack runs that was tried, when it did not run it: then the jail does not see what it is for.
+/// Returns the program that an attack runs, if it was tried and did not run: then the jail is blind to it.
 pub(crate) fn unseen(shell: Shell, text: &str, ran: &[Vec<String>]) -> Option<&'static str> {
     let is_tried = |shells: &[Shell], attack: &str| attack == text && shells.contains(&shell);
     let (.., expected) = ATTACKS.iter().find(|(shells, attack, _)| is_tried(shells, attack))?;

@@ -22,7 +22,7 @@ pub(crate) struct Grammar {
     in_function: bool,
     /// Most words of a plain text are plain, so that the few others meet in more than a handful of ways.
     is_plain: bool,
-    /// Whether it is about what shells set, switch and evaluate, beside what they run.
+    /// Whether it generates what shells set, switch and evaluate, besides what they run.
     is_hostile: bool,
 }
 
@@ -46,7 +46,7 @@ impl Grammar {
 
     /// Returns a whole text.
     pub(crate) fn text(mut self) -> String {
-        // In some, patterns in parentheses are switched on for what follows, which shells read line by line.
+        // Some texts enable patterns in parentheses for the following lines, which shells read line by line.
         match self.shell {
             Shell::Bash if self.random.once_in(8) => {
                 self.one_of(&["shopt -s extglob\n", "shopt -s extglob dotglob\n"]);
@@ -74,7 +74,7 @@ impl Grammar {
         self.push(chosen);
     }
 
-    /// Returns what `write` writes, without writing it.
+    /// Returns the output of `write` without appending it.
     pub(crate) fn aside(&mut self, write: impl FnOnce(&mut Self)) -> String {
         let outer = std::mem::take(&mut self.out);
         let waiting = std::mem::take(&mut self.pending);
@@ -455,7 +455,7 @@ impl Grammar {
         }
     }
 
-    /// Writes a text so that the shell takes it for one word.
+    /// Writes a text so that the shell reads it as one word.
     fn quoted(&mut self, text: &str) {
         if self.random.once_in(3) {
             let special = |c: char| if "$`\"\\".contains(c) { format!("\\{c}") } else { c.to_string() };

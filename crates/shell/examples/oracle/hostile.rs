@@ -1,13 +1,14 @@
-//! What shells set, switch and evaluate, with data that was made to harm.
+//! Commands that set, switch and evaluate things, with harmful data.
 //!
-//! In the jail `h1` holds a value that runs a program where it is evaluated, `h2` the name of a variable and a folder, `h3` a
-//! folder in which every program is another one, `h4` options; `$HOSTILE`, `$FOLDER` and `$OPTIONS` hold the same.
+//! In the jail `h1` contains a value that runs a program where it is evaluated, `h2` the name of a variable and a
+//! directory, `h3` a directory in which every program is a different one, `h4` options; `$HOSTILE`, `$FOLDER` and
+//! `$OPTIONS` contain the same.
 
 use stockade_shell::{Actions, Shell};
 
 use crate::grammar::Grammar;
 
-/// Variables that decide what a name stands for, or that a shell runs. What is set elsewhere changes nothing here.
+/// Variables that determine the meaning of a name, or that a shell runs. Setting others changes nothing here.
 const MATTER: &[&str] = &[
     "PATH",
     "IFS",
@@ -32,13 +33,13 @@ const MATTER: &[&str] = &[
     "READNULLCMD",
 ];
 
-/// Whether an answer says that a variable is set on which programs depend, or that a file is run.
+/// Whether an answer reports that a variable is set on which programs depend, or that a file is run.
 pub(crate) fn leads_elsewhere(actions: &Actions<'_>) -> bool {
     actions.assignments.iter().any(|assignment| MATTER.contains(&&*assignment.name))
         || actions.runs.iter().any(|run| matches!(run.program(), Some("." | "source")))
 }
 
-/// Values that nobody knows, and some that are known.
+/// Values of unknown content, and some known ones.
 const DATA: &[&str] = &[
     "$(cat h1)",
     "$(cat h2)",
@@ -66,7 +67,7 @@ const DATA: &[&str] = &[
     "$1",
 ];
 
-/// Names of variables, of which some decide what runs.
+/// Names of variables, some of which determine what runs.
 const VARIABLES: &[&str] = &[
     "n",
     "n",

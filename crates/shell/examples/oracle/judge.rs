@@ -1,4 +1,4 @@
-//! Compares what a shell ran with what was foreseen.
+//! Compares the programs that a shell ran with the predicted ones.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::attacks;
 use crate::hostile;
 use crate::mutation::{CANARY, DATA_CANARY};
 
-/// Where `~` leads in the jail.
+/// The home directory in the jail.
 const HOME: &str = "/home/me";
 
 /// Where the commands run, which bash also calls `~+` and `~0`.
@@ -18,11 +18,11 @@ const WORK: &str = "/work";
 /// The most misses that are shown.
 const SHOWN: usize = 40;
 
-/// What came of all texts.
+/// Results of all texts.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     texts: usize,
-    /// Texts that are refused, or of which the answer says that they may do more than it lists.
+    /// Texts that are refused, or whose answer includes a reservation.
     uncertain: usize,
     runs: usize,
     missed: Vec<String>,
@@ -37,7 +37,7 @@ impl Report {
         self.missed.is_empty() && !self.sees_nothing
     }
 
-    /// Returns the texts that ran something which is not listed, whatever else is said of them.
+    /// Returns the texts that ran a program that is not listed, whatever their reservations.
     pub(crate) fn unforeseen(&self) -> &str {
         &self.unforeseen
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Judges all texts. Returns nothing when the runs do not belong to the texts.
+/// Judges all texts. Returns `None` if the runs do not belong to the texts.
 pub(crate) fn judge(shell: Shell, texts: &str, runs: &[u8]) -> Option<Report> {
     let mut report = Report::default();
     let mut words = runs.split(|&byte| byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
@@ -95,7 +95,7 @@ impl Report {
             return;
         };
         let actions = script.actions();
-        // What a variable that decides about programs is set to leads elsewhere, and the list says that it is set.
+        // A variable that determines programs leads elsewhere, and its assignment is listed.
         let has_reservation = !actions.hazards.is_empty() || hostile::leads_elsewhere(&actions);
         self.uncertain += usize::from(has_reservation);
         self.runs += if has_reservation { 0 } else { ran.len() };
@@ -123,7 +123,7 @@ fn shown(run: &Run<'_>) -> String {
     format!("{words:?}")
 }
 
-/// zsh puts a dash before the name of what runs behind `-`.
+/// zsh puts a dash before the name of a program that runs behind `-`.
 fn without_dash(shell: Shell, ran: &[String]) -> Option<Vec<String>> {
     let (name, rest) = ran.split_first().filter(|_| shell == Shell::Zsh)?;
     let name = name.strip_prefix('-')?.to_owned();
@@ -138,9 +138,9 @@ fn is_foreseen(shell: Shell, ran: &[String], actions: &Actions<'_>) -> bool {
     })
 }
 
-/// Whether a program of which not even the name is certain, and which nothing allows for that, may have run this.
+/// Whether a program with an uncertain name, which no other entry covers, may have run this.
 fn may_run(shell: Shell, ran: &[String], run: &Run<'_>) -> bool {
-    // In a pipeline it may be a shell that runs what it reads; several words may be any command, with others in it.
+    // In a pipeline it may be a shell that runs its input; several words may be any command, with others in it.
     let is_anything =
         !matches!(run.argv.first(), Some(Arg::Known(_) | Arg::Unknown { count: WordCount::One, .. }));
     // It may run its words, as `nice` does, or read one of them, as `trap` does.
@@ -156,7 +156,7 @@ fn may_run(shell: Shell, ran: &[String], run: &Run<'_>) -> bool {
         || run.argv.iter().skip(1).any(reads)
 }
 
-/// Whether a run is the one that was foreseen. A word that is not known stands for what it may become.
+/// Whether a run is the predicted one. An unknown word matches everything that it may become.
 fn fits(foreseen: &[Arg<'_>], open_ended: bool, ran: &[String]) -> bool {
     let Some((first, rest)) = foreseen.split_first() else { return ran.is_empty() || open_ended };
     match first {
@@ -180,8 +180,8 @@ fn is_word(word: &str, found: &str) -> bool {
     word == found || word.contains("{}") || at_home(word) == found || without_letters(word) == found
 }
 
-/// What bash makes of `$'\u00e9'` where the locale has no such letter: the escape itself, in capitals. It is no name of
-/// anything else.
+/// Returns bash's reading of `$'\u00e9'` where the locale has no such letter: the escape itself, in capitals. It is
+/// not a name of anything else.
 fn without_letters(word: &str) -> String {
     let escaped = |letter: char| match u32::from(letter) {
         0..0x80 => letter.to_string(),
@@ -193,14 +193,14 @@ fn without_letters(word: &str) -> String {
 
 fn begins(prefix: &str, found: &str) -> bool {
     let prefix = prefix.split("{}").next().unwrap_or_default();
-    // A folder that only the shell knows, as in `~$x`.
+    // A directory that only the shell knows, as in `~$x`.
     prefix == "~" || found.starts_with(prefix) || found.starts_with(&at_home(prefix))
 }
 
-/// A `~` stands for the home directory at the start of a word, and after the `=` of what looks like an assignment.
+/// A `~` is the home directory at the start of a word, and after the `=` of a word that looks like an assignment.
 fn at_home(word: &str) -> String {
     let word = word.replace("=~", &format!("={HOME}")).replace(":~", &format!(":{HOME}"));
-    // `~0` is the folder itself, with as many zeros as zsh is given.
+    // `~0` is the directory itself, with any number of zeros in zsh.
     let zeros = || word.strip_prefix("~0").map(|rest| rest.trim_start_matches('0'));
     match word.strip_prefix("~+").or_else(zeros) {
         Some(rest) => format!("{WORK}{rest}"),

@@ -1,6 +1,6 @@
 //! Commands by the grammar, commands with a few characters changed, and pieces in no order at all.
 //!
-//! Only those that are read without any reservation are worth running: what is refused or uncertain is never allowed.
+//! Only those that are read without any reservation are worth running: refused or uncertain texts are never allowed.
 
 use stockade_shell::{Actions, HazardKind, ReadOptions, Script, Shell, ShellHazard};
 
@@ -8,10 +8,10 @@ use crate::attacks;
 use crate::grammar::Grammar;
 use crate::random::Random;
 
-/// The first text of every batch. Unless the jail sees what it runs, the jail sees nothing.
+/// The first text of every batch. If the jail does not see what it runs, the jail is blind.
 pub(crate) const CANARY: &str = "rm canary";
 
-/// The second one. What runs for it is in a folder that only data names.
+/// The second one. Its program is in a directory that only data names.
 pub(crate) const DATA_CANARY: &str = "PATH=$FOLDER; ls canary";
 
 /// How many seeds `cargo xtask oracle` has for one run.
@@ -39,7 +39,7 @@ pub(crate) fn texts(shell: Shell, seed: u64, count: usize) -> impl Iterator<Item
     [CANARY, DATA_CANARY].map(str::to_owned).into_iter().chain(attacks).chain(certain.take(count))
 }
 
-/// Whether a text has a reservation because of the data that it meets: whoever decides about it must not allow it.
+/// Whether a text has a reservation because of its data: the deciding crate must not allow it.
 fn is_worth_running(text: &str, shell: Shell) -> bool {
     Script::read(text, &ReadOptions::for_shell(shell)).is_ok_and(|script| {
         let actions = script.actions();
@@ -66,8 +66,8 @@ fn is_certain(text: &str, shell: Shell) -> bool {
     })
 }
 
-/// Whether a function may call itself: with a few pipes that is more processes than a machine has. A program whose name
-/// is not certain may be a function too.
+/// Whether a function may call itself: with a few pipes that exhausts the machine's processes. A program with an
+/// uncertain name may be a function too.
 fn may_multiply(actions: &Actions<'_>) -> bool {
     let is_function =
         |name: &str| actions.functions.iter().any(|function| function.name.as_deref() == Some(name));
@@ -75,7 +75,7 @@ fn may_multiply(actions: &Actions<'_>) -> bool {
     bodies.flatten().any(|run| run.program().is_none_or(is_function))
 }
 
-/// What readers of shell commands get wrong, each a few characters.
+/// Error-prone constructs, each a few characters.
 const PIECES: &[&str] = &[
     "'", "\"", "`", "\\", "$", "(", ")", "{", "}", "[", "]", "<", ">", "|", "&", ";", "\n", " ", "\t", "#",
     "!", "=", "~", "*", "?", "$(", "$((", "))", "${", "$'", "$\"", "<(", ">(", "<<E\n", "\nE\n", "<<-E\n",

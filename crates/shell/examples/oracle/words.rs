@@ -32,7 +32,7 @@ const SPELLED: &[&str] = &[
 ];
 
 impl Grammar {
-    /// Writes the name of a program, spelled in one of many ways, and a number of its own.
+    /// Writes the name of a program in one of many spellings, followed by a unique number.
     pub(crate) fn program(&mut self) {
         let spelled = if self.stays_plain() { PROGRAMS } else { SPELLED };
         self.one_of(spelled);

@@ -9,7 +9,7 @@ use crate::runs::{Set, Walk};
 use crate::tree::{Piece, Word};
 use crate::values::Holds;
 
-/// Lists what a declaration sets, and notes what it says of variables.
+/// Lists the assignments of a declaration, and records its attributes.
 pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     let Builtin { name, argv, span, context } = builtin;
     let said = Said::of(name, argv);
@@ -27,7 +27,7 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
         walk.key(&variable, arg, span, context);
         if said.is_integer {
             walk.known.is_integer(&variable.name, span);
-            // zsh makes a number at once of what a variable holds already.
+            // zsh converts the present value of a variable to a number at once.
             if context.shell == Shell::Zsh && variable.value.is_none() {
                 let value = walk.known.of(&variable.name);
                 walk.known.evaluate(&value, Holds::Number, span);
@@ -42,7 +42,7 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
             walk.references.insert(variable.name.clone());
         }
         let Some(length) = variable.value else {
-            // What is given to it first is the name of another variable.
+            // The first value is the name of another variable.
             if said.is_reference {
                 walk.hazard(HazardKind::UnknownVariable, span);
             }
@@ -66,7 +66,7 @@ pub(super) fn declared<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     }
 }
 
-/// `declare -n r=PATH`: whatever is given to `r` is given to `PATH`.
+/// `declare -n r=PATH`: assignments to `r` are assignments to `PATH`.
 fn refers<'t>(walk: &mut Walk<'t, '_>, value: &Arg<'t>, builtin: Builtin<'_, 't>) {
     let Builtin { span, context, .. } = builtin;
     text(walk, value, span, context);
@@ -79,7 +79,7 @@ fn refers<'t>(walk: &mut Walk<'t, '_>, value: &Arg<'t>, builtin: Builtin<'_, 't>
     }
 }
 
-/// What the options of a declaration say.
+/// Attributes set by the options of a declaration.
 #[derive(Debug, Default)]
 struct Said {
     operands: usize,
@@ -106,7 +106,7 @@ impl Said {
                 break;
             }
             let has = |letter: char| letters.starts_with('-') && letters.contains(letter);
-            // `export -n` takes a variable out of the environment.
+            // `export -n` removes a variable from the environment.
             said.is_reference |= has('n') && name != "export";
             said.is_integer |= has('i') || has('E') || has('F') && name != "declare";
             said.has_keys |= has('A');
@@ -120,8 +120,8 @@ impl Said {
 }
 
 impl Said {
-    /// What happens to a variable that is declared without a value. In a function it is another one, which has none; and one
-    /// that gets other attributes may lose it: without a `PATH`, programs are looked for in the folder where the shell is.
+    /// Returns the change of a variable that is declared without a value. In a function it is a new, empty one; and a
+    /// change of attributes may remove the value: without a `PATH`, programs are looked up in the current directory.
     fn change(&self, name: &str) -> Option<VariableChange> {
         match name {
             _ if self.hides => Some(VariableChange::Unset),
@@ -153,7 +153,7 @@ pub(super) fn name_of(arg: &Arg<'_>) -> Option<Declared> {
     }
     let name = written.get(..end.unwrap_or(written.len()))?;
     let value = written.find('=').map(|at| at + 1);
-    // What is split into words may be several assignments: `export $x=1`, `export a=$x` in some shells.
+    // A split word may become several assignments: `export $x=1`, `export a=$x` in some shells.
     let is_several = matches!(arg, Arg::Unknown { count: WordCount::Any, .. }) && value.is_none();
     let appends = written.contains("+=");
     let name = name.strip_suffix('+').unwrap_or(name).to_owned();

@@ -1,4 +1,4 @@
-//! Builtins that are told the names of the variables that they set.
+//! Builtins whose arguments name the variables that they set.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::options::Shell;
 use crate::runs::{Set, Walk};
 use crate::values::{Holds, Value};
 
-/// Lists what a builtin of the table sets.
+/// Lists the assignments of a builtin of the table.
 pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>, setter: &Setter) {
     let Builtin { argv, span, context, .. } = builtin;
     let options = getopt::parse(argv, 1, &setter.options, OptionOrder::Strict);
@@ -43,7 +43,7 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
     let takes = |at: usize| match setter.named {
         Named::NoOperand => false,
         Named::Operands | Named::BehindEquals => true,
-        // An operand that is none or several words moves those behind it.
+        // An operand that expands to none or several words shifts those behind it.
         Named::Operand(place) => at == operands.start + place || options.unknown && at >= operands.start,
     };
     for at in operands.clone().filter(|at| takes(*at)) {
@@ -55,7 +55,7 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
         }
     }
     for name in setter.always {
-        // What is read without a name is of no use to anybody who sets the variable otherwise.
+        // A value read without a name is irrelevant where the variable is set in another way.
         let set = Set { value: Value::DATA, is_definite: false, scope: AssignmentScope::Shell };
         if operands.is_empty() || setter.named == Named::Operand(1) {
             walk.set(Cow::Borrowed(name), Arg::any(), &set, span, context);
@@ -65,7 +65,7 @@ pub(super) fn set_by_name<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>,
     }
 }
 
-/// Whether a word does not begin as an option.
+/// Whether a word does not begin like an option.
 fn is_operand(arg: &Arg<'_>) -> bool {
     match arg {
         Arg::Known(text) | Arg::Unknown { prefix: text, .. } => !text.starts_with('-'),
@@ -120,7 +120,7 @@ pub(super) fn set_array<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     }
 }
 
-/// `hash name=path` in zsh, and `hash -p path name` in bash, say which program a name stands for.
+/// `hash name=path` in zsh, and `hash -p path name` in bash, assign a program to a name.
 pub(super) fn remembered<'t>(walk: &mut Walk<'t, '_>, builtin: Builtin<'_, 't>) {
     let Builtin { argv, span, context, .. } = builtin;
     let says = |arg: &Arg<'_>| match arg {

@@ -29,7 +29,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         if !self.text.eat(b')') {
             return Err(self.refuse(ReadErrorKind::AmbiguousArithmetic, start));
         }
-        // bash counts every parenthesis, also in `${x:-(}`, and takes what does not add up for nested subshells.
+        // bash counts every parenthesis, also in `${x:-(}`, and takes unbalanced ones for nested subshells.
         let written = self.text.slice(start, self.text.at);
         let count = |parenthesis: u8| written.bytes().filter(|byte| *byte == parenthesis).count();
         if count(b'(') != count(b')') {
@@ -85,13 +85,13 @@ impl<'t> Parser<'t, '_, '_, '_> {
                     self.evaluated_expansion(inside)?;
                     continue;
                 }
-                // Where a subscript holds a parenthesis, bash may read no assignment at all.
+                // If a subscript contains a parenthesis, bash may not read an assignment at all.
                 b'(' | b')' if close == b']' => {
                     return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic));
                 }
                 b'\'' if close == b']' => self.skip_plain_key()?,
                 b'\'' => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
-                // zsh takes what does not add up for nested subshells.
+                // zsh takes unbalanced ones for nested subshells.
                 b'[' if close == b')' => brackets += 1,
                 b']' if close == b')' => {
                     brackets = brackets
@@ -99,7 +99,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
                         .ok_or_else(|| self.refuse_here(ReadErrorKind::AmbiguousArithmetic))?;
                 }
                 b')' if depth == 0 => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
-                // zsh may then take it for no arithmetic at all.
+                // zsh may then not read it as arithmetic at all.
                 b'\\' if close == b')' => return Err(self.refuse_here(ReadErrorKind::AmbiguousArithmetic)),
                 b'\\' => self.text.at += 1,
                 0 => return Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start)),
@@ -111,8 +111,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(names)
     }
 
-    /// Reads an expansion inside arithmetic. Shells look for the end of a substitution there in different ways:
-    /// only one plain pipeline on one line is read alike by all.
+    /// Parses an expansion inside arithmetic. Shells search for the end of a substitution there in different ways:
+    /// only a single plain pipeline on one line is read alike by all.
     pub(super) fn evaluated_expansion(&mut self, builder: &mut Builder<'t>) -> Read<()> {
         let start = self.text.at;
         let mut inside = Builder::default();
@@ -122,8 +122,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ => self.backticks(Quotes::Double, &mut inside)?,
         }
         let inside = expansions(inside);
-        // bash also spells such a substitution again before it runs it, and loses the quotes of `$'…'` doing so. And in
-        // backticks it counts parentheses as it would outside of them, where a quote begins and ends elsewhere.
+        // bash also prints such a substitution again before it runs it, and loses the quotes of `$'…'`. In backticks
+        // it counts parentheses as outside of them, where quotes begin and end elsewhere.
         let written = self.text.slice(start, self.text.at);
         let is_counted_otherwise =
             written.starts_with('`') && written.contains(['(', ')']) && written.contains(['\'', '"', '\\']);
@@ -143,7 +143,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Moves to the end of a quoted key of an array, which must hold nothing that could be evaluated.
+    /// Moves to the end of a quoted array key, which must not contain anything that is evaluated.
     pub(super) fn skip_plain_key(&mut self) -> Read<()> {
         let start = self.text.at;
         self.skip_single_quotes()?;

@@ -24,7 +24,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         })
     }
 
-    /// Reads `${…}` from its name on, and what is in it into `inside`.
+    /// Parses `${…}` from its name on; its content is added to `inside`.
     fn braced_into(
         &mut self,
         start: usize,
@@ -51,14 +51,14 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(ExpansionKind::Parameter { name, action, result, evaluated, inside: Vec::new() })
     }
 
-    /// Whether `${!x…}` lists the keys of an array, or the variables whose names begin so.
+    /// Whether `${!x…}` lists the keys of an array, or variable names with this prefix.
     fn lists_names(&mut self, subscript: usize) -> bool {
         let keys = matches!(self.text.slice(subscript, self.text.at), "[@]" | "[*]");
         keys && self.text.peek() == b'}'
             || matches!(self.text.peek(), b'*' | b'@') && self.text.peek_second() == b'}'
     }
 
-    /// Returns what the operator that stands here makes of a value.
+    /// Returns the effect of the operator at this position on a value.
     fn result(&mut self, counts: bool) -> ParameterResult {
         match (self.text.peek(), self.text.peek_second()) {
             (b'}', _) if counts => ParameterResult::Count,
@@ -70,7 +70,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         }
     }
 
-    /// Returns what was evaluated of an expansion that was just read.
+    /// Returns the evaluated parts of the expansion that was just parsed.
     fn arithmetics(&self, subscript: usize, operator: usize) -> Evaluated<'t> {
         let end = self.text.at - 1;
         let takes_part = match self.text.slice(operator, end).as_bytes() {
@@ -85,7 +85,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         })
     }
 
-    /// Reads the name in `${…}`, with what may stand before it.
+    /// Parses the name in `${…}`, with its optional prefix.
     pub(super) fn braced_name(
         &mut self,
         start: usize,
@@ -129,16 +129,16 @@ impl<'t> Parser<'t, '_, '_, '_> {
         self.cow(start, self.text.at)
     }
 
-    /// Reads the operator after the name, as far as it decides what the expansion does.
+    /// Parses the operator after the name, as far as it determines the action.
     pub(super) fn operator(&mut self, action: Action, start: usize) -> Read<Action> {
         match self.text.peek() {
-            // dash takes this brace for an operator, and reads on to the next one.
+            // dash takes this brace for an operator, and continues to the next one.
             b':' if self.text.peek_second() == b'}' && self.shell() == Shell::Sh => {
                 Err(self.refuse_here(ReadErrorKind::BadExpansion))
             }
             b'@' => {
                 let transform = self.text.peek_second();
-                // An unknown transformation is an error in bash; reading it as the worst one costs nothing.
+                // An unknown transformation is an error in bash; treating it as the most dangerous one is safe.
                 Ok(if transform.eq_ignore_ascii_case(&b'p') { Action::Prompt } else { action })
             }
             // The offset and the length of `${x:a:b}` are arithmetic.
@@ -151,8 +151,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
             _ if !self.text.rest().contains('}') => {
                 Err(self.refuse(ReadErrorKind::UnterminatedExpansion, start))
             }
-            // `"${row["a"].mean():.2f}"`, which was meant for another language, is an error in bash: it runs nothing of this line.
-            // Reading it as the name of another variable, and as all that is in it, costs nothing.
+            // `"${row["a"].mean():.2f}"`, which was meant for another language, is an error in bash: nothing on this
+            // line runs. Treating it as an indirection, and parsing its content, is safe.
             _ if self.shell() == Shell::Bash => Ok(Action::Reference),
             _ => Err(self.refuse_here(ReadErrorKind::BadExpansion)),
         }
@@ -170,7 +170,8 @@ impl<'t> Parser<'t, '_, '_, '_> {
                 b'"' => {
                     let quoted = self.text.at;
                     self.double_quoted(inside)?;
-                    // `"${x:-"{a,b}"}"`: bash takes the inner quotes for the end of the outer ones when it looks for braces.
+                    // `"${x:-"{a,b}"}"`: bash takes the inner quotes for the end of the outer ones when it searches
+                    // for braces.
                     if quotes == Quotes::Double && self.text.slice(quoted, self.text.at).contains('{') {
                         return Err(self.refuse(ReadErrorKind::QuoteInBraces, quoted));
                     }
@@ -203,7 +204,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Returns whether what stands up to the next single quote is the same whether it is quoted or not.
+    /// Whether the text up to the next single quote has the same meaning quoted and unquoted.
     fn means_nothing_within_single_quotes(&self) -> bool {
         let inside = self.text.rest().get(1..).unwrap_or_default().split_once('\'');
         inside.is_some_and(|(inside, _)| {
@@ -225,7 +226,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 }
 
-/// Flags of `${(…)name}` that split, join, order, quote and count, but evaluate nothing.
+/// Flags of `${(…)name}` that split, join, order, quote and count without evaluating anything.
 fn are_harmless_flags(flags: &str) -> bool {
     let mut characters = flags.chars();
     while let Some(flag) = characters.next() {

@@ -27,7 +27,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let end = self.substitution_end(start);
         let list = self.list_unless(end, list)?;
         self.outer_pending = outer;
-        // bash 5.2 prints such a substitution again before it runs it, and loses separators doing so.
+        // bash 5.2 prints such a substitution again before it runs it, and loses separators.
         if self.state.heredocs.len() > heredocs && !is_one_command(&list) {
             let end = Err(self.refuse(ReadErrorKind::HeredocInSubstitution, start));
             return self.list_unless(end, list);
@@ -57,7 +57,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Reads `` `…` ``: its escapes are removed first, and what remains is a text of its own.
+    /// Parses `` `…` ``: its escapes are removed first, and the result is a text of its own.
     pub(crate) fn backticks(&mut self, quotes: Quotes, builder: &mut Builder<'t>) -> Read<()> {
         self.step();
         let start = self.text.at;

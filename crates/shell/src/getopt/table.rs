@@ -4,19 +4,19 @@ use std::sync::OnceLock;
 
 /// The options of a program, read when they are first asked for.
 ///
-/// They are written as in a manual: `-x` and `--long` are flags, `-x:` and `--long=` take a value, `-x?` and `--long=?` take
-/// one only when it is attached, `-x!` takes the last one, `-#` is a number like `-10`, and `--*` means that every long
-/// option is known and carries its value in the same word.
+/// Syntax as in a manual: `-x` and `--long` are flags, `-x:` and `--long=` take a value, `-x?` and `--long=?` take
+/// one only if it is attached, `-x!` takes the last one, `-#` is a number like `-10`, and `--*` means that every long
+/// option is known and has its value in the same word.
 #[derive(Debug)]
 pub struct OptionTable {
     written: &'static str,
     read: OnceLock<Known>,
 }
 
-/// What an option takes.
+/// Value of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// Nothing: it is a flag.
+    /// The option is a flag without a value.
     Nothing,
     /// A value, in the same word or the next one.
     Value,
@@ -37,7 +37,7 @@ struct Known {
 }
 
 impl OptionTable {
-    /// Takes the text of a table, which is read when it is first needed. How it is written: see [`OptionTable`].
+    /// Creates a table from its text, which is parsed on first use. The syntax is described at [`OptionTable`].
     #[must_use]
     pub const fn new(written: &'static str) -> Self {
         Self { written, read: OnceLock::new() }

@@ -14,7 +14,7 @@ pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Contex
         at += 1;
         let values =
             BUBBLEWRAP.iter().find(|(_, options)| options.contains(&word)).map(|(values, _)| *values);
-        // How many words an unknown option takes is not known, so that the program may stand further on.
+        // The arity of an unknown option is unknown, so the program may come later.
         if values.is_none() && word != "--" {
             walk.hazard(HazardKind::UnknownOption, run.span);
         }

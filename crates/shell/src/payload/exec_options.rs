@@ -1,6 +1,6 @@
 //! Ordinary programs with an option whose value is a command: `tar --to-command`, `sort --compress-program`.
 //!
-//! Only the option is looked for; what else is written does not matter, so a letter that is not known is no obstacle.
+//! Only these options are looked for; unknown letters elsewhere do not matter.
 
 use std::sync::LazyLock;
 
@@ -10,12 +10,12 @@ use crate::getopt::{self, OptionOrder, OptionTable};
 use crate::lookup::{ByName, by_name};
 use crate::runs::{Context, Walk};
 
-/// A program, its options that take a value, and those among them whose value is run.
+/// A program, its options with a value, and those among them whose value is run.
 struct ExecOption {
     names: &'static [&'static str],
     options: OptionTable,
     run: &'static [&'static str],
-    /// What stands before the command in the value, if anything.
+    /// Optional markers before the command in the value.
     marks: &'static [&'static str],
 }
 
@@ -133,7 +133,7 @@ static EXEC_OPTIONS: LazyLock<Vec<ExecOption>> = LazyLock::new(|| {
     ]
 });
 
-/// Lists what the options of a program run.
+/// Lists the commands in the options of a program.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, context: Context<'_, 't>) {
     for row in BY_NAME.get(name).into_iter().flatten() {
         let options = getopt::parse(&run.argv, 1, &row.options, OptionOrder::Anywhere);
@@ -149,7 +149,7 @@ static BY_NAME: LazyLock<ByName<Vec<&'static ExecOption>>> =
     LazyLock::new(|| by_name(EXEC_OPTIONS.iter(), |row| row.names));
 
 impl ExecOption {
-    /// Whether the value of an option is run. GNU programs take every beginning of a long option.
+    /// Whether the value of an option is run. GNU programs accept every prefix of a long option.
     fn runs(&self, option: &str) -> bool {
         let is_long = option.len() > 3 && option.starts_with("--");
         self.run.iter().any(|known| *known == option || (is_long && known.starts_with(option)))

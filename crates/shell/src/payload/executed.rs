@@ -7,13 +7,14 @@ use crate::actions::Arg;
 /// A command whose actions run programs.
 pub(super) struct Executed<'a, 't> {
     pub(super) argv: &'a [Arg<'t>],
-    /// The words behind which a program stands.
+    /// The words that precede a program.
     pub(super) actions: &'a [&'a str],
 }
 
 impl Executed<'_, '_> {
-    /// Returns where the programs stand. A value that nobody knows may end one sooner than it seems to end: then both
-    /// are there, and the actions between the two ends as well. It may also be the action that a program begins behind.
+    /// Returns the ranges of the programs. An unknown value may end a program earlier than it seems to: then both
+    /// ranges are returned, and the actions between the two ends as well. It may also be an action that a program
+    /// follows.
     pub(super) fn programs(&self) -> Vec<Range<usize>> {
         let mut programs = Vec::new();
         let (mut end, mut last_action) = (0, None);
@@ -21,7 +22,7 @@ impl Executed<'_, '_> {
         while let Some(action) = (from..self.argv.len()).find(|&at| self.is_action(at)) {
             self.add_stray(from..action, &mut programs);
             let start = action + 1;
-            // Behind an action that may have ended, everything up to its certain end has been looked at.
+            // Behind an action that may have ended, everything up to its certain end was inspected.
             let is_within = start < end;
             if !is_within {
                 end = (start..self.argv.len()).find(|&at| self.ends(at)).unwrap_or(self.argv.len());
@@ -39,7 +40,7 @@ impl Executed<'_, '_> {
         programs
     }
 
-    /// Adds the programs that end between actions: what they begin behind must be a value.
+    /// Adds the programs that end between actions: the word before them must be a value.
     fn add_stray(&self, between: Range<usize>, programs: &mut Vec<Range<usize>>) {
         let mut from = between.start;
         for end in between.filter(|&at| self.ends(at)) {
@@ -53,14 +54,14 @@ impl Executed<'_, '_> {
         self.is(at, ";") || self.is(at, "+") && at.checked_sub(1).is_some_and(|before| self.is(before, "{}"))
     }
 
-    /// Whether a value may end a program here. One that may be the semicolon counts only where an action follows: else the
-    /// program would be listed with fewer arguments, and nothing new.
+    /// Whether a value may end a program here. A value that may be the semicolon counts only before an action:
+    /// otherwise the program would be listed with fewer arguments, without new information.
     fn may_end(&self, at: usize, last_action: Option<usize>) -> bool {
         self.is(at, "+") && at.checked_sub(1).is_some_and(|before| self.may_be(before, "{}"))
             || last_action.is_some_and(|last| at < last) && self.may_be(at, ";")
     }
 
-    /// Whether it is one, at least where the values in it are nothing: `$x-exec`.
+    /// Whether it is one, at least if the values in it are empty: `$x-exec`.
     fn is_action(&self, at: usize) -> bool {
         match self.argv.get(at) {
             Some(Arg::Unknown { spelling, .. }) => self.actions.contains(&&*without_values(spelling)),
@@ -84,7 +85,7 @@ impl Executed<'_, '_> {
     }
 }
 
-/// What is left of the spelling of a word where every `${name}` and `$()` in it is nothing.
+/// Returns the spelling of a word without every `${name}` and `$()`.
 fn without_values(spelling: &str) -> String {
     let (first, values) = spelling.split_once('$').unwrap_or((spelling, ""));
     let behind = values.split('$').filter_map(|value| value.split_once(['}', ')']));

@@ -1,4 +1,4 @@
-//! What git runs because of its settings and options.
+//! Commands in git's settings and options.
 
 use super::{joined, start, text};
 use crate::actions::{Arg, Run};
@@ -46,8 +46,7 @@ const NAMED: &[(&str, &str)] = &[
     ("man.", ".cmd"),
 ];
 
-/// Sub-commands, their options that take a value, and those whose value is run.
-/// Names, options, and the options whose value is run.
+/// Sub-commands with options whose value is run: names, all options with a value, and those whose value is run.
 type Subcommand = (&'static [&'static str], OptionTable, &'static [&'static str]);
 
 static SUBCOMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
@@ -95,7 +94,7 @@ static SUBCOMMANDS: LazyLock<Vec<Subcommand>> = LazyLock::new(|| {
     ]
 });
 
-/// Lists what git runs.
+/// Lists the commands that git runs.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let context = Context { is_certain: false, ..context };
     let options = getopt::parse(&run.argv, 1, &GLOBAL, OptionOrder::Strict);

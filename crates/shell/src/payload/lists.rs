@@ -36,7 +36,7 @@ fn spliced<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, span: Span, context:
     walk.run(argv, span, context, true);
 }
 
-/// `parallel program … ::: values`: the words are joined and given to a shell, once for each value.
+/// `parallel program … ::: values`: the words are joined and passed to a shell, once for each value.
 pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     static OPTIONS: OptionTable = OptionTable::new(
         "-0 -a: -C: -d: -E: -I: -i -j: -k -L: -l -m -N: -n: -P: -q -r -S: -s: -t -u -v -X -x --*",
@@ -62,7 +62,7 @@ pub(super) fn parallel<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Cont
     walk.run(argv, run.span, Context { stdin: &Stdin::Unknown, ..context }, values.len() != 1);
 }
 
-/// `xargs program …`: what it reads is added, or put in place of a mark.
+/// `xargs program …`: its input is appended, or replaces a marker.
 pub(super) fn arguments_added<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,

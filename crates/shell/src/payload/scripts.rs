@@ -1,8 +1,8 @@
 //! Scripts of other languages that start programs: `ed <<< '!rm x'`, `tclsh <<< 'exec rm x'`, `psql -c '\! rm x'`.
 //!
-//! Such a script is not read as its language is: only the words by which it starts a program are looked for, in the words of
-//! the command and in what the command reads where the text tells. What stands behind them is taken for a command of a shell.
-//! That finds rather too much than too little, so nothing that is found here is certain.
+//! Such a script is not parsed in its language: only constructs that start a program are searched, in the words of
+//! the command and in its input where the text determines it. The text behind them is read as a shell command. This
+//! overestimates rather than underestimates, so nothing found here is certain.
 
 use std::sync::LazyLock;
 
@@ -19,7 +19,7 @@ struct Language {
 /// How a script starts a program.
 #[derive(Clone, Copy)]
 enum Start {
-    /// A line that begins so: the command is the rest of it.
+    /// A line with this prefix: the command is the rest of it.
     Line(&'static str),
     /// Anything behind it, up to the end of the line.
     Behind(&'static str),
@@ -28,7 +28,7 @@ enum Start {
 }
 use Start::{Behind, Call, Line};
 
-/// Starts of one script that are looked at.
+/// Maximum number of program starts in one script.
 const MAX_STARTS: usize = 64;
 
 /// Calls that most languages have.
@@ -65,7 +65,7 @@ static LANGUAGES: &[Language] = &[
     // Databases.
     Language { names: &["sqlite3", "sqlite"], starts: &[Line(".shell "), Line(".system ")] },
     Language { names: &["psql", "mysql", "mariadb"], starts: &[Behind("\\!"), Line("system ")] },
-    // Languages whose words need no quotes.
+    // Languages without quotes around words.
     Language {
         names: &["tclsh", "tclsh8.6", "wish", "expect", "jimsh"],
         starts: &[
@@ -125,7 +125,7 @@ static LANGUAGES: &[Language] = &[
 static BY_NAME: LazyLock<ByName<Vec<&'static Language>>> =
     LazyLock::new(|| by_name(LANGUAGES, |language| language.names));
 
-/// Lists what scripts in the words or in the input of a program start.
+/// Lists the programs that scripts in the words or in the input of a program start.
 pub(super) fn follow<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, name: &str, context: Context<'_, 't>) {
     let Some(language) = BY_NAME.get(name).and_then(|rows| rows.first()) else { return };
     let mut found = Vec::new();
@@ -168,15 +168,15 @@ fn commands(language: &Language, script: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A command without the quotes of m4 and the parenthesis that ends it.
+/// Returns a command without the quotes of m4 and the closing parenthesis.
 fn unwrapped(line: &str) -> String {
     let end = line.rfind([')', ']']).unwrap_or(line.len());
     line.get(..end).unwrap_or(line).replace(['`', '\''], "")
 }
 
-/// The texts in quotes that stand behind the name of a call, joined as words.
+/// Returns the quoted strings behind the name of a call, joined as words.
 fn texts_behind(code: &str) -> Option<String> {
-    /// A text that is longer is no command of a call.
+    /// A longer text is not a command of a call.
     const MAX_TEXT: usize = 4096;
     const BETWEEN: [char; 7] = [' ', '(', '[', '{', ',', '\t', '~'];
     let mut code = code;

@@ -1,4 +1,4 @@
-//! Shells: the text that they run, and what is written into them.
+//! Shells: the text that they run, and text on their standard input.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::runs::{Context, Stdin, Walk};
 use crate::shell_options::{self, Change};
 use crate::tree::{Command, RedirectOperator, Redirected};
 
-/// A shell runs the text after `-c`, a file, or what it reads.
+/// A shell runs the text after `-c`, a file, or its input.
 pub(super) fn program<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, shell: Shell, context: Context<'_, 't>) {
     let start = walk.actions.runs.len();
     let around = walk.known.enter_process();
@@ -48,7 +48,7 @@ fn text_of<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>)
     }
 }
 
-/// `source` runs a file, or what it reads when the file is the standard input by one of its names.
+/// `source` runs a file, or its input if the file is one of the names of standard input.
 pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     let words = run.argv.get(1..).unwrap_or_default();
     let words = words.strip_prefix(&[Arg::Known(Cow::Borrowed("--"))]).unwrap_or(words);
@@ -59,7 +59,7 @@ pub(super) fn sourced<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Conte
     }
 }
 
-/// Lists what a text on the standard input runs when a file that is only known later turns out to be that input.
+/// Lists the commands of text on the standard input, in case an unknown file name turns out to be that input.
 fn read_perhaps<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,
@@ -71,7 +71,7 @@ fn read_perhaps<'t>(
     }
 }
 
-/// Runs what a shell reads from its standard input.
+/// Runs the text that a shell reads from its standard input.
 fn read<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, context: Context<'_, 't>) {
     match context.stdin {
         Stdin::Inherited => {}
@@ -111,7 +111,7 @@ fn is_name_of_input(path: &str) -> bool {
     matches!(names.as_slice(), ["dev", "stdin"] | ["dev", "fd", "0"] | ["proc", .., "fd", "0"])
 }
 
-/// What the options of a shell say.
+/// Meaning of a shell's options.
 #[derive(Debug, Default)]
 struct ShellOptions {
     operands: usize,
@@ -149,7 +149,7 @@ fn options_of(argv: &[Arg<'_>]) -> ShellOptions {
     options
 }
 
-/// Returns what a redirection makes of the standard input, when it concerns it.
+/// Returns the effect of a redirection on the standard input, if it has one.
 pub(crate) fn input(redirected: &Redirected<'_>, context: Context<'_, '_>) -> Option<Stdin> {
     if redirected.descriptor.as_deref().is_some_and(|descriptor| descriptor != "0") {
         return None;
@@ -170,7 +170,7 @@ pub(crate) fn input(redirected: &Redirected<'_>, context: Context<'_, '_>) -> Op
     }
 }
 
-/// Returns what a command writes into a pipe, where its text tells.
+/// Returns the output of a command into a pipe, where its text determines it.
 pub(crate) fn output(command: &Command<'_>, context: Context<'_, '_>) -> Option<String> {
     let Command::Simple(simple) = command else { return None };
     let mut argv = Vec::new();

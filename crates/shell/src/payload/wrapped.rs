@@ -21,13 +21,13 @@ pub(super) fn follow<'t>(
     context: Context<'_, 't>,
 ) {
     let first = if wrapper.subcommands.is_empty() { 1 } else { 2 };
-    // A wrapper stops at its first operand, for what follows belongs to the program that it runs.
+    // A wrapper stops at its first operand, because the following words belong to the program that it runs.
     let order = if wrapper.inner == Inner::Nothing { OptionOrder::Anywhere } else { OptionOrder::Strict };
     let options = getopt::parse(&run.argv, first, &wrapper.options, order);
     if options.unknown {
         walk.hazard(HazardKind::UnknownOption, run.span);
     }
-    // `command -v` only looks a name up.
+    // `command -v` only looks up a name.
     if name == "command" && (options.has("-v") || options.has("-V")) {
         return;
     }
@@ -67,7 +67,7 @@ pub(super) fn follow<'t>(
     }
 }
 
-/// Runs what follows, but `flock file -c text`, which is text.
+/// Runs the following words, except for `flock file -c text`, which is shell text.
 fn operand_then_argv<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,
@@ -77,7 +77,7 @@ fn operand_then_argv<'t>(
 ) {
     let operands = run.argv.get(..at.min(run.argv.len())).unwrap_or_default();
     if operands.iter().any(|arg| matches!(arg, Arg::Unknown { count: WordCount::Any, .. })) {
-        // The command may already begin in what that becomes.
+        // The command may already begin in the expansion of that word.
         walk.run(vec![Arg::any()], run.span, context, true);
     }
     let next = run.argv.get(at).and_then(Arg::known);
@@ -98,7 +98,7 @@ fn joined_words<'t>(walk: &mut Walk<'t, '_>, run: &Run<'t>, at: usize, context: 
     }
 }
 
-/// `env NAME=value program …`. The words of `-S` stand in its place, and may be options again.
+/// `env NAME=value program …`. The words of `-S` replace it, and may be options again.
 fn environment<'t>(
     walk: &mut Walk<'t, '_>,
     run: &Run<'t>,
@@ -148,7 +148,7 @@ fn follow_again<'t>(walk: &mut Walk<'t, '_>, argv: Vec<Arg<'t>>, run: &Run<'t>, 
     super::follow(walk, &run, Context { call_chain, ..context });
 }
 
-/// What a program takes for the name of a variable, before an `=`.
+/// What a program accepts as the name of a variable, before an `=`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
     /// Anything is a name: `env a+b=c` sets `a+b`.

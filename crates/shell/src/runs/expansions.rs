@@ -1,4 +1,4 @@
-//! What expansions in words do: run commands, and evaluate what variables hold.
+//! Effects of expansions in words: they run commands, and evaluate values of variables.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::span::Span;
 use crate::tree::{Action, Expansion, ExpansionKind, List, ParameterResult, Piece, Word};
 use crate::values::{Holds, Value};
 
-/// How many parts of a word are looked at for the end of a subscript: a subscript of more is not known.
+/// Number of parts of a word that are searched for the end of a subscript: a longer subscript is unknown.
 const MAX_SUBSCRIPT: usize = 8;
 
 impl<'t> Walk<'t, '_> {
@@ -34,7 +34,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// zsh takes the bracket behind `$a` for a subscript, also within quotes: `"$a[x]"`.
+    /// zsh reads a bracket behind `$a` as a subscript, also within quotes: `"$a[x]"`.
     fn subscript_behind(
         &mut self,
         expansion: &Expansion<'t>,
@@ -126,7 +126,7 @@ impl<'t> Walk<'t, '_> {
         self.separate(list, Context { alongside: false, ..context });
     }
 
-    /// A value that holds a substitution runs it when arithmetic, an indirection or a prompt evaluates the value.
+    /// A value with a substitution runs it when arithmetic, an indirection or a prompt evaluates the value.
     pub(super) fn values_that_are_evaluated(&mut self, context: Context<'_, 't>) {
         for (text, span) in std::mem::take(&mut self.values) {
             let value = Arg::Known(Cow::Owned(text));

@@ -1,4 +1,4 @@
-//! What simple commands do: run a program, set variables, open files.
+//! Effects of simple commands: they run a program, set variables, open files.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -25,7 +25,7 @@ impl<'t> Walk<'t, '_> {
         if names.is_empty() {
             return;
         }
-        // What it sets may hold what it was given: `read x <<< $y`.
+        // A variable that it sets may contain its input: `read x <<< $y`.
         let set: Vec<String> =
             self.actions.assignments.iter().skip(set).map(|assignment| assignment.name.to_string()).collect();
         set.iter().for_each(|name| self.shown.copy(name, &names));
@@ -70,7 +70,7 @@ impl<'t> Walk<'t, '_> {
         self.flow(files..own, run.clone(), DataFlow::Input);
         let inside = self.actions.substitutions.get(substitutions..).unwrap_or_default();
         if inside.iter().any(|substitution| substitution.form == SubstitutionForm::Process) {
-            // `tee >(sh)`: what the program writes goes into the substitution.
+            // `tee >(sh)`: the program's output goes into the substitution.
             self.flow(run.clone(), words.clone(), DataFlow::Input);
             self.flow(run.clone(), files..own, DataFlow::Input);
         }
@@ -79,7 +79,7 @@ impl<'t> Walk<'t, '_> {
         self.flows_of(read, &run, DataFlow::Input);
     }
 
-    /// Returns the words of a command as arguments, and what they mention that may be run.
+    /// Returns the words of a command as arguments, and the substitutions in them.
     fn arguments(
         &mut self,
         simple: &Simple<'t>,
@@ -103,7 +103,8 @@ impl<'t> Walk<'t, '_> {
         }
         self.var_sources.keep(match argv.first() {
             Some(Arg::Known(_)) => usize::MAX,
-            // A program that is not certain is what it begins with: `./bin/$x` runs a file, whatever the variable holds.
+            // An uncertain program is identified by its prefix: `./bin/$x` runs a file, whatever the value of the
+            // variable.
             Some(Arg::Unknown { prefix, .. }) if prefix.is_empty() => in_name,
             _ => 0,
         });
@@ -138,12 +139,12 @@ impl<'t> Walk<'t, '_> {
         self.var_sources
             .set(&assigned.name, mentioned.into_iter().chain(std::iter::once(start..self.next())));
         let set = Set { value: known, is_definite: true, scope };
-        // What is added to another text may only be dangerous together with it.
+        // Appended text may be dangerous only together with the existing text.
         let value = if assigned.appends { Arg::any() } else { value };
         self.set(assigned.name.clone(), value, &set, assigned.span, context);
     }
 
-    /// Returns what assignments before a command are set for.
+    /// Returns the scope of assignments before a command.
     fn scope_of(&self, argv: &[Arg<'_>]) -> AssignmentScope {
         let is_replaced = |name: &str| self.functions.iter().chain(&self.maybe).any(|other| other == name);
         match argv.first().and_then(Arg::known) {
@@ -152,7 +153,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Lists an assignment, and what its value makes the shell run.
+    /// Lists an assignment, and the commands in its value.
     pub(crate) fn assign(
         &mut self,
         name: Cow<'t, str>,
@@ -169,7 +170,7 @@ impl<'t> Walk<'t, '_> {
         self.set(name, value, &set, span, context);
     }
 
-    /// Lists an assignment of which more is known than its value tells.
+    /// Lists an assignment with more information than its value.
     pub(crate) fn set(
         &mut self,
         name: Cow<'t, str>,
@@ -186,7 +187,7 @@ impl<'t> Walk<'t, '_> {
         if builtins::changes_reading(&name, context.shell) {
             self.hazard(HazardKind::ChangedShell, span);
         }
-        // An array of zsh holds what the variable does that it is tied to, in words of its own.
+        // A zsh array has the content of the variable that it is tied to, as words.
         let tied = builtins::canonical(&name, context.shell);
         let (name, value) = tied.map_or((name, value), |tied| (Cow::Borrowed(tied), Arg::any()));
         match &*name {
@@ -207,7 +208,7 @@ impl<'t> Walk<'t, '_> {
         self.actions.assignments.push(Assignment { name, value, change, exported, scope, span });
     }
 
-    /// Lists that a variable is unset, or seen by programs, without a value of its own.
+    /// Lists that a variable is unset, or exported, without a new value.
     pub(crate) fn change(
         &mut self,
         name: Cow<'t, str>,
@@ -225,7 +226,7 @@ impl<'t> Walk<'t, '_> {
         self.actions.assignments.push(Assignment { name, value, change, exported, scope, span });
     }
 
-    /// Notes that programs see what was listed last, if they do.
+    /// Marks the last listed assignment as exported if `exports` is true.
     pub(crate) fn exports_last_if(&mut self, exports: bool) {
         if let Some(last) = self.actions.assignments.last_mut().filter(|_| exports) {
             last.exported = true;
@@ -247,7 +248,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Lists redirections, and returns what the last of them that concerns it makes of the standard input.
+    /// Lists redirections, and returns the standard input that the last relevant one defines.
     pub(super) fn redirects(
         &mut self,
         redirects: &[Redirected<'t>],
@@ -264,7 +265,7 @@ impl<'t> Walk<'t, '_> {
             }
             self.word(&redirected.target, context);
             if redirected.operator != RedirectOperator::HereString {
-                // A variable in the name of a file is not what is read.
+                // A variable in the name of a file is not the input.
                 self.var_sources.keep(before);
             }
             let input = payload::input(redirected, context);
@@ -312,20 +313,20 @@ fn written<'a, 't>(simple: &'a Simple<'t>, argv: &[Arg<'t>], shell: Shell) -> Ve
     words
 }
 
-/// Whether a word is read as an assignment, as one word whatever is in it: `export A=$x`. Of what is called `sh`, some split
-/// it, and so does bash where the name of the builtin is quoted.
+/// Whether a word is read as an assignment, that is, without splitting: `export A=$x`. Some of the shells called `sh`
+/// split it, and so does bash if the name of the builtin is quoted.
 fn is_declared(simple: &Simple<'_>, word: &Word<'_>, shell: Shell) -> bool {
     let declares = simple.words.first().and_then(Word::bare).is_some_and(|name| is_declaration(name));
     let assigns = || {
         let Some(Piece::Bare(text)) = word.pieces().first() else { return false };
         text.split_once('=').is_some_and(|(name, _)| is_name(name))
     };
-    // Braces are expanded before, and an array is no text.
+    // Braces are expanded before, and an array is not a string.
     let is_plain = !word.marks.has(Marks::BRACE) && !word.marks.has(Marks::GLOB);
     shell != Shell::Sh && is_plain && declares && assigns()
 }
 
-/// Returns `name=(…)` of a declaration as the one argument that it is, whatever its elements become.
+/// Returns `name=(…)` of a declaration as a single argument, whatever its elements expand to.
 fn declared_array<'t>(simple: &Simple<'t>, word: &Word<'t>) -> Option<Arg<'t>> {
     let name = simple.words.first().and_then(Word::bare)?;
     let (Piece::Bare(assigned), Piece::Bare(array)) = (word.pieces().first()?, word.pieces().last()?) else {
@@ -340,7 +341,7 @@ fn declared_array<'t>(simple: &Simple<'t>, word: &Word<'t>) -> Option<Arg<'t>> {
     })
 }
 
-/// Returns the variables that a builtin sets from its words or from what it reads.
+/// Returns the variables that a builtin sets from its words or its input.
 fn variables_set(argv: &[Arg<'_>]) -> Vec<String> {
     let Some((name, words)) = argv.split_first() else { return Vec::new() };
     let reads = matches!(name.known(), Some("read" | "mapfile" | "readarray"));

@@ -1,4 +1,4 @@
-//! What variables are given, and where what they hold is evaluated.
+//! Values of variables, and places where they are evaluated.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::tree::{Action, AssignedValue, Expansion, ExpansionKind, ParameterResu
 use crate::values::{Holds, Value, of_text};
 
 impl<'t> Walk<'t, '_> {
-    /// Returns what a word is as the value of a variable, where no names of files take its place.
+    /// Returns the value of a word in an assignment, where it is not matched against file names.
     pub(crate) fn value_of(&self, pieces: &[Piece<'t>]) -> Value {
         let mut value = Value::NUMBER;
         for piece in pieces {
@@ -40,7 +40,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Returns what the words of a loop or an array give to a variable.
+    /// Returns the values that a loop or an array assigns to a variable.
     pub(crate) fn value_of_words(&self, words: &[Word<'t>], shell: Shell) -> Value {
         let mut value = Value::NUMBER;
         for word in words {
@@ -49,7 +49,7 @@ impl<'t> Walk<'t, '_> {
             let known: Option<Vec<&str>> = found.iter().map(Arg::known).collect();
             value.join(match known {
                 Some(known) => Value::written(known.into_iter().map(of_text).max().unwrap_or(Holds::Number)),
-                // Names of files, which anybody may choose.
+                // File names, which an attacker may choose.
                 None if has_pattern(word.pieces()) => Value::DATA,
                 None => self.value_of(word.pieces()),
             });
@@ -83,7 +83,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Notes what arithmetic reads and sets.
+    /// Records the variables that arithmetic reads and sets.
     pub(crate) fn arithmetic(&mut self, text: &str, span: Span, context: Context<'_, 't>) {
         let is_definite = !arithmetic_text::is_conditional(text);
         self.arithmetic_events(text, is_definite, span, context);
@@ -112,15 +112,15 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Notes that the shell itself sets a variable to a number. zshparam(1): what is not declared becomes an integer by it, and
-    /// evaluates whatever it is given later.
+    /// Records that the shell itself sets a variable to a number. zshparam(1): an undeclared variable becomes an
+    /// integer by this, and evaluates every later value.
     pub(crate) fn becomes_integer(&mut self, name: &str, span: Span, context: Context<'_, 't>) {
         if context.shell == Shell::Zsh {
             self.known.is_integer(name, span);
         }
     }
 
-    /// Notes what is evaluated of a subscript, unless the keys of the array are texts.
+    /// Records the evaluations in a subscript, unless the keys of the array are strings.
     pub(crate) fn subscript(&mut self, name: &str, written: &str, span: Span, context: Context<'_, 't>) {
         if !self.known.is_associative(name) && !matches!(written, "" | "[@]" | "[*]") {
             self.arithmetic(written, span, context);
@@ -157,7 +157,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Returns what an argument of a builtin is behind so many bytes of plain text.
+    /// Returns the value of a builtin's argument behind this many bytes of plain text.
     pub(crate) fn value_of_argument(&self, builtin: Builtin<'_, 't>, at: usize, length: usize) -> Value {
         let Some(arg) = builtin.argv.get(at) else { return Value::DATA };
         if let Some(text) = arg.without_prefix(length).known() {
@@ -182,7 +182,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Notes what is evaluated of the subscript behind a name.
+    /// Records the evaluations in the subscript behind a name.
     pub(crate) fn key(&mut self, variable: &Declared, arg: &Arg<'t>, span: Span, context: Context<'_, 't>) {
         if self.known.is_associative(&variable.name) {
             return;
@@ -200,12 +200,12 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Notes that a variable may be what it was before the text.
+    /// Records that a variable may have the value from before the text.
     pub(crate) fn forget(&mut self, name: &str, span: Span) {
         self.known.assign(name, &Value::DATA, false, span);
     }
 
-    /// Says where something is evaluated that may run what nobody knows.
+    /// Lists places where unknown values are evaluated.
     pub(super) fn data_that_is_evaluated(&mut self) {
         for span in std::mem::take(&mut self.known).hazards() {
             self.hazard(HazardKind::EvaluatedData, span);
@@ -213,11 +213,11 @@ impl<'t> Walk<'t, '_> {
     }
 }
 
-/// What a variable is set to, and for what.
+/// The value and scope of an assignment.
 #[derive(Debug)]
 pub(crate) struct Set {
     pub(crate) value: Value,
-    /// Whether it is set on every path that leads on from here.
+    /// Whether it is set on every path from here.
     pub(crate) is_definite: bool,
     pub(crate) scope: AssignmentScope,
 }

@@ -1,4 +1,4 @@
-//! What programs run: wrappers, shells, builtins that evaluate text, lists of arguments.
+//! Programs that run others: wrappers, shells, builtins that evaluate text, lists of arguments.
 
 use stockade_shell::{HazardKind, InvocationKind, Script, Shell};
 
@@ -202,7 +202,7 @@ fn quoted_data_runs_nothing() {
     }
 }
 
-/// zsh gives a program everything that is redirected into it, the pipe first.
+/// zsh passes every redirected input to a program, the pipe first.
 #[test]
 fn zsh_joins_inputs() {
     for text in ["echo a | . /dev/stdin <<< b", "sh <<< a <<< b"] {

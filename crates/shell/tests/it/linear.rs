@@ -1,4 +1,4 @@
-//! Work is proportional to the text, whatever is in it.
+//! Work is linear in any text.
 
 use stockade_shell::{HazardKind, ReadErrorKind, ReadOptions, Script};
 
@@ -86,7 +86,7 @@ fn braces_do_not_multiply_without_end() {
 
 #[test]
 fn nested_texts_share_one_budget() {
-    // Every level is read once more; the whole stays within the limit of the options.
+    // Every level is parsed once more; the whole stays within the limit of the options.
     let mut text = "a".repeat(20_000);
     for _ in 0..7 {
         text = format!("eval '{}'", text.replace('\'', r"'\''"));
@@ -103,7 +103,7 @@ fn nested_texts_share_one_budget() {
 
 #[test]
 fn reading_on_behind_errors_takes_steps_in_proportion() {
-    // Each beginning is an error, so that what follows is read on behind it, and some of it more than once.
+    // Each beginning is an error, so the text behind it is parsed again, and some of it more than once.
     let errors =
         ["", ") ", "echo ${x!} ", "echo \"${x!} ", "echo \"${x:-'a'}\" ", "fi; ", "((a) ", "cat <<$x\n"];
     for (start, repeated, end) in REPEATED {

@@ -1,4 +1,4 @@
-//! What must hold for every text. The fuzz targets and the tests in `replay.rs` run the same functions.
+//! Properties of every text. The fuzz targets and the tests in `replay.rs` run the same functions.
 
 use spelling::quoted;
 use stockade_shell::{Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
@@ -8,7 +8,7 @@ mod spelling;
 
 const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Sh, Shell::Zsh];
 
-/// Reading takes a number of steps proportional to the text, and every span lies in it.
+/// The number of parsing steps is linear in the text, and every span lies in it.
 pub(crate) fn reading_is_bounded(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     for shell in SHELLS {

@@ -63,7 +63,7 @@ fn every_command_of_a_text_is_listed() {
         ("x=$(a) y=(`b` <(c)) z[$(d)]=1 e", &["a", "b", "c", "d", "e"]),
         ("echo \"${x:-\\$(a)}\" '`b`'", &["echo … `b`"]),
         ("echo \"${x:-'a b'}${x#'c'}$(d)\"", &["d", "echo …"]),
-        // Errors of which bash says that they are bad substitutions.
+        // Errors that bash reports as bad substitutions.
         ("echo \"${x.y$(a)}\" ${x[\"k\"].m(`b`):.2f} ${x y}", &["a", "b", "echo … … …"]),
         // Here-documents.
         ("a <<E\n$(b) 'c' `d`\nE\ne", &["b", "d", "a", "e"]),
@@ -92,7 +92,7 @@ fn every_command_of_a_text_is_listed() {
         ("a {b,c}${x}", &["a b… c…"]),
         ("a <<E\nb\\\nc\nE\nx=(\\; b)", &["a"]),
         ("ls * a[0] [ ~/x", &["ls … a… [ ~/x"]),
-        // Patterns in parentheses, where `shopt -s extglob` made them some. Elsewhere nothing of their line runs.
+        // Patterns in parentheses, where `shopt -s extglob` enables them. Elsewhere nothing on their line runs.
         ("ls !(*.md) x@(a|$(b)|'c d')y", &["b", "ls … … x…"]),
         ("case x in @(a|b)) c;; +([0-9])) d;; esac; for x in ?(y z); do e; done", &["c", "d", "e"]),
         ("a@() { b; }", &["b"]),
@@ -211,7 +211,8 @@ fn zsh_is_read_as_zsh() {
     }
 }
 
-/// zsh counts where the dots are quoted, where empty quotes stand between them, and where a value brings them.
+/// zsh treats dots as a sequence when they are quoted, when empty quotes are between them, and when they come from a
+/// value.
 #[test]
 fn sequences_are_not_certain_for_zsh_however_they_are_spelled() {
     for braces in [
@@ -230,12 +231,12 @@ fn sequences_are_not_certain_for_zsh_however_they_are_spelled() {
     assert_eq!(runs_in("rm {a''b} x{'.'}", Shell::Zsh), ["rm {ab} x{.}"]);
 }
 
-/// dash leaves braces as they are, and bash does with those that hold no choice: only these are certain for `sh`.
+/// dash leaves braces as they are, and bash does with those that contain no choice: only these are certain for `sh`.
 #[test]
 fn braces_are_certain_for_sh_when_no_shell_expands_them() {
     assert_eq!(runs_in("find . -exec a {} +", Shell::Sh), ["a {}", "find . -exec a {} +"]);
     let sooner = [
-        // What stands before the plus may be nothing but the mark.
+        // The text before the plus may expand to the marker alone.
         ("find . -exec a {}$x +", &["a {}…", "a {}… +"][..]),
         ("find . -exec a {}$x + -exec b \\;", &["a {}…", "a {}… + -exec b", "b"]),
         // And any value may be the semicolon.

@@ -1,4 +1,4 @@
-//! Texts that are refused: what shells read differently, and what no shell reads.
+//! Refused texts: those that shells read differently, and those that no shell reads.
 
 use stockade_shell::ReadErrorKind::{self, *};
 use stockade_shell::{ReadOptions, Script, Shell};
@@ -8,7 +8,7 @@ use crate::support::read;
 #[test]
 fn what_is_not_certain_is_refused() {
     let rows: &[(&str, ReadErrorKind)] = &[
-        // Not what a person sees.
+        // Different from their appearance.
         ("a\r#; rm", ControlCharacter),
         ("cat a \\\r\n./x", ControlCharacter),
         ("a\u{0b}#; rm", ControlCharacter),
@@ -17,7 +17,7 @@ fn what_is_not_certain_is_refused() {
         ("echo 'a\u{202e}b'", DeceptiveCharacter),
         ("git\u{a0}status", InvisibleCharacter),
         ("git\u{200b}status", InvisibleCharacter),
-        // Without an end.
+        // Unclosed constructs.
         ("'a", UnterminatedQuote),
         ("\"a", UnterminatedQuote),
         ("$'a", UnterminatedQuote),
@@ -43,7 +43,7 @@ fn what_is_not_certain_is_refused() {
         ("{ a <<E\nb\n}", UnterminatedHeredoc),
         ("(a <<E\nb)", UnterminatedHeredoc),
         ("a \\", TrailingBackslash),
-        // Not where it stands.
+        // Misplaced tokens.
         ("a )", Syntax),
         ("a (b) c", Syntax),
         ("; a", Syntax),

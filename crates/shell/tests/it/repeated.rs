@@ -1,4 +1,4 @@
-//! Texts that repeat themselves, for the tests of this crate and of those that decide about what it reads.
+//! Repetitive texts, for the tests of this crate and of its users.
 
 /// Texts that make careless readers slow, by the number of repetitions.
 pub(crate) const REPEATED: &[(&str, &str, &str)] = &[

@@ -6,7 +6,7 @@ use crate::properties;
 use crate::seeds::{Property, replay};
 use crate::texts::texts;
 
-/// Fuzz targets: the folder of the seeds, the property.
+/// Fuzz targets: the directory of seeds, the property.
 const TARGETS: &[(&str, Property)] = &[
     ("reading_is_bounded", properties::reading_is_bounded),
     ("quoting_changes_nothing", properties::quoting_changes_nothing),

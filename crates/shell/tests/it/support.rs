@@ -2,7 +2,7 @@
 
 use stockade_shell::{InvocationKind, ReadErrorKind, ReadOptions, Run, Script, Shell};
 
-/// Reads a text for a shell, or says why not.
+/// Parses a text for a shell, or returns the kind of error.
 pub(crate) fn read(text: &str, shell: Shell) -> Result<Script<'_>, ReadErrorKind> {
     Script::read(text, &ReadOptions::for_shell(shell)).map_err(|error| error.kind)
 }

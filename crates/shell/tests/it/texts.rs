@@ -1,4 +1,4 @@
-//! Random commands, for the tests of this crate and of those that decide about what it reads.
+//! Random commands, for the tests of this crate and of its users.
 
 use proptest::collection::vec;
 use proptest::prelude::{any, prop_oneof};

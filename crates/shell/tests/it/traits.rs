@@ -1,4 +1,4 @@
-//! What users rely on without saying so.
+//! Auto traits that users rely on.
 
 use stockade_shell::{Actions, ReadError, ReadOptions, Script};
 

@@ -1,17 +1,17 @@
-//! What brush-parser sees.
+//! Programs found by brush-parser.
 
 use brush_parser::ast::{
     AndOr, AndOrList, Command, CompoundCommand, CompoundList, Pipeline, Program, SimpleCommand,
 };
 use brush_parser::{ParserOptions, TokenizerOptions};
 
-/// Parses without the caches of the parser, which would make a repeated measurement measure them.
+/// Parses without the parser's caches, which would distort repeated measurements.
 pub(crate) fn parse(text: &str) -> Option<Program> {
     let tokens = brush_parser::uncached_tokenize_str(text, &TokenizerOptions::default()).ok()?;
     brush_parser::parse_tokens(&tokens, &ParserOptions::default()).ok()
 }
 
-/// The names of the simple commands, as they are written. Words are not looked into.
+/// Returns the names of the simple commands, as written. Words are not inspected.
 pub(crate) fn names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     if let Some(program) = parse(text) {

@@ -1,4 +1,4 @@
-//! Asks other parsers which programs they see. Where they differ, `cargo xtask oracle` knows who is right: it asks bash.
+//! Compares the programs found by other parsers. Where they differ, `cargo xtask oracle` decides by asking bash.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use stockade_shell::{ReadOptions, Script};
 
 use crate::{brush, shuck, tree_sitter};
 
-/// Prints what others see and we do not.
+/// Prints the programs that others find and ours does not.
 pub(crate) fn compare(file: &str) -> ExitCode {
     let Ok(texts) = std::fs::read_to_string(file) else {
         eprintln!("cannot read {file}");
@@ -41,7 +41,7 @@ fn ours(text: &str) -> Option<Vec<String>> {
     actions.hazards.is_empty().then_some(names)
 }
 
-/// Words that the others take for programs in places where bash does not.
+/// Words that the others take for programs where bash does not.
 const RESERVED: &[&str] = &[
     "time", "coproc", "do", "done", "for", "in", "if", "then", "elif", "else", "fi", "while", "until",
     "case", "esac", "select", "function",

@@ -1,4 +1,4 @@
-//! What shuck-parser sees.
+//! Programs found by shuck-parser.
 
 use shuck_ast::{
     Assignment, AssignmentValue, Command, CompoundCommand, DeclOperand, Redirect, RedirectTarget, Stmt,
@@ -10,7 +10,7 @@ use shuck_parser::parser::{ParseStatus, Parser};
 pub(crate) fn names(text: &str) -> Vec<String> {
     let parsed = Parser::new(text).parse();
     let mut names = Names { text, found: Vec::new() };
-    // What it mends by guessing is no opinion.
+    // An error recovery is a guess, not an opinion.
     if parsed.status == ParseStatus::Clean {
         names.list(&parsed.file.body);
     }
@@ -91,7 +91,7 @@ impl Names<'_> {
             CompoundCommand::Subshell(list) | CompoundCommand::BraceGroup(list) => self.list(list),
             CompoundCommand::Time(one) => one.command.iter().for_each(|one| self.statement(one)),
             CompoundCommand::Coproc(one) => self.statement(&one.body),
-            // Only zsh has the others, and arithmetic is not looked into.
+            // Only zsh has the others, and arithmetic is not inspected.
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What tree-sitter-bash sees.
+//! Programs found by tree-sitter-bash.
 
 use tree_sitter::{Node, Parser};
 
@@ -9,7 +9,7 @@ pub(crate) fn parser() -> Parser {
     parser
 }
 
-/// The names of the commands, as they are written, also those in substitutions. A tree with an error says nothing.
+/// Returns the names of the commands, as written, also those in substitutions. A tree with an error has no opinion.
 pub(crate) fn names(text: &str, parser: &mut Parser) -> Vec<String> {
     let mut names = Vec::new();
     let Some(tree) = parser.parse(text, None).filter(|tree| !tree.root_node().has_error()) else {
