@@ -1,7 +1,8 @@
-//! What an evaluation costs, beside Node.js evaluating the same in a context of its own. Run with `cargo xtask bench eval`.
+//! Cost of an evaluation, compared with Node.js evaluating the same source in a separate context: `cargo xtask bench
+//! eval`.
 //!
-//! Both read the source anew each time, as a harness does that gets its conditions as text. They take turns, a round each,
-//! and count their own processor time; the table shows medians, and how often ours allocates.
+//! Both parse the source each time, as a harness does that receives its conditions as text. They take turns, and
+//! count their own CPU time; the table shows medians, and the number of our allocations.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,7 +24,7 @@ const ROUNDS: usize = 9;
 /// How often an expression is evaluated in a round.
 const TIMES: u32 = 300;
 
-/// What a harness knows when it asks.
+/// Typical variables of a harness.
 const VARS: &str = r#"{"output": {"score": 7, "status": "approved", "tags": ["a", "b"]},
     "items": [{"name": "x", "price": 3}, {"name": "y", "price": 4}, {"name": "z", "price": 5}]}"#;
 
@@ -80,7 +81,7 @@ fn our_round(expression: &str, vars: &[(&str, Data)]) -> Duration {
     processor_time().saturating_sub(start) / TIMES
 }
 
-/// The time of one evaluation of Node's, where it is installed.
+/// Returns the time of one evaluation in Node.js, if it is installed.
 fn node_round(expression: &str) -> Option<Duration> {
     let output =
         Command::new("node").args(["-e", NODE, expression, VARS, &TIMES.to_string()]).output().ok()?;

@@ -1,12 +1,12 @@
-//! Runs the tests of test262 in `FOLDER` and says which pass, which are refused, and which come out wrong.
+//! Runs the tests of test262 in `FOLDER`, and reports which pass, which are refused, and which have a wrong result.
 //!
 //! ```text
 //! cargo run --release -p stockade-eval --all-features --example eval-test262 -- FOLDER [FILE-FOR-THE-LIST]
 //! ```
 //!
-//! A test counts if Node passes it with the same prelude, and if its source asks for nothing that this crate says it lacks
-//! (`scope.rs`). An invalid program counts whatever it holds: none may be accepted. Wrong is what answers otherwise than
-//! JavaScript; refused is what says that it cannot answer.
+//! A test counts if Node passes it with the same prelude, and if its source uses nothing that this crate lacks
+//! (`scope.rs`). An invalid program always counts: none may be accepted. Wrong means a result that differs from
+//! JavaScript; refused means an explicit error about a missing feature.
 
 #![expect(
     clippy::disallowed_methods,
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use case::{Case, Expected};
 use stockade_eval::{ErrorKind, EvalLimits, EvalOptions, eval};
 
-/// What becomes of a test.
+/// Result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
     Passed,
@@ -119,7 +119,7 @@ fn judge(case: &Case) -> (Outcome, String) {
     }
 }
 
-/// Whether an error says that something does not exist here.
+/// Whether an error reports a missing feature.
 fn is_missing(message: &str) -> bool {
     message.ends_with("` is not a function") || message.starts_with("only built-in kinds are made with new")
 }

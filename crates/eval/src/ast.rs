@@ -1,5 +1,4 @@
-//! The shape of a source after it was read. Parts refer to each other by number, so that nothing that nests deeply has to
-//! be taken down by recursion.
+//! Syntax tree of a source. Nodes refer to each other by number, so that deep nesting needs no recursive drop.
 
 use std::rc::Rc;
 
@@ -34,12 +33,12 @@ pub(crate) struct Program {
     statements: Vec<(Statement, SourceSpan)>,
     patterns: Vec<Pattern>,
     functions: Vec<Function>,
-    /// What stands where nothing does.
+    /// Placeholders for missing nodes.
     nothing: (Expr, Statement, Pattern, Function),
     pub(crate) vars: Box<[Symbol]>,
     pub(crate) body: Block,
     pub(crate) is_strict: bool,
-    /// What functions are written as, where there are any.
+    /// Source text of the functions, if there are any.
     pub(crate) source: Rc<str>,
 }
 
@@ -158,7 +157,7 @@ pub(crate) enum Expr {
     },
     Binary(BinaryOp, ExprId, ExprId),
     Conditional(ExprId, ExprId, ExprId),
-    /// An operator is none for a plain `=`.
+    /// The operator is `None` for a plain `=`.
     Assign(Option<BinaryOp>, PatternId, ExprId),
     Member {
         object: ExprId,
@@ -176,11 +175,11 @@ pub(crate) enum Expr {
         is_optional: bool,
     },
     New(ExprId, Box<[Item]>),
-    /// Where the rest of a chain is left out when `?.` meets nothing.
+    /// End of an optional chain, which is skipped when `?.` meets a nullish value.
     Chain(ExprId),
     Await(ExprId),
     Sequence(Box<[ExprId]>),
-    /// In brackets: `(a)` is no parameter, and `(a, b) => …` was turned into one when the arrow was seen.
+    /// Parenthesised: `(a)` is not a parameter, and `(a, b) => …` was converted when the arrow was parsed.
     Group(ExprId),
 }
 
@@ -197,7 +196,7 @@ pub(crate) struct Item {
 pub(crate) enum Property {
     Field(PropertyKey, ExprId),
     Spread(ExprId),
-    /// `{a = 1}`, which only a pattern may hold.
+    /// `{a = 1}`, which is valid only in a pattern.
     Default(Symbol, ExprId),
 }
 
@@ -257,7 +256,7 @@ impl BinaryOp {
     }
 }
 
-/// What is assigned to.
+/// The target of an assignment.
 #[derive(Debug, Default)]
 pub(crate) enum Pattern {
     #[default]
@@ -269,7 +268,7 @@ pub(crate) enum Pattern {
     Object(Box<[(PropertyKey, Element)]>, Option<PatternId>),
 }
 
-/// A part of a pattern, with what stands in for nothing.
+/// An element of a pattern, with its default value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Element {
     pub(crate) pattern: PatternId,
@@ -317,7 +316,7 @@ pub(crate) struct Block {
 #[derive(Debug)]
 pub(crate) struct For {
     pub(crate) start: Option<StatementId>,
-    /// The names that each round has anew.
+    /// The names that each iteration binds again.
     pub(crate) own: Box<[(Symbol, Kind)]>,
     pub(crate) test: Option<ExprId>,
     pub(crate) update: Option<ExprId>,
@@ -327,17 +326,17 @@ pub(crate) struct For {
 /// `for (target of all) body`.
 #[derive(Debug)]
 pub(crate) struct Each {
-    /// None assigns to what is there.
+    /// `None` assigns to an existing name.
     pub(crate) kind: Option<Kind>,
     pub(crate) own: Box<[(Symbol, Kind)]>,
     pub(crate) target: PatternId,
     pub(crate) all: ExprId,
-    /// `in` goes through keys, `of` through values.
+    /// `in` iterates over keys, `of` over values.
     pub(crate) over: Over,
     pub(crate) body: StatementId,
 }
 
-/// What a loop goes through.
+/// The subject of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Over {
     Keys,
@@ -360,7 +359,7 @@ pub(crate) struct Try {
 #[derive(Debug)]
 pub(crate) struct Switch {
     pub(crate) block: Block,
-    /// The test, and where in the block it goes on.
+    /// The test of each case, and the index in the block at which it continues.
     pub(crate) cases: Box<[(Option<ExprId>, usize)]>,
 }
 
@@ -375,17 +374,17 @@ pub(crate) struct Function {
     pub(crate) body: Body,
     pub(crate) is_arrow: bool,
     pub(crate) is_async: bool,
-    /// Whether `'use strict'` holds in it.
+    /// Whether it is strict (`'use strict'`).
     pub(crate) is_strict: bool,
     /// Whether it knows itself by its name, as the functions do that are written as expressions.
     pub(crate) knows_itself: bool,
-    /// Whether its parameters hold expressions: then its `var`s are no names of theirs.
+    /// Whether its parameters contain expressions: then its `var`s are separate from them.
     pub(crate) has_expressions: bool,
-    /// Where it is written.
+    /// Position in the source.
     pub(crate) span: SourceSpan,
 }
 
-/// What a function does.
+/// The body of a function.
 #[derive(Debug)]
 pub(crate) enum Body {
     Expr(ExprId),

@@ -1,4 +1,4 @@
-//! What is always there, as tables: a name, and the function behind it. None of it can be changed or replaced.
+//! Built-ins as tables: a name, and the function that implements it. None of them can be changed or replaced.
 
 mod absent;
 mod array;
@@ -55,9 +55,9 @@ pub(crate) struct Global {
     pub(crate) name: &'static str,
     /// How many arguments it asks for.
     pub(crate) arity: u8,
-    /// What it does when it is called.
+    /// Implementation of a call.
     pub(crate) call: Option<Native>,
-    /// What it does after `new`.
+    /// Implementation of a call with `new`.
     pub(crate) construct: Option<Native>,
     methods: &'static [Method],
     constants: &'static [(&'static str, f64)],
@@ -186,7 +186,7 @@ pub(crate) fn nearest(table: &'static [Method], name: &str) -> Option<&'static s
     })
 }
 
-/// Whether a value is of the kind that a name makes.
+/// Whether a value is an instance of the named constructor.
 pub(crate) fn is_instance(machine: &Machine<'_>, value: &Value, name: &str) -> bool {
     let Value::Object(id) = value else {
         let is_function = match value {
@@ -227,7 +227,7 @@ fn own_kind(machine: &mut Machine<'_>, this: &Value, name: &str) -> Run<()> {
     }
 }
 
-/// The argument at a place; `undefined` where there is none.
+/// Returns the argument at an index; `undefined` if it is missing.
 fn argument(arguments: &[Value], at: usize) -> &Value {
     const NOTHING: &Value = &Value::Undefined;
     arguments.get(at).unwrap_or(NOTHING)

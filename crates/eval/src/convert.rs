@@ -21,7 +21,7 @@ pub(crate) fn number_of(text: &str) -> f64 {
     if is_decimal { text.parse().unwrap_or(f64::NAN) } else { f64::NAN }
 }
 
-/// What JavaScript takes for space.
+/// Whether JavaScript treats the character as white space.
 pub(crate) fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }
@@ -36,7 +36,7 @@ pub(crate) fn int32(number: f64) -> i32 {
     uint32(number).cast_signed()
 }
 
-/// The number as 32 bits without a sign.
+/// Converts the number to an unsigned 32-bit integer.
 pub(crate) fn uint32(number: f64) -> u32 {
     if !number.is_finite() {
         return 0;
@@ -69,10 +69,10 @@ pub(crate) fn rounded_exponent(number: f64, digits: usize) -> String {
     round_up_halves(number, digits, |number, digits| format!("{number:.digits$e}"))
 }
 
-/// How many further digits tell a half from what is nearly one.
+/// How many further digits distinguish a half from a value near it.
 const MORE: usize = 60;
 
-/// Rust rounds an exact half to the even digit, JavaScript up. A number whose digits end in an exact half is nudged to its
+/// Rust rounds an exact half to even, JavaScript up. A number whose digits end in an exact half is replaced by its
 /// neighbour further from zero, which is nearer than any other candidate.
 fn round_up_halves(number: f64, digits: usize, format: impl Fn(f64, usize) -> String) -> String {
     let is_half = |text: &str| {

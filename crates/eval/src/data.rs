@@ -1,4 +1,4 @@
-//! Plain data: what goes in and what comes out.
+//! Plain data: input and output of an evaluation.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum Data {
     Null,
     /// A boolean: `true` or `false`.
     Bool(bool),
-    /// A number; as JSON, what is not finite is `null`.
+    /// A number; in JSON, a value that is not finite is `null`.
     Number(f64),
     /// A string of Unicode text.
     Text(String),
@@ -25,7 +25,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// Whether JavaScript takes it for true.
+    /// Whether JavaScript treats it as true.
     #[must_use]
     pub fn is_truthy(&self) -> bool {
         match self {
@@ -75,7 +75,7 @@ impl fmt::Display for Data {
     }
 }
 
-/// How many bytes a text takes in JSON's quotes.
+/// Returns the size of a text as a JSON string.
 pub(crate) fn quoted_len(text: &str) -> usize {
     let len = |c: char| match c {
         '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,

@@ -1,5 +1,5 @@
-//! What maps and sets hold: in the order in which it came, and with a number each, so that whoever goes through them goes on
-//! at the right place whatever comes and goes meanwhile.
+//! Entries of maps and sets: in insertion order and numbered, so that an iteration continues at the right place after
+//! insertions and deletions.
 
 use indexmap::IndexMap;
 
@@ -13,10 +13,10 @@ pub(crate) struct Entries<V> {
     next: usize,
 }
 
-/// What a map holds: keys as they were given, and values.
+/// Entries of a map: original keys, and values.
 pub(crate) type Pairs = Entries<(Value, Value)>;
 
-/// What a set holds.
+/// Entries of a set.
 pub(crate) type Members = Entries<Value>;
 
 impl<V> Default for Entries<V> {
@@ -57,7 +57,7 @@ impl<V> Entries<V> {
         self.map.clear();
     }
 
-    /// The first entry whose number is not below one, and its number.
+    /// Returns the first entry with at least this number, and its number.
     pub(crate) fn entry_at(&self, number: usize) -> Option<(usize, &V)> {
         let mut low = 0;
         let mut high = self.map.len();

@@ -1,10 +1,10 @@
-//! Why there is no value.
+//! Errors of evaluations.
 
 use std::fmt;
 
 use crate::Data;
 
-/// Where in the source something stands, in bytes.
+/// A range of bytes in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SourceSpan {
     /// The first byte.
@@ -13,23 +13,23 @@ pub struct SourceSpan {
     pub end: usize,
 }
 
-/// What kind of failure it is.
+/// Kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The source is no expression of the language.
+    /// The source is not valid in the language.
     Syntax,
-    /// A name means nothing here.
+    /// An unknown name is used.
     Reference,
     /// A value is not of the kind that is needed.
     Type,
-    /// Too many steps, past the deadline, or a promise that nothing will settle.
+    /// Too many steps, a passed deadline, or a promise that can never be settled.
     Timeout,
     /// More bytes than allowed: of source, of values or of the result.
     Memory,
     /// Nested too deeply: the source, the calls or the data.
     Depth,
-    /// It reaches for what is not there on purpose: prototypes, constructors, code from text, the host.
+    /// A feature that is missing on purpose: prototypes, constructors, code from text, the host.
     Forbidden,
     /// The expression threw something itself, or a built-in function refused its arguments.
     Thrown,
@@ -51,7 +51,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether a limit was hit: then nobody knows what the value would have been.
+    /// Whether a limit was hit: the value is then unknown.
     #[must_use]
     pub fn is_limit(self) -> bool {
         matches!(self, Self::Timeout | Self::Memory | Self::Depth)
@@ -64,20 +64,20 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Why there is no value: plain data, without a way back into the evaluation.
+/// Error of an evaluation: plain data, without a reference to the evaluation.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct EvalError {
-    /// What kind of failure it is.
+    /// Kind of the error.
     pub kind: ErrorKind,
-    /// What happened.
+    /// Description of the error.
     pub message: String,
     /// Where in the source.
     pub span: Option<SourceSpan>,
-    /// The smallest change that mends it, where one is known.
+    /// The smallest change that fixes it, if known.
     pub fix: Option<String>,
-    /// What was thrown, where the expression threw it.
+    /// The thrown value, if the expression threw it.
     pub thrown: Option<Data>,
 }
 

@@ -9,8 +9,8 @@ use crate::{Data, ErrorKind, EvalError, EvalOptions};
 /// Evaluates an expression, or statements to their completion value, as ECMA-262 has it: `1; if (false) 2` is `undefined`,
 /// and `try { 1 } finally { 2 }` is 1.
 ///
-/// A promise is waited for: nothing outside ever settles one, so what is waiting is run until it is settled. The names
-/// `__proto__`, `constructor` and `prototype` are no variables.
+/// A promise is awaited: nothing outside can settle one, so pending jobs run until it is settled. The names
+/// `__proto__`, `constructor` and `prototype` cannot be variables.
 ///
 /// ```
 /// use stockade_eval::{Data, EvalOptions, eval};
@@ -23,12 +23,12 @@ use crate::{Data, ErrorKind, EvalError, EvalOptions};
 ///
 /// # Errors
 ///
-/// When the source is wrong, when it throws, when it reaches for what does not exist, and when a limit is hit.
+/// When the source is invalid, throws, uses a missing feature, or hits a limit.
 pub fn eval(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> Result<Data, EvalError> {
     run(source, vars, options, Mode::Plain)
 }
 
-/// As [`eval`], where `await` may stand at the top.
+/// Like [`eval`], but `await` is permitted at the top level.
 ///
 /// ```
 /// use stockade_eval::{Data, EvalOptions, eval_async};
@@ -40,12 +40,12 @@ pub fn eval(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> R
 ///
 /// # Errors
 ///
-/// As [`eval`], and when a promise is waited for that nothing settles.
+/// Like [`eval`], and when an awaited promise can never be settled.
 pub fn eval_async(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>) -> Result<Data, EvalError> {
     run(source, vars, options, Mode::Async)
 }
 
-/// Whether an expression holds. Whatever fails does not.
+/// Whether an expression is true. An error counts as false.
 ///
 /// ```
 /// use stockade_eval::{Data, EvalOptions, condition};
@@ -59,7 +59,7 @@ pub fn condition(source: &str, vars: &[(&str, Data)], options: &EvalOptions<'_>)
     try_condition(source, vars, options).unwrap_or(false)
 }
 
-/// As [`condition`], for those who want to know why it does not hold.
+/// Like [`condition`], but returns the error.
 ///
 /// # Errors
 ///

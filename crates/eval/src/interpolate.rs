@@ -9,9 +9,9 @@ use crate::{Data, EvalError, EvalOptions};
 
 /// Replaces each `{{expression}}` by the text of its value.
 ///
-/// An expression holds no `}`. What a value shows is never read as a template again. Where an expression fails, its marker
-/// stays as it is; where a limit is hit, there is no text, since it would be half an answer. All expressions share one budget
-/// of steps and bytes.
+/// An expression cannot contain `}`. Results are never interpreted as a template again. A marker whose expression
+/// fails is left as is; where a limit is hit, there is no text, since it would be incomplete. All expressions share
+/// one budget of steps and bytes.
 ///
 /// ```
 /// use stockade_eval::{Data, EvalOptions, interpolate};
@@ -79,7 +79,7 @@ fn value(source: &str, vars: &[(&str, Data)], left: &mut EvalOptions<'_>) -> Res
     outcome
 }
 
-/// Takes off what one marker has spent, whatever came of it.
+/// Charges the cost of one marker, whatever its result.
 fn spend(left: &mut EvalOptions<'_>, (steps, bytes): (u64, usize)) {
     left.limits.max_steps = left.limits.max_steps.saturating_sub(steps);
     left.limits.max_bytes = left.limits.max_bytes.saturating_sub(bytes);
@@ -109,7 +109,7 @@ impl<'t> Marker<'t> {
                     after: rest.get(end + 2..)?,
                 });
             }
-            // No marker begins before the brace that this one stumbled over.
+            // No marker begins before the brace at which this one failed.
             from = start + 2 + end;
         }
     }

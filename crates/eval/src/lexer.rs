@@ -1,4 +1,4 @@
-//! Cuts a source into tokens, one at a time: the parser knows whether a `/` divides or begins a regular expression.
+//! Lexer, one token at a time: only the parser knows whether a `/` divides or begins a regular expression.
 
 mod escape;
 mod number;
@@ -20,7 +20,7 @@ pub(crate) enum Token {
     Word(Symbol),
     Number(f64),
     Text(Text),
-    /// The mark that begins a template.
+    /// The backtick that begins a template.
     Template,
     Mark(&'static str),
 }
@@ -42,7 +42,7 @@ pub(crate) struct Lexer<'s> {
     names: Vec<Rc<str>>,
     /// Whether a line ended before the last token.
     pub(crate) after_line: bool,
-    /// Whether the last token is a word with an escape in it: such a word is a name, never a word of the language.
+    /// Whether the last token is a word with an escape in it: such a word is a name, never a keyword.
     pub(crate) is_escaped: bool,
 }
 
@@ -88,12 +88,12 @@ impl<'s> Lexer<'s> {
         Some(c)
     }
 
-    /// Where the next token would begin, were there no space.
+    /// Start of the next token, before any white space.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// The next token, and where it stands.
+    /// Returns the next token, and its position.
     pub(crate) fn next(&mut self) -> Result<(Token, SourceSpan), EvalError> {
         self.skip_space()?;
         self.is_escaped = false;
@@ -155,7 +155,7 @@ impl<'s> Lexer<'s> {
         if self.peek() == Some('\\') { self.escaped_word(name) } else { Ok(self.symbol(name)) }
     }
 
-    /// The rest of a word that holds escapes, each of a character that may stand there.
+    /// Reads the rest of a word with escapes, each of which must be valid at its position.
     fn escaped_word(&mut self, begun: &str) -> Result<Symbol, EvalError> {
         let mut name = begun.to_owned();
         while let Some(c) = self.peek() {
@@ -168,7 +168,7 @@ impl<'s> Lexer<'s> {
                 self.unicode(&mut text)?;
                 let c = text.chars().next().unwrap_or_default();
                 if !(if name.is_empty() { is_name_start(c) } else { is_name_part(c) }) {
-                    return Err(self.wrong("an escape in a name stands for a letter or a digit"));
+                    return Err(self.wrong("an escape in a name must encode a letter or a digit"));
                 }
                 c
             } else if is_name_part(c) {
@@ -194,7 +194,7 @@ impl<'s> Lexer<'s> {
         symbol
     }
 
-    /// Whether one of the texts that begin at a place, each a statement of its own, is written so, without escapes.
+    /// Whether one of the directives that begin at a position has this text, without escapes.
     pub(crate) fn directives_say(&self, first: SourceSpan, wanted: &str) -> bool {
         let mut ahead = Lexer::new(self.source);
         ahead.at = first.start;

@@ -1,16 +1,17 @@
-//! Evaluates expressions of JavaScript over plain data, with bounds, and without a way to anything else.
+//! Evaluates JavaScript expressions over plain data, with limits and without access to the host.
 //!
 //! - [`eval`]: an expression, or statements to their completion value. [`eval_async`]: the same with `await`.
-//! - [`condition`]: whether an expression holds; whatever fails does not.
+//! - [`condition`]: whether an expression is true; an error counts as false.
 //! - [`interpolate()`]: `{{expression}}` in a text.
 //!
-//! [`Data`] goes in and comes out. There is no host behind it: no prototypes, no constructors to climb, no code from text,
-//! no getters, no files, no network, no clock and no chance but what [`EvalOptions`] give. [`EvalLimits`] bound steps, bytes, depth
-//! and the result, and what hits one is refused whatever the expression catches.
+//! Input and output are [`Data`]. There is no host behind it: no prototypes, no constructors, no code from text, no
+//! getters, no files, no network; the clock and randomness come from [`EvalOptions`] alone. [`EvalLimits`] limit
+//! steps, bytes, depth and the size of the result; an expression cannot catch a limit.
 //!
-//! It does **not** keep secret what it was given: an expression may return any of its variables. It is an interpreter for
-//! short expressions and knows most of the language that they use; classes, generators, getters, labels and BigInt do not
-//! exist. What JavaScript has and this has not is refused, and nothing catches that. Time is UTC, and the only locale is `en`.
+//! It does **not** keep its variables secret: an expression may return any of them. It is an interpreter for short
+//! expressions with most of the language that they use; classes, generators, getters, labels and BigInt do not exist.
+//! A missing JavaScript feature is refused with an error that cannot be caught. Time is UTC, and the only locale is
+//! `en`.
 //!
 //! ```
 //! use stockade_eval::{Data, ErrorKind, EvalOptions, eval};

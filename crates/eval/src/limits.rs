@@ -1,23 +1,23 @@
-//! What an evaluation may spend, and the meter that counts it.
+//! Limits of an evaluation, and the meter that counts its costs.
 
 use std::fmt;
 
 use crate::{ErrorKind, EvalError};
 
-/// What an evaluation may spend. Whatever is over a limit is refused, and no `catch` in the expression sees that.
+/// Limits of an evaluation. Exceeding one is an error that no `catch` in the expression sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvalLimits {
-    /// Bytes of source. Regular expressions have at most 64 KiB, whatever this is.
+    /// Bytes of source. Regular expressions have at most 64 KiB in any case.
     pub max_source: usize,
-    /// How deeply calls and expressions may nest. Where that would take more than [`EvalLimits::MAX_STACK`], it is less: what
-    /// nests too deeply is refused, and never overflows the stack.
+    /// Maximum nesting of calls and expressions. It is lowered where that would take more than
+    /// [`EvalLimits::MAX_STACK`]: deeper nesting is an error, and never overflows the stack.
     pub max_depth: usize,
-    /// Steps: each operator, name, call and statement is one, and built-in functions count what they go through, as does
-    /// whatever reads regular expressions.
+    /// Steps: each operator, name, call and statement is one; built-in functions count the items that they process,
+    /// and regular expressions what they read.
     pub max_steps: u64,
-    /// Bytes of all values that are made, those that are no longer needed too, and of regular expressions as they are read and
-    /// compiled. The values take at most three times as much, and 1 MiB, at once; the parsed source
-    /// (up to 200 times its length) and the result are not part of it.
+    /// Bytes of all values ever made, including those no longer needed, and of regular expressions while they are
+    /// parsed and compiled. At most three times as much, and 1 MiB, is in use at once; the parsed source (up to 200
+    /// times its length) and the result are not included.
     pub max_bytes: usize,
     /// Bytes of the result.
     pub max_output: usize,
@@ -26,7 +26,7 @@ pub struct EvalLimits {
 impl EvalLimits {
     /// The greatest depth that can be asked for.
     pub const MAX_DEPTH: usize = 1_000;
-    /// The most stack that an evaluation takes, in bytes, whatever the depth: half of an ordinary thread's.
+    /// Maximum stack use of an evaluation in bytes, at any depth: half of an ordinary thread's.
     pub const MAX_STACK: usize = 1 << 20;
     /// How deeply data may nest, in and out: as deeply as readers of JSON follow.
     pub const MAX_DATA_DEPTH: usize = 127;
@@ -47,13 +47,14 @@ impl Default for EvalLimits {
 /// Everything that an evaluation needs besides its source and its variables.
 #[derive(Clone, Copy, Default)]
 pub struct EvalOptions<'a> {
-    /// What it may spend.
+    /// Limits of the evaluation.
     pub limits: EvalLimits,
-    /// What `Date.now()` answers, in milliseconds since 1970. Without it, the time is refused.
+    /// Result of `Date.now()`, in milliseconds since 1970. Without it, the time is refused.
     pub now_ms: Option<f64>,
-    /// Where `Math.random()` begins. Without it, chance is refused.
+    /// Seed of `Math.random()`. Without it, randomness is refused.
     pub seed: Option<u64>,
-    /// Says that time is up. Asked once in a while, so that whoever has a clock can bound time as well as steps.
+    /// Returns true once the time is up. Called now and then, so that a caller with a clock can limit time as well as
+    /// steps.
     pub deadline: Option<&'a dyn Fn() -> bool>,
 }
 
@@ -68,7 +69,7 @@ impl fmt::Debug for EvalOptions<'_> {
     }
 }
 
-/// Counts what one evaluation has spent.
+/// Counts the costs of one evaluation.
 #[derive(Debug)]
 pub(crate) struct Meter<'a> {
     options: EvalOptions<'a>,
@@ -79,25 +80,25 @@ pub(crate) struct Meter<'a> {
     ask_at: u64,
 }
 
-/// Where the stack stood when an evaluation began.
+/// Stack position at the start of an evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stack(usize);
 
 impl Stack {
-    /// Where the stack stands: the address of something that lies on it. Nothing is read or written there.
+    /// Returns the current stack position: the address of a local variable. It is never dereferenced.
     #[inline(never)]
     pub(crate) fn here() -> Self {
         let local = 0_u8;
         Self(std::ptr::from_ref(std::hint::black_box(&local)).addr())
     }
 
-    /// Whether little has been taken since.
+    /// Whether the stack use since then is within the limit.
     pub(crate) fn has_room(self) -> bool {
         Self::here().0.abs_diff(self.0) < EvalLimits::MAX_STACK
     }
 }
 
-/// How many steps pass between two looks at the deadline.
+/// Steps between two checks of the deadline.
 const STEPS_BETWEEN_LOOKS: u64 = 4096;
 
 impl<'a> Meter<'a> {
@@ -125,7 +126,7 @@ impl<'a> Meter<'a> {
         self.options.limits.max_bytes.saturating_sub(self.bytes)
     }
 
-    /// Asks the deadline now, before work whose length is bounded but which cannot be interrupted.
+    /// Checks the deadline now, before work of bounded length that cannot be interrupted.
     pub(crate) fn ask(&mut self) -> Result<(), EvalError> {
         self.look()
     }
@@ -150,7 +151,7 @@ impl<'a> Meter<'a> {
         Ok(())
     }
 
-    /// Counts bytes, before they are taken.
+    /// Charges bytes before they are allocated.
     pub(crate) fn bytes(&mut self, bytes: usize) -> Result<(), EvalError> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes <= self.options.limits.max_bytes { Ok(()) } else { Err(self.too_many_bytes()) }
@@ -163,7 +164,7 @@ impl<'a> Meter<'a> {
             .fix("make fewer or smaller values, or raise the limit of bytes")
     }
 
-    /// Goes one level deeper. Whoever calls this calls [`Meter::ascend`] as well, whatever happens.
+    /// Descends one level. Every call must be paired with [`Meter::ascend`], also after an error.
     pub(crate) fn descend(&mut self) -> Result<(), EvalError> {
         self.depth += 1;
         let limit = self.options.limits.max_depth.min(EvalLimits::MAX_DEPTH);
@@ -189,7 +190,7 @@ fn too_many_steps(limit: u64) -> EvalError {
         .fix("make the loops shorter, or raise the limit of steps")
 }
 
-/// The refusal of what nests too deeply.
+/// Returns the error for excessive nesting.
 #[cold]
 pub(crate) fn too_deep(limit: usize) -> EvalError {
     EvalError::new(ErrorKind::Depth, format!("nested more than {limit} levels deep"))

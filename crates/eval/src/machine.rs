@@ -1,4 +1,4 @@
-//! Runs a program over data. Whatever it makes, it counts first.
+//! Runs a program over data. Every allocation is charged before it is made.
 
 mod assign;
 mod calls;
@@ -39,11 +39,11 @@ pub(crate) struct Machine<'p> {
     meter: Meter<'p>,
     objects: Vec<Object>,
     scopes: Vec<Scope>,
-    /// How many functions were made: scopes that none of them can know may go.
+    /// Number of functions made: scopes that none of them can refer to may be freed.
     closures: usize,
     scope: ScopeId,
     this: Value,
-    /// Whether `'use strict'` holds where the program is.
+    /// Whether the current code is strict (`'use strict'`).
     is_strict: bool,
     /// How many calls are under way.
     calls: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Machine<'p> {
     jobs: VecDeque<promises::Job>,
     groups: Vec<promises::Group>,
     regexes: HashMap<ExprId, Rc<Regex>>,
-    /// The fields of what is no plain object: of lists, functions, dates.
+    /// Fields of objects that are not plain: of lists, functions, dates.
     beside: HashMap<ObjectId, Fields>,
     /// The lists that are being written as text.
     written: Vec<ObjectId>,
@@ -84,7 +84,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Runs the program over variables, and returns what it comes to as plain data.
+    /// Runs the program over variables, and returns its value as plain data.
     pub(crate) fn run(&mut self, vars: &[(&str, &Data)]) -> Result<Data, EvalError> {
         let outcome = self.bring_in(vars).and_then(|()| self.value());
         match outcome.and_then(|value| self.plain_data(&value)) {
@@ -102,7 +102,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// As [`Machine::run`], but whether it is taken for true.
+    /// Like [`Machine::run`], but returns whether the value is truthy.
     pub(crate) fn run_to_bool(&mut self, vars: &[(&str, &Data)]) -> Result<bool, EvalError> {
         match self.bring_in(vars).and_then(|()| self.value()) {
             Ok(value) => Ok(value.is_truthy()),
@@ -110,7 +110,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// Makes variables of those that the program names.
+    /// Creates variables for those that the program names.
     fn bring_in(&mut self, vars: &[(&str, &Data)]) -> Run<()> {
         if vars.is_empty() {
             return Ok(());
@@ -171,7 +171,7 @@ impl<'p> Machine<'p> {
         self.at
     }
 
-    /// Counts bytes, before they are taken.
+    /// Charges bytes before they are allocated.
     pub(crate) fn bytes(&mut self, bytes: usize) -> Run<()> {
         Ok(self.meter.bytes(bytes)?)
     }
@@ -187,7 +187,7 @@ impl<'p> Machine<'p> {
         outcome
     }
 
-    /// The next number by chance, at least 0 and less than 1; none without a seed.
+    /// Returns the next random number in [0, 1); `None` without a seed.
     pub(crate) fn chance(&mut self) -> Option<f64> {
         let state = self.random.as_mut()?;
         // SplitMix64.
@@ -200,7 +200,7 @@ impl<'p> Machine<'p> {
     }
 }
 
-/// Names through which JavaScript reaches what stands behind an object. There is nothing behind an object here.
+/// Names through which JavaScript reaches prototypes and constructors, which do not exist here.
 pub(crate) fn is_forbidden(name: &str) -> bool {
     matches!(name, "__proto__" | "constructor" | "prototype")
 }

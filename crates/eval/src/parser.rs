@@ -1,4 +1,5 @@
-//! Reads a source. Recursion is bounded, nothing is read twice, and what the language lacks on purpose is named.
+//! Parser. Recursion is bounded, nothing is parsed twice, and features that are missing on purpose are named in
+//! errors.
 
 mod expressions;
 mod functions;
@@ -16,7 +17,7 @@ use crate::limits::{Meter, Stack, too_deep};
 use crate::{ErrorKind, EvalError, SourceSpan};
 use scopes::Scopes;
 
-/// The deepest that a source may nest; each level of source takes several of the parser.
+/// Maximum nesting of a source; each level takes several of the parser's own.
 const MAX_NESTING: usize = 200;
 
 /// Whether a source may wait for promises at its top.
@@ -28,7 +29,7 @@ pub(crate) enum Mode {
 
 /// Reads a source.
 pub(crate) fn parse(source: &str, mode: Mode, meter: &mut Meter<'_>) -> Result<Program, EvalError> {
-    // A source that begins with a brace is an object if it can be one, and a block otherwise.
+    // A source that begins with a brace is an object if possible, otherwise a block.
     if source.trim_start().starts_with('{')
         && let Ok(program) = Parser::new(source, mode, &mut *meter).lone_expression()
     {
@@ -37,7 +38,7 @@ pub(crate) fn parse(source: &str, mode: Mode, meter: &mut Meter<'_>) -> Result<P
     Parser::new(source, mode, meter).program()
 }
 
-/// Words that name nothing.
+/// Reserved words, which cannot be names.
 const RESERVED: &[&str] = &[
     "await",
     "break",
@@ -83,25 +84,25 @@ const RESERVED: &[&str] = &[
 
 struct Parser<'s, 'm> {
     lexer: Lexer<'s>,
-    /// What regular expressions spend.
+    /// Meter for regular expressions.
     meter: &'s mut Meter<'m>,
     token: Token,
     span: SourceSpan,
     /// Whether a line ended before the token.
     after_line: bool,
-    /// Whether the token is a word with escapes: it may be a name, and is no word of the language.
+    /// Whether the token is a word with escapes: it may be a name, but is not a keyword.
     is_escaped: bool,
-    /// Whether `'use strict'` holds here.
+    /// Whether the code is strict (`'use strict'`).
     is_strict: bool,
-    /// Lists whose rest is followed by a comma, by the value of the rest: no pattern may be so.
+    /// Lists whose rest element is followed by a comma, by the value of the rest: they cannot become a pattern.
     comma_after_rest: HashSet<ExprId>,
     /// Where the last token ended.
     last_end: usize,
     program: Program,
     scopes: Scopes,
-    /// What only a pattern may hold, and is not yet part of one.
+    /// Constructs that are valid only in a pattern, and are not yet part of one.
     only_in_patterns: Vec<SourceSpan>,
-    /// How many `await`s were read: none may stand among parameters.
+    /// Number of `await`s read: none is permitted among parameters.
     awaits: usize,
     /// Whether `await` is an operator here.
     may_await: bool,
@@ -237,7 +238,7 @@ impl<'s, 'm> Parser<'s, 'm> {
         Ok(found)
     }
 
-    /// The name that the token is, and goes on.
+    /// Returns the token as a name, and advances.
     fn name(&mut self) -> Parsed<Symbol> {
         match self.token {
             Token::Word(symbol) if !self.is_reserved(self.lexer.name(symbol)) => {
@@ -252,7 +253,7 @@ impl<'s, 'm> Parser<'s, 'm> {
         RESERVED.contains(&name) || (self.is_strict && scopes::FUTURE.contains(&name))
     }
 
-    /// Ends a statement: a semicolon, a line's end, or what closes the block.
+    /// Ends a statement: a semicolon, a line end, or the end of the block.
     fn end_statement(&mut self) -> Parsed<()> {
         if self.eat(";")? || self.is("}") || self.token == Token::End || self.after_line {
             return Ok(());

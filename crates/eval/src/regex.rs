@@ -1,5 +1,5 @@
-//! Regular expressions of ECMA-262. Most need no going back and take time in proportion to the text; the others count their
-//! steps, and what would take too many is refused.
+//! Regular expressions of ECMA-262. Most need no backtracking and take linear time; the others count their steps, and
+//! too many are refused.
 
 mod classes;
 mod emit;
@@ -26,7 +26,7 @@ const MAX_PATTERN: usize = 64 << 10;
 /// The most bytes of a compiled expression.
 const MAX_SIZE: usize = 256 << 10;
 
-/// The most steps of one search that goes back. Where fewer are left, it is fewer.
+/// Maximum steps of one backtracking search. The remaining budget may lower it.
 const MAX_STEPS: usize = 4_000_000;
 
 /// A compiled regular expression.
@@ -41,28 +41,28 @@ pub(crate) struct Regex {
 /// The two ways to search: one reads the text once, the other may go back.
 #[derive(Debug)]
 enum Engine {
-    /// It never goes back.
+    /// An engine without backtracking.
     Plain(Box<PikeVM>, RefCell<Cache>),
     /// It tries one way after the other.
     Trying(machine::Machine),
 }
 
-/// Where each group of a match stands, in bytes; the first is the whole.
+/// Ranges of the groups of a match, in bytes; the first is the whole match.
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
 
-/// What a search found, and how many steps it took.
+/// Result of a search, and its number of steps.
 pub(crate) struct Found {
     pub(crate) groups: Option<Groups>,
     pub(crate) steps: usize,
 }
 
-/// Says whether an expression with its flags is one, before the program runs. It costs as much as to compile it.
+/// Checks an expression and its flags before the program runs. It costs as much as compiling.
 pub(crate) fn check(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<(), EvalError> {
     check_flags(flags)?;
     read(source, flags, meter).map(|_| ())
 }
 
-/// Reads an expression. Whatever is made of it is counted before it is made.
+/// Parses an expression. Everything is charged before it is made.
 fn read(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<(parse::Pattern, Case), EvalError> {
     if source.len() > MAX_PATTERN {
         let message =
@@ -79,7 +79,7 @@ fn read(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<(parse::Patt
 }
 
 impl Regex {
-    /// Compiles an expression with its flags. Whatever is made of it is counted before it is made.
+    /// Compiles an expression with its flags. Everything is charged before it is made.
     pub(crate) fn new(source: &str, flags: &str, meter: &mut Meter<'_>) -> Result<Self, EvalError> {
         check_flags(flags)?;
         let (pattern, case) = read(source, flags, meter)?;
@@ -97,7 +97,7 @@ impl Regex {
         Ok(regex)
     }
 
-    /// How much it costs to look at one byte: each state is looked at, and keeps its groups.
+    /// Returns the cost per byte of text: each state is visited, and keeps its groups.
     pub(crate) fn weight(&self) -> usize {
         match &self.engine {
             Engine::Plain(vm, _) => {
@@ -118,12 +118,12 @@ impl Regex {
         self.names.iter().map(Option::as_deref)
     }
 
-    /// Whether it sees a character of two halves as two, as it does without the flag u.
+    /// Whether it sees a surrogate pair as two characters, as it does without the flag u.
     pub(crate) fn sees_halves(&self) -> bool {
         !self.is_unicode
     }
 
-    /// The first match at or after a byte, with so many steps and so many bytes to keep open ways in.
+    /// Returns the first match at or after a byte, within limits on steps and on bytes for backtracking.
     pub(crate) fn find(
         &self,
         text: &str,
@@ -165,7 +165,7 @@ impl Regex {
 /// How many slots of groups are copied in the time of one step.
 const SLOTS_OF_A_STEP: usize = 64;
 
-/// Compiles a plain expression. What it is repeated to never takes more than is left.
+/// Compiles an expression without backtracking. Expanding repetitions never takes more than the remaining budget.
 fn plain_engine(node: Node, names: &[Option<String>], meter: &mut Meter<'_>) -> Result<Engine, EvalError> {
     let whole = regex_syntax::hir::Capture { index: 0, name: None, sub: Box::new(emit::emit(node, names)) };
     let limit = MAX_SIZE.min(meter.bytes_left());
@@ -182,7 +182,7 @@ fn plain_engine(node: Node, names: &[Option<String>], meter: &mut Meter<'_>) -> 
     Ok(Engine::Plain(Box::new(vm), cache))
 }
 
-/// What the cache of an engine takes: twice, now and next, each state with the places of all groups; and a stack of states.
+/// Returns the size of an engine's cache: two sets of states, each state with its groups; and a stack of states.
 fn bytes_of_cache(vm: &PikeVM) -> usize {
     const BYTES_OF_STATE: usize = 64;
     let (states, slots) = (vm.get_nfa().states().len() + 1, vm.get_nfa().group_info().slot_len() + 1);

@@ -7,7 +7,7 @@ use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
 use crate::{Data, ErrorKind, EvalError, SourceSpan};
 
-/// The whole numbers that a number holds exactly.
+/// The largest integer that a number represents exactly.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
 
 impl Serialize for Data {
@@ -15,7 +15,7 @@ impl Serialize for Data {
         match self {
             Self::Undefined | Self::Null => serializer.serialize_unit(),
             Self::Bool(value) => serializer.serialize_bool(*value),
-            // JSON has no other way to say that a number is whole.
+            // JSON has no other way to mark an integer.
             Self::Number(number) if number.fract() == 0.0 && number.abs() <= MAX_SAFE => {
                 serializer.serialize_i64(*number as i64)
             }

@@ -28,14 +28,14 @@ impl Text {
         Self::new(text)
     }
 
-    /// How many bytes the text takes with each character of two halves as two, where it holds one.
+    /// Returns the size of the text with surrogate pairs split, if it contains any.
     pub(crate) fn bytes_in_halves(&self) -> Option<usize> {
-        // Each half takes as many bytes as the whole character.
+        // Each surrogate takes as many bytes as the whole character.
         let whole = if self.is_ascii() { 0 } else { self.text.chars().filter(|c| width(*c) == 2).count() };
         (whole > 0).then(|| self.text.len().saturating_add(whole.saturating_mul(4)))
     }
 
-    /// The text with each character of two halves as two. What is cut from it is a text as any other.
+    /// Returns the text with surrogate pairs split. A part cut from it is an ordinary text.
     pub(crate) fn in_halves(&self) -> Self {
         let Some(bytes) = self.bytes_in_halves() else { return self.clone() };
         let mut text = String::with_capacity(bytes);
@@ -95,7 +95,7 @@ impl Text {
         if self.is_ascii() {
             return Self::new(self.text.get(start..end).unwrap_or_default());
         }
-        // Only a part that begins or ends within a character is put together unit by unit.
+        // Only a part that begins or ends within a character is assembled unit by unit.
         let (from, to) = (self.byte_at(start), self.byte_at(end));
         if self.units_before(from) == start && self.units_before(to) == end {
             return Self::new(self.text.get(from..to).unwrap_or_default());
@@ -113,7 +113,7 @@ impl Text {
         self.units_of().nth(at)
     }
 
-    /// How many bytes the character at a byte takes: two halves that could not be joined are one.
+    /// Returns the size of the character at a byte: two surrogates that could not be joined are one.
     pub(crate) fn char_len(&self, byte: usize) -> usize {
         let mut rest = self.text.get(byte..).unwrap_or_default().chars();
         let Some(first) = rest.next() else { return 0 };
@@ -131,7 +131,7 @@ impl Text {
         self.text.get(..byte).map_or(self.units, |text| text.chars().map(width).sum())
     }
 
-    /// The byte where a unit begins; for the second half of a character, where the character begins.
+    /// Returns the byte offset of a unit; for the second half of a character, the start of the character.
     pub(crate) fn byte_at(&self, unit: usize) -> usize {
         if self.is_ascii() {
             return unit.min(self.text.len());
@@ -181,7 +181,7 @@ impl Text {
     }
 }
 
-/// Where the numbers begin that stand for halves of characters: private ones, which no text that comes in may hold.
+/// First code point that encodes a surrogate: private use characters, which input texts must not contain.
 const FIRST_HALF: u32 = 0x10_f800;
 
 /// The character of a number; halves of characters have one, too.
@@ -190,18 +190,18 @@ pub(crate) fn char_of(number: u32) -> char {
     char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The half of a character that one stands for.
+/// Returns the surrogate that a character encodes.
 pub(crate) fn half_of(c: char) -> Option<u16> {
     let number = u32::from(c).checked_sub(FIRST_HALF)?;
     u16::try_from(number + 0xd800).ok()
 }
 
-/// Whether a number is that of a character which no text may hold, since it stands for a half here.
+/// Whether a code point is reserved, because it encodes a surrogate here.
 pub(crate) fn is_reserved(number: u32) -> bool {
     (FIRST_HALF..=0x10_ffff).contains(&number)
 }
 
-/// Whether a text holds halves of characters.
+/// Whether a text contains encoded surrogates.
 pub(crate) fn has_halves(text: &str) -> bool {
     // Such characters begin with this byte.
     text.as_bytes().contains(&0xf4) && text.chars().any(|c| half_of(c).is_some())
@@ -225,7 +225,7 @@ fn width(c: char) -> usize {
     if half_of(c).is_some() { 1 } else { c.len_utf16() }
 }
 
-/// Halves that stand beside each other are a character.
+/// Joins adjacent surrogates to characters.
 fn joined(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

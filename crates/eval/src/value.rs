@@ -1,5 +1,5 @@
-//! Values during an evaluation. Objects live in one list and refer to each other by number: nothing is freed before the
-//! evaluation ends, and no chain of them is ever taken down by recursion.
+//! Values during an evaluation. Objects are in one list and refer to each other by number: nothing is freed before
+//! the evaluation ends, and no chain of them is dropped by recursion.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use crate::entries::{Members, Pairs};
 use crate::regex::Regex;
 use crate::text::Text;
 
-/// A value of JavaScript, as the machine holds it.
+/// A JavaScript value in the machine.
 #[derive(Debug, Clone)]
 pub(crate) enum Value {
     Undefined,
-    /// In lists only: a place without an item. Whoever reads it finds `undefined`.
+    /// In lists only: a hole. Reading it returns `undefined`.
     Hole,
     Null,
     Bool(bool),
@@ -38,7 +38,7 @@ impl Value {
         matches!(self, Self::Undefined | Self::Hole | Self::Null)
     }
 
-    /// What is read at a place of a list.
+    /// Returns the value, or `undefined` for a hole.
     pub(crate) fn or_undefined(&self) -> Self {
         if matches!(self, Self::Hole) { Self::Undefined } else { self.clone() }
     }
@@ -122,26 +122,26 @@ pub(crate) struct Object {
     pub(crate) content: Content,
 }
 
-/// What may still change about an object.
+/// Integrity level of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Integrity {
     Open,
     /// No field is added any more.
     Closed,
-    /// No field comes or goes.
+    /// Fields can neither be added nor removed.
     Sealed,
-    /// Fields stay as they are, and none comes or goes.
+    /// Fields can neither be added, removed nor changed.
     Frozen,
 }
 
-/// What an object is.
+/// Kind and contents of an object.
 #[derive(Debug)]
 pub(crate) enum Content {
     Plain(Fields),
     Array(Vec<Value>),
     /// `new String(…)`, `new Number(…)` and `new Boolean(…)`: a simple value as an object.
     Boxed(Value),
-    /// What goes through something, one step after the other.
+    /// An iterator over something, one step after the other.
     Iterator(Iteration),
     Closure(Closure),
     Bound {
@@ -158,23 +158,23 @@ pub(crate) enum Content {
     Map(Pairs),
     Set(Members),
     Promise(Promise),
-    /// What settles a promise when it is called.
+    /// A function that settles a promise.
     Settler {
         promise: ObjectId,
         outcome: Outcome,
     },
 }
 
-/// How far something was gone through, and what comes of each step.
+/// State of an iteration, and the part of each item that it yields.
 #[derive(Debug, Clone)]
 pub(crate) struct Iteration {
     pub(crate) over: Value,
     pub(crate) part: Part,
-    /// None once the end was met: what comes later is not seen any more.
+    /// `None` once the end was met: later items are not visited.
     pub(crate) at: Option<usize>,
 }
 
-/// What of each item is shown.
+/// The part of each item that an iterator yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Key,
@@ -187,9 +187,9 @@ pub(crate) enum Part {
 pub(crate) struct Closure {
     pub(crate) function: FunctionId,
     pub(crate) scope: ScopeId,
-    /// What `this` is in an arrow.
+    /// The value of `this` in an arrow function.
     pub(crate) this: Value,
-    /// The name that it got where it was made.
+    /// The name inferred from its context.
     pub(crate) name: Option<Rc<str>>,
 }
 
@@ -197,7 +197,7 @@ pub(crate) struct Closure {
 #[derive(Debug)]
 pub(crate) struct ErrorObject {
     pub(crate) class: &'static str,
-    /// The kind of failure, where the evaluation made it and not the source.
+    /// Kind of the error, if the evaluation made it and not the program.
     pub(crate) origin: Option<ErrorKind>,
     pub(crate) fix: Option<String>,
     pub(crate) fields: Fields,
@@ -209,7 +209,7 @@ pub(crate) struct RegexObject {
     pub(crate) source: Rc<str>,
     pub(crate) flags: Rc<str>,
     pub(crate) regex: Rc<Regex>,
-    /// Whatever was written there; it is read as a number when it is needed.
+    /// Any value may be assigned; it is converted to a number on use.
     pub(crate) last_index: Value,
 }
 
@@ -227,20 +227,20 @@ pub(crate) enum Outcome {
     Rejected,
 }
 
-/// What happens when a promise is settled.
+/// A reaction to the settling of a promise.
 #[derive(Debug, Clone)]
 pub(crate) enum Reaction {
-    /// `then`: the functions, and the promise of what they return.
+    /// `then`: the functions, and the promise of their result.
     Then { fulfilled: Value, rejected: Value, result: ObjectId },
-    /// What `finally` registered: it is called either way, without an argument.
+    /// Registered by `finally`: called in both cases, without an argument.
     Finally { run: Value, result: ObjectId },
-    /// The promise takes over the state of another one.
+    /// The promise adopts the state of another one.
     Follow { result: ObjectId },
     /// One of the promises of `Promise.all` and its like.
     Member { group: usize, place: usize },
 }
 
-/// A key of a map: equal where `Map` takes values for equal.
+/// A key of a map: equal where `Map` considers values equal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum MapKey {
     Undefined,
@@ -253,7 +253,7 @@ pub(crate) enum MapKey {
 }
 
 impl Value {
-    /// What it costs to find it among the keys of a map.
+    /// Returns the cost of finding it among the keys of a map.
     pub(crate) fn cost_as_key(&self) -> usize {
         match self {
             Self::Text(text) => text.as_str().len() / 64,

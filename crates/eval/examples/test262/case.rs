@@ -1,15 +1,15 @@
-//! One test of test262: its source between the prelude and the end, and what is expected of it.
+//! One test of test262: its source between prelude and end, and its expected result.
 
 use std::path::Path;
 
 use crate::scope;
 
-/// What is expected of a program.
+/// Expected result of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
     /// It runs to its end.
     Value,
-    /// It is no program.
+    /// The program is invalid.
     SyntaxError,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Case {
     pub(crate) expected: Expected,
 }
 
-/// What tests call. A failed assertion throws a text.
+/// Functions that tests call. A failed assertion throws a text.
 const PRELUDE: &str = "
 var $fail = function (message) { throw 'test262: ' + message; };
 var $same = function (a, b) { return a === b ? a !== 0 || 1 / a === 1 / b : a !== a && b !== b; };
@@ -51,7 +51,7 @@ var isConstructor;
 ";
 
 impl Case {
-    /// Reads a test; none where it is out of scope.
+    /// Reads a test; `None` if it is out of scope.
     pub(crate) fn read(file: &Path, folder: &Path) -> Option<Self> {
         let name = file.strip_prefix(folder).unwrap_or(file).display().to_string();
         if scope::is_decided_otherwise(&name) {
@@ -86,12 +86,12 @@ impl Case {
     }
 }
 
-/// What stands on a line of the head after its key.
+/// Returns the rest of the header line with this key.
 fn line<'h>(head: &'h str, key: &str) -> &'h str {
     head.lines().find_map(|line| line.trim_start().strip_prefix(key)).map_or("", str::trim)
 }
 
-/// A helper that a test includes; none where it is out of scope.
+/// Returns a helper that a test includes; `None` if it is out of scope.
 fn helper(name: &str, folder: &Path) -> Option<String> {
     match name {
         // The prelude has them.

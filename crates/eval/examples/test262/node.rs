@@ -7,7 +7,7 @@ use crate::case::{Case, Expected};
 
 const ASK: &str = "
 const vm = require('vm');
-// What nobody waits for may fail.
+// Unawaited promises may fail.
 process.on('unhandledRejection', () => {});
 const answers = JSON.parse(require('fs').readFileSync(0, 'utf8')).map(([source, isInvalid]) => {
     try {

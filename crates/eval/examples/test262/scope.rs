@@ -1,6 +1,6 @@
-//! Which tests ask only for what this crate says it has.
+//! Selects the tests that use only features of this crate.
 
-/// Words that occur only in tests of what does not exist here, as README.md says.
+/// Words that occur only in tests of missing features, as listed in README.md.
 const WORDS: &[&str] = &[
     "class",
     "super",
@@ -101,7 +101,7 @@ const FEATURES: &[&str] = &[
     "explicit-resource-management",
 ];
 
-/// Programs that are none in JavaScript, and are some here on purpose, as README.md says: `return` at the top.
+/// Programs that are invalid in JavaScript but valid here on purpose, as listed in README.md: `return` at the top.
 const ON_PURPOSE: &[&str] = &["language/statements/return/S12.9_A1_", "language/global-code/return.js"];
 
 /// Whether a test is decided otherwise on purpose.
@@ -109,7 +109,7 @@ pub(crate) fn is_decided_otherwise(name: &str) -> bool {
     ON_PURPOSE.iter().any(|start| name.starts_with(start))
 }
 
-/// Whether a test asks for nothing else.
+/// Whether a test uses only features of this crate.
 pub(crate) fn is_in(head: &str, body: &str) -> bool {
     let features = head.lines().find_map(|line| line.trim_start().strip_prefix("features:")).unwrap_or("");
     if FEATURES.iter().any(|feature| features.contains(feature)) {
@@ -135,7 +135,7 @@ fn has_accessor(code: &str) -> bool {
     })
 }
 
-/// `name:` where a statement begins, and jumps to it.
+/// Detects a label, `name:` at the start of a statement.
 fn has_label(code: &str) -> bool {
     code.lines().any(|line| {
         let line = line.trim();

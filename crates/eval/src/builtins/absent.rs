@@ -1,5 +1,5 @@
-//! What JavaScript gives to all values of a kind, and this does not: to ask for it is refused, so that nobody takes it for
-//! something that is not there.
+//! Members that JavaScript has and this crate lacks: using one is refused, so that it cannot be mistaken for a
+//! missing property.
 
 use super::Method;
 

@@ -1,4 +1,4 @@
-//! `Array`: its table, how lists are made, and what looks at them or writes them.
+//! `Array`: its table, construction, and functions that search or join.
 
 mod called;
 mod change;
@@ -149,7 +149,7 @@ fn from_places(machine: &mut Machine<'_>, source: &Value, length: usize, argumen
     machine.array(out)
 }
 
-/// The items of the list that a function was called on, `undefined` in its holes. It costs what it is long.
+/// Returns the items of the receiver, `undefined` in its holes. Its cost is the length.
 fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Vec<Value>> {
     let mut items = copy_with_holes(machine, this)?;
     items.iter_mut().for_each(|item| *item = item.or_undefined());
@@ -168,7 +168,7 @@ fn through(machine: &mut Machine<'_>, this: &Value, part: Part) -> Run {
     machine.iterator(this.clone(), part)
 }
 
-/// What comes of an item where each becomes a text of its own.
+/// Converts an item to its locale text.
 fn to_locale_string(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     super::locale::english_only(machine, argument(arguments, 0))?;
     let mut texts = Vec::new();
@@ -238,7 +238,7 @@ fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
     let start = if len == 0 { 0 } else { place(machine, argument(arguments, 1), len, 0)? };
     let wanted = argument(arguments, 0);
     machine.steps(len.saturating_mul(wanted.cost_as_key()))?;
-    // What was taken away while the place was asked for is `undefined`.
+    // An item removed while the index was converted is `undefined`.
     Ok((start..len).any(|at| machine.item(this, at).is_same_or_nan(wanted)).into())
 }
 
@@ -267,7 +267,7 @@ fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -
     Ok(items.iter().rposition(|item| item.is_same(wanted)).map_or(-1.0, |at| at as f64).into())
 }
 
-/// A list that is none.
+/// The empty list of a receiver that is not an array.
 const NO_ITEMS: &Vec<Value> = &Vec::new();
 
 fn join(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
@@ -279,7 +279,7 @@ fn join(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
 }
 
 fn joined(machine: &mut Machine<'_>, this: &Value, separator: &str) -> Run {
-    // A list that holds itself shows as nothing inside itself.
+    // A list that contains itself shows as nothing inside itself.
     if !machine.enter_list(this) {
         return Ok("".into());
     }

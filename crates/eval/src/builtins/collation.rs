@@ -1,17 +1,17 @@
-//! The order of texts in English, as Unicode's collation has it for Latin letters without a locale's own rules: letters
-//! first, then accents, then capitals. Other scripts are refused, since they would come out in some order that is not theirs.
+//! Collation for English, as in Unicode's root collation for Latin letters: letters first, then accents, then
+//! capitals. Other scripts are refused, because their order would be wrong.
 
 use std::cmp::Ordering;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// What stands before digits and letters, in order.
+/// Marks that sort before digits and letters, in order.
 const MARKS: &str = "\t\n\u{b}\u{c}\r _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$";
 
 /// Accents, in the order in which Unicode sorts them.
 const ACCENTS: &str = "\u{301}\u{300}\u{306}\u{302}\u{30c}\u{30a}\u{308}\u{30b}\u{303}\u{307}\u{327}\u{328}\u{304}\u{323}\u{326}";
 
-/// What a text is compared by.
+/// Sort key of a text.
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Weights {
     letters: Vec<usize>,
@@ -19,7 +19,7 @@ struct Weights {
     capitals: Vec<bool>,
 }
 
-/// The order of two texts; otherwise the first character whose place is not known.
+/// Returns the order of two texts, or the first character whose position is unknown.
 pub(super) fn order(one: &str, two: &str) -> Result<Ordering, char> {
     if one == two {
         return Ok(Ordering::Equal);
@@ -39,7 +39,7 @@ fn weights(text: &str) -> Result<Weights, char> {
         }
         let letter = match c {
             c if c.is_ascii_alphanumeric() => MARKS.len() + u32::from(c.to_ascii_lowercase()) as usize,
-            // Control characters count for nothing.
+            // Control characters are ignored.
             c if c.is_ascii() && !MARKS.contains(c) => continue,
             c => MARKS.find(c).ok_or(c)?,
         };

@@ -1,4 +1,4 @@
-//! `console`: nobody listens.
+//! `console`, whose output is discarded.
 
 use super::{Method, method_row};
 use crate::machine::{Machine, Run};

@@ -1,4 +1,4 @@
-//! `Date`, in UTC: where the machine stands is none of an expression's arguments.
+//! `Date`, in UTC: the time zone of the machine is not available to expressions.
 
 mod calendar;
 mod read;
@@ -190,7 +190,7 @@ fn change(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], first: u
     if given.is_empty() {
         given.push(f64::NAN);
     }
-    // Only a new year mends a date that is none.
+    // Only a new year repairs an invalid date.
     let time = if time.is_nan() && first == 0 { 0.0 } else { time };
     let Some(moment) = Moment::of(time) else { return Ok(f64::NAN.into()) };
     let mut parts = moment.parts();
@@ -209,7 +209,7 @@ fn to_iso_string(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     }
 }
 
-/// The text of a time as ISO 8601 writes it; none where it is no time.
+/// Returns the text of a time in ISO 8601; `None` if it is invalid.
 pub(crate) fn iso_text(time: f64) -> Option<String> {
     let moment = Moment::of(time)?;
     let year = match moment.year {

@@ -1,4 +1,4 @@
-//! What functions have.
+//! Methods of functions.
 
 use super::{Method, argument, method_row};
 use crate::convert;

@@ -1,4 +1,4 @@
-//! Functions that belong to nothing.
+//! Global functions.
 
 use super::argument;
 use crate::convert::{self, is_space};

@@ -1,4 +1,4 @@
-//! What goes through lists, texts, maps and sets.
+//! Iterators of lists, texts, maps and sets.
 
 use super::{Method, method_row};
 use crate::machine::{Going, Machine, Run};

@@ -12,7 +12,7 @@ use crate::text::{half_of, has_halves};
 use crate::value::{Content, Fields, Value};
 
 impl Machine<'_> {
-    /// The simple value that `new String(…)` and its like stand for, as they are turned into one.
+    /// Returns the primitive value of `new String(…)` and similar objects.
     fn simple_of_boxed(&mut self, value: &Value) -> Run {
         match self.unboxed(value) {
             Value::Text(_) => self.text_of(value).map(Value::Text),
@@ -30,7 +30,7 @@ struct Writer {
     out: String,
     gap: String,
     replacer: Option<Value>,
-    /// The only fields that are written, if a list of names was given.
+    /// The only fields to write, if a list of names was given.
     names: Option<Rc<[Rc<str>]>>,
     open: Vec<crate::value::ObjectId>,
 }
@@ -42,7 +42,7 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
             let mut all: Vec<Rc<str>> = Vec::new();
             for name in &names {
                 machine.steps(1 + all.len() / 8)?;
-                // What is neither a text nor a number names nothing.
+                // Anything but a string or a number is ignored as a name.
                 if matches!(machine.unboxed(name), Value::Text(_) | Value::Number(_)) {
                     let name = machine.text_of(name)?.shared();
                     if !all.contains(&name) {
@@ -68,7 +68,7 @@ fn stringify(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {
     if is_there { Ok(Value::text(writer.out)) } else { Ok(Value::Undefined) }
 }
 
-/// A text in quotes; halves of characters are written as escapes. Escapes take up to six times as much as the text.
+/// Quotes a text; lone surrogates are escaped. Escapes take up to six times the size of the text.
 fn quoted_halves(machine: &mut Machine<'_>, text: &str) -> Run<String> {
     machine.bytes(quoted_len(text))?;
     if !has_halves(text) {
@@ -88,7 +88,7 @@ fn gap(machine: &mut Machine<'_>, value: &Value) -> Run<String> {
     })
 }
 
-/// Writes a value, and says whether there was anything to write.
+/// Serialises a value, and returns whether there was anything to write.
 fn write(
     machine: &mut Machine<'_>,
     writer: &mut Writer,
@@ -124,7 +124,7 @@ fn write(
     Ok(true)
 }
 
-/// What stands for a value: its own `toJSON`, or the text of a date.
+/// Replaces a value by the result of its `toJSON`, or the text of a date.
 fn simpler(machine: &mut Machine<'_>, key: &Key, value: &Value) -> Run {
     let Value::Object(id) = value else { return Ok(value.clone()) };
     let function = match machine.content(*id) {

@@ -12,7 +12,7 @@ pub(super) fn english_only(machine: &mut Machine<'_>, locales: &Value) -> Run<()
         Some(all) => all,
         None => vec![locales.clone()],
     };
-    // The first that is known is taken, and English always is.
+    // The first known locale is used, and English is always known.
     let Some(first) = wanted.first() else { return Ok(()) };
     let Value::Text(name) = first else {
         return Err(machine.type_error("a locale is a text, such as 'en'"));

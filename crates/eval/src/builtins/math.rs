@@ -72,7 +72,7 @@ pub(super) static STATICS: &[Method] = &[
 fn round(number: f64) -> f64 {
     let floor = number.floor();
     let rounded = if number - floor >= 0.5 { floor + 1.0 } else { floor };
-    // What rounds to zero from below stays below.
+    // Rounding to zero from below keeps the sign.
     if rounded == 0.0 { rounded.copysign(number) } else { rounded }
 }
 
@@ -82,7 +82,7 @@ fn of_two(machine: &mut Machine<'_>, arguments: &[Value], function: fn(f64, f64)
     Ok(function(one, two).into())
 }
 
-/// The smallest or the greatest, from the end where nothing is.
+/// Returns the minimum or maximum, with `start` for no arguments.
 fn extreme(machine: &mut Machine<'_>, arguments: &[Value], start: f64) -> Run {
     let mut best = start;
     for value in arguments {

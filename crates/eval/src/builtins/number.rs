@@ -85,7 +85,7 @@ fn to_fixed(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
     if !number.is_finite() || number.abs() >= 1e21 {
         return machine.new_text(convert::number_text(number));
     }
-    // There is no negative zero in texts, but there is "-0.00" for what is rounded to it.
+    // A negative zero is written without a sign, but a value rounded to zero with it ("-0.00").
     let number = if number == 0.0 { 0.0 } else { number };
     machine.new_text(rounded(number, digits))
 }
@@ -130,7 +130,7 @@ fn to_precision(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) ->
         return machine.new_text(with_sign(&text));
     }
     let after_point = i64::try_from(digits).unwrap_or(0) - 1 - i64::from(exponent);
-    // The mantissa is rounded already: what it says is exact in so many digits.
+    // The mantissa is rounded already: it is exact in this many digits.
     let rounded_number: f64 = text.parse().unwrap_or(number);
     machine.new_text(format!("{rounded_number:.*}", usize::try_from(after_point).unwrap_or(0)))
 }
@@ -230,7 +230,7 @@ fn in_radix(number: f64, radix: u32) -> String {
     out
 }
 
-/// Adds one to the last digit, and returns what goes over to the whole part.
+/// Increments the last digit, and returns the carry into the whole part.
 fn carry(digits: &mut Vec<u32>, radix: u32) -> f64 {
     while let Some(digit) = digits.pop() {
         if digit + 1 < radix {
@@ -244,7 +244,7 @@ fn carry(digits: &mut Vec<u32>, radix: u32) -> f64 {
 fn whole_in_radix(mut whole: f64, radix: u32) -> String {
     let base = f64::from(radix);
     let mut digits = Vec::new();
-    // Digits that the number does not hold are zeros.
+    // Digits beyond the precision of the number are zeros.
     while whole >= 9_007_199_254_740_992.0 * base {
         whole /= base;
         digits.push('0');

@@ -101,7 +101,7 @@ fn close(machine: &mut Machine<'_>, arguments: &[Value], integrity: Integrity) -
     Ok(value.clone())
 }
 
-/// Whether so much is fixed of an object; of one that takes no fields and has none, everything is.
+/// Whether an object has this integrity level; one that is not extensible and has no fields has every level.
 fn is_closed(machine: &mut Machine<'_>, arguments: &[Value], wanted: Integrity) -> Run {
     let value = argument(arguments, 0);
     Ok(match value {

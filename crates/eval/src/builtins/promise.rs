@@ -45,7 +45,7 @@ fn reject(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     Ok(Value::Object(promise))
 }
 
-/// The kind that promises are of. Called on nothing, its functions have none.
+/// Checks that the receiver is the constructor of promises.
 fn this_kind(machine: &mut Machine<'_>, this: &Value) -> Run<()> {
     super::own_kind(machine, this, "Promise")?;
     match this {

@@ -1,4 +1,4 @@
-//! `RegExp`, and what texts do with one.
+//! `RegExp`, and the functions of strings that use it.
 
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ impl RegexObject {
     }
 }
 
-/// `RegExp(…)`: an expression without further flags is itself.
+/// `RegExp(…)`: an existing expression without new flags is returned as is.
 pub(super) fn call(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     match (argument(arguments, 0), argument(arguments, 1)) {
         (regex, Value::Undefined) if as_regex(machine, regex).is_some() => Ok(regex.clone()),
@@ -54,12 +54,12 @@ pub(super) fn make(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) ->
     let flags: Rc<str> =
         if matches!(flags, Value::Undefined) { old_flags } else { machine.text_of(flags)?.shared() };
     let regex = machine.compile(&source, &flags)?;
-    // The flags are listed in the order of the alphabet, however they were given.
+    // Flags are listed in alphabetical order, whatever their order was.
     let flags: String = "gimsuy".chars().filter(|flag| flags.contains(*flag)).collect();
     machine.new_regex(written(&source), flags.into(), regex)
 }
 
-/// A source as it stands between slashes.
+/// Returns a source as written between slashes.
 fn written(source: &Rc<str>) -> Rc<str> {
     if source.is_empty() {
         return "(?:)".into();
@@ -150,7 +150,7 @@ pub(super) fn find(
     Ok(found)
 }
 
-/// The first match, as `match` and `replace` look for it: one that sticks to its place goes on from there.
+/// Returns the first match for `match` and `replace`: a sticky expression continues at its last index.
 pub(super) fn once(
     machine: &mut Machine<'_>,
     value: &Value,
@@ -163,7 +163,7 @@ pub(super) fn once(
     }
 }
 
-/// Puts an expression back to the beginning, as whoever looks for all matches does.
+/// Resets the last index, as a search for all matches does.
 pub(super) fn rewind(machine: &mut Machine<'_>, value: &Value) {
     if let Value::Object(id) = value
         && let Some(Content::Regex(regex)) = machine.content_mut(*id)
@@ -172,12 +172,12 @@ pub(super) fn rewind(machine: &mut Machine<'_>, value: &Value) {
     }
 }
 
-/// As `exec` does: from where the expression stands, if it keeps its place.
+/// Advances as `exec` does: from the last index, if the expression keeps one.
 fn advance(machine: &mut Machine<'_>, id: ObjectId, regex: &RegexObject, text: &Text) -> Run<Option<Groups>> {
     let start = machine.integer_of(&regex.last_index)?.max(0.0);
     let start = if regex.keeps_its_place() { start as usize } else { 0 };
     let found = if start > text.units() { None } else { find(machine, regex, text, text.byte_at(start))? };
-    // What sticks to nothing and goes from match to match leaves its place alone.
+    // Without the flags `g` and `y` the last index is unchanged.
     if regex.keeps_its_place() {
         let end = found.as_ref().and_then(|groups| groups.first().copied().flatten());
         let next = end.map_or(0, |(_, end)| text.units_before(end));
@@ -217,7 +217,7 @@ pub(super) fn texts(machine: &mut Machine<'_>, text: &Text, groups: &Groups) -> 
     Ok(texts)
 }
 
-/// The named groups, or `undefined` if there are none.
+/// Returns the named groups, or `undefined` if there are none.
 pub(super) fn named(machine: &mut Machine<'_>, regex: &RegexObject, texts: &[Value]) -> Run {
     let names: Vec<(Rc<str>, usize)> =
         regex.regex.names().enumerate().filter_map(|(at, name)| Some((name?.into(), at))).collect();
@@ -231,8 +231,8 @@ pub(super) fn named(machine: &mut Machine<'_>, regex: &RegexObject, texts: &[Val
     Ok(groups)
 }
 
-/// What `exec` and `match` return: the groups by number, and `index`, `input` and `groups` beside them. The text comes as it
-/// was given and as the expression sees it; all matches share the one that was given.
+/// Returns the result of `exec` and `match`: the groups by number, with `index`, `input` and `groups`. The text is
+/// passed both as given and as the expression sees it; all matches share the given one.
 pub(super) fn match_object(
     machine: &mut Machine<'_>,
     regex: &RegexObject,

@@ -50,7 +50,7 @@ fn member(value: Value) -> Value {
 
 const BYTES_OF_MEMBER: usize = size_of::<(MapKey, Value)>() + 32;
 
-/// The other set. JavaScript takes whatever has `size`, `has` and `keys`; here it is a set.
+/// Returns the other set. JavaScript accepts any object with `size`, `has` and `keys`; here it must be a set.
 fn other_set(machine: &mut Machine<'_>, other: &Value) -> Run<Members> {
     if let Value::Object(id) = other
         && !matches!(machine.content(*id), Some(Content::Set(_)))
@@ -75,7 +75,7 @@ fn members_of<'m>(machine: &'m mut Machine<'_>, this: &Value) -> Run<&'m mut Mem
 
 fn copy(machine: &mut Machine<'_>, this: &Value) -> Run<Members> {
     let members = members_of(machine, this)?.clone();
-    // They are looked up in each other.
+    // Each is looked up in the other.
     machine.steps(members.len() + members.values().map(Value::cost_as_key).sum::<usize>())?;
     machine.bytes(members.len() * BYTES_OF_MEMBER)?;
     Ok(members)
@@ -136,7 +136,7 @@ fn combine(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], keep: K
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
     };
-    // What both hold comes in the order of the smaller one.
+    // The intersection is in the order of the smaller set.
     let members =
         if keep == Keep::Common && own.len() > other.len() { kept(&other, &own) } else { kept(&own, &other) };
     machine.add(Content::Set(members)).map(Value::Object)

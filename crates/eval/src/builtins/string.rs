@@ -90,7 +90,7 @@ pub(super) fn make(machine: &mut Machine<'_>, this: &Value, arguments: &[Value])
     machine.add(Content::Boxed(text)).map(Value::Object)
 }
 
-/// The text that a value is, or holds.
+/// Returns the string that a value is, or wraps.
 fn own_text(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     match machine.unboxed(this) {
         text @ Value::Text(_) => Ok(text),
@@ -98,7 +98,7 @@ fn own_text(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
     }
 }
 
-/// The text that a function was called on. It costs what it is long.
+/// Returns the receiver as text. Its cost is the length.
 fn this_text(machine: &mut Machine<'_>, this: &Value) -> Run<Text> {
     if this.is_nothing() {
         return Err(machine.type_error("there is no text: it is undefined or null"));
@@ -167,7 +167,7 @@ fn char_at(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run 
     part(machine, &text, at as usize, at as usize + 1)
 }
 
-/// The place that an argument names, where it is within the text.
+/// Returns the position in an argument, if it is within the text.
 fn within(machine: &mut Machine<'_>, text: &Text, value: &Value) -> Run<Option<usize>> {
     let at = machine.integer_of(value)?;
     if !text.is_ascii() {
@@ -222,7 +222,7 @@ fn includes(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
     Ok(text.find(&wanted, start).is_some().into())
 }
 
-/// A place to begin at.
+/// Returns the start position in an argument.
 fn from(machine: &mut Machine<'_>, text: &Text, value: &Value, otherwise: usize) -> Run<usize> {
     machine.steps(text.as_str().len() / 32)?;
     if matches!(value, Value::Undefined) {
@@ -239,7 +239,7 @@ fn index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run
 
 fn last_index_of(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (text, wanted) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
-    // What is no number is the end.
+    // An argument that is not a number means the end.
     let until = match machine.number_of(argument(arguments, 1))? {
         until if until.is_nan() => text.units(),
         until => until.clamp(0.0, text.units() as f64) as usize,
@@ -261,7 +261,7 @@ fn ends_with(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Ru
     Ok(start.ends_with(wanted.as_str()).into())
 }
 
-/// As people sort: letters without regard to case first, then the small one before the capital.
+/// Compares as people sort: letters regardless of case first, then lower case before upper case.
 fn locale_compare(machine: &mut Machine<'_>, this: &Value, arguments: &[Value]) -> Run {
     let (one, two) = (this_text(machine, this)?, machine.text_of(argument(arguments, 0))?);
     locale::english_only(machine, argument(arguments, 1))?;
@@ -324,7 +324,7 @@ fn pad(machine: &mut Machine<'_>, this: &Value, arguments: &[Value], side: Side)
     Ok(Value::text(out))
 }
 
-/// Counts the bytes of something that is repeated, before it is made.
+/// Charges the bytes of a repetition before it is made.
 fn room_for(machine: &mut Machine<'_>, times: f64, bytes: usize) -> Run<()> {
     let bytes = (times * bytes as f64).min(1e15) as usize;
     machine.bytes(bytes)?;

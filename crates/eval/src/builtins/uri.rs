@@ -1,13 +1,13 @@
-//! `encodeURIComponent` and its kin.
+//! `encodeURIComponent` and related functions.
 
 use super::argument;
 use crate::machine::{Machine, Run};
 use crate::text::has_halves;
 use crate::value::Value;
 
-/// What stays as it is in a part of an address.
+/// Characters that a URI component keeps.
 const PLAIN: &[u8] = b"-_.!~*'()";
-/// What stays as it is in a whole address besides.
+/// Characters that a whole URI keeps as well.
 const RESERVED: &[u8] = b";/?:@&=+$,#";
 
 pub(super) fn encode_component(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -> Run {

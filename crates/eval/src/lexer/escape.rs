@@ -1,4 +1,4 @@
-//! Texts in quotes, and what a backslash means in them.
+//! Quoted strings, and escapes in them.
 
 use super::{Lexer, is_line_end};
 use crate::EvalError;
@@ -20,7 +20,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What follows a backslash.
+    /// Reads the escape behind a backslash.
     pub(super) fn escape(&mut self, text: &mut String) -> Result<(), EvalError> {
         let Some(c) = self.bump() else { return Err(self.wrong("nothing follows the backslash")) };
         let meant = match c {
@@ -53,7 +53,7 @@ impl Lexer<'_> {
             return self.braced(text);
         }
         let first = self.hex(4)?;
-        // Halves that stand beside each other become a character when the text is made.
+        // Adjacent surrogates become a character when the text is made.
         push_unit(text, first);
         Ok(())
     }
@@ -85,7 +85,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Half of a character is kept until it meets the other half.
+/// A surrogate is kept until its other half follows.
 fn push_unit(text: &mut String, code: u32) {
     text.push(char_of(code));
 }

@@ -3,7 +3,7 @@
 use super::{Lexer, Token, is_name_part};
 use crate::EvalError;
 
-/// What a number may begin with, and what its base is.
+/// Prefixes of numbers, with their base.
 const PREFIXES: &[(&str, u32)] = &[("0x", 16), ("0X", 16), ("0o", 8), ("0O", 8), ("0b", 2), ("0B", 2)];
 
 impl Lexer<'_> {
@@ -65,7 +65,7 @@ impl Lexer<'_> {
     }
 }
 
-/// The nearest number to digits of a base. Exact for as many digits as a number holds.
+/// Returns the number nearest to digits of a base. Exact for as many digits as a number can represent.
 pub(crate) fn from_digits(digits: &str, radix: u32) -> Option<f64> {
     if digits.is_empty() {
         return None;

@@ -5,7 +5,7 @@ use super::{Key, Machine, Run};
 use crate::ast::{BinaryOp, Element, Expr, ExprId, Kind, Pattern, PatternId, PropertyKey, Symbol};
 use crate::value::{Fields, Value};
 
-/// Whether a pattern declares names or assigns to what is there.
+/// Whether a pattern declares names or assigns to existing targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Binding {
     Declared(Kind),
@@ -17,7 +17,7 @@ impl Machine<'_> {
         match op {
             None => {
                 let value = match self.program.pattern(target) {
-                    // The place is found before the value, as it stands there.
+                    // The target is evaluated before the value, in source order.
                     Pattern::Place(place) => return self.assign_place(*place, value),
                     Pattern::Name(symbol) => {
                         let name = self.program.name(*symbol).into();
@@ -132,7 +132,7 @@ impl Machine<'_> {
         Ok((object, key))
     }
 
-    /// Takes a value apart.
+    /// Destructures a value.
     pub(super) fn bind(&mut self, pattern: PatternId, value: Value, into: Binding) -> Run<()> {
         match self.program.pattern(pattern) {
             Pattern::Nothing => Ok(()),

@@ -53,7 +53,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls a function that was given, or says what is wrong with it.
+    /// Checks that an argument is a function.
     pub(crate) fn callback(&mut self, function: &Value) -> Run<()> {
         if self.is_callable(function) {
             return Ok(());
@@ -83,7 +83,7 @@ impl Machine<'_> {
         let closures = self.closures;
         let this = match this {
             _ if function.is_arrow => closure.this.clone(),
-            // What is called on a simple value finds an object.
+            // A sloppy function called on a primitive receives an object.
             simple if !function.is_strict => self.boxed(simple)?,
             this => this.clone(),
         };
@@ -124,7 +124,7 @@ impl Machine<'_> {
         if !function.has_expressions {
             return self.run_body(function);
         }
-        // Functions among the parameters know the parameters, and not what the body declares.
+        // Functions among the parameters see the parameters, but not the declarations of the body.
         let mut vars = Vec::with_capacity(function.vars.len());
         for &var in &function.vars {
             let kept = if function.own.contains(&var) { self.look_up(var)? } else { None };
@@ -151,7 +151,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the statements of a function or of the program, and returns what was returned.
+    /// Runs the statements of a function or of the program, and returns the value of `return`.
     pub(super) fn body(&mut self, block: &Block) -> Run<Option<Value>> {
         self.declare_block(block)?;
         match self.statements(&block.body)? {

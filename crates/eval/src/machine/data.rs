@@ -9,16 +9,16 @@ use crate::text::{Text, has_halves};
 use crate::value::{Content, Fields, ObjectId, Promise, Value};
 use crate::{Data, ErrorKind, EvalError};
 
-/// What each value of the result counts, whatever it is.
+/// Bytes charged for each value of the result.
 const BYTES_OF_DATA: usize = 8;
 
 impl Machine<'_> {
-    /// Makes values of data.
+    /// Converts data to values.
     pub(super) fn value_from(&mut self, data: &Data) -> Run {
         self.value_of(data, EvalLimits::MAX_DATA_DEPTH)
     }
 
-    /// Makes a value of data. Names that reach behind objects in other engines are left out.
+    /// Converts data to a value. Names that reach prototypes in other engines are dropped.
     fn value_of(&mut self, data: &Data, levels: usize) -> Run {
         self.steps(1)?;
         let inner = levels.checked_sub(1);
@@ -55,7 +55,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Refuses characters that stand for something else here.
+    /// Refuses characters that encode surrogates here.
     fn no_reserved(&self, text: &str) -> Run<()> {
         if !has_halves(text) {
             return Ok(());
@@ -66,7 +66,7 @@ impl Machine<'_> {
         ))
     }
 
-    /// Makes data of a value. What is no data is left out: functions become `undefined`.
+    /// Converts a value to data. Values without a data form are dropped: functions become `undefined`.
     pub(super) fn plain_data(&mut self, value: &Value) -> Run<Data> {
         let mut room = Room { bytes: self.options().limits.max_output, levels: EvalLimits::MAX_DATA_DEPTH };
         self.data_of(value, &mut room)
@@ -107,7 +107,7 @@ impl Machine<'_> {
                 let inner = inner.clone();
                 return self.data_of(&inner, room);
             }
-            // What is left of it.
+            // The remaining items.
             Content::Iterator(_) => self.spread(&Value::Object(id))?,
             Content::Set(set) => set.values().cloned().collect(),
             Content::Map(map) => {
@@ -148,7 +148,8 @@ impl Machine<'_> {
         Ok(Data::Array(items.iter().map(|item| self.data_of(item, room)).collect::<Run<_>>()?))
     }
 
-    /// Makes data of a list, item by item: each takes of the room, so that a list without room for it is not begun.
+    /// Converts a list to data, item by item: each takes from the budget, so that a list without a budget is not
+    /// begun.
     fn data_of_list(&mut self, list: &Value, len: usize, room: &mut Room) -> Run<Data> {
         self.steps(len)?;
         if len > room.bytes / BYTES_OF_DATA {
@@ -197,7 +198,7 @@ impl Machine<'_> {
     }
 }
 
-/// What is left of what a result may take.
+/// Remaining budget of a result.
 struct Room {
     bytes: usize,
     levels: usize,

@@ -28,7 +28,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `this`: where JavaScript would take the global object, there is none.
+    /// `this`: where JavaScript would use the global object, it is refused.
     fn this(&mut self, id: ExprId) -> Run {
         if matches!(self.this, Value::Undefined) && (self.calls == 0 || !self.is_strict) {
             self.at = self.program.span(id);
@@ -40,7 +40,7 @@ impl Machine<'_> {
         Ok(self.this.clone())
     }
 
-    /// What has parts.
+    /// Evaluates an expression with subexpressions.
     #[inline(never)]
     fn eval_deeper(&mut self, id: ExprId, expr: &Expr) -> Run {
         if let Err(refusal) = self.meter.descend() {
@@ -96,7 +96,7 @@ impl Machine<'_> {
         matches!(self.program.expr(expr), Expr::Binary(..))
     }
 
-    /// One operator, with none of its kind to the left.
+    /// Evaluates one operator whose left side is not of the same kind.
     fn operation(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Run {
         if let Some(left) = self.number_at(left)? {
             self.meter.steps(1)?;
@@ -112,7 +112,7 @@ impl Machine<'_> {
         self.apply(op, left, right, id)
     }
 
-    /// What stands there, if it is written as a number or is a variable that holds one. That much runs nothing.
+    /// Returns the value of a number literal or of a variable that contains a number. Evaluating these runs no code.
     fn number_at(&mut self, id: ExprId) -> Run<Option<f64>> {
         let number = match self.program.expr(id) {
             Expr::Number(number) => Some(*number),
@@ -125,8 +125,8 @@ impl Machine<'_> {
         Ok(number)
     }
 
-    /// Operators that group to the left lie inside each other to the left: they are gone through without recursion, so
-    /// that a long sum is not a deep one.
+    /// Left-associative operators nest to the left: they are evaluated without recursion, so that a long sum is not a
+    /// deep one.
     fn binary(&mut self, id: ExprId) -> Run {
         let mut spine = Vec::new();
         let mut first = id;
@@ -168,7 +168,7 @@ impl Machine<'_> {
         })
     }
 
-    /// `typeof` alone may name what there is not.
+    /// Only `typeof` may name an unknown variable.
     fn type_of(&mut self, operand: ExprId) -> Run {
         let value = match self.program.expr(operand) {
             Expr::Name(symbol) => self.look_up(*symbol)?.unwrap_or(Value::Undefined),
@@ -197,7 +197,7 @@ impl Machine<'_> {
         Ok(Value::Bool(true))
     }
 
-    /// `delete a?.b`: nothing is there to be deleted where the chain is cut short.
+    /// `delete a?.b`: if the chain is cut short, there is nothing to delete.
     fn delete_in_chain(&mut self, operand: ExprId) -> Run {
         let (object, is_optional) = match self.program.expr(operand) {
             Expr::Member { object, is_optional, .. } | Expr::Index { object, is_optional, .. } => {
@@ -293,7 +293,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The value of an expression; a function without a name is called by that of its place.
+    /// Evaluates an expression; an anonymous function is named after its target.
     pub(super) fn named(&mut self, expr: ExprId, key: &super::Key) -> Run {
         match self.program.expr(expr) {
             Expr::Function(function) => self.function(*function, Some(key.shared())),
@@ -356,7 +356,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a logical operator looks at its right side.
+/// Whether a logical operator evaluates its right side.
 pub(super) fn needs_right(op: BinaryOp, left: &Value) -> bool {
     match op {
         BinaryOp::And => left.is_truthy(),

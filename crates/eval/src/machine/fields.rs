@@ -16,7 +16,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// A name; what is written as a place is one.
+    /// Makes a key of a name; an array index is a key of its own kind.
     pub(crate) fn of(name: &Rc<str>) -> Self {
         match place(name) {
             Some(place) => Self::Index(place),
@@ -45,7 +45,7 @@ impl Key {
     }
 }
 
-/// The place that a name writes: digits without a needless zero.
+/// Returns the array index that a name spells: digits without leading zeros.
 pub(super) fn place(name: &str) -> Option<usize> {
     let is_place = name.len() <= 10
         && name.bytes().all(|byte| byte.is_ascii_digit())
@@ -58,7 +58,7 @@ pub(super) fn place(name: &str) -> Option<usize> {
 }
 
 impl Machine<'_> {
-    /// The key that a value stands for.
+    /// Converts a value to a key.
     pub(crate) fn key(&mut self, value: &Value) -> Run<Key> {
         if let Value::Number(number) = value
             && *number >= 0.0
@@ -72,7 +72,7 @@ impl Machine<'_> {
         Ok(Key::of(&text.shared()))
     }
 
-    /// The value of a field; `undefined` where there is none.
+    /// Returns the value of a field; `undefined` if it is missing.
     pub(crate) fn get(&mut self, base: &Value, key: &Key) -> Run {
         if let Key::Name(name) = key
             && is_forbidden(name)
@@ -117,7 +117,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What an object has itself, or what all of its kind have.
+    /// Returns an own field, or a member that all objects of its kind have.
     fn get_of_object(&mut self, id: ObjectId, key: &Key) -> Run {
         let Some(content) = self.content(id) else { return Ok(Value::Undefined) };
         let own = match content {
@@ -175,7 +175,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What all values of a kind have. What JavaScript gives them, and this does not, is refused.
+    /// Returns a member that all values of a kind have. A member that JavaScript has and this crate lacks is refused.
     fn member_of_kind(&self, methods: &'static [builtins::Method], key: &Key) -> Run {
         let Key::Name(name) = key else { return Ok(Value::Undefined) };
         let found = match builtins::method(methods, name) {
@@ -188,7 +188,7 @@ impl Machine<'_> {
         Ok(found)
     }
 
-    /// The name and the length of a function of the program, or of what was made of one.
+    /// Returns the name or the length of a function of the program, or of one derived from it.
     fn field_of_function(&self, content: &Content, key: &Key) -> Option<Value> {
         let (name, length) = match content {
             Content::Closure(closure) => {
@@ -285,7 +285,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a field of what is no plain object belongs to its kind, and so never changes.
+    /// Whether a field of a non-plain object belongs to its kind, and so never changes.
     pub(super) fn is_fixed(&self, id: ObjectId, key: &Key) -> bool {
         match self.content(id) {
             Some(Content::Closure(_) | Content::Bound { .. } | Content::Settler { .. }) => {

@@ -6,14 +6,14 @@ use super::{Machine, Run};
 use crate::text::Text;
 use crate::value::{Closure, Content, Fields, Integrity, Object, ObjectId, Value};
 
-/// What an object takes besides what it holds.
+/// Bytes of an object besides its contents.
 const BYTES_OF_OBJECT: usize = size_of::<Object>();
 
-/// What a field takes besides its name.
+/// Bytes of a field besides its name.
 pub(super) const BYTES_OF_FIELD: usize = size_of::<Value>() + 4 * size_of::<usize>();
 
 impl Machine<'_> {
-    /// Adds an object. What it holds was counted by whoever made it.
+    /// Adds an object. The caller has charged its contents.
     pub(crate) fn add(&mut self, content: Content) -> Run<ObjectId> {
         self.bytes(BYTES_OF_OBJECT)?;
         let place = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
@@ -33,7 +33,7 @@ impl Machine<'_> {
         self.objects.get_mut(id.0 as usize).map(|object| &mut object.content)
     }
 
-    /// Lets less change about an object, never more.
+    /// Raises the integrity level of an object; it never falls.
     pub(crate) fn close(&mut self, id: ObjectId, integrity: Integrity) {
         if let Some(object) = self.objects.get_mut(id.0 as usize) {
             object.integrity = object.integrity.max(integrity);
@@ -50,7 +50,7 @@ impl Machine<'_> {
         self.counted_array(items)
     }
 
-    /// Makes a list of items that were counted one by one, before they were kept.
+    /// Makes a list of items that were charged one by one, before they were stored.
     pub(crate) fn counted_array(&mut self, items: Vec<Value>) -> Run {
         self.add(Content::Array(items)).map(Value::Object)
     }
@@ -67,7 +67,7 @@ impl Machine<'_> {
         Ok(Value::text(text))
     }
 
-    /// The object that stands for a simple value, or the value itself.
+    /// Returns the wrapper object of a primitive, or the value itself.
     pub(crate) fn boxed(&mut self, value: &Value) -> Run {
         match value {
             Value::Text(_) | Value::Number(_) | Value::Bool(_) => {
@@ -77,7 +77,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The simple value that an object stands for, or the value itself.
+    /// Returns the primitive of a wrapper object, or the value itself.
     pub(crate) fn unboxed(&self, value: &Value) -> Value {
         match value {
             Value::Object(id) => match self.content(*id) {
@@ -125,7 +125,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Begins to write a list as text; false where that is under way already.
+    /// Starts to convert a list to text; returns false if that is in progress already (a cycle).
     pub(crate) fn enter_list(&mut self, list: &Value) -> bool {
         let Value::Object(id) = list else { return false };
         let is_new = !self.written.contains(id);
@@ -139,14 +139,14 @@ impl Machine<'_> {
         self.written.pop();
     }
 
-    /// Gives an object that is no plain one a field.
+    /// Adds a field to a non-plain object.
     pub(crate) fn set_beside(&mut self, id: ObjectId, name: Rc<str>, value: Value) -> Run<()> {
         self.bytes(BYTES_OF_FIELD + name.len())?;
         self.beside.entry(id).or_default().insert(name, value);
         Ok(())
     }
 
-    /// Says of a list that it is what a regular expression has found.
+    /// Marks a list as the result of a match.
     pub(crate) fn describe_match(
         &mut self,
         list: &Value,
@@ -163,7 +163,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A field that an object has beside what it is.
+    /// Returns an additional field of a non-plain object.
     pub(super) fn field_beside(&self, id: ObjectId, name: &str) -> Option<&Value> {
         if self.beside.is_empty() {
             return None;
@@ -171,7 +171,7 @@ impl Machine<'_> {
         self.beside.get(&id)?.get(name)
     }
 
-    /// The item at a place of a list; `undefined` where there is none.
+    /// Returns the item at an index of a list; `undefined` if it is missing.
     pub(crate) fn item(&self, list: &Value, at: usize) -> Value {
         self.items(list).and_then(|items| items.get(at)).map_or(Value::Undefined, Value::or_undefined)
     }

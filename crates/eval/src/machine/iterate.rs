@@ -1,15 +1,15 @@
-//! Going through lists, texts, maps and sets: one item after the other, as they are when their turn comes.
+//! Iteration over lists, texts, maps and sets, item by item, seeing changes made meanwhile.
 
 use super::{Key, Machine, Run};
 use crate::value::{Content, Iteration, ObjectId, Part, Value};
 
 impl Machine<'_> {
-    /// An object that goes through another one.
+    /// Creates an iterator object over another object.
     pub(crate) fn iterator(&mut self, over: Value, part: Part) -> Run {
         self.add(Content::Iterator(Iteration { over, part, at: Some(0) })).map(Value::Object)
     }
 
-    /// What goes through a value, if anything does.
+    /// Returns the iteration of a value, if it is iterable.
     pub(crate) fn iteration(&mut self, value: &Value) -> Run<Going> {
         let (is_iterator, part) = match value {
             Value::Text(_) => (false, Part::Value),
@@ -75,7 +75,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// The first entry at or after a place: where it is, its key and its value.
+    /// Returns the first entry at or after a position: its position, key and value.
     fn entry_at(&self, id: ObjectId, at: usize) -> Option<(usize, Value, Value)> {
         match self.content(id)? {
             Content::Array(items) => items.get(at).map(|item| (at, at.into(), item.or_undefined())),
@@ -117,7 +117,7 @@ impl Machine<'_> {
     }
 }
 
-/// What is gone through: by this place alone, or by whoever holds the iterator.
+/// State of an iteration: local, or shared through the iterator object.
 #[derive(Debug)]
 pub(crate) enum Going {
     Own(Iteration),

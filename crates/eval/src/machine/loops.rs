@@ -64,7 +64,7 @@ impl Machine<'_> {
                 Flow::Next | Flow::Continue => {}
             }
             self.renew(&inner.own, closures)?;
-            // What is made from here on belongs to the next round.
+            // Functions made from here on belong to the next iteration.
             closures = self.closures;
             if let Some(update) = inner.update {
                 self.eval(update)?;
@@ -72,7 +72,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Functions that were made in a round keep the names of that round: the next one has its own.
+    /// Functions made in an iteration keep its bindings: the next iteration has its own.
     fn renew(&mut self, own: &[(Symbol, Kind)], closures: usize) -> Run<()> {
         if self.closures == closures || own.is_empty() {
             return Ok(());
@@ -140,8 +140,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Calls a function with each item of a list, its place and the list, until it says to stop. The list may change
-    /// meanwhile: what is gone when its turn comes is left out, and what comes behind the end is not seen.
+    /// Calls a function with each item of a list, its index and the list, until it stops. The list may change
+    /// meanwhile: items removed before their turn are skipped, and items appended are not visited.
     pub(crate) fn each_item(
         &mut self,
         list: &Value,

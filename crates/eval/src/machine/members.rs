@@ -8,7 +8,7 @@ use crate::builtins;
 use crate::value::{Content, Value};
 
 impl Machine<'_> {
-    /// A part of a chain; none where `?.` met nothing.
+    /// Evaluates a link of an optional chain; `None` where `?.` met a nullish value.
     pub(super) fn link(&mut self, id: ExprId) -> Run<Option<Value>> {
         match self.program.expr(id) {
             Expr::Member { object, key, is_optional } => self.member(id, *object, key, *is_optional),
@@ -37,7 +37,7 @@ impl Machine<'_> {
             return Ok(None);
         }
         self.at = self.program.span(id);
-        // The commonest case of all, without making a key.
+        // Fast path for the most common case, without making a key.
         if let Value::Object(object) = &base
             && let Some(Content::Plain(fields)) = self.content(*object)
             && let Some(value) = fields.get(&**key)
@@ -78,7 +78,7 @@ impl Machine<'_> {
         self.call(&function, &this, &arguments).map(Some)
     }
 
-    /// What is called, and on what.
+    /// Evaluates a callee and its receiver.
     fn callee(&mut self, callee: ExprId) -> Run<Option<(Value, Value)>> {
         let (object, key) = match self.program.expr(callee) {
             Expr::Member { object, key, is_optional } => {

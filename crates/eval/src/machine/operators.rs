@@ -9,7 +9,7 @@ use crate::convert;
 use crate::text::Text;
 use crate::value::{Content, Value};
 
-/// What an object is turned into first, where it has to be something simpler.
+/// Preferred primitive when an object is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hint {
     Default,
@@ -17,7 +17,7 @@ pub(crate) enum Hint {
     Text,
 }
 
-/// What the text of a function of ours takes, at most.
+/// Maximum size of the text of a built-in function.
 const BYTES_OF_FUNCTION_TEXT: usize = 64;
 
 impl Machine<'_> {
@@ -48,7 +48,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Counts what it takes to compare two values: texts are looked through.
+    /// Charges the comparison of two values: texts are read.
     pub(crate) fn compared(&mut self, left: &Value, right: &Value) -> Run<()> {
         match (left, right) {
             (Value::Text(left), Value::Text(right)) => {
@@ -138,7 +138,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What `typeof` says.
+    /// Returns the result of `typeof`.
     pub(crate) fn type_name(&self, value: &Value) -> &'static str {
         match value {
             Value::Undefined | Value::Hole => "undefined",
@@ -151,7 +151,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A value that is no object.
+    /// Converts a value to a primitive.
     pub(crate) fn simplify(&mut self, value: &Value, hint: Hint) -> Run {
         let Value::Object(id) = value else {
             self.bytes(if matches!(value, Value::Method(_) | Value::Global(_)) {
@@ -200,7 +200,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A number without its fraction; what is none is 0.
+    /// Converts a value to an integer; 0 for NaN.
     pub(crate) fn integer_of(&mut self, value: &Value) -> Run<f64> {
         let number = self.number_of(value)?;
         Ok(if number.is_nan() { 0.0 } else { number.trunc() })

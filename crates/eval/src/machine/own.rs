@@ -7,7 +7,7 @@ use super::{Key, Machine, Run, is_forbidden};
 use crate::value::{Content, Integrity, Value};
 
 impl Machine<'_> {
-    /// Takes a field away.
+    /// Deletes a field.
     pub(crate) fn delete(&mut self, base: &Value, key: &Key) -> Run<()> {
         if let Key::Name(name) = key
             && is_forbidden(name)
@@ -165,7 +165,7 @@ fn is_quiet_in_errors(name: &str) -> bool {
 fn sorted(keys: impl Iterator<Item = Rc<str>>) -> Vec<Rc<str>> {
     let mut keys: Vec<Rc<str>> = keys.collect();
     if keys.iter().any(|key| place(key).is_some()) {
-        // A stable sort: names, which have no place, keep their order behind the places.
+        // A stable sort: names, which have no index, keep their order behind the indices.
         keys.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
     }
     keys

@@ -1,10 +1,10 @@
-//! Promises. Nothing outside ever settles one, so to wait is to run what is waiting, in order, until it is settled.
+//! Promises. Nothing outside can settle one, so awaiting runs pending jobs in order until it is settled.
 
 use super::{Machine, Run, Stop};
 use crate::value::{Content, Fields, ObjectId, Outcome, Promise, Reaction, Value};
 use crate::{ErrorKind, EvalError};
 
-/// Something to do once whatever runs now is done.
+/// A job to run after the current code.
 #[derive(Debug)]
 pub(super) struct Job {
     reaction: Reaction,
@@ -52,7 +52,7 @@ impl Machine<'_> {
         Ok(promise)
     }
 
-    /// The promise of what an async function came to.
+    /// Returns the promise for the outcome of an async function.
     pub(super) fn promise_of(&mut self, outcome: Run) -> Run {
         let promise = self.new_promise()?;
         match outcome {
@@ -72,7 +72,7 @@ impl Machine<'_> {
             }
             return self.react(other, Reaction::Follow { result: promise });
         }
-        // An object with a `then` of its own stands for a promise.
+        // An object with a `then` of its own (a thenable) is treated as a promise.
         if let Value::Object(id) = &value
             && let Some(Content::Plain(fields)) = self.content(*id)
             && let Some(then) = fields.get("then").cloned()
@@ -96,7 +96,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What the functions that settle a promise do.
+    /// Implements the functions that settle a promise.
     pub(super) fn settle_by_call(&mut self, promise: ObjectId, outcome: Outcome, value: Value) -> Run<()> {
         match outcome {
             Outcome::Fulfilled => self.deeper(|machine| machine.resolve(promise, value)),
@@ -123,7 +123,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Says what happens once a promise is settled.
+    /// Registers a reaction to a promise.
     pub(crate) fn react(&mut self, promise: ObjectId, reaction: Reaction) -> Run<()> {
         self.bytes(size_of::<Reaction>())?;
         let settled = match self.content_mut(promise) {
@@ -137,7 +137,7 @@ impl Machine<'_> {
         self.queue(reaction, settled.0, settled.1)
     }
 
-    /// The value of a promise, or the value itself. What waits is run until there is one.
+    /// Returns the value of a promise, or the value itself. Pending jobs run until it is settled.
     pub(super) fn wait_for(&mut self, value: &Value) -> Run {
         if !self.may_be_promise(value) {
             return Ok(value.clone());

@@ -40,7 +40,7 @@ const ABSENT: &[(&str, &str)] = &[
 ];
 
 impl Machine<'_> {
-    /// Goes into a new scope, and returns what to come back to.
+    /// Enters a new scope, and returns the previous one.
     pub(super) fn push_scope(&mut self, outer: ScopeId, names: usize) -> Run<ScopeId> {
         self.bytes(BYTES_OF_SCOPE + names * BYTES_OF_SLOT)?;
         let place = u32::try_from(self.scopes.len()).unwrap_or(u32::MAX);
@@ -48,7 +48,7 @@ impl Machine<'_> {
         Ok(std::mem::replace(&mut self.scope, ScopeId(place)))
     }
 
-    /// Comes back. A scope that no function can know makes room.
+    /// Leaves a scope. It is freed if no function can refer to it.
     pub(super) fn pop_scope(&mut self, before: ScopeId, closures: usize) {
         if self.closures == closures {
             self.scopes.truncate(self.scope.0 as usize);
@@ -84,7 +84,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Declares the `var`s of a function; what has a value keeps it.
+    /// Declares the `var`s of a function; existing values are kept.
     pub(super) fn declare_vars(&mut self, vars: &[Symbol]) -> Run<()> {
         for &var in vars {
             let is_there =
@@ -96,7 +96,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Gives a declared name of this scope its first value.
+    /// Initialises a declared name of this scope.
     pub(super) fn initialise(&mut self, name: Symbol, value: Value) -> Run<()> {
         let slot = self.scope_mut().and_then(|scope| scope.names.iter_mut().find(|slot| slot.name == name));
         match slot {
@@ -106,7 +106,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Where a name stands, as its scope and its place there, and what it cost to find that out.
+    /// Returns the scope and index of a name, and the cost of the search.
     fn search(&self, name: Symbol) -> (Option<(usize, usize)>, usize) {
         let (mut scope, mut steps) = (Some(self.scope), 0);
         let found = loop {
@@ -134,7 +134,7 @@ impl Machine<'_> {
         Ok(self.scopes.get_mut(id).and_then(|scope| scope.names.get_mut(at)))
     }
 
-    /// The number that a name stands for; none where it is anything else, or has to be searched for at a cost.
+    /// Returns the number in a variable; `None` if it has another value, or a search would have to be charged.
     pub(super) fn number_of_name(&self, name: Symbol) -> Option<f64> {
         let (Some((id, at)), 0) = self.search(name) else { return None };
         match self.scopes.get(id)?.names.get(at)?.value {
@@ -143,7 +143,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The number that a variable holds; none where it holds anything else, or never changes.
+    /// Returns a mutable number in a variable; `None` if it has another value, or is constant.
     pub(super) fn number_in(&mut self, name: Symbol) -> Run<Option<&mut f64>> {
         Ok(match self.find_slot(name)? {
             Some(Slot { value: Some(Value::Number(number)), is_const: false, .. }) => Some(number),
@@ -151,7 +151,7 @@ impl Machine<'_> {
         })
     }
 
-    /// The value of a name; none where there is no such name.
+    /// Returns the value of a name; `None` if it is unknown.
     pub(super) fn look_up(&mut self, name: Symbol) -> Run<Option<Value>> {
         match self.find_slot(name)? {
             Some(Slot { value: Some(value), .. }) => return Ok(Some(value.clone())),
@@ -174,7 +174,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Assigns to a name that is there, or makes a variable at the top.
+    /// Assigns to an existing name, or creates a global variable.
     pub(super) fn assign_name(&mut self, name: Symbol, value: Value) -> Run<()> {
         let outcome = match self.find_slot(name)? {
             Some(Slot { is_const: true, value: Some(_), .. }) => Assigned::Const,
@@ -216,7 +216,7 @@ impl Machine<'_> {
     }
 }
 
-/// What became of an assignment that did not simply succeed.
+/// Result of an assignment that needs further handling.
 enum Assigned {
     Const,
     TooEarly,

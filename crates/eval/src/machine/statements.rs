@@ -5,7 +5,7 @@ use super::{Key, Machine, Run, Stop};
 use crate::ast::{Block, Expr, Kind, Pattern, PatternId, Statement, StatementId, Switch, Try};
 use crate::value::Value;
 
-/// Where it goes on after a statement.
+/// Control flow after a statement.
 #[derive(Debug)]
 pub(super) enum Flow {
     Next,
@@ -102,7 +102,7 @@ impl Machine<'_> {
         self.bind(pattern, value, Binding::Declared(kind))
     }
 
-    /// Declares what a block declares: functions at once, names when they are reached.
+    /// Makes the declarations of a block: functions at once, names when they are reached.
     pub(super) fn declare_block(&mut self, block: &Block) -> Run<()> {
         for &(name, kind) in &block.lexical {
             self.declare(name, None, kind)?;
@@ -147,7 +147,7 @@ impl Machine<'_> {
             });
         }
         let Some(last) = &statement.last else { return outcome };
-        // What no handler sees ends everything at once.
+        // A refusal ends the evaluation at once; no handler sees it.
         if let Err(Stop::Refuse(_)) = outcome {
             return outcome;
         }

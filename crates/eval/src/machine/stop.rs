@@ -1,4 +1,4 @@
-//! How an evaluation ends early, and how that is told.
+//! Early ends of an evaluation, and their conversion to errors.
 
 use super::Machine;
 use super::heap::BYTES_OF_FIELD;
@@ -14,7 +14,7 @@ pub(crate) type Run<T = Value> = Result<T, Stop>;
 pub(crate) enum Stop {
     /// Something was thrown, and may be caught.
     Throw(Value),
-    /// A limit was hit, or something forbidden was tried: nothing catches that.
+    /// A limit was hit, or a forbidden feature was used: it cannot be caught.
     Refuse(Box<EvalError>),
 }
 
@@ -31,7 +31,7 @@ impl Machine<'_> {
         self.error("TypeError", Some(ErrorKind::Type), message.into(), None)
     }
 
-    /// A `TypeError`, and what mends it.
+    /// Makes a `TypeError` with a fix.
     #[cold]
     pub(crate) fn type_error_fix(&mut self, message: impl Into<String>, fix: &str) -> Stop {
         self.error("TypeError", Some(ErrorKind::Type), message.into(), Some(fix.to_owned()))
@@ -49,7 +49,7 @@ impl Machine<'_> {
         self.error(class, Some(ErrorKind::Thrown), message.into(), None)
     }
 
-    /// A `SyntaxError`, as a regular expression made of a text throws it.
+    /// Makes a `SyntaxError`, as for a regular expression made from text.
     #[cold]
     pub(super) fn syntax_error(&mut self, error: EvalError) -> Stop {
         self.error("SyntaxError", Some(ErrorKind::Syntax), error.message, error.fix)
@@ -60,7 +60,7 @@ impl Machine<'_> {
         self.error("ReferenceError", Some(ErrorKind::Reference), message, fix)
     }
 
-    /// What does not exist on purpose.
+    /// Makes the error for a feature that is missing on purpose.
     #[cold]
     pub(crate) fn forbidden(&self, message: impl Into<String>, fix: Option<&str>) -> Stop {
         let error = EvalError::new(ErrorKind::Forbidden, message).at(self.at);
@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.add(Content::Error(ErrorObject { class, origin, fix, fields }))
     }
 
-    /// Tells an end in plain words and data.
+    /// Converts an early end to an error with plain data.
     pub(super) fn explain(&mut self, stop: Stop) -> EvalError {
         let thrown = match stop {
             Stop::Refuse(error) => return error.at(self.at),
@@ -115,7 +115,7 @@ impl Machine<'_> {
                 _ => object.headline(),
             };
         } else {
-            // What a program throws may be anything; to show it must not run it, nor take long.
+            // A program may throw any value; showing it must not run code, nor take long.
             error.message = match &thrown {
                 Value::Text(text) => format!("thrown: {}", shown(text.as_str())),
                 other => self
@@ -132,7 +132,7 @@ impl Machine<'_> {
 }
 
 impl ErrorObject {
-    /// What `headline` takes, at most.
+    /// Returns the maximum size of `headline`.
     pub(crate) fn headline_bytes(&self) -> usize {
         let len = |name: &str| match self.fields.get(name) {
             Some(Value::Text(text)) => text.as_str().len(),
@@ -158,13 +158,13 @@ impl ErrorObject {
 /// The most characters of a message.
 pub(super) const MAX_SHOWN: usize = 500;
 
-/// What of a text can be seen in a message, and one character more: longer ones are never copied whole.
+/// Returns the visible part of a text in a message, and one character more: longer texts are never copied whole.
 fn shown(text: &str) -> &str {
     let end = text.char_indices().nth(MAX_SHOWN + 1).map_or(text.len(), |(end, _)| end);
     text.get(..end).unwrap_or(text)
 }
 
-/// A message that a person reads need not hold all that a program put into it.
+/// Truncates a message: a program may have put a long text into it.
 fn shortened(message: String) -> String {
     match message.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),

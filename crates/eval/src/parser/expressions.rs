@@ -62,7 +62,7 @@ impl Parser<'_, '_> {
                     .fix("write (-a) ** b or -(a ** b)"));
             }
             self.advance()?;
-            // The right side of ** holds further ones; that of all others only what binds tighter.
+            // The operator ** is right-associative; the right side of all others contains only tighter operators.
             let next = if power == POWER { power } else { power + 1 };
             let right = self.nested(|parser| parser.binary(next))?;
             self.check_mix(op, left, right)?;
@@ -203,7 +203,7 @@ impl Parser<'_, '_> {
         self.items(")")
     }
 
-    /// Items up to what closes the list. A comma may stand after the last.
+    /// Parses items up to the closing token. A trailing comma is permitted.
     pub(super) fn items(&mut self, close: &str) -> Parsed<Box<[Item]>> {
         let before = std::mem::replace(&mut self.in_is_operator, true);
         let mut items = Vec::new();

@@ -3,7 +3,7 @@
 use super::{Parsed, Parser};
 use crate::ast::{Body, Element, Expr, ExprId, Function, FunctionId, Item, Kind, Pattern, PatternId, Symbol};
 
-/// Parameters: the plain ones, the one that takes the rest, and the names that they declare.
+/// Parameters: the plain ones, the rest parameter, and the declared names.
 type Parameters = (Box<[Element]>, Option<PatternId>, Box<[Symbol]>);
 
 impl Parser<'_, '_> {
@@ -36,7 +36,7 @@ impl Parser<'_, '_> {
         self.function_expression(true)
     }
 
-    /// Whether nothing but the end of a statement stands before this place.
+    /// Whether this is the start of a statement.
     fn is_statement_start(&self, start: usize) -> bool {
         self.statement_start == Some(start)
     }
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
         rest.is_none() && parameters.iter().all(is_plain)
     }
 
-    /// Whether parameters hold expressions, in which functions may know what is around.
+    /// Whether parameters contain expressions, in which functions may refer to the surrounding names.
     fn have_expressions(&self, parameters: &[Element]) -> bool {
         let is_plain = |element: &Element| {
             element.default.is_none() && matches!(self.program.pattern(element.pattern), Pattern::Name(_))
@@ -96,7 +96,8 @@ impl Parser<'_, '_> {
         self.expect("{")?;
         let outcome = self.function_scope(own, |parser| {
             if parser.directives(!is_simple)? {
-                // What was read before it was known to be strict must hold, too.
+                // Names that were parsed before the function was known to be strict must be valid in strict code,
+                // too.
                 own.iter().try_for_each(|name| parser.check_target(*name))?;
             }
             parser.statements_to_brace()
@@ -125,7 +126,7 @@ impl Parser<'_, '_> {
         Ok((all.into(), rest, own.iter().map(|(symbol, _)| *symbol).collect()))
     }
 
-    /// `a => …` and the rest of an arrow whose left side was read as an expression.
+    /// Parses `a => …`, and the rest of an arrow function whose left side was parsed as an expression.
     pub(super) fn arrow(&mut self, left: ExprId, start: usize) -> Parsed<Option<ExprId>> {
         if !self.is("=>") || self.after_line {
             return Ok(None);
@@ -157,7 +158,7 @@ impl Parser<'_, '_> {
         Ok(self.add(Expr::Name(symbol), start))
     }
 
-    /// Refuses what was read as an expression and turned out to be parameters, if it waits for something.
+    /// Refuses an `await` in an expression that turned out to be a list of parameters.
     pub(super) fn no_await_since(&self, awaits: usize) -> Parsed<()> {
         if self.awaits == awaits {
             Ok(())
@@ -166,7 +167,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// An arrow whose parameters were read as items of a list.
+    /// Parses an arrow function whose parameters were parsed as items of a list.
     pub(super) fn arrow_from(&mut self, items: &[Item], start: usize, is_async: bool) -> Parsed<ExprId> {
         let ((parameters, rest), own) = self.names_scope(|parser| parser.items_to_parameters(items))?;
         let own: Box<[Symbol]> = own.iter().map(|(symbol, _)| *symbol).collect();
@@ -212,7 +213,7 @@ impl Parser<'_, '_> {
         Ok((parameters, rest))
     }
 
-    /// Reads what is inside a function: loops around it do not count, and it may wait or not.
+    /// Parses the inside of a function: surrounding loops do not count, and `await` depends on the function.
     fn inside<T>(&mut self, is_async: bool, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         let outer = (self.loops, self.switches, self.may_await, self.in_is_operator);
         let was_strict = self.is_strict;

@@ -56,7 +56,7 @@ pub(super) const UNARY: &[(&str, UnaryOp)] = &[
     ("delete", UnaryOp::Delete),
 ];
 
-/// What assigns, and what it does with the old value.
+/// Assignment operators, and the operation on the old value.
 pub(super) const ASSIGN: &[(&str, Option<BinaryOp>)] = &[
     ("=", None),
     ("+=", Some(BinaryOp::Add)),

@@ -1,4 +1,4 @@
-//! Patterns: read as such where something is declared, and made from expressions where an `=` or `=>` comes only after them.
+//! Patterns: parsed directly in declarations, and converted from expressions where an `=` or `=>` follows.
 
 use super::{Parsed, Parser};
 use crate::ast::{Element, Expr, ExprId, Item, Kind, Pattern, PatternId, Property, PropertyKey, Symbol};
@@ -138,7 +138,7 @@ impl Parser<'_, '_> {
         Ok(Element { pattern: self.convert(expr, targets)?, default: None })
     }
 
-    /// Declares the names of a pattern that was made before it was known to be a parameter.
+    /// Declares the names of a pattern that was converted before it was known to be a parameter.
     fn declare_pattern(&mut self, pattern: PatternId) -> Parsed<()> {
         let mut open = vec![pattern];
         while let Some(pattern) = open.pop() {
@@ -200,11 +200,11 @@ impl Parser<'_, '_> {
     }
 }
 
-/// What a pattern may be made of.
+/// Permitted targets of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Targets {
     /// The pattern may declare new names only.
     Names,
-    /// Whatever can be assigned to.
+    /// Anything that can be assigned to.
     Places,
 }

@@ -1,4 +1,4 @@
-//! What expressions are made of: literals, lists, objects, names.
+//! Primary expressions: literals, lists, objects, names.
 
 use super::{Parsed, Parser};
 use crate::ast::{Expr, ExprId, Property, PropertyKey, Symbol};
@@ -94,7 +94,7 @@ impl Parser<'_, '_> {
             }
             self.advance()?;
             exprs.push(self.nested(Self::expression)?);
-            // The lexer stands right after the brace: what follows is text again.
+            // The lexer is right after the brace: template text follows.
             if !self.is("}") {
                 return Err(self.unexpected().fix("close the ${ with }"));
             }
@@ -155,7 +155,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// What begins with a word and is not `word: …` or `word() {…}`.
+    /// Parses a property that begins with a word and is not `word: …` or `word() {…}`.
     fn word_property(&mut self, symbol: Symbol, at: crate::SourceSpan) -> Parsed<Option<Property>> {
         let name = self.lexer.name(symbol);
         let stands_alone = self.is(",") || self.is("}") || self.is("=");

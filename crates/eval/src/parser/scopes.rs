@@ -1,4 +1,4 @@
-//! Which names a block and a function declare, as far as they have been read, and which may not stand beside each other.
+//! Declared names of blocks and functions, as far as they were parsed, and conflicts between them.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ struct Vars {
     first_block: usize,
 }
 
-/// What a block declares.
+/// Names declared by a block.
 #[derive(Debug, Default)]
 struct Names {
     lexical: Vec<(Symbol, Kind)>,
@@ -31,20 +31,20 @@ struct Names {
 /// How a name is known in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Declared {
-    /// `let`, `const`, and a function in a block within a function: nothing else may have the name.
+    /// `let`, `const`, and a function in a block within a function: no other declaration may have the name.
     Lexical,
     /// `var`, here or in a block within.
     Var,
     /// A function at the top of a function: the last one counts.
     Function,
-    /// A parameter, or what `catch (name)` caught: a `var` may have the name too.
+    /// A parameter, or the name in `catch (name)`: a `var` may have the name too.
     Around,
 }
 
 /// Names, and how they are declared.
 pub(super) type Lexical = Box<[(Symbol, Kind)]>;
 
-/// What may not be declared or assigned to: the words mean something that does not exist here.
+/// Names that may not be declared or assigned to: they denote features that do not exist here.
 const NEVER_DECLARED: &[&str] = &["arguments", "eval"];
 
 impl Parser<'_, '_> {
@@ -63,7 +63,7 @@ impl Parser<'_, '_> {
         Ok((block?, vars.into()))
     }
 
-    /// Reads statements that have names of their own, beside those that stand around them already.
+    /// Parses statements in a scope of their own, in addition to the surrounding names.
     pub(super) fn block_scope(
         &mut self,
         around: &[Symbol],
@@ -93,7 +93,7 @@ impl Parser<'_, '_> {
         names.into_iter().flatten().collect()
     }
 
-    /// Lets a `var` have the same name as what the innermost block declares: `catch (name)`.
+    /// Permits a `var` with a name that the innermost block declares: `catch (name)`.
     pub(super) fn var_may_repeat(&mut self) {
         let known = self.scopes.blocks.last_mut().map(|names| names.known.values_mut());
         known.into_iter().flatten().for_each(|declared| *declared = Declared::Around);
@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         if too_many { Err(self.error_here("a block declares too many names")) } else { Ok(()) }
     }
 
-    /// Refuses names that nothing may have.
+    /// Refuses names that cannot be assigned to.
     pub(super) fn check_target(&self, symbol: Symbol) -> Parsed<()> {
         let name = self.lexer.name(symbol);
         if NEVER_DECLARED.contains(&name) {
@@ -164,8 +164,8 @@ impl Parser<'_, '_> {
     }
 }
 
-/// Words that name nothing where `'use strict'` holds.
+/// Reserved words in strict code.
 pub(super) const FUTURE: &[&str] = &["implements", "interface", "package", "private", "protected", "public"];
 
-/// The most names of a block. They are looked up one after the other.
+/// Maximum number of names of a block. They are searched linearly.
 const MAX_NAMES: usize = 500;

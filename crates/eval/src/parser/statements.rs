@@ -6,10 +6,10 @@ use crate::ast::{
 };
 use crate::lexer::Token;
 
-/// What reads the rest of a statement after its first word.
+/// Parses the rest of a statement after its first word.
 type Read = fn(&mut Parser<'_, '_>) -> Parsed<Statement>;
 
-/// The statements that begin with a word.
+/// Statements that begin with a keyword.
 const STATEMENTS: &[(&str, Read)] = &[
     ("break", |parser| parser.break_statement()),
     ("const", |parser| parser.declaration(Kind::Const)),
@@ -83,7 +83,7 @@ impl Parser<'_, '_> {
         Ok(block)
     }
 
-    /// Reads the texts that a body begins with, and returns whether one of them is `'use strict'`.
+    /// Parses the directives of a body, and returns whether one of them is `'use strict'`.
     pub(super) fn directives(&mut self, is_forbidden: bool) -> Parsed<bool> {
         let is_strict =
             matches!(self.token, Token::Text(_)) && self.lexer.directives_say(self.span, "use strict");
@@ -96,7 +96,7 @@ impl Parser<'_, '_> {
         Ok(is_strict)
     }
 
-    /// A statement that is part of another: nothing is declared there.
+    /// Parses a statement that is part of another: it may not be a declaration.
     fn part(&mut self) -> Parsed<StatementId> {
         let begins_declaration = match self.word() {
             Some("let" | "const" | "function" | "class") => true,

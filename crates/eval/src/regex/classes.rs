@@ -43,7 +43,7 @@ pub(super) fn negated(mut class: ClassUnicode) -> ClassUnicode {
     compact(&class)
 }
 
-/// The same class in no more room than it needs: to fold or to negate takes room for many ranges that then become one.
+/// Shrinks a class to the memory that it needs: folding or negating takes room for many ranges that then merge.
 fn compact(class: &ClassUnicode) -> ClassUnicode {
     class.clone()
 }
@@ -58,7 +58,7 @@ pub(super) enum Case {
     Folded,
 }
 
-/// What a letter of a word is.
+/// Returns the class of word characters.
 pub(super) fn word(case: Case) -> ClassUnicode {
     let mut class = of(WORD);
     if case == Case::Folded {
@@ -102,8 +102,8 @@ fn parsed(name: &str) -> Option<ClassUnicode> {
     }
 }
 
-/// The most characters of a class that are folded one by one. Of larger classes, only those are that have a capital or a small
-/// letter: a class of all others would be looked up for nothing, a million characters long.
+/// Maximum size of a class of which every character is folded. In larger classes, only characters with a case variant
+/// are: looking up all others would be pointless work over up to a million characters.
 const FEW: usize = 64;
 
 /// The characters that have another case. None but these is folded.
@@ -115,7 +115,7 @@ fn count(class: &ClassUnicode) -> usize {
     class.iter().map(|range| u32::from(range.end()) - u32::from(range.start()) + 1).sum::<u32>() as usize
 }
 
-/// What is folded of a class.
+/// Returns the characters of a class to fold.
 fn foldable(class: &ClassUnicode) -> ClassUnicode {
     let mut folded = class.clone();
     if count(class) > FEW {
@@ -124,7 +124,7 @@ fn foldable(class: &ClassUnicode) -> ClassUnicode {
     folded
 }
 
-/// How many steps it takes at most to fold a class: its letters are looked up and put in order, its ranges copied.
+/// Returns the maximum number of steps to fold a class: its characters are looked up and sorted, its ranges copied.
 pub(super) fn cost(class: &ClassUnicode, case: Case) -> usize {
     let letters = count(class).min(MAX_CASED);
     class.ranges().len() / 4
@@ -138,7 +138,7 @@ pub(super) fn cost(class: &ClassUnicode, case: Case) -> usize {
 /// The most letters that are folded of a class.
 const MAX_CASED: usize = 3_000;
 
-/// A class with all letters that are taken for the same as one of its own.
+/// Returns a class with all characters that are equal to one of its own.
 pub(super) fn closed(class: ClassUnicode, case: Case) -> ClassUnicode {
     if case == Case::Kept {
         return class;
@@ -158,7 +158,7 @@ pub(super) fn closed(class: ClassUnicode, case: Case) -> ClassUnicode {
     ClassUnicode::new(class.iter().copied().chain(new))
 }
 
-/// Whether a class holds a letter with the same capital.
+/// Whether a class contains a character with the same upper case.
 fn has_capital_of(class: &ClassUnicode, c: char) -> bool {
     let mut same = ClassUnicode::new([ClassUnicodeRange::new(c, c)]);
     same.try_case_fold_simple().is_ok()
@@ -168,14 +168,14 @@ fn has_capital_of(class: &ClassUnicode, c: char) -> bool {
             .any(|member| has(class, member) && capital(member) == capital(c))
 }
 
-/// Whether a class holds a character.
+/// Whether a class contains a character.
 pub(super) fn has(class: &ClassUnicode, c: char) -> bool {
     let ranges = class.ranges();
     let place = ranges.partition_point(|range| range.end() < c);
     ranges.get(place).is_some_and(|range| range.start() <= c)
 }
 
-/// Whether two characters are taken for the same.
+/// Whether two characters are equal.
 pub(super) fn are_same(one: char, two: char, case: Case) -> bool {
     match case {
         _ if one == two => true,
@@ -189,7 +189,7 @@ pub(super) fn are_same(one: char, two: char, case: Case) -> bool {
     }
 }
 
-/// The capital of a letter, where it is one character, and no letter of ASCII for one that is none.
+/// Returns the upper case of a character, if it is a single character, and not ASCII for a non-ASCII one.
 fn capital(c: char) -> char {
     let mut capitals = c.to_uppercase();
     match (capitals.next(), capitals.next()) {

@@ -1,10 +1,10 @@
-//! From the shape of a plain expression to that of the engine that never goes back.
+//! Converts a plain expression to the input of the engine without backtracking.
 
 use regex_syntax::hir::{self, Capture, Class, Hir, Repetition};
 
 use super::node::{Node, Repeat};
 
-/// What the engine compiles. Only plain expressions mean the same to it. Classes are moved and not copied.
+/// Input of the engine. Only plain expressions have the same meaning there. Classes are moved, not copied.
 pub(super) fn emit(node: Node, names: &[Option<String>]) -> Hir {
     let inner = |node: Node| emit(node, names);
     match node {

@@ -1,5 +1,5 @@
-//! Runs what a plain engine cannot: looks ahead and behind, and groups that are found once more. It tries one way after the
-//! other as ECMA-262 has it, and counts each step, so that what would take too long is refused.
+//! Backtracking matcher for lookaround, back references and other features that a plain engine lacks. It tries
+//! alternatives in the order of ECMA-262 and counts each step, so that expensive searches are refused.
 
 use regex_syntax::hir::ClassUnicode;
 
@@ -14,17 +14,17 @@ enum Step {
     Start,
     End,
     Boundary(bool),
-    /// Keeps the place as one end of a group.
+    /// Records the position as one end of a group.
     Keep(usize),
-    /// Forgets what groups have found.
+    /// Clears the matches of groups.
     Forget(std::ops::Range<usize>),
     Back(usize),
     Go(usize),
-    /// Tries the first way, and the second if that leads nowhere.
+    /// Tries the first alternative, and the second if that fails.
     Try(usize, usize),
-    /// Begins to count the rounds of a loop.
+    /// Starts counting the rounds of a loop.
     Count(usize),
-    /// Goes into the loop once more, or on behind it.
+    /// Enters the loop again, or continues behind it.
     Round {
         counter: usize,
         least: u32,
@@ -32,7 +32,7 @@ enum Step {
         is_greedy: bool,
         behind: usize,
     },
-    /// Keeps where a round of a loop begins.
+    /// Records the start of a round.
     Begin(usize),
     /// Ends a round: one that was not asked for must not be empty.
     EndRound {
@@ -40,7 +40,7 @@ enum Step {
         least: u32,
         round: usize,
     },
-    /// What follows up to `Done` is looked for from here, ahead or behind.
+    /// Matches the steps up to `Done` from here, ahead or behind.
     Look {
         is_negative: bool,
         behind: usize,
@@ -48,11 +48,11 @@ enum Step {
     Done,
 }
 
-/// The steps of an expression that may have to go back, and what they keep.
+/// Steps of an expression that may backtrack.
 #[derive(Debug)]
 pub(super) struct Machine {
     steps: Vec<Step>,
-    /// Which way each step goes.
+    /// Direction of each step.
     backwards: Vec<bool>,
     groups: usize,
     counters: usize,
@@ -60,7 +60,7 @@ pub(super) struct Machine {
     case: Case,
 }
 
-/// Why a search was given up.
+/// Why a search was aborted.
 #[derive(Debug)]
 pub(super) enum Stopped {
     /// It took more steps than allowed.
@@ -76,7 +76,7 @@ const MAX_OPEN: usize = 1 << 20;
 const KEPT_OF_A_STEP: usize = 8;
 
 impl Machine {
-    /// What the steps of an expression take, besides its classes, which are moved.
+    /// Returns the memory of an expression's steps, without its classes, which are moved.
     pub(super) fn bytes_of(node: &Node) -> usize {
         (node.steps() + 1).saturating_mul(size_of::<Step>() + size_of::<bool>())
     }
@@ -95,7 +95,7 @@ impl Machine {
         self.steps.len()
     }
 
-    /// How many places and counters a search keeps.
+    /// Returns the number of positions and counters of a search.
     fn kept(&self) -> usize {
         self.groups * 2 + self.counters * 2
     }
@@ -187,7 +187,7 @@ impl Machine {
         let mut run = Run {
             machine: self,
             text,
-            // What is kept of groups and loops is made anew for each search.
+            // The state of groups and loops is allocated for each search.
             left: max_steps.checked_sub(self.kept() / KEPT_OF_A_STEP).ok_or(Stopped::Steps)?,
             max_open: MAX_OPEN.min(max_bytes / size_of::<Open>()),
             places: vec![None; self.groups * 2],
@@ -216,7 +216,7 @@ impl Machine {
     }
 }
 
-/// A way that is open, or what was there before it was changed.
+/// An open alternative, or an old value to restore.
 #[derive(Debug, Clone, Copy)]
 enum Open {
     Way { step: usize, at: usize },
@@ -225,7 +225,7 @@ enum Open {
     Begin(usize, usize),
 }
 
-/// One search: what was found so far, and which ways are still open.
+/// One search: its matches so far, and its open alternatives.
 struct Run<'m> {
     machine: &'m Machine,
     text: &'m str,
@@ -238,7 +238,8 @@ struct Run<'m> {
 }
 
 impl Run<'_> {
-    /// Runs from a step at a place, and returns where it ends if it matches. What it found is kept then, and undone otherwise.
+    /// Runs from a step at a position, and returns the end of a match. On success its captures are kept, otherwise
+    /// undone.
     fn run(&mut self, step: usize, at: usize) -> Result<Option<usize>, Stopped> {
         let base = self.open.len();
         let (mut step, mut at) = (step, at);
@@ -261,7 +262,7 @@ impl Run<'_> {
         }
     }
 
-    /// Forgets the ways that were left open, and keeps how to undo what was changed.
+    /// Drops the open alternatives, but keeps the old values to restore.
     fn close_ways(&mut self, base: usize) {
         let kept: Vec<Open> =
             self.open.drain(base..).filter(|open| !matches!(open, Open::Way { .. })).collect();
@@ -287,7 +288,7 @@ impl Run<'_> {
         None
     }
 
-    /// Takes a step; none where it leads nowhere.
+    /// Executes a step; `None` if it fails.
     fn take(&mut self, found: &Step, step: usize, at: usize) -> Result<Option<(usize, usize)>, Stopped> {
         let backwards = self.machine.backwards.get(step).copied().unwrap_or(false);
         let holds = |holds: bool| holds.then_some((step + 1, at));
@@ -360,7 +361,7 @@ impl Run<'_> {
                 let base = self.open.len();
                 let matches = self.run(step + 1, at)?.is_some();
                 if matches && *is_negative {
-                    // Nothing that it found is kept.
+                    // None of its captures are kept.
                     while self.go_back(base).is_some() {}
                 }
                 (matches != *is_negative).then_some((*behind, at))
@@ -401,7 +402,7 @@ impl Run<'_> {
         }
     }
 
-    /// Goes over what a group has found; a group that has found nothing is over at once.
+    /// Matches the text of a group again; a group without a match succeeds at once.
     fn back(&mut self, group: usize, at: usize, backwards: bool) -> Result<Option<usize>, Stopped> {
         let place = |place: usize| self.places.get(place).copied().flatten();
         let (Some(start), Some(end)) = (place(group * 2), place(group * 2 + 1)) else { return Ok(Some(at)) };

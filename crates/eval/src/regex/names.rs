@@ -1,4 +1,4 @@
-//! The names that `\p{…}` knows, written exactly so. The engine's own reader takes them more loosely than JavaScript does.
+//! Names in `\p{…}`, in their exact spelling. The engine's own parser is more lenient than JavaScript.
 
 /// Values of `General_Category`, long and short, one after the other.
 const CATEGORIES: &str = "
@@ -38,7 +38,7 @@ const SCRIPTS: &str = "
     Xsux Yezi Yezidi Yi Yiii Zanabazar_Square Zanb Zinh Zyyy
 ";
 
-/// Properties that hold or not, long and short, one after the other.
+/// Binary properties, long and short names alternating.
 const BINARY: &str = "
     AHex ASCII ASCII_Hex_Digit Alpha Alphabetic Any Assigned CI Case_Ignorable Cased DI Dash
     Default_Ignorable_Code_Point Dia Diacritic EBase EMod EPres Emoji Emoji_Modifier Emoji_Modifier_Base
@@ -57,16 +57,16 @@ const ABSENT: &str = "
     UIdeo Unified_Ideograph VS Variation_Selector
 ";
 
-/// What a name between the braces of `\p{…}` means.
+/// Meaning of a name in `\p{…}`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Property<'n> {
-    /// As the engine's reader takes it.
+    /// As the engine's parser accepts it.
     Known(String),
     Absent(&'n str),
     Unknown,
 }
 
-/// Looks up what stands between the braces.
+/// Looks up the text between the braces.
 pub(super) fn property(written: &str) -> Property<'_> {
     let knows = |list: &str, name: &str| list.split_ascii_whitespace().any(|known| known == name);
     match written.split_once('=') {
@@ -82,7 +82,7 @@ pub(super) fn property(written: &str) -> Property<'_> {
     }
 }
 
-/// Half characters are no characters to the engine.
+/// The engine does not treat surrogates as characters.
 fn category(value: &str) -> Property<'_> {
     match value {
         "Cs" | "Surrogate" => Property::Absent("Surrogate"),

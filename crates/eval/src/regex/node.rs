@@ -10,18 +10,18 @@ pub(super) enum Node {
     Empty,
     /// One character of these.
     Set(ClassUnicode),
-    /// `^`, which with the flag m holds after a line's end, too.
+    /// `^`, which with the flag m also matches after a line end.
     Start,
-    /// `$`, which with the flag m holds before a line's end, too.
+    /// `$`, which with the flag m also matches before a line end.
     End,
-    /// `\b` where it holds, and `\B` where it does not.
+    /// `\b` if true, `\B` if false.
     Boundary(bool),
-    /// A group that is kept, by its number.
+    /// A capturing group, by its number.
     Group(usize, Box<Node>),
     All(Vec<Node>),
     Any(Vec<Node>),
     Repeat(Box<Repeat>),
-    /// What a group has found, once more.
+    /// A back reference to a group.
     Back(usize),
     Look(Box<Look>),
 }
@@ -31,10 +31,10 @@ pub(super) enum Node {
 pub(super) struct Repeat {
     pub(super) node: Node,
     pub(super) least: u32,
-    /// None is without end.
+    /// `None` is unbounded.
     pub(super) most: Option<u32>,
     pub(super) is_greedy: bool,
-    /// The groups within, by number: each round forgets what they found.
+    /// The groups inside, by number: each round clears them.
     pub(super) groups: std::ops::Range<usize>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Look {
 }
 
 impl Node {
-    /// Whether it can match without a character.
+    /// Whether it can match the empty text.
     fn can_be_empty(&self) -> bool {
         match self {
             Self::Set(_) => false,
@@ -59,7 +59,7 @@ impl Node {
         }
     }
 
-    /// How many steps it has where it is tried one way after the other.
+    /// Returns its number of steps in the backtracking matcher.
     pub(super) fn steps(&self) -> usize {
         match self {
             Self::Empty => 0,
@@ -86,8 +86,8 @@ impl Node {
         }
     }
 
-    /// Whether an engine that never goes back finds the same: it looks nowhere, repeats nothing that may be empty, and each
-    /// round of a repetition finds all groups within anew.
+    /// Whether an engine without backtracking finds the same: no lookaround, no repetition of something that may be
+    /// empty, and each round of a repetition sets all groups inside.
     pub(super) fn is_plain(&self, is_multi_line: bool, case: Case) -> bool {
         match self {
             Self::Look(_) | Self::Back(_) => false,

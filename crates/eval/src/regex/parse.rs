@@ -1,4 +1,4 @@
-//! Reads a regular expression as ECMA-262 writes it: strictly with the flag u, and with its Annex B without.
+//! Parses regular expressions of ECMA-262: strictly with the flag u, and with its Annex B without.
 
 use std::collections::HashMap;
 
@@ -23,19 +23,19 @@ pub(super) struct Pattern {
     pub(super) names: Vec<Option<String>>,
 }
 
-/// What a part of an expression takes besides its class: here, in a list that grows, and as the engine has it.
+/// Memory of a node besides its class: here, in a growing list, and in the engine.
 const BYTES_OF_NODE: usize = 3 * size_of::<Node>() + 256;
 
-/// What a range of characters takes, in a list that grows.
+/// Memory of a range of characters in a growing list.
 const BYTES_OF_RANGE: usize = 2 * size_of::<ClassUnicodeRange>();
 
-/// What each byte of a source takes while it is read, as numbers.
+/// Memory of each byte of a source while it is parsed as code points.
 const BYTES_OF_SOURCE: usize = 4 * size_of::<u32>();
 
-/// What the name of a group takes besides its letters.
+/// Memory of a group's name besides its letters.
 const BYTES_OF_NAME: usize = 256;
 
-/// Reads an expression. Each part of it is counted where it is made.
+/// Parses an expression. Each node is charged where it is made.
 pub(super) fn parse(
     source: &str,
     is_unicode: bool,
@@ -66,7 +66,7 @@ pub(super) fn parse(
 }
 
 struct Parser<'m, 'a> {
-    /// The numbers of characters with the flag u, and of UTF-16 units without.
+    /// Code points with the flag u, and UTF-16 units without.
     code: Vec<u32>,
     at: usize,
     is_unicode: bool,
@@ -80,7 +80,7 @@ struct Parser<'m, 'a> {
     meter: &'m mut Meter<'a>,
 }
 
-/// What stands in a class: a character, which may begin or end a range, or several.
+/// A member of a class: a character, which may begin or end a range, or several.
 enum Member {
     One(u32),
     Many(ClassUnicode),
@@ -140,7 +140,7 @@ impl Parser<'_, '_> {
         self.meter.bytes(BYTES_OF_NODE)
     }
 
-    /// A class with the letters that are the same, counted before it is folded and again by what it is then.
+    /// Returns a class closed under case; charged before it is folded, and again by its new size.
     fn closed(&mut self, class: ClassUnicode) -> Parsed<ClassUnicode> {
         self.meter.steps(classes::cost(&class, self.case))?;
         self.meter.bytes(class.ranges().len() * BYTES_OF_RANGE)?;
@@ -230,7 +230,7 @@ impl Parser<'_, '_> {
         Ok(Node::Repeat(Box::new(Repeat { node, least, most, is_greedy, groups })))
     }
 
-    /// `{1}`, `{1,}` and `{1,2}`: the bounds, and what comes after them.
+    /// Parses `{1}`, `{1,}` and `{1,2}`: the bounds, and the position behind them.
     fn bounds_at(&self, at: usize) -> Option<(u32, Option<u32>, usize)> {
         let mut at = at + 1;
         let digits = |at: &mut usize| -> Option<u32> {
@@ -346,7 +346,7 @@ impl Parser<'_, '_> {
         })
     }
 
-    /// `\1` to the number of groups; without the flag u, a greater number is something else.
+    /// `\1` to the number of groups; without the flag u, a greater number has another meaning.
     fn back_reference(&mut self) -> Parsed<Option<usize>> {
         let start = self.at;
         let mut number = 0_usize;
@@ -425,7 +425,7 @@ impl Parser<'_, '_> {
         Ok(number)
     }
 
-    /// `\cA`; without a letter, the backslash stands for itself.
+    /// `\cA`; without a letter, the backslash is literal.
     fn control(&mut self, in_class: bool) -> Parsed<u32> {
         let is_letter = |c: char| {
             c.is_ascii_alphabetic() || (in_class && !self.is_unicode && (c.is_ascii_digit() || c == '_'))
@@ -552,7 +552,7 @@ fn set(member: Member) -> ClassUnicode {
     }
 }
 
-/// A regular expression that is none.
+/// Makes the error for an invalid regular expression.
 pub(super) fn wrong(message: &str) -> EvalError {
     EvalError::new(ErrorKind::Syntax, format!("the regular expression is wrong: {message}"))
 }

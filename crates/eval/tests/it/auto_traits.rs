@@ -1,4 +1,4 @@
-//! What users rely on to share results between threads.
+//! Auto traits that users rely on to share results between threads.
 
 use stockade_eval::{Data, ErrorKind, EvalError, EvalLimits, SourceSpan};
 

@@ -1,4 +1,4 @@
-//! Completion values: what a program comes to that ends in a statement, as ECMA-262 has it and Node answers.
+//! Completion values of programs that end in a statement, by ECMA-262 and as Node returns them.
 
 use stockade_eval::{Data, EvalOptions, eval, eval_async};
 
@@ -12,9 +12,9 @@ const ROWS: &[(&str, Option<i32>)] = &[
     ("7; try {} finally { 5 }", None),
     ("do { try { 1 } finally { 2; break } } while (false)", Some(2)),
     ("do { try { 1 } finally { break } } while (false)", None),
-    // What a block came to before it threw is gone.
+    // The value of a block is dropped when it throws.
     ("4; try { 5; throw 0 } catch (e) {}", None),
-    // Loops, `if`, `switch` and `try` without a value are `undefined`, whatever stood before them.
+    // Loops, `if`, `switch` and `try` without a value are `undefined`, whatever precedes them.
     ("3; do {} while (0)", None),
     ("4; try {} catch (e) {}", None),
     ("2; var w = 2; while (w-- > 0) {}", None),
@@ -27,7 +27,7 @@ const ROWS: &[(&str, Option<i32>)] = &[
     ("1; switch (0) {}", None),
     ("1; switch (0) { case 0: }", None),
     ("1; switch (0) { default: 2 }", Some(2)),
-    // The value of a list of statements goes along with a jump out of it, but not through a statement without one.
+    // The value of a list of statements is kept by a jump out of it, but not through a statement without one.
     ("do { 8; break } while (true)", Some(8)),
     ("do { 8; { break } } while (true)", Some(8)),
     ("do { 8; if (true) break } while (true)", None),
@@ -83,9 +83,9 @@ struct Writer {
     chance: Chance,
     names: usize,
     depth: usize,
-    /// How many loops are around, where `continue` may stand.
+    /// Number of surrounding loops, where `continue` is permitted.
     loops: usize,
-    /// How many loops and switches are around, where `break` may stand.
+    /// Number of surrounding loops and switches, where `break` is permitted.
     breaks: usize,
 }
 
@@ -94,8 +94,8 @@ const MAX_DEPTH: usize = 3;
 
 impl Writer {
     fn program(&mut self) -> String {
-        // A source that begins with a brace would be read as an object. And only strictly does a function in a block belong to
-        // the block in Node too: otherwise it assigns to a `var`, which drops the value that was there.
+        // A source that begins with a brace would be parsed as an object. And only in strict code does a function in
+        // a block belong to the block in Node too: otherwise it assigns to a `var`, which drops the earlier value.
         let begin = [
             "'use strict'; ",
             "'use strict'; 1; ",
@@ -220,7 +220,7 @@ impl Writer {
         format!("switch ({value}) {{ {cases}}}")
     }
 
-    /// A call of a function that holds statements of its own: they must not show.
+    /// A call of a function with statements of its own, which must not affect the completion value.
     fn call(&mut self) -> String {
         let (loops, breaks) = (std::mem::take(&mut self.loops), std::mem::take(&mut self.breaks));
         let body = self.list();

@@ -1,5 +1,5 @@
-//! Ways out that work on evaluators which share objects with their host. There is nothing to reach here; each is refused, or
-//! comes to plain data.
+//! Sandbox escapes that work on evaluators which share objects with their host. There is nothing to reach here; each
+//! is refused, or returns plain data.
 
 use stockade_eval::{Data, ErrorKind, EvalOptions, eval};
 

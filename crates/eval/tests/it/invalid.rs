@@ -1,4 +1,4 @@
-//! Programs that are none: a table by chapter of the specification. `node.rs` asks a real engine whether the table is right.
+//! Invalid programs: a table by chapter of the specification. `node.rs` checks the table with a real engine.
 
 use stockade_eval::{ErrorKind, EvalOptions, eval};
 
@@ -11,7 +11,7 @@ pub(crate) fn rows() -> Vec<String> {
 #[test]
 fn no_invalid_program_is_accepted() {
     for row in rows() {
-        // Nothing runs before the whole source is known to be a program.
+        // Nothing runs before the whole source was parsed.
         let source = format!("throw 1;\n{row}");
         let source = if row.starts_with("'use strict'") { row.clone() } else { source };
         let error = eval(&source, &[], &EvalOptions::default()).expect_err(&row);

@@ -44,7 +44,7 @@ pub(crate) fn vars() -> Vec<(&'static str, Data)> {
     ]
 }
 
-/// What this evaluator says where it differs from JavaScript on purpose, and why.
+/// Results that differ from JavaScript on purpose, with the reason.
 const OTHERWISE: &[(&str, &str, &str)] = &[
     ("08", "throws", "a number that begins with 0 is octal to some and decimal to others"),
     ("undefined = 5", "throws", "what is assigned must not be lost silently, as it is without 'use strict'"),

@@ -1,4 +1,4 @@
-//! Every limit, the inputs that go for it, and that nothing catches it.
+//! Every limit, inputs that exceed it, and that it cannot be caught.
 
 use stockade_eval::{Data, ErrorKind, EvalLimits, EvalOptions, condition, eval, interpolate};
 
@@ -70,7 +70,7 @@ const REFUSED: &[(&str, ErrorKind)] = &[
 fn what_goes_over_a_limit_is_refused() {
     for (source, kind) in REFUSED {
         let error = eval(source, &[], &EvalOptions::default()).expect_err(source);
-        // Which of two limits comes first is no promise; that one does is.
+        // Which of two limits is hit first is unspecified; that one is hit is guaranteed.
         assert!(error.kind.is_limit(), "{source}: {} {error}", error.kind);
         assert!(error.kind == *kind || *kind != ErrorKind::Depth, "{source}: {} {error}", error.kind);
     }
@@ -198,7 +198,8 @@ fn the_deadline_is_asked_while_a_pattern_is_read() {
     }
 }
 
-/// Patterns within a source are read before it runs, also where it then turns out to be none: what they cost is not lost.
+/// Regular expressions in a source are parsed before it runs, also if it then turns out to be invalid: their cost is
+/// charged.
 #[test]
 fn patterns_of_a_template_share_one_budget() {
     let marker = format!("{{{{/{}/iu +}}}}", r"\W".repeat(20));

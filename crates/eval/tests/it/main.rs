@@ -1,4 +1,4 @@
-//! Evaluation from outside: the language, its limits, what must not exist, and Node as a second opinion.
+//! Integration tests: the language, its limits, missing features, and a comparison with Node.
 #![expect(
     clippy::indexing_slicing,
     clippy::print_stdout,

@@ -1,5 +1,5 @@
-//! Bounds of memory, proved by counting: what an evaluation takes at once stays near `max_bytes`, whatever the source is. A
-//! bound that is asked after the cost shows here as a peak, however soon the refusal comes.
+//! Memory limits, checked by counting allocations: peak use stays near `max_bytes` for any source. A limit that is
+//! checked after the cost shows here as a peak, however soon the refusal follows.
 
 use allocation_counter::measure;
 use stockade_eval::{Data, EvalLimits, EvalOptions, eval};
@@ -9,14 +9,14 @@ const MAX_BYTES: usize = 1 << 20;
 /// Small enough that a debug build is done soon, and enough to reach `MAX_BYTES` in.
 const MAX_STEPS: u64 = 500_000;
 
-/// How many times `max_bytes` may be taken at once: lists and texts grow into rooms of twice their size while the old room is
-/// still there.
+/// Permitted peak as a multiple of `max_bytes`: lists and texts double their capacity while the old one is still in
+/// use.
 const FACTOR: usize = 3;
 
-/// What an evaluation takes whatever its values are: the source as it was read, and one compiled regular expression.
+/// Fixed memory of an evaluation: the parsed source, and one compiled regular expression.
 const ALLOWANCE: usize = 1 << 20;
 
-/// The most bytes that were taken at once.
+/// Returns the peak allocation in bytes.
 fn peak(source: &str, vars: &[(&str, Data)]) -> usize {
     let limits = EvalLimits {
         max_bytes: MAX_BYTES,
@@ -75,7 +75,7 @@ fn patterns_are_counted_before_they_are_made() {
     let mut worst = Vec::new();
     for (pattern, flags) in PATTERNS {
         for times in [100, 1_000, 20_000, 200_000] {
-            // Alone, all in a class, and where what lies behind may have to go back.
+            // Alone, all in a class, and where the following part may backtrack.
             for (before, after) in [("", ""), ("[", "]"), ("(?=", ")"), ("(?:", "){1,1000}"), ("(", ")\\\\1")]
             {
                 let source = format!(
@@ -107,7 +107,7 @@ fn patterns_within_a_source_are_counted_too() {
     report(worst);
 }
 
-/// What a source takes as it is read is in proportion to it, whatever it is made of; that is not part of `max_bytes`.
+/// The parsed source takes memory linear in any source; it is not part of `max_bytes`.
 #[test]
 fn a_source_takes_little_when_it_is_read() {
     let parts = [
@@ -157,7 +157,7 @@ fn a_source_takes_little_when_it_is_read() {
     }
 }
 
-/// The attacks that were found, with the limits that hold where none are said.
+/// The attacks that were found, with the default limits.
 #[test]
 fn the_default_limits_hold() {
     for source in [
@@ -206,7 +206,7 @@ fn values_are_counted_before_they_are_made() {
     report(worst);
 }
 
-/// What is kept for ever, of values that were there before.
+/// Values that stay alive together with existing ones.
 const KEPT: &[&str] = &[
     "s + 'x'",
     "s[0]",

@@ -1,4 +1,4 @@
-//! Node as a second opinion, where it is installed: on the table of the language, and on expressions by chance.
+//! Comparison with Node, if it is installed: the table of the language, and random expressions.
 #![expect(clippy::disallowed_methods, reason = "runs another engine")]
 
 use std::io::Write as _;
@@ -24,7 +24,7 @@ const ASK: &str = "
     });
     process.stdout.write(JSON.stringify(answers));";
 
-/// What Node answers; none where there is no Node.
+/// Returns Node's results; `None` if it is not installed.
 pub(crate) fn node(sources: &[String]) -> Option<Vec<String>> {
     let child = Command::new("node")
         .args(["-e", ASK, language::VARS])
@@ -68,7 +68,7 @@ fn node_refuses_what_is_no_program() {
     }
 }
 
-/// Whether a text is a program where `'use strict'` holds, as an expression.
+/// Returns whether a text is a valid strict program, as an expression.
 fn parses(row: &str) -> String {
     let text = serde_json::to_string(&format!("'use strict';\n{row}")).unwrap();
     format!(
@@ -76,7 +76,7 @@ fn parses(row: &str) -> String {
     )
 }
 
-/// Makes expressions by chance, the same ones each time.
+/// Generates random expressions from a fixed seed.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
@@ -144,7 +144,7 @@ const LEAVES: &[&str] = &[
     "n",
 ];
 
-/// `$` stands for another expression.
+/// `$` is replaced by another expression.
 const FORMS: &[&str] = &[
     "$ + $",
     "$ - $",

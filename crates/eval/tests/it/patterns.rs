@@ -1,11 +1,11 @@
-//! Regular expressions by chance: small ones find what they find in Node, and hostile ones stay within the bounds of memory.
+//! Random regular expressions: small ones find the same as in Node, and hostile ones stay within the memory limits.
 
 use allocation_counter::measure;
 use stockade_eval::{Data, EvalLimits, EvalOptions, eval};
 
 use crate::node::{self, Chance};
 
-/// What matches one character, and whether it needs the flag u.
+/// Atoms that match one character, and whether they need the flag u.
 const ATOMS: &[(&str, bool)] = &[
     ("a", false),
     ("B", false),
@@ -55,11 +55,11 @@ struct Writer {
     kind: Kind,
 }
 
-/// What the patterns are for.
+/// Purpose of the patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// To be compared. Node 20 has faults where one looks behind or back at groups: it ends with a signal for some, and looks behind
-    /// from within a character. `language.txt` has what is compared of those.
+    /// For comparison. Node 20 has bugs in lookbehind and back references: it crashes for some, and looks behind from
+    /// within a character. `language.txt` contains the comparable ones.
     Compared,
     Hostile,
 }

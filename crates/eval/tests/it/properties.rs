@@ -1,4 +1,4 @@
-//! What must hold for any bytes. Fuzz targets and ordinary tests both run these.
+//! Properties of any bytes. Fuzz targets and ordinary tests both run these.
 
 use stockade_eval::{Data, EvalLimits, EvalOptions, condition, eval, eval_async, interpolate};
 
@@ -18,7 +18,7 @@ fn vars() -> [(&'static str, Data); 4] {
     ]
 }
 
-/// Any source: it ends, says the same each time, stays within its limits, and names nothing that does not exist.
+/// Any source: it terminates, is deterministic, stays within its limits, and names nothing that does not exist.
 pub(crate) fn source(data: &[u8]) {
     let Ok(source) = std::str::from_utf8(data) else { return };
     let vars = vars();
@@ -51,7 +51,7 @@ fn text(value: &Result<Data, stockade_eval::EvalError>) -> String {
     }
 }
 
-/// Any template: what is outside of markers stays as it is, and no result is read again.
+/// Any template: text outside of markers is unchanged, and no result is parsed again.
 pub(crate) fn template(data: &[u8]) {
     let Ok(template) = std::str::from_utf8(data) else { return };
     let Ok(text) = interpolate(template, &vars(), &options()) else { return };
@@ -78,12 +78,12 @@ pub(crate) fn regex(data: &[u8]) {
     assert_eq!(all[0], all[1], "/{pattern}/ on {text:?}");
 }
 
-/// Any JSON: through `JSON.parse` and `JSON.stringify` it stays what it is.
+/// Any JSON: a round trip through `JSON.parse` and `JSON.stringify` preserves it.
 pub(crate) fn json(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let vars = [("t", Data::from(text))];
     let Ok(once) = eval("JSON.stringify(JSON.parse(t))", &vars, &options()) else { return };
-    // JavaScript takes a number beyond all numbers for infinite, and half of a character for what it is.
+    // JavaScript treats a number beyond the range as infinite, and a lone surrogate as itself.
     if let Err(error) = serde_json::from_str::<serde_json::Value>(&without_halves(text)) {
         assert!(error.to_string().contains("out of range"), "{text:?}: {error}");
         return;

@@ -66,7 +66,7 @@ fn a_limit_gives_no_text() {
     }
 }
 
-/// What is no marker is passed over once.
+/// Text that is not a marker is scanned once.
 #[test]
 fn braces_cost_nothing() {
     for hostile in ["{{", "{{{", "{{a}", "}}{{", "{{}}"] {

@@ -5,7 +5,7 @@ use super::flat;
 use crate::machine::{Machine, Run};
 use crate::value::Value;
 
-/// What a search looks for.
+/// The goal of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Item,

@@ -50,7 +50,7 @@ pub(super) fn unshift(machine: &mut Machine<'_>, this: &Value, arguments: &[Valu
 }
 
 pub(super) fn reverse(machine: &mut Machine<'_>, this: &Value, _: &[Value]) -> Run {
-    // What has less than two items is as it was, and may be frozen.
+    // A list of fewer than two items does not change, so it may be frozen.
     if len_of(machine, this)? > 1 {
         machine.items_mut(this)?.reverse();
     }
@@ -74,7 +74,7 @@ pub(super) fn fill(machine: &mut Machine<'_>, this: &Value, arguments: &[Value])
     Ok(this.clone())
 }
 
-/// Where a splice begins, and how many items it takes away.
+/// Returns where a splice begins, and how many items it removes.
 fn cut(machine: &mut Machine<'_>, len: usize, arguments: &[Value]) -> Run<(usize, usize)> {
     let start = place(machine, argument(arguments, 0), len, 0)?;
     let count = match arguments {

@@ -1,4 +1,4 @@
-//! Sorting: stable, and in bounded time whatever a comparison says.
+//! Sorting: stable, and in bounded time for any comparison function.
 
 use std::cmp::Ordering;
 
@@ -33,7 +33,7 @@ pub(super) fn to_sorted(machine: &mut Machine<'_>, this: &Value, arguments: &[Va
     machine.array(sorted)
 }
 
-/// Sorts, stably; `undefined` comes last. A comparison that contradicts itself gives some order, in bounded time.
+/// Sorts stably; `undefined` comes last. An inconsistent comparison results in some order, in bounded time.
 fn sorted(machine: &mut Machine<'_>, items: Vec<Value>, function: &Value) -> Run<Vec<Value>> {
     let is_there = |value: &Value| !matches!(value, Value::Undefined);
     let (there, missing): (Vec<Value>, Vec<Value>) = items.into_iter().partition(is_there);

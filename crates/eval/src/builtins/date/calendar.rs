@@ -23,7 +23,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// The moment of a time; none where it is no time.
+    /// Returns the calendar fields of a time; `None` if it is invalid.
     pub(super) fn of(time: f64) -> Option<Self> {
         if !clipped(time).is_finite() {
             return None;
@@ -50,7 +50,7 @@ impl Moment {
     }
 }
 
-/// A time that a date can hold, in whole milliseconds; NaN where it cannot.
+/// Returns a valid time in whole milliseconds, or NaN.
 pub(super) fn clipped(time: f64) -> f64 {
     if time.abs() <= FURTHEST { time.trunc() + 0.0 } else { f64::NAN }
 }

@@ -4,7 +4,7 @@ use super::calendar::{MONTHS, clipped, time_of};
 
 /// The time that a text writes; NaN where it writes none.
 pub(super) fn read(text: &str) -> f64 {
-    // No date is that long, and what is longer need not be looked through.
+    // No date is that long, so a longer text need not be parsed.
     if text.len() > 100 {
         return f64::NAN;
     }
@@ -23,7 +23,7 @@ fn iso(text: &str) -> Option<f64> {
         None => date.strip_prefix('-').map_or((1.0, date), |rest| (-1.0, rest)),
     };
     let is_long = digits.len() != date.len();
-    // There is no year before the first but with its own number: the year 0 has no sign.
+    // The year 0 has no sign.
     if date.starts_with("-000000") {
         return None;
     }

@@ -24,7 +24,7 @@ pub(super) fn parse(machine: &mut Machine<'_>, _: &Value, arguments: &[Value]) -
     revive(machine, &holder, &Key::Name("".into()), reviver)
 }
 
-/// Lets a function see each value, the inner ones first.
+/// Passes each value to the reviver, inner ones first.
 fn revive(machine: &mut Machine<'_>, holder: &Value, key: &Key, reviver: &Value) -> Run {
     let value = machine.get(holder, key)?;
     if matches!(value, Value::Object(_)) {
@@ -208,7 +208,7 @@ impl Reader<'_> {
 
     fn unicode(&mut self, machine: &mut Machine<'_>, out: &mut String) -> Run<()> {
         let Some(first) = self.unit() else { return Err(self.wrong(machine)) };
-        // Halves that stand beside each other become a character when the text is made.
+        // Adjacent surrogates become a character when the text is made.
         out.push(crate::text::char_of(first));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! `replace`, `split` and whatever else goes from match to match.
+//! `replace`, `split` and other functions that iterate over matches.
 
 use super::super::argument;
 use super::super::regexp::{as_regex, find, named, once, rewind, texts, view};
@@ -43,13 +43,13 @@ fn all_after(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text, start:
     Ok(found)
 }
 
-/// All matches from where an expression stands.
+/// Returns all matches from the last index on.
 pub(super) fn all_from(machine: &mut Machine<'_>, regex: &RegexObject, text: &Text) -> Run<Vec<Groups>> {
     let start = machine.integer_of(&regex.last_index)?.max(0.0) as usize;
     if start > text.units() { Ok(Vec::new()) } else { all_after(machine, regex, text, text.byte_at(start)) }
 }
 
-/// The byte after the character that begins at one.
+/// Returns the offset after the character that begins at an offset.
 fn after_next(text: &Text, byte: usize) -> usize {
     let next = text.as_str().get(byte..).and_then(|rest| rest.chars().next());
     byte + next.map_or(1, char::len_utf8)
@@ -63,7 +63,7 @@ pub(super) fn replace(machine: &mut Machine<'_>, this: &Value, arguments: &[Valu
         Some(regex) => view(machine, regex, &input)?,
         None => input.clone(),
     };
-    // What is looked for becomes a text first, then what replaces it, and only then anything is looked for.
+    // The pattern is converted to text first, then the replacement, and only then the search begins.
     let plain = match &regex {
         Some(_) => None,
         None => Some(machine.text_of(wanted)?),
@@ -112,7 +112,7 @@ fn places_of(machine: &mut Machine<'_>, text: &Text, wanted: &str, which: Which)
     Ok(places)
 }
 
-/// What a match is replaced with.
+/// The replacement of a match.
 enum With {
     Function(Value),
     Text(Text),
