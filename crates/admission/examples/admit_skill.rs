@@ -7,7 +7,7 @@
     expect(
         clippy::print_stdout,
         clippy::disallowed_methods,
-        reason = "is told a folder, and says what it found"
+        reason = "reads a directory from the arguments, and prints the result"
     )
 )]
 

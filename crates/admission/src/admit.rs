@@ -428,7 +428,7 @@ impl Door<'_> {
                 "empty-body",
                 position,
                 "there is no text below the head",
-                "say what a model should do",
+                "write instructions for a model",
             );
         }
         if cleaned.truncated {
@@ -494,7 +494,7 @@ impl Door<'_> {
         }
         if manifest.description.as_deref().is_none_or(|text| text.trim().is_empty()) {
             if has_head {
-                let message = "the skill does not say what it is for";
+                let message = "the skill has no description";
                 let fix = "add `description: …` to its head";
                 self.problems.add("missing-description", position, message, fix);
             }

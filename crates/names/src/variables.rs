@@ -234,9 +234,9 @@ const OBEYED: &[(&[&str], &str)] = &[
     (HELPER_VARIABLES, "makes programs start others, or read their settings elsewhere"),
     (NODE_VARIABLES, "loads code into every program that node starts"),
     (HISTORY_VARIABLES, "changes what is kept of the history of a shell"),
-    (TRUST, "says which authorities programs trust"),
+    (TRUST, "lists the authorities that programs trust"),
     (PLACES, "names the user, or where files are"),
-    (TOOLCHAIN_VARIABLES, "says which compiler or interpreter runs"),
+    (TOOLCHAIN_VARIABLES, "determines which compiler or interpreter runs"),
 ];
 
 /// Suffixes in families of which some members contain a secret, such as `BUNDLE_GITHUB__COM` and `DENO_AUTH_TOKENS`.

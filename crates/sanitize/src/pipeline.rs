@@ -96,10 +96,10 @@ mod tests {
         ("openers", |n| "<!--".repeat(n / 4)),
         ("comments", |n| "<!---->".repeat(n / 7)),
         ("comments in openers", |n| "<!-<!---->".repeat(n / 10)),
-        ("ends that are none", |n| format!("<!--{}", "->".repeat(n / 2))),
+        ("false ends", |n| format!("<!--{}", "->".repeat(n / 2))),
         ("openers to be", |n| "\u{ff1c}!-".repeat(n / 3)),
         ("comments to be", |n| "\u{ff1c}!---->".repeat(n / 7)),
-        ("ends that are none, in a comment to be", |n| format!("\u{ff1c}!--{}", "->".repeat(n / 2))),
+        ("false ends, in a future comment", |n| format!("\u{ff1c}!--{}", "->".repeat(n / 2))),
     ];
 
     fn steps(flood: fn(usize) -> String, n: usize, options: &SanitizeOptions) -> usize {

@@ -37,7 +37,7 @@ pub const FRAGMENTS: &[Fragment] = &[
     },
     Fragment {
         name: "pipe",
-        meaning: "a pipe, also as it stands in a table cell or on a continued line",
+        meaning: "a pipe, also in a table cell or on a continued line",
         pattern: r"\\?\|&?(?:[ \t]|\\?\r?\n)*",
     },
     Fragment {
@@ -67,7 +67,7 @@ pub const FRAGMENTS: &[Fragment] = &[
     },
     Fragment {
         name: "common-sign-form",
-        meaning: "a full-width sign as it stands in Chinese and Japanese texts",
+        meaning: "a full-width sign common in Chinese and Japanese texts",
         pattern: r"(?:\xEF(?:\xBC[\x81\x88\x89\x8C\x8F\x9A\x9B\x9F]|\xBD\x9E))",
     },
     Fragment {

@@ -351,7 +351,9 @@ impl HazardKind {
                 "a translated string is replaced from a file, and a substitution in it runs"
             }
             Self::UnknownVariable => "the name of the variable that is set is not known beforehand",
-            Self::ChangedShell => "it changes how the shell reads what follows, or what names stand for",
+            Self::ChangedShell => {
+                "it changes how the shell parses the following text, or the meaning of names"
+            }
             Self::PromptText => "a value is expanded as a prompt, which runs what is in it",
             Self::UnknownText => "the text that is run is not known beforehand",
             Self::UnreadText(reason) => reason.message(),

@@ -185,8 +185,7 @@ impl<'s> Search<'s> {
         let url = text("url").unwrap_or_default();
         let checked = text("sha256").is_some_and(|digest| digest.len() == 64) && url.starts_with("https://");
         if text("kind") == Some("download") && !checked {
-            let message =
-                format_args!("`{}` is downloaded, and nothing says what must arrive", first_chars(url));
+            let message = format_args!("`{}` is downloaded without a checksum", first_chars(url));
             let fix = "give an address of https, and the `sha256` of the file";
             let position = self.position(at);
             self.problems.add("unverified-download", position, message, fix);

@@ -182,10 +182,16 @@ fn tampering_is_seen_and_named() {
 
 /// Runs a test as an ordinary user, since root reads every file.
 fn as_ordinary_user(test: &str) {
-    const NOBODY: u32 = 65_534;
+    const ORDINARY_USER: u32 = 65_534;
     // Through its path, the program might be in a directory that only root can enter.
     let mut program = Command::new("/proc/self/exe");
-    let run = program.args(["--exact", test]).uid(NOBODY).gid(NOBODY).current_dir("/").output().unwrap();
+    let run = program
+        .args(["--exact", test])
+        .uid(ORDINARY_USER)
+        .gid(ORDINARY_USER)
+        .current_dir("/")
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success() && said.contains("1 passed"), "{said}");
 }

@@ -2,7 +2,7 @@
 //!
 //! The test starts its own daemon, with all data in a directory of its own, and makes an image of a few programs of
 //! this machine.
-#![expect(clippy::disallowed_methods, reason = "starts a daemon, and says so when there is none")]
+#![expect(clippy::disallowed_methods, reason = "starts a daemon, and prints why it cannot")]
 
 use std::fs::{self, File};
 use std::io;

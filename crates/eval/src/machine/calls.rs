@@ -174,7 +174,7 @@ impl Machine<'_> {
                 Some("call the function without new, and let it return an object"),
             )),
             callee if self.is_callable(&callee) => Err(self.type_error("this function is not made with new")),
-            _ => Err(self.type_error("what stands after new is not a kind")),
+            _ => Err(self.type_error("the operand of new is not a constructor")),
         }
     }
 }

@@ -33,7 +33,7 @@ impl Machine<'_> {
         if matches!(self.this, Value::Undefined) && (self.calls == 0 || !self.is_strict) {
             self.at = self.program.span(id);
             return Err(self.forbidden(
-                "`this` is the global object where nothing else is meant, and there is none here",
+                "`this` refers to the global object here, which does not exist",
                 Some("call the function on an object, or write 'use strict'"),
             ));
         }

@@ -86,7 +86,7 @@ pub(super) fn property(written: &str) -> Result<ClassUnicode, EvalError> {
             let message = format!("the property `{name}` of characters does not exist here");
             return Err(EvalError::new(ErrorKind::Forbidden, message));
         }
-        Property::Unknown => return Err(super::parse::wrong("there is no such property of characters")),
+        Property::Unknown => return Err(super::parse::wrong("unknown character property")),
     };
     parsed(&name).ok_or_else(|| {
         let message = format!("the property `{written}` of characters does not exist here");

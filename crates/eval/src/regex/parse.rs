@@ -398,9 +398,9 @@ impl Parser<'_, '_> {
                 }
             }
             'p' | 'P' if self.is_unicode => return self.property(c == 'P').map(Member::Many),
-            'k' if !self.known.is_empty() => return Err(wrong("there is no such escape")),
+            'k' if !self.known.is_empty() => return Err(wrong("unknown escape")),
             c if self.is_unicode && !"^$\\.*+?()[]{}|/".contains(c) => {
-                return Err(wrong("there is no such escape"));
+                return Err(wrong("unknown escape"));
             }
             _ => number,
         };
@@ -410,7 +410,7 @@ impl Parser<'_, '_> {
     fn octal(&mut self, first: char) -> Parsed<u32> {
         if self.is_unicode {
             let is_zero = first == '0' && !self.peek().is_some_and(|c| c.is_ascii_digit());
-            return if is_zero { Ok(0) } else { Err(wrong("there is no such escape")) };
+            return if is_zero { Ok(0) } else { Err(wrong("unknown escape")) };
         }
         let mut number = first.to_digit(8).unwrap_or(0);
         for _ in 0..2 {

@@ -4,7 +4,7 @@
     clippy::print_stdout,
     clippy::string_slice,
     clippy::unwrap_used,
-    reason = "a test may panic, and says what it skips"
+    reason = "a test may panic, and prints what it skips"
 )]
 
 mod auto_traits;

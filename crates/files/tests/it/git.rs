@@ -1,6 +1,6 @@
 //! Reading of repositories, compared with git itself.
 #![expect(clippy::disallowed_methods, reason = "makes repositories, and asks git")]
-#![expect(clippy::print_stdout, reason = "says what is skipped")]
+#![expect(clippy::print_stdout, reason = "prints what is skipped")]
 #![expect(clippy::panic, reason = "a helper of tests fails by panicking")]
 
 use std::fs;

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Name] = &[
         tool: "The machine",
         scope: Scope::Machine,
         paths: &["var/log"],
-        why: "Logs say what was done.",
+        why: "Logs record what was done.",
         matches: &["var/log/auth.log"],
         clean: &["var/logs"],
         ..TRACES

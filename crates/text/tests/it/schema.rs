@@ -27,7 +27,7 @@ fn problem<T: std::fmt::Debug>(
 }
 
 fn name(table: &TableReader<'_>) -> Result<String, SchemaError> {
-    table.required("name", "say what it is called")?.text().map(str::to_owned)
+    table.required("name", "add its name")?.text().map(str::to_owned)
 }
 
 fn severity(table: &TableReader<'_>) -> Result<Severity, SchemaError> {
@@ -53,7 +53,7 @@ fn what_is_not_expected_is_refused_with_its_position_and_what_was_meant() {
             "quite_another = 1",
             "1:1: unknown key `quite_another` in a rule: choose one of name, names, level, strict, severity",
         ),
-        ("level = 1", "1:1: a rule has no `name`: say what it is called"),
+        ("level = 1", "1:1: a rule has no `name`: add its name"),
         ("name = 7", "1:8: `name` must be a text, not a number: put it in quotes"),
         ("name = ['a']", "1:8: `name` must be a text, not a list"),
     ] {

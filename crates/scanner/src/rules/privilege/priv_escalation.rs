@@ -5,7 +5,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     category: Category::Privilege,
     severity: Severity::Critical,
     summary: "a step to more rights than the user gave",
-    remedy: "Do what is needed with the rights that the user gave, and say what needs more.",
+    remedy: "Work with the granted privileges, and document what needs more.",
     patterns: &[
         Pattern {
             note: "opened to all, then given to the administrator",

@@ -5,7 +5,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     category: Category::PromptInjection,
     severity: Severity::Critical,
     summary: "an order to ignore the instructions of the user or the system",
-    remedy: "Say what the skill does, and leave the instructions of others alone.",
+    remedy: "Describe the task, and do not refer to other instructions.",
     patterns: &[
         Pattern {
             note: "in English",

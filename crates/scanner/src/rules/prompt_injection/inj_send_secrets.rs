@@ -7,7 +7,7 @@ pub(crate) const RULE: Rule<'static> = Rule {
     category: Category::PromptInjection,
     severity: Severity::Critical,
     summary: "an order to collect secrets and send them",
-    remedy: "Ask the user for the one value that is needed, and say what it is for.",
+    remedy: "Ask the user for the one value that is needed, and explain its purpose.",
     patterns: &[
         Pattern {
             note: "collect and send",
