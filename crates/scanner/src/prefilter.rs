@@ -223,10 +223,12 @@ impl Finder for Pass<'_> {
     fn runs(&mut self, begins: Range<usize>) {
         let Some(any) = self.tables.any_run else { return };
         self.work.run_bytes += begins.len() + any.shortest as usize;
+        // Stretches of neighbouring blocks overlap; a run that was found already is not searched again.
         let mut from = begins.start.max(self.runs_end);
         while let Some(stretch) = any.find(self.text, from..begins.end) {
             from = stretch.end;
             self.runs_end = stretch.end;
+            // `any_run` is weaker than each pattern's own run, which is now searched in the stretch.
             let runs = self.tables.runs.iter();
             runs.for_each(|(id, run)| self.runs_in(stretch.clone(), *id, run));
         }
@@ -260,6 +262,7 @@ impl Pass<'_> {
     fn check(&mut self, place: usize) {
         self.work.places += 1;
         let bytes = self.bytes_at(place);
+        // The first step is a filter over many bytes at once; look up which buckets accept exactly these.
         let [first, second, third, fourth, ..] = bytes.to_le_bytes();
         let mut buckets = self.lookup.buckets([first, second, third, fourth]);
         while buckets != 0 {
@@ -323,6 +326,7 @@ impl Pass<'_> {
             place.checked_sub(1).and_then(|at| self.text.get(at..)?.first_chunk::<{ GramKey::WIDTH }>());
         u64::from_le_bytes(match whole {
             Some(bytes) => *bytes,
+            // At both ends of the text, virtual line ends fill the missing bytes.
             None => std::array::from_fn(|offset| byte_at(self.text, place + offset)),
         })
     }
@@ -332,7 +336,9 @@ impl Pass<'_> {
         let (before, after) = (usize::from(gram.before), usize::from(gram.after));
         let (end_of_before, end) = (WIDTH + before, WIDTH + before + after);
         let before = sets.get(WIDTH..end_of_before).unwrap_or_default();
+        // The first bytes behind the core were verified together with it.
         let after = sets.get(before.len() + GramKey::WIDTH..end).unwrap_or_default();
+        // A context that begins before the virtual line end cannot be part of a match.
         before.len() <= place
             && self.takes(before, (0..place).rev())
             && self.takes(after, place + GramKey::WIDTH..)

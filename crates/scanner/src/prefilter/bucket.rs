@@ -65,6 +65,7 @@ pub(super) fn fill(cores: &[Core], homes: &Homes, frequency: Frequency) -> Vec<B
 fn put(buckets: &mut Vec<Bucket>, gram: usize, core: &Core, frequency: Frequency) {
     let more = buckets.iter().map(|bucket| bucket.cost_with(core, frequency) - bucket.cost);
     let best = more.enumerate().min_by(|(_, one), (_, other)| one.total_cmp(other));
+    // Share a bucket only if that costs less than a new one, unless all buckets are in use.
     let alone = Bucket::default().cost_with(core, frequency);
     let home = match best {
         Some((home, more)) if buckets.len() == BUCKETS || more < alone => home,
@@ -99,6 +100,7 @@ impl Bucket {
 /// Returns the expected cost of a bucket.
 #[expect(clippy::cast_precision_loss, reason = "a few hundred grams")]
 fn cost(core: &Core, grams: usize, frequency: Frequency) -> f64 {
+    // Every accepted position costs a visit, and a comparison with each gram of the bucket.
     frequency(core) * (1.0 + COMPARISON * grams as f64)
 }
 

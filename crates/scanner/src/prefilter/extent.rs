@@ -32,14 +32,14 @@ pub(crate) struct MatchExtent {
 pub(crate) struct Side {
     /// Maximum number of bytes; `u32::MAX` means unbounded.
     pub(crate) most: u32,
-    /// Bytes at which it can end: line ends, and bytes that it cannot contain. A match of `` `[^`]*sh `` begins at
+    /// Bytes at which it ends: line ends, and bytes that it does not extend over. A match of `` `[^`]*sh `` begins at
     /// the first backtick before its `sh`.
     pub(crate) borders: ByteSet,
-    /// Whether it can contain line ends.
+    /// Whether it can extend over line ends.
     pub(crate) over_line_ends: bool,
-    /// Bytes after which it can also contain line ends, often just the backslash that continues a line.
+    /// Bytes after which it extends over any number of line ends, often just the backslash that continues a line.
     pub(crate) breaks: ByteSet,
-    /// Maximum number of further line ends that it contains.
+    /// Maximum number of further line ends that it extends over.
     pub(crate) line_ends: u32,
     /// Signs, one of which must be among those bytes: a match of `\|\s*sh` has a bar before its `sh`. All bytes if
     /// there are no such signs.
@@ -104,6 +104,7 @@ impl Side {
                 if edge.to != end && seen.get_mut(edge.to).is_some_and(|seen| !std::mem::replace(seen, true))
                 {
                     let node = graph.node(edge.to);
+                    // The outermost byte of a match is not passed over: the extent ends there.
                     if edges(node).1.iter().any(|further| further.to != end) {
                         over = over | node.bytes;
                     }
@@ -115,6 +116,8 @@ impl Side {
         let passed = (0..graph.len()).filter(|&node| seen.get(node) == Some(&true));
         let line_ends = passed.filter(|&node| graph.node(node).bytes.contains(b'\n'));
         let looped = on_loops(graph);
+        // A line end on a loop can repeat without bound; it is recognised by the byte before it instead of
+        // being counted.
         let (again, once): (Vec<usize>, Vec<usize>) =
             line_ends.partition(|&node| looped.get(node) != Some(&false));
         let breaks = before(graph, &again);
@@ -137,10 +140,12 @@ impl Side {
 
     /// Whether it ends with the border at this position, if it may contain this many more line ends.
     fn ends_at(&self, text: &[u8], at: usize, line_ends: &mut u32) -> bool {
+        // Any border except a line end ends the extent at once.
         if !holds(text, at, &ByteSet::LINE_END) {
             return true;
         }
         if at.checked_sub(1).is_some_and(|before| !holds(text, before, &self.breaks)) {
+            // Not a continued line: it uses up one of the line ends that the pattern contains.
             let Some(left) = line_ends.checked_sub(1) else { return true };
             *line_ends = left;
         }
@@ -171,6 +176,7 @@ impl Side {
                 return (false, steps);
             }
         }
+        // If the search was cut short, the mark may still follow.
         (near == PATIENCE, near)
     }
 
@@ -185,6 +191,8 @@ impl Side {
         if self.is_open() {
             return most;
         }
+        // Without a border within reach, the extent is as long as the pattern permits: too long, but never too
+        // short.
         let near = most.min(WIDE_PATIENCE);
         let mut bytes = bytes.take(near);
         let mut line_ends = self.line_ends;
@@ -256,6 +264,7 @@ fn longest_walks(graph: &Graph, start: usize, edges: &impl Fn(&Node) -> (&[Edge]
         if let Some(done) = done.get_mut(node) {
             *done = length;
         }
+        // The start is a byte beside the match and does not count.
         let further = if node == start { 0 } else { length + 1 };
         for edge in edges(graph.node(node)).0 {
             if let (Some(longest), Some(missing)) = (longest.get_mut(edge.to), missing.get_mut(edge.to)) {

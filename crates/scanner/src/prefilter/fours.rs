@@ -30,8 +30,10 @@ struct Model {
 pub(crate) fn frequency_of_four(gram: &[ByteSet]) -> f64 {
     static MODEL: LazyLock<Model> = LazyLock::new(|| Model::parse(TABLE));
     let answers = || MODEL.answers.lock().unwrap_or_else(PoisonError::into_inner);
+    // The lock is not held while an answer is computed: computing it twice is harmless.
     let known = answers().get(gram).copied();
     known.unwrap_or_else(|| {
+        // Text outside of the counted sequences follows the model of pairs.
         let answer = MODEL.share(gram) + MODEL.rest * frequency(gram);
         answers().insert(gram.to_vec(), answer);
         answer
@@ -63,6 +65,7 @@ impl Model {
         let count = |(having, set): &(&Vec<Vec<u32>>, &ByteSet)| -> usize {
             set.bytes().filter_map(|byte| having.get(usize::from(byte))).map(Vec::len).sum()
         };
+        // Only sequences that fit at the most selective position are tested in full.
         let fewest = places.min_by_key(count);
         let mut some = fewest.map_or_else(Vec::new, |(having, set)| fit_at(having, set));
         some.sort_unstable();

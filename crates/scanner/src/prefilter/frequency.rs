@@ -52,6 +52,7 @@ impl Model {
         let pairs: Vec<PerKind> = table.lines().map(parse_line).collect();
         let mut single = [0.0; KINDS];
         for (kind, line) in single.iter_mut().zip(&pairs) {
+            // The marginal probability of the first byte of a pair.
             *kind = line.iter().sum();
         }
         let after = pairs.iter().zip(&single).map(|(line, total)| line.map(|pair| pair / total)).collect();
@@ -71,6 +72,7 @@ impl Model {
 
     /// Returns the share of each kind that belongs to `set`, omitting zeros.
     fn share(&self, set: ByteSet) -> Share {
+        // Bytes of one kind are assumed to be equally frequent.
         let counts = Self::count(set);
         let shares = counts.iter().zip(&self.sizes).map(|(count, size)| count / size).enumerate();
         shares.filter(|(_, share)| *share > 0.0).collect()
@@ -78,6 +80,7 @@ impl Model {
 
     /// Returns the distribution one byte further, over the kinds of `set`.
     fn step(&self, reached: &Share, set: &Share) -> Share {
+        // A Markov chain of first order: the next byte depends only on the current one.
         let weight = |to: usize| {
             let from = reached
                 .iter()

@@ -58,6 +58,7 @@ pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
 
 /// Returns the grams of the cheapest cut.
 fn cheapest(graph: &Graph, choices: &[Option<Choice>], frequency: Frequency) -> Option<Grams> {
+    // A node without grams cannot be searched for, so no cut may use it.
     let prices = choices.iter().map(|choice| choice.as_ref().map_or(NEVER, |choice| choice.price));
     let edges: Vec<(usize, usize)> = (0..graph.len())
         .flat_map(|from| graph.node(from).next.iter().map(move |edge| (from, edge.to)))
@@ -110,6 +111,7 @@ fn best_at(graph: &Graph, node: usize, frequency: Frequency) -> Option<Choice> {
 /// Returns every path of up to [`WIDTH`] nodes with `node` at `offset`. Paths end early behind a match, but may not
 /// begin before the byte in front of it.
 fn ways_through(graph: &Graph, node: usize, offset: usize) -> Option<Vec<Way>> {
+    // Backwards first, which moves `node` to its offset; then forwards to the full width.
     let mut ways = vec![Way { nodes: vec![node], bytes: vec![graph.node(node).bytes] }];
     for _ in 0..offset {
         ways = lengthen(&ways, |way| way.backwards(graph))?;

@@ -47,6 +47,8 @@ impl Graph {
     /// Derives the graph from an automaton.
     pub(super) fn new(nfa: &NFA) -> Self {
         let mut graph = Self { nodes: vec![Node { bytes: ByteSet::ANY, ..Node::default() }; 2] };
+        // Several paths may reach a state. Its nodes are created once, so that the graph is no larger than the
+        // automaton.
         let mut nodes_of = BTreeMap::<StateID, Vec<usize>>::new();
         let mut work = vec![(Self::BEFORE, nfa.start_anchored())];
         while let Some((from, target)) = work.pop() {
@@ -109,6 +111,7 @@ impl Graph {
 pub(super) fn narrow(looks: LookSet, left: &mut ByteSet, right: &mut ByteSet) {
     for look in looks.iter() {
         match look {
+            // Virtual line ends surround the text, so the ends of the text are treated as ends of lines.
             Look::Start | Look::StartLF => *left = *left & ByteSet::LINE_END,
             Look::End | Look::EndLF => *right = *right & ByteSet::LINE_END,
             Look::WordAscii => differ(left, right),
@@ -158,6 +161,7 @@ fn transitions(state: &State) -> BTreeMap<StateID, ByteSet> {
         State::Sparse(sparse) => sparse.transitions.iter().for_each(|t| add(t.next, t.start, t.end)),
         State::Dense(dense) => {
             for (byte, &target) in (0..=u8::MAX).zip(&dense.transitions) {
+                // State zero is the dead state.
                 if target != StateID::ZERO {
                     add(target, byte, byte);
                 }

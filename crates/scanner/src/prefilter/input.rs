@@ -55,6 +55,7 @@ impl PrefilterInput {
         let graph = compile(pattern);
         let cut = graph.as_ref().and_then(|graph| gram::of(graph, frequency));
         let is_rare = cut.as_ref().is_some_and(|grams| grams.per_million <= OFTEN_PER_MILLION);
+        // A rare gram is best, then a run, then a frequent gram.
         let run = if is_rare { None } else { parse(pattern).as_ref().and_then(run::of) };
         match (graph, run, cut) {
             (Some(graph), Some(run), _) => {

@@ -17,7 +17,9 @@ pub(super) fn on_loops(graph: &Graph) -> Vec<bool> {
     seen.fill(false);
     for node in ends.into_iter().rev() {
         let mut together = Vec::new();
+        // On reversed edges, a walk from the node that was finished last stays within its component.
         walk(graph, node, |node| &node.previous, &mut seen, &mut together);
+        // A single node is a loop only if it follows itself.
         let is_loop = together.len() > 1 || graph.node(node).next.iter().any(|edge| edge.to == node);
         for node in together {
             if let Some(looped) = looped.get_mut(node) {

@@ -37,6 +37,8 @@ pub(super) fn of(hir: &Hir) -> Option<Run> {
         HirKind::Repetition(repetition) => {
             Run::of_repetition(repetition).or_else(|| of(&repetition.sub).filter(|_| repetition.min > 0))
         }
+        // Every part of a concatenation is in every match. An alternative may be missing, so alternations have
+        // no run.
         HirKind::Concat(parts) => parts.iter().filter_map(of).max_by_key(|run| run.shortest),
         _ => None,
     }
@@ -62,6 +64,7 @@ impl Run {
         while start < begins.end {
             let end = start.checked_add(shortest)?;
             let last = text.get(end - BLANKS..end)?.first_chunk()?;
+            // No run of these bytes extends over a blank, so the search continues behind it.
             if let Some(blank) = last_blank(last).filter(|_| !holds_blanks) {
                 start = end - BLANKS + blank + 1;
                 known = start.max(known);
@@ -91,7 +94,9 @@ const BLANKS: usize = 16;
 fn last_blank(bytes: &[u8; BLANKS]) -> Option<usize> {
     const LOW: u128 = u128::from_ne_bytes([0x7f; BLANKS]);
     let differ = u128::from_le_bytes(*bytes) ^ u128::from_ne_bytes([b' '; BLANKS]);
+    // The sum of two seven-bit numbers carries into the top bit of its own byte only.
     let blanks = !(((differ & LOW) + LOW) | differ | LOW);
+    // Little-endian: the last byte is the most significant one.
     let after = blanks.leading_zeros() as usize / 8;
     (BLANKS - 1).checked_sub(after)
 }

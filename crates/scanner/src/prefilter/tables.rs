@@ -56,6 +56,7 @@ impl GramKey {
     fn of<'s>(sets: impl Iterator<Item = &'s ByteSet>) -> Self {
         let mut sketch = Self { bits: 0, certain: 0 };
         for (set, place) in sets.zip((0..Self::WIDTH).map(|place| 8 * place)) {
+            // A bit is certain if AND and OR over all bytes of the set agree on it.
             let (all, any) = set.bytes().fold((u8::MAX, 0), |(all, any), byte| (all & byte, any | byte));
             sketch.bits |= u64::from(all) << place;
             sketch.certain |= u64::from(!(all ^ any)) << place;
@@ -65,6 +66,7 @@ impl GramKey {
 
     /// Returns the sets that it does not decide, one bit each: other bytes have the same certain bits too.
     fn unsure<'s>(self, sets: impl Iterator<Item = &'s ByteSet>) -> u8 {
+        // With n uncertain bits, 2^n bytes pass the comparison: exactly the set, if it has that many.
         let alike = self.certain.to_le_bytes().map(|certain| 1 << certain.count_zeros());
         sets.zip(alike).zip(0..).map(|((set, alike), place)| u8::from(set.len() != alike) << place).sum()
     }
@@ -114,6 +116,7 @@ impl Tables {
                 *cores = union(cores, &core);
             }
         }
+        // Inverted, so that OR combines the four positions and a bucket that accepts all of them is a zero bit.
         let mut misses = [[u64::MAX; 256]; WIDTH];
         for (core, bucket) in cores.iter().zip(0..) {
             for (set, misses) in core.iter().zip(&mut misses) {
@@ -204,6 +207,7 @@ impl Packer {
 
     /// Returns the number of a set among the distinct ones.
     fn numbered(&mut self, set: ByteSet) -> u16 {
+        // A linear search suffices: it runs when tables are made, not during scans.
         let known = self.sets.iter().position(|&other| other == set);
         fit(known.unwrap_or_else(|| {
             self.sets.push(set);

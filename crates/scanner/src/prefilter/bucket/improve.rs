@@ -20,11 +20,14 @@ pub(in crate::prefilter) fn improve(cores: &[Core], homes: &Homes, frequency: Fr
     let mut order: Vec<usize> = (0..cores.len()).collect();
     let mut dice = Dice(1);
     for _ in 0..ATTEMPTS {
+        // Large neighbourhood search: remove a random part of the grams, then insert them again greedily.
         dice.shuffle(&mut order);
         let some = &order[..cores.len() / ONE_IN];
         let mut buckets = best.clone();
         some.iter().for_each(|&gram| take_out(&mut buckets, gram, cores, frequency));
         for (round, &gram) in (0..ROUNDS).flat_map(|round| some.iter().map(move |gram| (round, gram))) {
+            // In the first round all are removed already; later rounds move each one again, given the places of
+            // the others.
             if round > 0 {
                 take_out(&mut buckets, gram, cores, frequency);
             }

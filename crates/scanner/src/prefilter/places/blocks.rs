@@ -69,6 +69,7 @@ impl Blocks {
     /// Passes the contents of whole blocks to `found`, and returns how much of the text that was: zero if the
     /// processor lacks the instructions.
     pub(super) fn taken(&self, text: &[u8], found: &mut impl Finder) -> usize {
+        // Decided at run time, since one program runs on processors with and without the instructions.
         let Some(simd) = Level::new().as_avx512() else { return 0 };
         let (mut next, mut noted) = (0, Noted { places: [0; BATCH], runs: 0 });
         loop {
@@ -82,11 +83,13 @@ impl Blocks {
             }
             for run in ones(noted.runs) {
                 let begin = next + BLOCK * usize::from(run);
+                // The first whole lane of a run begins at most a lane behind the start of the run.
                 found.runs(begin.saturating_sub(LANE - 1)..begin + BLOCK);
             }
             for mut places in noted.places.into_iter().take(blocks) {
                 while places != 0 {
                     found.place(next + places.trailing_zeros() as usize);
+                    // Clear the lowest set bit.
                     places &= places - 1;
                 }
                 next += BLOCK;
@@ -118,6 +121,8 @@ impl Blocks {
             // The slice always has that many bytes.
             bytes.map_or_else(|| u8x64::splat(simd, 0), |bytes| u8x64::load_array_ref(simd, bytes))
         });
+        // Together, the first and the last vector contain every byte. Text that is all ASCII, as most is, needs
+        // half of the tables.
         let [first, .., last] = bytes;
         let (missing, in_run) = if (first | last).simd_lt(128).all_true() {
             let look_up = |table: &Table, bytes| in_ascii(simd, table, bytes);
@@ -138,6 +143,8 @@ impl Blocks {
         [first, second, third, fourth]: [u8x64<Avx512>; WIDTH],
         look_up: impl Fn(&Table, u8x64<Avx512>) -> u8x64<Avx512>,
     ) -> u8x64<Avx512> {
+        // A bucket misses a position if one of its four bytes misses (OR); the position is out if all groups
+        // miss (AND).
         let mut by_all = u8x64::splat(simd, u8::MAX);
         for [one, two, three, four] in &self.misses {
             let missing =
@@ -154,9 +161,11 @@ const fn holds_lane(bytes: u64) -> bool {
     let mut all = bytes;
     let mut length = 1;
     while length < LANE {
+        // After each step, a set bit marks the start of twice as many bytes of the set.
         all &= all >> length;
         length *= 2;
     }
+    // The constant has a bit at the start of each lane.
     all & (u64::MAX / ((1 << LANE) - 1)) != 0
 }
 
