@@ -60,6 +60,7 @@ const TOOLS: &[Tool] = &[
     tool("a C++ compiler", &["c++", "--version"], Source::Apt("g++"), "fuzz (it builds libFuzzer)"),
     tool("a Redis server", &["redis-server", "--version"], Source::Apt("redis-server"),
         "test (limits that machines share)"),
+    tool("strace", &["strace", "--version"], Source::Apt("strace"), "test (what commands open, and what they wait for)"),
     tool("git", &["git", "--version"], Source::Apt("git"), "test (commits in a sandbox)"),
     tool("Python", &["/usr/bin/python3", "--version"], Source::Apt("python3"),
         "test (attempts to get out of a sandbox)"),

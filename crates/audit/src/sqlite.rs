@@ -14,7 +14,7 @@ use crate::recovery::cut_off;
 use crate::schema::{self, FORM};
 use crate::store::{Entry, Seal, Store};
 use crate::timestamp::Timestamp;
-use crate::trail_file::TrailFile;
+use crate::trail_file::{Journal, TrailFile};
 use crate::{database, pages};
 
 const COLUMNS: &str = "id, timestamp, event, severity, run, agent, skill, decision, rule, backend, exit_code, duration_ms, \
@@ -40,18 +40,26 @@ pub(crate) struct SqliteTrail {
     schema: Option<i64>,
     /// What is read of each record.
     columns: &'static str,
+    /// The journal, where records are written.
+    journal: Option<Journal>,
 }
 
 impl SqliteTrail {
     /// Opens the database, or creates it. Its folder must exist.
     pub(crate) fn open(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open(path).map_err(|error| unusable(path, "opening it", error))?;
+        // SQLite waits for the disk where it moves the journal into the database; for each record, `Journal::sync` does.
+        connection
+            .pragma_update(None, "synchronous", "NORMAL")
+            .map_err(|error| unusable(path, "opening it", error))?;
         let mut trail = Self::of(path, connection);
-        trail.prepare()?;
         // The journal is there from the first look on, and stays as long as anybody has the database open.
-        let files = [path.to_owned(), journal(path)];
-        let places = files.iter().map(|file| TrailFile::of(file)).collect::<Result<_, _>>();
-        trail.places = places.map_err(|error| unusable(path, "looking at it", error))?;
+        trail.form()?;
+        let looked = |error| unusable(path, "looking at it", error);
+        let journal = Journal::open(&journal(path)).map_err(looked)?;
+        trail.places = vec![TrailFile::of(path).map_err(looked)?, journal.place().clone()];
+        trail.journal = Some(journal);
+        trail.prepare()?;
         trail.check_places()?;
         Ok(trail)
     }
@@ -72,7 +80,14 @@ impl SqliteTrail {
     }
 
     fn of(path: &Path, connection: Connection) -> Self {
-        Self { path: path.to_owned(), connection, places: Vec::new(), schema: None, columns: COLUMNS }
+        Self {
+            path: path.to_owned(),
+            connection,
+            places: Vec::new(),
+            schema: None,
+            columns: COLUMNS,
+            journal: None,
+        }
     }
 
     fn prepare(&mut self) -> Result<(), AuditError> {
@@ -98,7 +113,14 @@ impl SqliteTrail {
             }
             schema::migrate(&transaction, form).map_err(failed)?;
         }
-        transaction.commit().map_err(failed)
+        transaction.commit().map_err(failed)?;
+        self.sync()
+    }
+
+    /// Waits until what was committed is on the disk.
+    fn sync(&self) -> Result<(), AuditError> {
+        let synced = self.journal.as_ref().map_or(Ok(()), Journal::sync);
+        synced.map_err(|error| unusable(&self.path, "waiting for the disk", error))
     }
 
     fn check_places(&self) -> Result<(), AuditError> {
@@ -143,6 +165,7 @@ impl Store for SqliteTrail {
             head = insert(&self.path, &transaction, head.follow(draft, now), seal)?;
         }
         transaction.commit().map_err(|error| unusable(&self.path, "writing a record", error))?;
+        self.sync()?;
         // It may have been taken away meanwhile, with what was just written to it.
         self.check_places()?;
         Ok(head)
@@ -169,6 +192,7 @@ impl Store for SqliteTrail {
             head = insert(&self.path, &transaction, head.follow(cut_off(open), now), seal)?;
         }
         transaction.commit().map_err(failed)?;
+        self.sync()?;
         Ok(lost.len())
     }
 

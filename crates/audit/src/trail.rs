@@ -124,7 +124,7 @@ pub struct AuditedRun {
 impl AuditTrail {
     /// Leaves what was written in the journal of the database when the trail is closed, for a process that writes few records and ends
     /// soon, as the next one will. To move them into the database takes two waits for the disk, and making the journal anew
-    /// two more; what is in the journal is as safe, and is moved when there is enough of it, or by the next process that closes the trail.
+    /// one more; what is in the journal is as safe, and is moved when there is enough of it, or by the next process that closes the trail.
     pub fn keep_journal(&self) {
         // A trail that cannot be used says so where something is put on record.
         if let Ok(mut store) = self.store() {
@@ -249,6 +249,19 @@ impl AuditTrail {
         self.append(event, None)
     }
 
+    /// Puts several events on record, all or none of them, in this order. It takes one wait for the disk.
+    ///
+    /// # Errors
+    /// As [`AuditTrail::record`].
+    pub fn record_all(&self, events: Vec<AuditEvent>) -> Result<Recorded, AuditError> {
+        match events.iter().find(|event| event.kind.phase() != EventPhase::Point) {
+            Some(event) => {
+                Err(misused(event.kind, "begins or ends a run: use `start` and `AuditedRun::end`"))
+            }
+            None => self.append_all(events, None),
+        }
+    }
+
     /// Puts on record that something begins, before it does.
     ///
     /// # Errors
@@ -258,7 +271,7 @@ impl AuditTrail {
             return Err(misused(event.kind, "does not begin a run"));
         }
         let name = new_name().map_err(|source| self.nameless(source))?;
-        let name = match self.append(event, Some(name.clone()))? {
+        let name = match self.append(event, Some(&name))? {
             Recorded::Kept(_) => Some(name),
             Recorded::Lost(_) => None,
         };
@@ -377,16 +390,25 @@ impl AuditTrail {
         Some(std::fs::canonicalize(folder).unwrap_or_else(|_| folder.clone()))
     }
 
-    fn append(&self, event: AuditEvent, run: Option<String>) -> Result<Recorded, AuditError> {
+    fn append(&self, event: AuditEvent, run: Option<&str>) -> Result<Recorded, AuditError> {
+        self.append_all(vec![event], run)
+    }
+
+    fn append_all(&self, events: Vec<AuditEvent>, run: Option<&str>) -> Result<Recorded, AuditError> {
+        let kind = events.first().map_or(EventKind::TrailBegun, |event| event.kind);
         let writer = self
             .0
             .writer
             .as_ref()
-            .ok_or_else(|| misused(event.kind, "cannot be written: the trail was opened to be read"))?;
-        let event = event.made_safe(&self.1);
-        let due = if event.kind.phase() == EventPhase::End { Due::Now } else { Due::Sometimes };
-        let draft = Draft { event, run, writer: writer.name.clone() };
-        let kept = self.write(due, &mut |store, now, seal| store.append(vec![draft.clone()], now, seal));
+            .ok_or_else(|| misused(kind, "cannot be written: the trail was opened to be read"))?;
+        let due = if kind.phase() == EventPhase::End { Due::Now } else { Due::Sometimes };
+        let draft = |event: AuditEvent| Draft {
+            event: event.made_safe(&self.1),
+            run: run.map(str::to_owned),
+            writer: writer.name.clone(),
+        };
+        let drafts: Vec<Draft> = events.into_iter().map(draft).collect();
+        let kept = self.write(due, &mut |store, now, seal| store.append(drafts.clone(), now, seal));
         match (kept, self.0.options.unrecorded) {
             (Ok(head), _) => Ok(Recorded::Kept(head)),
             (Err(error), Unrecorded::Warn) => Ok(Recorded::Lost(error)),
@@ -443,7 +465,7 @@ impl AuditedRun {
         if event.kind.phase() != EventPhase::Point {
             return Err(misused(event.kind, "begins or ends a run"));
         }
-        self.trail.append(event, self.name.clone())
+        self.trail.append(event, self.name.as_deref())
     }
 
     /// Puts on record how it ended.
@@ -460,7 +482,7 @@ impl AuditedRun {
             let never_begun = misused(event.kind, "ends a run whose start is not on record");
             return Ok(Recorded::Lost(never_begun));
         }
-        self.trail.append(event, start)
+        self.trail.append(event, start.as_deref())
     }
 }
 
@@ -470,7 +492,7 @@ impl Drop for AuditedRun {
             let event =
                 AuditEvent::new(EventKind::SandboxError).with(field::ERROR, "nobody said how it ended");
             // If this fails, the run stays open, and the next to open the trail ends it.
-            self.trail.append(event, Some(name)).ok();
+            self.trail.append(event, Some(&name)).ok();
         }
     }
 }

@@ -2,8 +2,12 @@
 #![expect(clippy::disallowed_methods, reason = "looks at the file of the trail")]
 
 use std::fs::{self, Metadata};
+#[cfg(feature = "sqlite")]
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
+#[cfg(feature = "sqlite")]
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{AuditError, Displaced};
@@ -14,6 +18,49 @@ pub(crate) struct TrailFile {
     path: PathBuf,
     device: u64,
     inode: u64,
+}
+
+/// The write-ahead log of a database, which is synced here and not by SQLite.
+///
+/// With `synchronous = FULL`, SQLite syncs it at each commit, and at the first commit of a process its folder too, although the log was
+/// there before. A hook is a process for each call; `strace` shows of its one commit:
+///
+/// ```text
+/// fsync(5</home/me/.local/state/stockade/audit.db-wal>) = 0
+/// fsync(8</home/me/.local/state/stockade>) = 0
+/// ```
+///
+/// Here the folder is synced when the log is opened and empty, which is before anything is written to it. So a log that is not empty
+/// is in its folder on the disk, and one sync for each commit is enough.
+#[cfg(feature = "sqlite")]
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: File,
+    place: TrailFile,
+}
+
+#[cfg(feature = "sqlite")]
+impl Journal {
+    /// Opens the log, which SQLite has created, and syncs its folder if nothing was written to it yet.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        let file = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)?;
+        let found = file.metadata()?;
+        if found.len() == 0 {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            File::open(folder.unwrap_or(Path::new(".")))?.sync_all()?;
+        }
+        Ok(Self { file, place: TrailFile::at(path, &found) })
+    }
+
+    pub(crate) const fn place(&self) -> &TrailFile {
+        &self.place
+    }
+
+    /// Waits until all that was written to the log is on the disk.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
 }
 
 impl TrailFile {

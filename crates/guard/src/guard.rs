@@ -18,7 +18,7 @@ use stockade_policy::{
 
 pub use cache::{GuardCache, GuardCacheError};
 pub use decision::{Decision, DecisionLayer, DecisionRule};
-pub(crate) use decision::{DecisionDraft, record};
+pub(crate) use decision::{DecisionDraft, record, record_all};
 pub use error::GuardError;
 pub use settings::admit_options;
 pub(crate) use settings::answer_terms;

@@ -2,6 +2,7 @@
 
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod asked;
+mod at_once;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod bounds;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -56,6 +57,7 @@ pub use why::{RuleOrigin, Why, WhyPart};
 use crate::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use crate::guard::{
     Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, admit_options, record,
+    record_all,
 };
 use stockade_admission::{
     Admission, AdmitOptions, LoadedSkill, OnCritical, SkillSource, admit, decide_on_disk,
@@ -96,6 +98,7 @@ pub struct Session {
     paths: Arc<Mutex<Option<PathGuard>>>,
     limits: Arc<SharedLimits<Store>>,
     trail: AuditTrail,
+    held: at_once::HeldRecords,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     answers: Arc<crate::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -163,6 +166,7 @@ impl Session {
             paths: Arc::default(),
             limits: Arc::new(SharedLimits::new(guard.config().limits, Store(limits.into()))),
             trail,
+            held: at_once::HeldRecords::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             answers: Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
             #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -524,6 +528,15 @@ impl Session {
         Ok(decision)
     }
 
+    /// Puts on record what a person has answered to a decision.
+    ///
+    /// # Errors
+    /// When it cannot be put on record. The answer counts for nothing then.
+    pub fn record_answer(&self, decision: &Decision, answer: &'static str) -> Result<(), AuditError> {
+        let event = self.event(EventKind::ApprovalAnswered).with(field::ID, decision.id.as_str());
+        self.record(event.with(field::ANSWER, answer))
+    }
+
     fn event(&self, kind: EventKind) -> AuditEvent {
         self.of_agent(AuditEvent::new(kind))
     }
@@ -535,7 +548,10 @@ impl Session {
     }
 
     fn record(&self, event: AuditEvent) -> Result<(), AuditError> {
-        record(&self.trail, event)
+        match self.held.hold(event)? {
+            Some(event) => record(&self.trail, event),
+            None => Ok(()),
+        }
     }
 }
 

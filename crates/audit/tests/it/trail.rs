@@ -263,3 +263,20 @@ fn a_journal_that_is_kept_holds_what_was_written() {
     let records = AuditTrail::open_to_read(&path).unwrap().query(&AuditQuery::default()).unwrap();
     assert_eq!(records.len(), 3);
 }
+
+/// What is put on record together is there as a whole or not at all, in its order.
+#[test]
+fn several_events_are_on_record_together() {
+    for (_folder, path) in new_trails() {
+        let trail = open(&path);
+        let numbered = |number: i64| denied("make").with(NUMBER, number);
+        let kept = trail.record_all((0..3).map(numbered).collect()).unwrap();
+        assert!(matches!(kept, Recorded::Kept(head) if head.id == 3));
+        let refused = trail.record_all(vec![numbered(3), AuditEvent::new(EventKind::SandboxStarted)]);
+        assert!(matches!(refused, Err(AuditError::Misused { .. })), "{refused:?}");
+        let records = trail.query(&AuditQuery::default()).unwrap();
+        let numbers: Vec<_> = records.iter().rev().map(|record| record.data.get("number").cloned()).collect();
+        assert_eq!(numbers, [0, 1, 2].map(|number| Some(Detail::Number(number))));
+        assert!(trail.verify(None).unwrap().intact());
+    }
+}

@@ -6,7 +6,6 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_guard::audit::{AuditEvent, EventKind, Recorded, field};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::shell::{ReadOptions, Shell};
@@ -68,8 +67,15 @@ impl<'a> Agent<'a> {
         Ok(Self { harness, name, guard, session })
     }
 
-    /// Decides on a use of a tool, and puts that on record.
+    /// Decides on a use of a tool, and puts all of that on record at once, before the answer is given.
     pub(crate) fn before(&self, call: &Call) -> Result<Verdict, String> {
+        let decided = self.session.at_once(|session| {
+            Self { session: session.clone(), guard: self.guard.clone(), ..*self }.decided(call)
+        });
+        decided.map_err(|error| error.to_string())?
+    }
+
+    fn decided(&self, call: &Call) -> Result<Verdict, String> {
         let name = call.name();
         // A server may call its tools as it likes, also as those of the harness are called.
         let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
@@ -185,13 +191,8 @@ impl<'a> Agent<'a> {
             let said = saved_answers::recalled(&decided, &asked, self.guard.config().kept_answers)
                 .map_err(|failure| failure.to_string())?;
             if let Some(said) = &said {
-                let event =
-                    AuditEvent::new(EventKind::ApprovalAnswered).with(field::ID, decision.id.as_str());
-                let event = AuditEvent { agent: Some(self.name.into()), ..event };
-                let event = event.with(field::ANSWER, said.answer.name());
-                // Where the trail may lose a record, its owner chose that.
-                let (Recorded::Kept(_) | Recorded::Lost(_)) =
-                    self.session.trail().record(event).map_err(|error| error.to_string())?;
+                let recorded = self.session.record_answer(&decision, said.answer.name());
+                recorded.map_err(|error| error.to_string())?;
             }
             let effect = self.by_need(&decided, said.map_or(decision.effect, |said| said.effect));
             if strictest.as_ref().is_none_or(|(_, known)| effect > *known) {

@@ -75,6 +75,9 @@ mod serve;
 mod steps;
 #[cfg(test)]
 mod support;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod syncs;
 #[cfg(test)]
 mod terminal;
 #[cfg(target_os = "linux")]

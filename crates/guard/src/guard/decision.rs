@@ -227,6 +227,13 @@ pub(crate) fn record(trail: &AuditTrail, event: AuditEvent) -> Result<(), AuditE
     }
 }
 
+/// Puts several events on record, all or none of them.
+pub(crate) fn record_all(trail: &AuditTrail, events: Vec<AuditEvent>) -> Result<(), AuditError> {
+    match trail.record_all(events)? {
+        Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
+    }
+}
+
 fn event_kind(layer: DecisionLayer, effect: Effect) -> EventKind {
     use DecisionLayer::{Commands, Limits, Network, Paths, Person, Sandbox, Skill, Tools};
     match (layer, effect) {

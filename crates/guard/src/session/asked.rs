@@ -8,7 +8,6 @@ use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
 
 use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};
-use crate::audit::{EventKind, field};
 use crate::guard::answer_terms;
 use crate::{AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
@@ -28,8 +27,7 @@ impl Session {
         pending: PendingRun,
         answer: CommandAnswer,
     ) -> Result<RunAnswer, GuardError> {
-        let event = self.event(EventKind::ApprovalAnswered).with(field::ID, pending.decision().id.as_str());
-        self.record(event.with(field::ANSWER, answer.name()))?;
+        self.record_answer(pending.decision(), answer.name())?;
         let judged = self.judged_again(&pending);
         let question = self.question(&judged);
         if judged.effect == Effect::Ask && question != pending.question {

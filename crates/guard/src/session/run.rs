@@ -8,7 +8,6 @@ use super::search_path;
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
 use crate::CommandQuestion;
-use crate::audit::{EventKind, field};
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
 use crate::runner::{PreparedRun, RunReport};
 use stockade_config::{ExecConfig, Isolation};
@@ -190,9 +189,7 @@ impl Session {
             Reply::Decision(PermissionDecision::AllowSession) => CommandAnswer::AllowSession,
             Reply::Decision(PermissionDecision::DenySession) => CommandAnswer::DenySession,
             Reply::Unreadable | Reply::Aborted | Reply::NoHandler => {
-                let event =
-                    self.event(EventKind::ApprovalAnswered).with(field::ID, pending.decision.id.as_str());
-                self.record(event.with(field::ANSWER, reply_name(&reply)))?;
+                self.record_answer(&pending.decision, reply_name(&reply))?;
                 return self.decided_by_person(pending, reply);
             }
         };

@@ -99,6 +99,7 @@ impl Session {
         prepared: PreparedRun,
         streams: Streams,
     ) -> Result<RunAnswer, GuardError> {
+        self.held.write(&self.trail)?;
         let counted = match &self.counting {
             Counting::Elsewhere => None,
             Counting::Each => Some(self.check_limits()?),

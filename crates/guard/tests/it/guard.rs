@@ -65,6 +65,27 @@ fn open_with(folder: &Path, config: &Config, trail: &AuditTrail) -> Result<Sessi
     Ok(Guard::open(config, options)?.session(SessionOptions { limits, trail: trail.clone() }))
 }
 
+/// Decisions that are made at once are on record when the answer is there, in their order, and none before.
+#[test]
+fn what_is_decided_at_once_is_on_record_before_the_answer() {
+    let site = Site::new();
+    let session = site.guard(&[]);
+    let decided = session.at_once(|session| {
+        let tool = session.tool("read", None).unwrap();
+        let command = session.command("git status").unwrap();
+        assert_eq!(site.kinds(), [""; 0]);
+        (tool, command)
+    });
+    let (tool, command) = decided.unwrap();
+    let mut records = site.trail.query(&AuditQuery::default()).unwrap();
+    records.reverse();
+    let named = |id: &str| Some(stockade_guard::audit::Detail::Text(id.to_owned()));
+    let ids: Vec<_> = records.iter().map(|record| record.data.get("id").cloned()).collect();
+    assert_eq!(ids, [named(&tool.id), named(&command.id)]);
+    assert!(session.command("ls").is_ok());
+    assert_eq!(site.kinds().len(), 3);
+}
+
 #[test]
 fn every_layer_answers_in_one_form_and_is_on_record() {
     let site = Site::new();

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::policy::commands::{Cause, Part, Suggestion};
 use stockade_guard::policy::{CommandDecision, Effect};
 use stockade_guard::{
@@ -243,13 +242,7 @@ fn record_of_agent(guard: &Session, asked: &Asked<'_, '_, '_>, evaluated: &Evalu
     let decision = guard.decided_on(asked.decision, asked.options, asked.place);
     let decision = decision.map_err(|error| undecided(&error))?;
     let Some(said) = &evaluated.answered else { return Ok(()) };
-    let event = AuditEvent {
-        agent: Some(guard.guard().agent().into()),
-        skill: guard.active_skill().map(Into::into),
-        ..AuditEvent::new(EventKind::ApprovalAnswered)
-    };
-    let event = event.with(field::ID, decision.id.as_str()).with(field::ANSWER, said.name());
-    guard.trail().record(event).map(drop).map_err(|error| Fault::internal(&error))
+    guard.record_answer(&decision, said.name()).map_err(|error| Fault::internal(&error))
 }
 
 fn record(
