@@ -18,7 +18,6 @@ mod output;
 mod render;
 mod report;
 mod rule_files;
-mod serve;
 mod suppressions;
 
 use std::process::ExitCode;

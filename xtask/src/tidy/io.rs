@@ -94,6 +94,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/tracked.rs", "reads indexes of repositories, and files that they may name"),
     ("crates/exec-sandbox/src/workspace/", "looks for protected names in a workspace"),
     ("crates/exec-sandbox/src/worktree.rs", "follows what git wrote about a worktree"),
+    ("crates/serve/src/", "reads requests, runs commands and writes answers, on threads of its own"),
     (
         "crates/state/src/",
         "keeps rules and answers of the user, and asks for the time and the folder it runs in",

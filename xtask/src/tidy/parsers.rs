@@ -192,8 +192,8 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "requests of the server",
-        path: "crates/cli/src/serve/requests.rs",
-        targets: &[("cli", "requests")],
+        path: "crates/serve/src/requests.rs",
+        targets: &[("serve", "requests")],
     },
 ];
 

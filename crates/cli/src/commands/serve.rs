@@ -18,7 +18,7 @@ use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::serve::{
+use stockade_serve::{
     Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, SocketError, converse, end_by_signal, listen,
     schema,
 };

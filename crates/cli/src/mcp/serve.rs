@@ -19,9 +19,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use super::message::MAX_MESSAGE;
-use crate::serve::{Server, converse};
 use speech::{Reply, Speech};
 use stockade_files::{BoundedLine, BoundedLines};
+use stockade_serve::{Server, converse};
 
 /// Answers a client until it has nothing more to ask and all of it is answered.
 pub(crate) fn serve(

@@ -58,9 +58,6 @@ mod mcp_properties;
 #[cfg(test)]
 mod owners;
 #[cfg(test)]
-#[path = "../it/properties.rs"]
-mod properties;
-#[cfg(test)]
 mod reports;
 #[cfg(target_os = "linux")]
 #[cfg(test)]

@@ -6,20 +6,15 @@ mod replay;
 
 use proptest::prelude::*;
 
-use crate::{mcp_properties, properties};
+use crate::mcp_properties;
 use replay::replay;
 
 #[test]
 fn every_seed_passes() {
-    replay(&[("mcp_messages", mcp_properties::messages), ("requests", properties::requests)]);
+    replay(&[("mcp_messages", mcp_properties::messages)]);
 }
 
 proptest! {
-    #[test]
-    fn any_bytes_are_read(line: Vec<u8>) {
-        properties::requests(&line);
-    }
-
     #[test]
     fn any_bytes_are_a_message_or_none(line: Vec<u8>) {
         mcp_properties::messages(&line);
@@ -30,12 +25,5 @@ proptest! {
         line in r#"\{"jsonrpc":"2.0"(,"(id|method|params|result|error|Method|ID)":("a"|[0-9.e-]{1,4}|null|\{("(name|Name|a|A)":["a ]{0,3},?){0,3}\})){0,4}\}"#
     ) {
         mcp_properties::messages(line.as_bytes());
-    }
-
-    #[test]
-    fn whatever_looks_like_a_request_is_read(
-        line in r#"\[?\{("(jsonrpc|method|params|id)":("2\.0"|"scan"|null|-?[0-9]{1,3}|\{\}|\[1\]),?){0,4}\}?,?\]?"#
-    ) {
-        properties::requests(line.as_bytes());
     }
 }

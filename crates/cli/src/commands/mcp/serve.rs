@@ -10,7 +10,7 @@ use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::mcp::serve::serve;
-use crate::serve::{Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, end_by_signal};
+use stockade_serve::{Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, end_by_signal};
 use stockade_state::command_rules::{configuration, of_agent};
 
 const EXAMPLES: &str = "\

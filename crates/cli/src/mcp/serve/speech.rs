@@ -8,7 +8,7 @@ use super::tools::{TOOLS, Tool, at};
 use crate::mcp::message::{Id, Kind, Message, PARSE, answers, read};
 use crate::mcp::methods::{Era, HANDSHAKE, STATELESS};
 use crate::mcp::spelling::shown;
-use crate::serve::schema;
+use stockade_serve::schema;
 use stockade_text::Value as Read;
 
 /// The most calls that wait for an answer.

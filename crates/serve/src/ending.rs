@@ -1,0 +1,115 @@
+//! The end of the server by a signal: no command begins any more, those that run are waited for or ended, and each has its end on
+//! record.
+#![expect(clippy::disallowed_methods, reason = "waits for signals and for commands, and ends the program")]
+
+use std::io::{self, Read as _};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::locks::lock;
+use super::traffic::Traffic;
+use crate::Server;
+
+/// How long commands may go on after the first signal.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long they may take to end once they are cancelled, and answers to be written.
+const AFTER_CANCEL: Duration = Duration::from_secs(5);
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How often is looked.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The clients of a server, and whether it ends.
+#[derive(Debug, Default)]
+pub(super) struct Ending {
+    ends: AtomicBool,
+    /// Those that are connected, and some that were.
+    clients: Mutex<Vec<Weak<Traffic>>>,
+    /// The socket, which is taken away in the end.
+    socket: Mutex<Option<PathBuf>>,
+}
+
+impl Ending {
+    /// Takes note of a client.
+    pub(super) fn welcome(&self, traffic: &Arc<Traffic>) {
+        let mut clients = lock(&self.clients);
+        clients.retain(|client| client.strong_count() > 0);
+        clients.push(Arc::downgrade(traffic));
+    }
+
+    /// Takes note of the socket.
+    pub(super) fn listens_on(&self, path: PathBuf) {
+        *lock(&self.socket) = Some(path);
+    }
+
+    /// Whether nothing new begins any more.
+    pub(super) fn has_begun(&self) -> bool {
+        self.ends.load(Ordering::Acquire)
+    }
+
+    fn clients(&self) -> Vec<Arc<Traffic>> {
+        lock(&self.clients).iter().filter_map(Weak::upgrade).collect()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.clients().iter().any(|client| client.is_busy())
+    }
+
+    /// Waits until nobody is busy, or there is no more patience.
+    fn wait(&self, patience: Duration, is_over: &dyn Fn() -> bool) {
+        let began = Instant::now();
+        while self.is_busy() && began.elapsed() < patience && !is_over() {
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Lets what runs come to an end, and ends what does not.
+    fn run_out(&self, is_hurried: &dyn Fn() -> bool) {
+        self.ends.store(true, Ordering::Release);
+        self.wait(PATIENCE, is_hurried);
+        self.clients().iter().for_each(|client| client.under_way.cancel_all());
+        self.wait(AFTER_CANCEL, &|| false);
+        let began = Instant::now();
+        while self.clients().iter().any(|client| client.has_answers()) && began.elapsed() < LAST_WORDS {
+            thread::sleep(LOOK);
+        }
+        if let Some(path) = lock(&self.socket).take() {
+            std::fs::remove_file(path).ok();
+        }
+    }
+}
+
+/// Ends the program when it is told to by a signal: commands have some seconds to come to an end, are cancelled then, and
+/// each end is put on record. A second signal cancels them at once.
+///
+/// # Errors
+/// When the system does not let it.
+pub fn end_by_signal(server: &Arc<Server>) -> io::Result<()> {
+    let (mut heard, told) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, told.try_clone()?)?;
+    }
+    let server = Arc::clone(server);
+    let listen = move || {
+        let mut byte = [0_u8; 1];
+        if heard.read_exact(&mut byte).is_err() {
+            return;
+        }
+        let again = Arc::new(AtomicBool::new(false));
+        let hurry = Arc::clone(&again);
+        thread::spawn(move || {
+            heard.read_exact(&mut byte).ok();
+            hurry.store(true, Ordering::Release);
+        });
+        server.ending.run_out(&|| again.load(Ordering::Acquire));
+        server.end();
+        std::process::exit(0);
+    };
+    thread::Builder::new().name("stockade-signal".to_owned()).spawn(listen).map(drop)
+}

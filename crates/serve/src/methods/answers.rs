@@ -1,0 +1,178 @@
+//! `answers.list` and `answers.revoke`: what people have answered to commands, and to take it back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::policy::commands::answers::CommandAnswer;
+use stockade_guard::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
+
+use super::{AskedBy, Json, Lane, Parameters};
+use crate::Server;
+use crate::fault::Fault;
+
+/// List the answers to commands that hold: those of a session, and those that are kept for later ones.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct List {
+    /// The session; without one, those that are kept.
+    session: Option<String>,
+}
+
+/// Revoke answers to commands: a person is asked again then.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Revoke {
+    /// The session; without one, those that are kept.
+    session: Option<String>,
+    /// The name of the answer, as `answers.list` has it.
+    id: Option<String>,
+    /// Whether to revoke all of them, instead of one.
+    #[serde(default)]
+    all: bool,
+}
+
+/// The answers that hold.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Listed {
+    /// Those of the session first; each with `id`, `answer`, `agent`, `shown`, `cwd`, `rules`, `givenMs` and `endsMs`.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    answers: Vec<ListedAnswer>,
+}
+
+/// How many answers were revoked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Revoked {
+    /// How many there were.
+    revoked: usize,
+}
+
+/// What a person has said to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(rename = "Answer")]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Said {
+    Allow,
+    Deny,
+    AllowSession,
+    DenySession,
+    AllowAlways,
+}
+
+impl Said {
+    pub(super) const fn answer(self) -> CommandAnswer {
+        match self {
+            Self::Allow => CommandAnswer::Allow,
+            Self::Deny => CommandAnswer::Deny,
+            Self::AllowSession => CommandAnswer::AllowSession,
+            Self::DenySession => CommandAnswer::DenySession,
+            Self::AllowAlways => CommandAnswer::AllowAlways,
+        }
+    }
+
+    /// Refuses an answer that is to last without what it is bound to.
+    pub(super) fn is_bound(self, question: Option<&str>, session: Option<&str>) -> Result<(), Fault> {
+        if self.answer().lasts() && question.is_none() {
+            return Err(Fault::parameters(
+                "an answer that is to last needs `question`: the `id` of what a person was shown",
+            ));
+        }
+        if matches!(self, Self::AllowSession | Self::DenySession) && session.is_none() {
+            return Err(Fault::parameters("an answer for a session needs `session`; session.open opens one"));
+        }
+        Ok(())
+    }
+}
+
+/// What a request says to a question.
+pub(super) enum Reply {
+    /// It says nothing to a question.
+    None,
+    /// It has the answer to this question.
+    Given(CommandAnswer),
+    /// It has the answer to another question than the one that is asked by now.
+    ToAnother,
+}
+
+/// Why an answer counts for nothing.
+pub(super) const CHANGED: &str =
+    "the command, its folder, a variable or a file that it names has changed since somebody was asked";
+
+impl Reply {
+    pub(super) fn of(
+        id: Option<&str>,
+        said: Option<Said>,
+        session: Option<&str>,
+        question: &CommandQuestion,
+    ) -> Result<Self, Fault> {
+        let Some(said) = said else {
+            return match id {
+                Some(_) => Err(Fault::parameters("`question` needs `answer`: what a person has said to it")),
+                None => Ok(Self::None),
+            };
+        };
+        said.is_bound(id, session)?;
+        Ok(if id.is_none_or(|id| id == question.id) { Self::Given(said.answer()) } else { Self::ToAnother })
+    }
+}
+
+/// What a person has said, where that decided.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AppliedAnswer")]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AnsweredBy {
+    /// `allow`, `deny`, `allow-session`, `deny-session` or `allow-always`.
+    answer: &'static str,
+    /// When the answer ends, in milliseconds since 1970; missing where it holds once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_ms: Option<u64>,
+    /// Why it holds once although it was to last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    once: Option<String>,
+}
+
+impl AnsweredBy {
+    pub(super) const fn name(&self) -> &'static str {
+        self.answer
+    }
+
+    pub(super) fn of(said: &AnsweredCommand) -> Self {
+        let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        Self { answer: said.answer.name(), ends_ms: said.ends.map(millis), once: said.once.clone() }
+    }
+}
+
+/// The answers of a session, or those that are kept.
+pub(super) fn of(server: &Server, session: Option<&str>) -> Result<Arc<CommandAnswers>, Fault> {
+    Ok(match server.session_of(session)? {
+        Some(session) => Arc::clone(session.answers()),
+        None => Arc::clone(&server.kept_answers),
+    })
+}
+
+impl Parameters for List {
+    const METHOD: &'static str = "answers.list";
+    const LANE: Lane = Lane::Work;
+    type Answer = Listed;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let answers = of(server, self.session.as_deref())?.list().map_err(|error| Fault::internal(&error))?;
+        Ok(Json::of(&Listed { answers }))
+    }
+}
+
+impl Parameters for Revoke {
+    const METHOD: &'static str = "answers.revoke";
+    const LANE: Lane = Lane::Work;
+    type Answer = Revoked;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        if self.id.is_some() == self.all {
+            return Err(Fault::parameters("give either `id` or `all`"));
+        }
+        let answers = of(server, self.session.as_deref())?;
+        let revoked = answers.revoke(self.id.as_deref()).map_err(|error| Fault::internal(&error))?;
+        Ok(Json::of(&Revoked { revoked }))
+    }
+}

@@ -1,0 +1,99 @@
+//! `audit.query`: what was allowed, refused and run.
+
+use std::time::SystemTime;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail, EventSeverity, Timestamp};
+
+use super::{AskedBy, Json, Lane, Parameters};
+use crate::fault::{self, Fault};
+use crate::{Audit, Server};
+use stockade_state::when::parse_when;
+
+/// Return the newest records that fit, the newest first.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Query {
+    /// The event; `%` stands for any characters, `_` for one.
+    event: Option<String>,
+    /// Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`.
+    since: Option<String>,
+    /// Before, in the same form.
+    until: Option<String>,
+    /// The run.
+    run: Option<String>,
+    /// The agent.
+    agent: Option<String>,
+    /// The skill.
+    skill: Option<String>,
+    /// The decision of this name: what a refusal tells as its `id`.
+    name: Option<String>,
+    /// Of this severity or a higher one: `info`, `warn` or `high`.
+    severity: Option<String>,
+    /// At most so many; 20 by default, and never more than 1000.
+    limit: Option<usize>,
+}
+
+/// The records that were asked for.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Events {
+    /// The newest first.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    events: Vec<AuditRecord>,
+}
+
+impl Parameters for Query {
+    const METHOD: &'static str = "audit.query";
+    const LANE: Lane = Lane::Work;
+    type Answer = Events;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let usual = AuditQuery::default();
+        let query = AuditQuery {
+            event: self.event,
+            since: self.since.as_deref().map(|text| time("since", text)).transpose()?,
+            until: self.until.as_deref().map(|text| time("until", text)).transpose()?,
+            run: self.run,
+            agent: self.agent,
+            skill: self.skill,
+            name: self.name,
+            severity: self.severity.as_deref().map(severity).transpose()?,
+            limit: self.limit.unwrap_or(usual.limit),
+            ..usual
+        };
+        let path = match &server.options.audit {
+            Audit::File(path) => Some(path.clone()),
+            Audit::Default | Audit::Off => AuditTrail::default_path(),
+        };
+        let Some(path) = path else {
+            return Err(Fault::new(
+                fault::INTERNAL,
+                "neither XDG_STATE_HOME nor HOME says where the audit trail is; start the server with `--audit FILE`",
+            ));
+        };
+        // Before the first run there is no trail, and so no record.
+        if !exists(&path) {
+            return Ok(Json::of(&Events { events: Vec::new() }));
+        }
+        let trail = AuditTrail::open_to_read(&path).map_err(|error| Fault::internal(&error))?;
+        let events = trail.query(&query).map_err(|error| Fault::internal(&error))?;
+        Ok(Json::of(&Events { events }))
+    }
+}
+
+fn severity(name: &str) -> Result<EventSeverity, Fault> {
+    let found = EventSeverity::from_name(name);
+    found.ok_or_else(|| Fault::parameters(format!("`severity`: expected info, warn or high, not `{name}`")))
+}
+
+#[expect(clippy::disallowed_methods, reason = "asks whether there is a trail")]
+fn exists(path: &std::path::Path) -> bool {
+    path.exists()
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long ago something was is counted from now")]
+fn time(name: &str, text: &str) -> Result<Timestamp, Fault> {
+    parse_when(text, SystemTime::now().into())
+        .map_err(|error| Fault::parameters(format!("`{name}`: {error}")))
+}

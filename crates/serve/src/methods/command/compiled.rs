@@ -1,0 +1,106 @@
+//! The rules of requests, compiled once: a harness sends the same rules with every command, and to compile two hundred of
+//! them takes a thousand times as long as to decide.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use stockade_guard::policy::CommandPolicy;
+
+use super::rules::OwnRules;
+use crate::fault::Fault;
+use crate::operator_rules::Loaded;
+
+/// How many sets of rules are kept: as many as one server may have harnesses, each with its own.
+const MAX_SETS: usize = 8;
+
+/// The most bytes of text that a set may have which is kept. What is larger is compiled for each request.
+const MAX_SET_BYTES: usize = 1 << 18;
+
+/// The sets of rules that were used last, each ready to decide; the last one used is at the end.
+#[derive(Debug, Default)]
+pub(crate) struct CompiledRules(Mutex<Vec<(RuleSets, Arc<CommandPolicy>)>>);
+
+/// The rules of a request, and which ones the server had then.
+#[derive(Debug, PartialEq)]
+struct RuleSets {
+    own: OwnRules,
+    operator: u64,
+}
+
+impl CompiledRules {
+    /// Returns the policy of rules, which are compared whole: no two sets are ever taken for each other. Those of the server
+    /// are told by their number.
+    pub(super) fn get(&self, rules: OwnRules, operator: &Loaded) -> Result<Arc<CommandPolicy>, Fault> {
+        let set = RuleSets { own: rules, operator: operator.number };
+        if let Some(policy) = self.recall(&set) {
+            return Ok(policy);
+        }
+        // Without the lock: rules that take long to compile hold up nobody else.
+        let policy = Arc::new(set.own.compile(operator)?);
+        if set.own.text_bytes() <= MAX_SET_BYTES {
+            self.keep(set, &policy);
+        }
+        Ok(policy)
+    }
+
+    fn recall(&self, rules: &RuleSets) -> Option<Arc<CommandPolicy>> {
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = sets.iter().rposition(|(known, _)| known == rules)?;
+        sets.get_mut(index..)?.rotate_left(1);
+        sets.last().map(|(_, policy)| Arc::clone(policy))
+    }
+
+    fn keep(&self, rules: RuleSets, policy: &Arc<CommandPolicy>) {
+        let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if sets.len() >= MAX_SETS {
+            sets.remove(0);
+        }
+        sets.push((rules, Arc::clone(policy)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operator_rules::OperatorRules;
+
+    fn rules(toml: &str) -> OwnRules {
+        OwnRules { rules: Vec::new(), toml: Some(toml.to_owned()), default_action: None }
+    }
+
+    fn numbered(number: usize) -> OwnRules {
+        rules(&format!("version = 1\n[[rule]]\nid = \"r{number}\"\nprefix = [\"x\"]\ndecision = \"ask\""))
+    }
+
+    #[test]
+    fn the_sets_that_were_used_last_are_compiled_once() {
+        let compiled = CompiledRules::default();
+        let server = OperatorRules::new(None, false).now().unwrap();
+        let first = compiled.get(numbered(0), &server).unwrap();
+        for number in 1..MAX_SETS {
+            compiled.get(numbered(number), &server).unwrap();
+        }
+        assert!(
+            Arc::ptr_eq(&first, &compiled.get(numbered(0), &server).unwrap()),
+            "a set was compiled twice"
+        );
+        compiled.get(numbered(MAX_SETS), &server).unwrap();
+        assert!(
+            Arc::ptr_eq(&first, &compiled.get(numbered(0), &server).unwrap()),
+            "the set used last was forgotten"
+        );
+        assert_eq!(compiled.0.lock().unwrap().len(), MAX_SETS);
+        assert!(
+            compiled.recall(&RuleSets { own: numbered(1), operator: server.number }).is_none(),
+            "the oldest set was kept"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_or_large_is_not_kept() {
+        let compiled = CompiledRules::default();
+        let server = OperatorRules::new(None, false).now().unwrap();
+        assert!(compiled.get(rules("version = 2"), &server).is_err());
+        compiled.get(rules(&format!("version = 1\n#{}", "x".repeat(MAX_SET_BYTES))), &server).unwrap();
+        assert!(compiled.0.lock().unwrap().is_empty());
+    }
+}

@@ -1,0 +1,158 @@
+//! `exec` for an agent: its configuration decides, as it does for `stockade run`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
+use stockade_guard::output::ProfileOverride;
+use stockade_guard::policy::ToolCatalog;
+use stockade_guard::scanner::Scanner;
+use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};
+
+use super::{Ended, Exec, streams};
+use crate::Server;
+use crate::fault::{self, Fault};
+use crate::guarded::{self, exhausted, refused, undecided};
+use crate::methods::answers::{self, CHANGED};
+use crate::methods::command::text;
+use crate::methods::sandbox::spec::current_folder;
+use crate::methods::session::of_agent;
+use crate::sessions::is_short;
+use stockade_state::executions;
+
+/// The tool that skills and policies know commands by.
+const TOOL: &str = "exec";
+
+/// The profile of what commands print.
+const PROFILE: &str = "bash";
+
+/// The session that a command is one of: the one that a request names or that the server is for, or one for it alone.
+pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, Fault> {
+    let only = server.options.agent.as_deref();
+    let asked = of_agent(exec.agent.as_deref(), only)?;
+    let workspace = exec.spec.workspace();
+    let named = match (&exec.session, only.is_some() && workspace.is_none()) {
+        (None, false) => None,
+        (name, _) => server.session_of(name.as_deref())?,
+    };
+    let Some(named) = named else {
+        let Some(agent) = asked else { return Ok(None) };
+        let folder = workspace.map_or_else(current_folder, |folder| Ok(folder.to_owned()))?;
+        let guard = guarded::guard(server, &agent, &folder, &ToolCatalog::default())?;
+        let mut session = guarded::session(server, &guard)?;
+        session.use_answers(answers::of(server, None)?);
+        let named = Some(exec.execution.clone()).filter(|name| !name.is_empty());
+        let execution = named.or_else(|| executions::unnamed(session.guard()));
+        return Ok(Some(OfAgent { session, execution }));
+    };
+    let Some(own) = named.of_agent() else {
+        return match asked {
+            None => Ok(None),
+            Some(_) => {
+                Err(Fault::parameters("`session` is one of nobody in particular: open one with this `agent`"))
+            }
+        };
+    };
+    if asked.is_some_and(|agent| agent != own.agent()) {
+        return Err(Fault::parameters("`session` is one of another agent: open one with this `agent`"));
+    }
+    let mut session = own.within(server, workspace)?;
+    session.use_answers(Arc::clone(own.answers()));
+    Ok(Some(OfAgent { session, execution: Some(own.execution(&exec.execution).to_owned()) }))
+}
+
+/// A session of an agent, and the task whose step a command is.
+pub(super) struct OfAgent {
+    session: Session,
+    execution: Option<String>,
+}
+
+pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl) -> Result<Ended, Fault> {
+    let (output, is_streamed, streams) = (exec.output(), exec.stream, streams(exec.stream));
+    if exec.stdin_base64.is_some() {
+        return Err(Fault::parameters(
+            "a command of an agent reads no standard input: what was judged would not be all that runs",
+        ));
+    }
+    is_short("execution", &exec.execution)?;
+    let text = text(exec.command, exec.argv.as_deref())?;
+    let (mode, review) = exec.spec.mode_alone()?;
+    let mut session = of.session.clone();
+    if server.rules.now()?.decide() {
+        super::may_run(server, &text, &SandboxSpec::new(session.guard().workspace(), [text.as_str()]))?;
+    }
+    if let Some(said) = exec.answer {
+        said.is_bound(exec.question.as_deref(), exec.session.as_deref())?;
+    }
+    session.use_pool(Arc::clone(&server.sandboxes));
+    session.use_control(control);
+    session.bound_commands(exec.timeout_ms.map(Duration::from_millis), Some(output));
+    session.bound_review(review);
+    if let Some(mode) = mode {
+        session.bound_mode(mode).map_err(|holds| wider(mode, holds))?;
+    }
+    let tool = session.tool(TOOL, Some(&text)).map_err(|error| undecided(&error))?;
+    if !tool.is_allowed() {
+        return Err(refused(&tool));
+    }
+    session.count_commands(of.execution.as_deref().map(|name| session.begin(name)));
+    let answer = match session.run(&text, streams).map_err(|error| undecided(&error))? {
+        RunAnswer::Pending(pending) => {
+            let shown = pending.question().map(|question| question.id.as_str());
+            match exec.answer {
+                None => return Err(unasked(&pending)),
+                // The answer to another question is none to this one.
+                Some(_) if exec.question.is_some() && exec.question.as_deref() != shown => {
+                    let fault = unasked(&pending);
+                    return Err(Fault { message: format!("{CHANGED}: {}", fault.message), ..fault });
+                }
+                Some(said) => {
+                    session.answer_command(*pending, said.answer()).map_err(|error| undecided(&error))?
+                }
+            }
+        }
+        answer => answer,
+    };
+    match answer {
+        RunAnswer::Ran(ran) if is_streamed => Ok(ended(*ran, None)),
+        RunAnswer::Ran(ran) => {
+            let printed = &ran.report.outcome.output;
+            let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
+            let wish = ProfileOverride::default();
+            let result = session.result(PROFILE, &all, None, Scanner::builtin(), &wish);
+            Ok(ended(*ran, Some(result.map_err(|error| undecided(&error))?)))
+        }
+        RunAnswer::Refused(decision) if decision.layer == DecisionLayer::Limits => Err(exhausted(&decision)),
+        RunAnswer::Refused(decision) => Err(refused(&decision)),
+        RunAnswer::Pending(pending) => Err(unasked(&pending)),
+        RunAnswer::Unsandboxed(decision) => Err(Fault {
+            message: "the configuration leaves this command to whoever embeds the guard, and this server runs none without \
+                      a sandbox"
+                .to_owned(),
+            code: fault::NO_SANDBOX,
+            ..refused(&decision)
+        }),
+        _ => Err(Fault::new(fault::REFUSED, "the guard gives no answer that this server knows")),
+    }
+}
+
+/// A request can only narrow what the configuration of its agent says.
+fn wider(mode: SandboxMode, holds: SandboxMode) -> Fault {
+    let (mode, holds) = (mode.name(), holds.name());
+    let message =
+        format!("the mode `{mode}` is more than the configuration of the agent allows, which is `{holds}`");
+    Fault::new(fault::REFUSED, message).with(json!({"decision": "deny", "rule": "execSandbox.mode"}))
+}
+
+fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
+    Ended { decision: Some(ran.decision), result, ..Ended::of(&ran.report) }
+}
+
+/// Who asks a person then sends the request again, with the answer.
+fn unasked(pending: &PendingRun) -> Fault {
+    let decision = pending.decision();
+    let message = format!("a person must be asked first, and `answer` say what they said: {decision}");
+    let data = json!({ "decision": decision, "question": pending.question() });
+    Fault::new(fault::REFUSED, message).with(data)
+}

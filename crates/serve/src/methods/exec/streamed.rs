@@ -1,0 +1,150 @@
+//! What a command prints, sent to the client while it runs: notifications `exec.output`, before the answer.
+//!
+//! ```text
+//!  command ──► pipe ──► one thread ──► traffic ──► client
+//! ```
+//!
+//! Nothing is held but what fits into two pipes and one piece: where the client does not read, the thread waits, the pipes fill,
+//! and the command waits.
+#![expect(clippy::disallowed_methods, reason = "reads what a command prints, on a thread of its own")]
+
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use stockade_guard::exec::RunControl;
+
+use super::super::base64_of;
+use crate::fault::Fault;
+use crate::methods::AskedBy;
+use crate::traffic::Traffic;
+use crate::wire::notification;
+
+/// The most bytes of one notification.
+const MAX_PIECE: usize = 32 << 10;
+
+/// How long a client may take to read what a command printed that is over.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The parameters of `exec.output`: a piece of what a command printed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OutputPiece<'p> {
+    /// The `id` of the request.
+    #[schemars(with = "serde_json::Value")]
+    id: &'p RawValue,
+    /// Counts the pieces of one request from 0, of both streams together, without a gap.
+    seq: u64,
+    /// `stdout` or `stderr`.
+    stream: &'static str,
+    data_base64: String,
+}
+
+/// A command whose output is sent on.
+#[derive(Debug)]
+pub(super) struct Streamed {
+    sender: JoinHandle<()>,
+    told: Arc<Told>,
+}
+
+#[derive(Debug, Default)]
+struct Told {
+    pieces: AtomicU64,
+    /// Bytes that nobody took.
+    lost: AtomicU64,
+    is_over: AtomicBool,
+    over_since: Mutex<Option<Instant>>,
+}
+
+/// How much was sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    pub(super) pieces: u64,
+    pub(super) lost: u64,
+}
+
+impl Streamed {
+    /// Begins to send on what will be printed; the control says where to print.
+    pub(super) fn begin(caller: &AskedBy<'_>, control: &mut RunControl) -> Result<Self, Fault> {
+        let id =
+            caller.id.ok_or_else(|| Fault::parameters("`stream` needs a request with an `id`"))?.to_owned();
+        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
+        let failed = |error: rustix::io::Errno| Fault::internal(&std::io::Error::from(error));
+        let ((stdout, to_stdout), (stderr, to_stderr)) = (pipe().map_err(failed)?, pipe().map_err(failed)?);
+        (control.stdout, control.stderr) = (Some(Arc::new(to_stdout)), Some(Arc::new(to_stderr)));
+        let told = Arc::<Told>::default();
+        let (for_thread, traffic) = (Arc::clone(&told), Arc::clone(caller.traffic));
+        let sender = thread::Builder::new().name("stockade-stream".to_owned());
+        let sender = sender.spawn(move || send([Some(stdout), Some(stderr)], &id, &traffic, &for_thread));
+        Ok(Self { sender: sender.map_err(|error| Fault::internal(&error))?, told })
+    }
+
+    /// Waits until all is sent. Nothing holds the other ends of the pipes any more.
+    pub(super) fn end(self) -> Sent {
+        *self.told.over_since.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        self.told.is_over.store(true, Ordering::SeqCst);
+        self.sender.join().ok();
+        Sent { pieces: self.told.pieces.load(Ordering::SeqCst), lost: self.told.lost.load(Ordering::SeqCst) }
+    }
+}
+
+impl Told {
+    /// Whether the client is still waited for.
+    fn has_patience(&self) -> bool {
+        if !self.is_over.load(Ordering::SeqCst) {
+            return true;
+        }
+        let since = *self.over_since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.is_none_or(|since| since.elapsed() < GRACE)
+    }
+}
+
+/// Sends what comes, until nothing more can.
+fn send(mut from: [Option<OwnedFd>; 2], id: &RawValue, traffic: &Traffic, told: &Told) {
+    let mut piece = vec![0; MAX_PIECE];
+    while from.iter().any(Option::is_some) {
+        for at in readable(&from) {
+            let Some(Some(stream)) = from.get(at) else { continue };
+            let read = match rustix::io::read(stream, &mut piece) {
+                Err(rustix::io::Errno::INTR) => continue,
+                Ok(count) if count > 0 => piece.get(..count).unwrap_or_default(),
+                _ => {
+                    if let Some(ended) = from.get_mut(at) {
+                        *ended = None;
+                    }
+                    continue;
+                }
+            };
+            let seq = told.pieces.load(Ordering::SeqCst);
+            let stream = if at == 0 { "stdout" } else { "stderr" };
+            let line =
+                notification("exec.output", &OutputPiece { id, seq, stream, data_base64: base64_of(read) });
+            // What follows one that was lost is lost as well, so that no gap is taken for the whole.
+            let is_whole = told.lost.load(Ordering::SeqCst) == 0;
+            if is_whole && traffic.notify(&line, || told.has_patience()) {
+                told.pieces.fetch_add(1, Ordering::SeqCst);
+            } else {
+                told.lost.fetch_add(read.len() as u64, Ordering::SeqCst);
+            }
+        }
+    }
+}
+
+/// Which of them have something, or have ended.
+fn readable(from: &[Option<OwnedFd>; 2]) -> Vec<usize> {
+    let open: Vec<(usize, &OwnedFd)> =
+        from.iter().enumerate().filter_map(|(at, from)| Some((at, from.as_ref()?))).collect();
+    let mut fds: Vec<PollFd<'_>> =
+        open.iter().map(|(_, from)| PollFd::from_borrowed_fd(from.as_fd(), PollFlags::IN)).collect();
+    if poll(&mut fds, None).is_err() {
+        return Vec::new();
+    }
+    let ready = open.iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty());
+    ready.map(|((at, _), _)| *at).collect()
+}

@@ -1,0 +1,210 @@
+//! `limits.…`: what an agent may still spend.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::script::{LimitScript, ScriptStep, run_script};
+use stockade_guard::limits::store::CallRefusal;
+
+use super::{AskedBy, Json, Lane, Parameters};
+use crate::Server;
+use crate::fault::{self, Fault};
+use crate::guarded::{exhausted, undecided};
+use crate::sessions::{Exhausted, Permit, Session, is_short};
+
+/// Replay events on one limit, and say what it answers to each.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct RunScript {
+    /// Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
+    component: String,
+    /// Its settings; nothing for the defaults.
+    #[serde(default)]
+    config: Value,
+    /// What happens, in order: `{atMs, op, args}`.
+    #[schemars(with = "Vec<Event>")]
+    script: Vec<ScriptStep>,
+}
+
+/// Something that happens, at a moment of the script.
+#[derive(JsonSchema)]
+#[schemars(rename = "LimitEvent")]
+#[schemars(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(dead_code, reason = "describes what the layer reads")]
+struct Event {
+    /// When, in milliseconds; 0 by default.
+    #[schemars(default)]
+    at_ms: i64,
+    /// What.
+    op: String,
+    /// With what; `"NaN"` stands for the number that is none.
+    #[schemars(default)]
+    args: Vec<Value>,
+}
+
+/// What the limits answer to each event.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Results {
+    /// One for each event: `null` for nothing, `{"error": {scope, currentUsage, cap, …}}` for a refusal.
+    results: Vec<Value>,
+}
+
+/// Ask whether a call may be made, before it is. What it may cost counts as used until it is settled.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Admit {
+    /// The session whose limits hold; the agent's own on a server for one agent.
+    session: Option<String>,
+    /// The task that it belongs to, for the caps and the steps of each; one for the session by default.
+    #[serde(default)]
+    execution: String,
+    /// The most that it can cost.
+    estimate: Cost,
+}
+
+/// Say what a call did cost, and how it went.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Settle {
+    /// The session.
+    session: Option<String>,
+    /// The permit, as `limits.admit` has given it.
+    permit: u64,
+    /// What it did cost.
+    used: Cost,
+    /// Whether the service failed; false by default.
+    #[serde(default)]
+    failed: bool,
+}
+
+/// What a call costs.
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "CallCost")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Cost {
+    /// Tokens read and written.
+    #[serde(default)]
+    tokens: u64,
+    /// Money, in millionths of a dollar.
+    #[serde(default)]
+    micro_usd: u64,
+}
+
+/// Leave to make one call.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Admitted {
+    /// For `limits.settle`.
+    permit: u64,
+    /// How many steps the session has left; `null` for no limit.
+    #[serde(rename = "stepsLeft")]
+    steps_left: Option<u32>,
+}
+
+/// The call is settled.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Settled {
+    /// Whether it cost more than was asked for.
+    overrun: bool,
+}
+
+impl Parameters for RunScript {
+    const METHOD: &'static str = "limits.script";
+    const LANE: Lane = Lane::Here;
+    type Answer = Results;
+
+    fn answer(self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let script = LimitScript { component: self.component, config: self.config, script: self.script };
+        let results = run_script(&script).map_err(|error| Fault::of(&error))?;
+        Ok(Json::of(&Results { results }))
+    }
+}
+
+impl From<Cost> for Usage {
+    fn from(cost: Cost) -> Self {
+        Self { cost: stockade_guard::limits::MicroUsd::new(cost.micro_usd), ..Self::tokens(cost.tokens) }
+    }
+}
+
+impl Parameters for Admit {
+    const METHOD: &'static str = "limits.admit";
+    const LANE: Lane = Lane::Here;
+    type Answer = Admitted;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        is_short("execution", &self.execution)?;
+        let session = session_of(server, self.session.as_deref())?;
+        let estimate = self.estimate.into();
+        let (permit, steps_left) = match session.of_agent() {
+            None => session.admit(&self.execution, estimate).map_err(|refusal| Fault::exhausted(&refusal))?,
+            Some(guarded) => {
+                let guard = guarded.now(server)?;
+                let task = guard.begin(guarded.execution(&self.execution));
+                match guard.begin_call(&task, estimate).map_err(|error| undecided(&error))? {
+                    (_, Some(call)) => {
+                        let left = call.steps_left();
+                        (Permit::Guarded(call), left)
+                    }
+                    (decision, None) => return Err(exhausted(&decision)),
+                }
+            }
+        };
+        Ok(Json::of(&Admitted { permit: session.keep(permit), steps_left }))
+    }
+
+    fn reads_disk(server: &Server, _: &str) -> bool {
+        reads_disk(server)
+    }
+}
+
+impl Parameters for Settle {
+    const METHOD: &'static str = "limits.settle";
+    const LANE: Lane = Lane::Here;
+    type Answer = Settled;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let session = session_of(server, self.session.as_deref())?;
+        let outcome = if self.failed { CallOutcome::Failure } else { CallOutcome::Success };
+        let overrun = match (session.take(self.permit)?, session.of_agent()) {
+            (Permit::Free(permit), _) => session.settle(permit, self.used.into(), outcome)?,
+            (Permit::Guarded(call), Some(guarded)) => {
+                let settled = guarded.now(server)?.end_call(call, self.used.into(), outcome);
+                settled.map_err(|error| undecided(&error))?.overrun != Usage::ZERO
+            }
+            (Permit::Guarded(_), None) => false,
+        };
+        Ok(Json::of(&Settled { overrun }))
+    }
+
+    fn reads_disk(server: &Server, _: &str) -> bool {
+        reads_disk(server)
+    }
+}
+
+/// Limits of agents are in a file or on a server.
+fn reads_disk(server: &Server) -> bool {
+    server.options.agent.is_some() || server.sessions.has_agents()
+}
+
+fn session_of(server: &Server, name: Option<&str>) -> Result<Arc<Session>, Fault> {
+    server.session_of(name)?.ok_or_else(|| {
+        Fault::parameters(
+            "`session` is missing: session.open opens one, and a server for one agent needs none",
+        )
+    })
+}
+
+impl Fault {
+    fn exhausted(refusal: &Exhausted) -> Self {
+        let scope = match &refusal.0 {
+            CallRefusal::Steps { .. } => "steps",
+            CallRefusal::Budget(_) => "budget",
+            CallRefusal::BreakerOpen { .. } => "breaker",
+            _ => "store",
+        };
+        Self::new(fault::EXHAUSTED, refusal.to_string()).with(json!({"limit": scope}))
+    }
+}

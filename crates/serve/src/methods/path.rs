@@ -1,0 +1,413 @@
+//! `path.authorize`: whether a tool may read or write a path, or run a command.
+
+mod of_agent;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use stockade_guard::audit::field;
+use stockade_guard::policy::access::{ChainChange, Operation, Policy, Position, RunState};
+use stockade_guard::policy::{
+    Access, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
+};
+use stockade_guard::{
+    Authorization, EvaluatedFor, Judgement, PathGuard, PathRequest, Resolver, path_evaluation_event,
+};
+
+use super::trail::evaluated;
+use super::{AskedBy, Json, Lane, Parameters};
+use crate::Server;
+use crate::bounds::{MAX_COMMAND, MAX_GUARDED_TOOLS, MAX_PATHS, at_most};
+use crate::fault::Fault;
+use crate::sessions::is_short;
+
+/// Under which name a tool is asked for that says none.
+const TOOL: &str = "tool";
+
+/// Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to
+/// what was decided on, open it through the library.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Authorize {
+    /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free",
+    /// forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it.
+    /// Without a session, none at all is the preset `default`.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    config: Option<SandboxConfig>,
+    /// Policies of the tool's own.
+    #[serde(default)]
+    policies: Policies,
+    /// What is asked for.
+    request: Option<Wish>,
+    /// Several requests, one after the other; `results` then has the answer to each.
+    requests: Option<Vec<Wish>>,
+    /// What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is
+    /// no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`.
+    answers: Option<Vec<Value>>,
+    /// A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its
+    /// workspace, and every decision is put on record.
+    session: Option<String>,
+}
+
+/// Policies of a tool's own.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[schemars(rename = "ToolPolicies")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Policies {
+    /// Patterns of commands that are refused; `"default"` for the commands that no agent should run.
+    deny_commands: Option<Patterns>,
+    /// Patterns of commands that a person is asked about.
+    approve_commands: Option<Patterns>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "CommandPatterns")]
+#[serde(untagged)]
+enum Patterns {
+    Named(String),
+    List(Vec<String>),
+}
+
+/// What is asked for.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(rename = "PathRequest")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Wish {
+    /// `fs.read`, `fs.write` or `command.execute`.
+    #[serde(rename = "type")]
+    kind: String,
+    /// The path as the tool was given it, or the command.
+    resource: String,
+    /// The tool; answers for a session are remembered for each tool by itself.
+    tool: Option<String>,
+    /// The agent, for the question.
+    agent: Option<String>,
+    /// Whether the run was aborted: then nobody is asked.
+    #[serde(default)]
+    aborted: bool,
+}
+
+/// The answer to one request, or `{results: […]}` for several.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum Answered {
+    One(Decided),
+    Many { results: Vec<Decided> },
+}
+
+/// What was decided about the path.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[schemars(rename = "PathDecision")]
+pub(super) struct Decided {
+    /// `allow`, `deny` or `ask`: what holds after the answers.
+    decision: &'static str,
+    /// Where the path really leads, without links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// Why, in the words of the documents: `jail`, `read-denied`, `policy-ask`, …; what is allowed is `allowed`, or
+    /// `approved` where a person said so.
+    reason: String,
+    /// What decided, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    /// The narrowest change of the configuration that takes this obstacle away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
+    /// How many questions were asked.
+    asked: usize,
+    /// The questions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    prompts: Vec<Prompt>,
+}
+
+/// A question to a person.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PermissionPrompt")]
+#[serde(rename_all = "camelCase")]
+struct Prompt {
+    operation: &'static str,
+    resource: String,
+    agent_name: String,
+    tool_name: String,
+    reason: &'static str,
+}
+
+/// The answers that are left. A question without one stays open.
+struct Asker<'a>(std::slice::Iter<'a, Value>);
+
+impl Parameters for Authorize {
+    const METHOD: &'static str = "path.authorize";
+    const LANE: Lane = Lane::Work;
+    type Answer = Answered;
+
+    fn answer(self, server: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
+        let (wishes, one) = match (self.request, self.requests) {
+            (Some(wish), None) => (vec![wish], true),
+            (None, Some(wishes)) => (wishes, false),
+            _ => return Err(Fault::parameters("give either `request` or `requests`")),
+        };
+        at_most("`requests`", wishes.len(), MAX_PATHS, "ask about the rest in another request")?;
+        let answers = self.answers.as_deref().unwrap_or_default();
+        let mut asker = Asker(answers.iter());
+        wishes.iter().try_for_each(|wish| {
+            is_short("tool", wish.tool())?;
+            at_most("bytes of `resource`", wish.resource.len(), MAX_COMMAND, "shorten it")
+        })?;
+        let session = server.session_of(self.session.as_deref())?;
+        if let Some(guarded) = session.as_ref().and_then(|session| session.of_agent()) {
+            if self.config.is_some() {
+                let message =
+                    "`config` is for sessions of nobody in particular; session.open narrows that of an agent";
+                return Err(Fault::parameters(message));
+            }
+            let session = guarded.now(server)?;
+            let named = self.session.as_deref();
+            let results = of_agent::decided(server, &session, named, &self.policies, &wishes, &mut asker)?;
+            return Ok(several(results, one));
+        }
+        let commands = Arc::clone(&server.rules.now()?.policy);
+        let mut decide = |guard: &mut PathGuard| {
+            // Those of this moment: they may have changed since the session began.
+            guard.set_commands(&commands);
+            let changes = add_policies(guard, &self.policies, &wishes)?;
+            if let Some(session) = &self.session {
+                server.tell_of_tools(session, &changes);
+            }
+            wishes.iter().map(|wish| decided(guard, wish, &mut asker)).collect::<Result<Vec<_>, Fault>>()
+        };
+        let results = match &session {
+            Some(session) => session.with_paths(self.config, decide)?,
+            None => decide(&mut open(self.config.unwrap_or_else(SandboxConfig::standard))?)?,
+        };
+        record(server, self.session.as_deref(), &wishes, &results)?;
+        Ok(several(results, one))
+    }
+}
+
+fn several(results: Vec<Decided>, one: bool) -> Json {
+    match <[Decided; 1]>::try_from(results) {
+        Ok([result]) if one => Json::of(&Answered::One(result)),
+        Ok([result]) => Json::of(&Answered::Many { results: vec![result] }),
+        Err(results) => Json::of(&Answered::Many { results }),
+    }
+}
+
+fn record(server: &Server, session: Option<&str>, wishes: &[Wish], results: &[Decided]) -> Result<(), Fault> {
+    let of_session = session.map(|name| server.sessions.find(name)).transpose()?;
+    for (wish, result) in wishes.iter().zip(results) {
+        let agent = wish.agent.as_deref().or(of_session.as_ref().map(|session| session.agent()));
+        let asked = EvaluatedFor { door: Authorize::METHOD, agent, session, cwd: None };
+        evaluated(server, || {
+            path_evaluation_event(&wish.kind, &wish.resource, result.decision, &result.reason, &asked)
+                .with(field::TOOL, wish.tool())
+        })?;
+    }
+    Ok(())
+}
+
+/// Opens a workspace under a configuration.
+pub(crate) fn open(mut config: SandboxConfig) -> Result<PathGuard, Fault> {
+    let cwd = config.cwd.take().unwrap_or_else(|| PathBuf::from("."));
+    PathGuard::open(&config, &cwd, Resolver::Kernel).map_err(|error| Fault::of(&error))
+}
+
+/// A policy that is added again replaces the one before it.
+/// Adds the policies of a request to its tools, and returns what changed of which tool.
+fn add_policies(
+    guard: &mut PathGuard,
+    policies: &Policies,
+    wishes: &[Wish],
+) -> Result<Vec<ChainChange>, Fault> {
+    let patterns = |patterns: &Patterns| match patterns {
+        Patterns::List(list) => Ok(list.clone()),
+        Patterns::Named(name) => Err(Fault::parameters(format!("`{name}` is no list of patterns"))),
+    };
+    let mut added = Vec::new();
+    match &policies.deny_commands {
+        Some(Patterns::Named(name)) if name == "default" => added.push(Policy::deny_dangerous_commands()),
+        Some(list) => {
+            added.push(Policy::deny_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
+        }
+        None => {}
+    }
+    if let Some(list) = &policies.approve_commands {
+        added.push(Policy::approve_commands(&patterns(list)?).map_err(|error| Fault::of(&error))?);
+    }
+    let mut changes: Vec<ChainChange> = Vec::new();
+    for wish in wishes {
+        bound_tools(guard, wish.tool())?;
+        let guard = guard.sandbox().guard_for(wish.tool());
+        let mut change = None;
+        for policy in &added {
+            change = Some(guard.add(policy.clone(), Position::Last).map_err(|error| Fault::of(&error))?);
+        }
+        if let Some(change) = change.filter(|change| !changes.iter().any(|one| one.tool == change.tool)) {
+            changes.push(change);
+        }
+    }
+    Ok(changes)
+}
+
+/// Each tool has policies and answers of its own, which stay with the session.
+fn bound_tools(guard: &mut PathGuard, tool: &str) -> Result<(), Fault> {
+    let sandbox = guard.sandbox();
+    if sandbox.guards().any(|guard| guard.tool() == tool) {
+        return Ok(());
+    }
+    let count = sandbox.guards().count() + 1;
+    at_most(
+        "tools of the session",
+        count,
+        MAX_GUARDED_TOOLS,
+        "name the tools by what they do, not by their calls",
+    )
+}
+
+fn decided(guard: &mut PathGuard, wish: &Wish, asker: &mut Asker<'_>) -> Result<Decided, Fault> {
+    let caller = caller_of(wish);
+    Ok(match operation_of(wish)? {
+        Operation::Execute => command(guard, wish, &caller, asker),
+        Operation::Read => path(guard, wish, Access::Read, caller, asker),
+        Operation::Write => path(guard, wish, Access::Write, caller, asker),
+    })
+}
+
+fn caller_of(wish: &Wish) -> Caller<'_> {
+    let run = if wish.aborted { RunState::Aborted } else { RunState::Active };
+    Caller { agent: wish.agent.as_deref().unwrap_or_default(), run }
+}
+
+fn operation_of(wish: &Wish) -> Result<Operation, Fault> {
+    Operation::from_name(&wish.kind).ok_or_else(|| {
+        let known = [Operation::Read, Operation::Write, Operation::Execute].map(Operation::name);
+        Fault::unknown("type of request", &wish.kind, known.into_iter())
+    })
+}
+
+fn path(
+    guard: &mut PathGuard,
+    wish: &Wish,
+    access: Access,
+    caller: Caller<'_>,
+    asker: &mut Asker<'_>,
+) -> Decided {
+    let request = PathRequest { tool: wish.tool(), access, path: Path::new(&wish.resource), caller };
+    let mut prompts = Vec::new();
+    let authorization = match guard.authorize(&request) {
+        Authorization::Pending(pending) => {
+            prompts.push(Prompt::of(pending.ask()));
+            match asker.reply() {
+                Some(reply) => guard.answer(*pending, reply),
+                None => return Decided::pending(pending.ask(), prompts),
+            }
+        }
+        decided => decided,
+    };
+    match authorization {
+        Authorization::Granted(granted) => {
+            let path = granted.path().to_string_lossy().into_owned();
+            Decided { path: Some(path), ..Decided::allowed(prompts) }
+        }
+        Authorization::Denied(violation) => Decided::denied(&violation, prompts),
+        _ => Decided::undecided(prompts),
+    }
+}
+
+fn command(guard: &mut PathGuard, wish: &Wish, caller: &Caller<'_>, asker: &mut Asker<'_>) -> Decided {
+    let mut prompts = Vec::new();
+    let verdict = match guard.command(wish.tool(), &wish.resource, *caller) {
+        Judgement::Pending(asked) => {
+            prompts.push(Prompt::of(asked.ask()));
+            match asker.reply() {
+                Some(reply) => guard.answer_command(wish.tool(), &asked, reply),
+                None => return Decided::pending(asked.ask(), prompts),
+            }
+        }
+        Judgement::Allowed(permit) => {
+            return Decided { rule: Some(permit.rule.to_string()), ..Decided::allowed(prompts) };
+        }
+        Judgement::Denied(violation) => Verdict::Denied(violation),
+        _ => return Decided::undecided(prompts),
+    };
+    match verdict {
+        Verdict::Allowed(permit) => {
+            Decided { rule: Some(permit.rule.to_string()), ..Decided::allowed(prompts) }
+        }
+        Verdict::Denied(violation) => Decided::denied(&violation, prompts),
+        _ => Decided::undecided(prompts),
+    }
+}
+
+impl Wish {
+    fn tool(&self) -> &str {
+        self.tool.as_deref().unwrap_or(TOOL)
+    }
+}
+
+impl Asker<'_> {
+    /// Returns the next answer; nothing where the question stays open.
+    fn reply(&mut self) -> Option<Reply> {
+        Some(match self.0.next()? {
+            Value::String(text) if matches!(text.as_str(), "abort" | "throw" | "never") => Reply::Aborted,
+            Value::String(text) if text == "no-handler" => Reply::NoHandler,
+            Value::String(text) => {
+                PermissionDecision::from_name(text).map_or(Reply::Unreadable, Reply::Decision)
+            }
+            _ => Reply::Unreadable,
+        })
+    }
+}
+
+impl Prompt {
+    fn of(ask: &Ask) -> Self {
+        Self {
+            operation: ask.operation().name(),
+            resource: ask.object().to_string(),
+            agent_name: ask.agent().to_owned(),
+            tool_name: ask.tool().to_owned(),
+            reason: ask.reason(),
+        }
+    }
+}
+
+impl Decided {
+    /// Whatever else there may be one day is no permission.
+    fn undecided(prompts: Vec<Prompt>) -> Self {
+        Self { decision: "deny", reason: "undecided".to_owned(), ..Self::after(prompts) }
+    }
+
+    fn after(prompts: Vec<Prompt>) -> Self {
+        Self { asked: prompts.len(), prompts, ..Self::default() }
+    }
+
+    fn allowed(prompts: Vec<Prompt>) -> Self {
+        let reason = if prompts.is_empty() { "allowed" } else { "approved" };
+        Self { decision: "allow", reason: reason.to_owned(), ..Self::after(prompts) }
+    }
+
+    fn pending(ask: &Ask, prompts: Vec<Prompt>) -> Self {
+        Self {
+            decision: "ask",
+            path: ask.object().path().map(|path| path.to_string_lossy().into_owned()),
+            reason: ask.reason().to_owned(),
+            rule: Some(ask.rule().to_string()),
+            fix: ask.fix().map(ToString::to_string),
+            ..Self::after(prompts)
+        }
+    }
+
+    fn denied(violation: &Violation, prompts: Vec<Prompt>) -> Self {
+        let real = violation.real.as_ref().unwrap_or(&violation.object);
+        Self {
+            decision: "deny",
+            path: real.path().map(|path| path.to_string_lossy().into_owned()),
+            reason: violation.reason.name().to_owned(),
+            rule: Some(violation.rule.to_string()),
+            fix: violation.fix.as_ref().map(ToString::to_string),
+            ..Self::after(prompts)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The trails that commands are put on record in; each is opened when it is first needed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use stockade_guard::audit::{AuditEvent, AuditTrail, Unrecorded};
+use stockade_guard::config::AuditConfig;
+
+use crate::fault::Fault;
+use crate::{Audit, Server};
+use stockade_state::trail;
+
+/// The trails that are open, by the file that was asked for; that of this user has none.
+#[derive(Debug)]
+pub(crate) struct Trail {
+    wish: Audit,
+    open: Mutex<BTreeMap<Option<PathBuf>, AuditTrail>>,
+}
+
+impl Trail {
+    pub(crate) fn new(wish: Audit) -> Self {
+        Self { wish, open: Mutex::default() }
+    }
+
+    /// Returns the trail, if there is to be one. What a configuration names counts where whoever started the server named
+    /// nothing.
+    pub(crate) fn get(&self, configured: Option<&AuditConfig>) -> Result<Option<AuditTrail>, Fault> {
+        let path = match &self.wish {
+            Audit::Off => return Ok(None),
+            Audit::File(path) => Some(path.as_path()),
+            Audit::Default => configured.and_then(|audit| audit.path.as_deref()),
+        };
+        let is_configured = configured.is_some() && matches!(self.wish, Audit::Default);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = path.map(Path::to_path_buf);
+        if let Some(trail) = open.get(&key) {
+            return Ok(Some(trail.clone()));
+        }
+        let fix = if is_configured { CONFIGURED } else { NAMED };
+        let trail = trail::open_at(path, trail::options(configured))
+            .map_err(|error| unrecorded_unless(fix, &error))?;
+        open.insert(key, trail.clone());
+        Ok(Some(trail))
+    }
+}
+
+/// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
+pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> Result<(), Fault> {
+    let Some(recording) = server.recording()? else { return Ok(()) };
+    let kept = server.trail.get(Some(&recording.audit)).and_then(|trail| match trail {
+        Some(trail) => trail.record(event()).map(drop).map_err(|error| Fault::internal(&error)),
+        None => Ok(()),
+    });
+    match recording.unrecorded {
+        Unrecorded::Warn => Ok(()),
+        Unrecorded::Refuse => kept.map_err(|fault| Fault {
+            message: format!(
+                "the answer cannot be put on record, so there is none (`audit.evaluations`): {}",
+                fault.message
+            ),
+            ..fault
+        }),
+    }
+}
+
+/// What helps where a trail cannot be used: of what an agent does, which its configuration may name, and of anything else.
+const CONFIGURED: &str =
+    "`audit.path` of the configuration or `stockade serve --audit FILE` names another place";
+const NAMED: &str = "`stockade serve --audit FILE` names another place, `--no-audit` does without";
+
+/// What is answered where a record cannot be kept of what is to be done.
+pub(super) fn unrecorded(error: &dyn std::error::Error) -> Fault {
+    unrecorded_unless(NAMED, error)
+}
+
+fn unrecorded_unless(fix: &str, error: &dyn std::error::Error) -> Fault {
+    let fault = Fault::internal(error);
+    let message = format!("it cannot be put on record, so it is not done: {}; {fix}", fault.message);
+    Fault { message, ..fault }
+}

@@ -1,0 +1,336 @@
+//! What the server remembers for a client between requests: answers of people, budgets, breakers and steps.
+#![expect(clippy::disallowed_methods, reason = "keeps the time of its limits, and how long nobody has asked")]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::time::{Duration, Instant};
+
+use stockade_guard::limits::Usage;
+use stockade_guard::limits::breaker::CallOutcome;
+use stockade_guard::limits::store::{
+    AgentLimits, CallPermit, CallRefusal, CallVerdict, MemoryStore, SharedLimits,
+};
+use stockade_guard::policy::SandboxConfig;
+use stockade_guard::{Call, CommandAnswers, PathGuard};
+
+use super::fault::{self, Fault};
+use super::guarded::{Guarded, Wish};
+use super::locks::lock;
+use super::methods::open_paths;
+use super::traffic::Traffic;
+use crate::Server;
+
+/// The most sessions at a time.
+const MAX_SESSIONS: usize = 1024;
+
+/// The most sessions of one client, so that none holds all of them.
+const MAX_OF_CLIENT: usize = 64;
+
+/// The most calls of a session that are admitted and not settled yet.
+const MAX_PERMITS: usize = 256;
+
+/// The most bytes of a name that a client chooses and the server remembers.
+const MAX_NAME: usize = 128;
+
+/// How long a session may be gone on with after its client has left: who comes back over another connection finds it.
+const GRACE: Duration = Duration::from_secs(60);
+
+/// How long a session stays that nobody uses.
+const IDLE: Duration = Duration::from_secs(24 * 3600);
+
+/// The clock of the limits of a session.
+type Clock = Box<dyn Fn() -> Duration + Send + Sync>;
+
+/// The open sessions, by name.
+#[derive(Debug, Default)]
+pub(super) struct Sessions(Mutex<BTreeMap<String, Entry>>);
+
+#[derive(Debug)]
+struct Entry {
+    session: Arc<Session>,
+    client: u64,
+    /// Who is told of changes.
+    listener: Option<Weak<Traffic>>,
+    has_left: bool,
+    used: Instant,
+}
+
+/// An agent and what was agreed to on its behalf.
+#[derive(Debug)]
+pub(super) struct Session {
+    kind: Kind,
+    permits: Mutex<Permits>,
+    /// What people have answered to commands.
+    answers: Arc<CommandAnswers>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    /// The session of an agent, under its configuration.
+    Guarded(Box<Guarded>),
+    /// One of nobody in particular, under what its client has said.
+    Free(Box<Free>),
+}
+
+/// A session of nobody in particular: its client says what holds.
+#[derive(Debug)]
+struct Free {
+    /// The workspace and its rules; opened when first asked about.
+    paths: Mutex<Paths>,
+    limits: SharedLimits<MemoryStore<Clock>>,
+}
+
+#[derive(Debug)]
+enum Paths {
+    Configured(SandboxConfig),
+    Open(Box<PathGuard>),
+}
+
+#[derive(Debug, Default)]
+struct Permits {
+    last: u64,
+    open: BTreeMap<u64, Permit>,
+}
+
+/// Leave to make a call, as whoever gave it takes it back.
+#[derive(Debug)]
+pub(super) enum Permit {
+    Guarded(Call),
+    Free(CallPermit),
+}
+
+/// Why a call must not be made.
+#[derive(Debug)]
+pub(super) struct Exhausted(pub(super) CallRefusal);
+
+/// Whose calls those of nobody in particular are.
+const NOBODY: &str = "";
+
+impl Sessions {
+    /// Opens a session and returns its name, which cannot be guessed: who knows it may answer for it.
+    pub(super) fn open(
+        &self,
+        session: Session,
+        client: u64,
+        listener: Option<Weak<Traffic>>,
+    ) -> Result<String, Fault> {
+        let mut bytes = [0_u8; 16];
+        getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
+        let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut sessions = self.lock();
+        sessions.retain(|_, entry| !entry.is_over());
+        if sessions.values().filter(|entry| entry.client == client).count() >= MAX_OF_CLIENT {
+            let message =
+                format!("{MAX_OF_CLIENT} sessions of this client are open; close one with session.close");
+            return Err(Fault::new(fault::BUSY, message));
+        }
+        if sessions.len() >= MAX_SESSIONS {
+            // One whose client has left makes room for one that is there.
+            let left = sessions.iter().filter(|(_, entry)| entry.has_left);
+            let oldest = left.min_by_key(|(_, entry)| entry.used).map(|(name, _)| name.clone());
+            let Some(oldest) = oldest else {
+                let message = format!("{MAX_SESSIONS} sessions are open; close one with session.close");
+                return Err(Fault::new(fault::BUSY, message));
+            };
+            sessions.remove(&oldest);
+        }
+        let entry =
+            Entry { session: Arc::new(session), client, listener, has_left: false, used: Instant::now() };
+        sessions.insert(name.clone(), entry);
+        Ok(name)
+    }
+
+    pub(super) fn find(&self, name: &str) -> Result<Arc<Session>, Fault> {
+        let mut sessions = self.lock();
+        let entry = sessions.get_mut(name).filter(|entry| !entry.is_over()).ok_or_else(no_session)?;
+        entry.used = Instant::now();
+        Ok(Arc::clone(&entry.session))
+    }
+
+    pub(super) fn close(&self, name: &str) -> Result<Arc<Session>, Fault> {
+        self.lock().remove(name).map(|entry| entry.session).ok_or_else(no_session)
+    }
+
+    /// Whether any session is that of an agent.
+    pub(super) fn has_agents(&self) -> bool {
+        self.lock().values().any(|entry| entry.session.of_agent().is_some())
+    }
+
+    /// Sends a notification to who listens in a session, or in any. Who does not read misses it.
+    pub(super) fn tell(&self, session: Option<&str>, line: &str) {
+        let sessions = self.lock();
+        let meant = sessions.iter().filter(|(name, _)| session.is_none_or(|session| session == *name));
+        let listeners: Vec<_> = meant.filter_map(|(_, entry)| entry.listener.as_ref()?.upgrade()).collect();
+        drop(sessions);
+        let mut told: Vec<u64> = Vec::new();
+        for listener in listeners {
+            if !told.contains(&listener.client()) {
+                told.push(listener.client());
+                listener.notify(line, || false);
+            }
+        }
+    }
+
+    /// A client has left. Its sessions end with it, unless somebody goes on with them at once.
+    pub(super) fn left(&self, client: u64) {
+        for entry in self.lock().values_mut().filter(|entry| entry.client == client) {
+            (entry.has_left, entry.used) = (true, Instant::now());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
+        lock(&self.0)
+    }
+}
+
+impl Entry {
+    fn is_over(&self) -> bool {
+        self.used.elapsed() >= if self.has_left { GRACE } else { IDLE }
+    }
+}
+
+fn no_session() -> Fault {
+    Fault::parameters("there is no such session, or not any more; session.open opens one")
+}
+
+/// Refuses a name that is too long to be remembered.
+pub(super) fn is_short(what: &str, name: &str) -> Result<(), Fault> {
+    match name.len() <= MAX_NAME {
+        true => Ok(()),
+        false => Err(Fault::parameters(format!("`{what}` has more than {MAX_NAME} bytes"))),
+    }
+}
+
+impl Server {
+    /// Returns the session that a request is part of: the one that it names, or that of the agent which the server is for.
+    pub(super) fn session_of(&self, name: Option<&str>) -> Result<Option<Arc<Session>>, Fault> {
+        match (name, &self.options.agent) {
+            (Some(name), _) => self.sessions.find(name).map(Some),
+            (None, None) => Ok(None),
+            (None, Some(agent)) => {
+                let mut own = lock(&self.own_session);
+                let session = match own.take() {
+                    Some(session) => session,
+                    None => Arc::new(Session::guarded(Guarded::open(self, agent, Wish::default())?)),
+                };
+                Ok(Some(Arc::clone(own.insert(session))))
+            }
+        }
+    }
+}
+
+impl Session {
+    /// A session of an agent.
+    pub(super) fn guarded(guarded: Guarded) -> Self {
+        let answers = Arc::clone(guarded.answers());
+        Self { kind: Kind::Guarded(Box::new(guarded)), permits: Mutex::default(), answers }
+    }
+
+    /// A session of nobody in particular.
+    pub(super) fn free(paths: SandboxConfig, limits: AgentLimits, answers: CommandAnswers) -> Self {
+        let start = Instant::now();
+        let clock: Clock = Box::new(move || start.elapsed());
+        let limits = SharedLimits::new(limits, MemoryStore::new(clock));
+        let free = Box::new(Free { paths: Mutex::new(Paths::Configured(paths)), limits });
+        Self { kind: Kind::Free(free), permits: Mutex::default(), answers: Arc::new(answers) }
+    }
+
+    /// Returns the agent that was named when it was opened; nothing where none was.
+    pub(super) fn agent(&self) -> &str {
+        self.of_agent().map_or(NOBODY, Guarded::agent)
+    }
+
+    /// Returns the session as that of an agent, if it is one.
+    pub(super) fn of_agent(&self) -> Option<&Guarded> {
+        match &self.kind {
+            Kind::Guarded(guarded) => Some(guarded),
+            Kind::Free(_) => None,
+        }
+    }
+
+    /// Returns what people have answered to commands.
+    pub(super) const fn answers(&self) -> &Arc<CommandAnswers> {
+        &self.answers
+    }
+
+    /// Asks the guard of a session of nobody in particular, which remembers what was answered. Its configuration is that of the
+    /// session, or of the first request that brings one.
+    pub(super) fn with_paths<R>(
+        &self,
+        config: Option<SandboxConfig>,
+        ask: impl FnOnce(&mut PathGuard) -> Result<R, Fault>,
+    ) -> Result<R, Fault> {
+        let Kind::Free(free) = &self.kind else {
+            return Err(Fault::parameters(
+                "the session is that of an agent, whose configuration decides on paths",
+            ));
+        };
+        let mut paths = lock(&free.paths);
+        match (&mut *paths, config) {
+            (Paths::Open(_), Some(_)) => Err(Fault::parameters(
+                "`config` belongs to the first request of a session, or to session.open; answers were given for that one",
+            )),
+            (Paths::Open(guard), None) => ask(guard),
+            (Paths::Configured(own), given) => {
+                let mut guard = Box::new(open_paths(given.unwrap_or_else(|| own.clone()))?);
+                let answer = ask(&mut guard);
+                *paths = Paths::Open(guard);
+                answer
+            }
+        }
+    }
+
+    /// Asks for leave to make a call in a session of nobody in particular. It is one step.
+    pub(super) fn admit(&self, execution: &str, estimate: Usage) -> Result<(Permit, Option<u32>), Exhausted> {
+        let Kind::Free(free) = &self.kind else {
+            return Err(Exhausted(CallRefusal::Steps { limit: 0 }));
+        };
+        match free.limits.admit(NOBODY, execution, estimate) {
+            CallVerdict::Granted(permit) => {
+                let left = permit.steps_left();
+                Ok((Permit::Free(permit), left))
+            }
+            CallVerdict::Refused(refusal) => Err(Exhausted(refusal)),
+        }
+    }
+
+    /// Remembers a permit until it is settled. Returns its number.
+    pub(super) fn keep(&self, permit: Permit) -> u64 {
+        let mut permits = lock(&self.permits);
+        permits.last += 1;
+        let number = permits.last;
+        permits.open.insert(number, permit);
+        // What is older is charged in full when its lease ends: nobody can settle it any more.
+        while permits.open.len() > MAX_PERMITS {
+            permits.open.pop_first();
+        }
+        number
+    }
+
+    /// Takes a permit back.
+    pub(super) fn take(&self, permit: u64) -> Result<Permit, Fault> {
+        lock(&self.permits)
+            .open
+            .remove(&permit)
+            .ok_or_else(|| Fault::parameters("there is no such permit; each is given once and settled once"))
+    }
+
+    /// Charges a call of nobody in particular. Returns whether it cost more than it was admitted for.
+    pub(super) fn settle(
+        &self,
+        permit: CallPermit,
+        used: Usage,
+        outcome: CallOutcome,
+    ) -> Result<bool, Fault> {
+        let Kind::Free(free) = &self.kind else { return Ok(false) };
+        let settled = free.limits.settle(permit, used, outcome).map_err(|error| Fault::internal(&error))?;
+        Ok(settled.overrun != Usage::ZERO)
+    }
+}
+
+impl fmt::Display for Exhausted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

@@ -1,0 +1,123 @@
+//! A unix socket that only programs of the same user reach.
+#![expect(clippy::disallowed_methods, reason = "makes a socket, and a thread for each connection")]
+
+use std::io::Write as _;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use stockade_guard::{BoundSocket, BoundSocketError};
+use thiserror::Error;
+
+use super::connection::converse;
+use super::fault::{self, Fault};
+use super::wire::response;
+use crate::Server;
+
+/// The most connections at a time.
+const MAX_CONNECTIONS: usize = 64;
+
+/// How long to wait when the machine has no room for another connection.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Whether the system says whose program connects, in a way that needs no unsafe code here.
+const PEERS_ARE_KNOWN: bool = cfg!(target_os = "linux");
+
+/// Why there is no socket.
+#[derive(Debug, Error)]
+pub enum SocketError {
+    /// There can be none.
+    #[error(transparent)]
+    Bound(#[from] BoundSocketError),
+    /// Who connects cannot be known, so nobody may.
+    #[error("this system does not say whose program connects to a socket")]
+    UnknownPeers,
+}
+
+/// Listens until the program ends. `ready` is called once connections are taken.
+pub fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) -> Result<(), SocketError> {
+    if !PEERS_ARE_KNOWN {
+        return Err(SocketError::UnknownPeers);
+    }
+    let bound = BoundSocket::bind(path, 0o600)?;
+    server.ending.listens_on(path.to_owned());
+    ready();
+    let open = Arc::new(AtomicUsize::new(0));
+    for stream in bound.listener().incoming() {
+        match stream {
+            Ok(stream) => welcome(server, stream, &open),
+            // The machine is out of descriptors, say. Those who have one go on.
+            Err(_) => thread::sleep(PAUSE),
+        }
+    }
+    Ok(())
+}
+
+fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
+    // Permissions guard the name of the socket; this guards against one that was handed on.
+    if !is_of_this_user(&stream) {
+        return;
+    }
+    if open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
+        open.fetch_sub(1, Ordering::Relaxed);
+        refuse(stream);
+        return;
+    }
+    let (server, counted) = (Arc::clone(server), Counted(Arc::clone(open)));
+    let thread = thread::Builder::new().name("stockade-read".to_owned()).stack_size(8 << 20);
+    // If there is no thread to be had, the connection ends here.
+    thread
+        .spawn(move || {
+            let _counted = counted;
+            if let Ok(from) = stream.try_clone() {
+                // A connection that breaks concerns nobody but its client.
+                converse(&server, from, &stream, &|| is_connected(&stream)).ok();
+            }
+        })
+        .ok();
+}
+
+/// Whether the other end is open in either direction: one that has only said all that it has to say still listens.
+fn is_connected(stream: &UnixStream) -> bool {
+    let mut fds = [PollFd::new(stream, PollFlags::empty())];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let polled = poll(&mut fds, Some(&now));
+    polled.is_err() || !fds.iter().any(|fd| fd.revents().intersects(PollFlags::ERR | PollFlags::HUP))
+}
+
+#[cfg(target_os = "linux")]
+fn is_of_this_user(stream: &UnixStream) -> bool {
+    rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
+}
+
+/// macOS lets nobody connect whom the permissions of the socket do not name, and these name this user alone; who the other end is, it tells
+/// to no call with a safe signature.
+#[cfg(target_os = "macos")]
+fn is_of_this_user(_: &UnixStream) -> bool {
+    true
+}
+
+/// Other systems may not hold the permissions of a socket.
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn is_of_this_user(_: &UnixStream) -> bool {
+    false
+}
+
+fn refuse(mut stream: UnixStream) {
+    let fault = Fault::new(fault::BUSY, format!("{MAX_CONNECTIONS} connections are open; close one"));
+    stream.set_write_timeout(Some(PAUSE)).ok();
+    stream.write_all(format!("{}\n", response(None, &Err(fault))).as_bytes()).ok();
+}
+
+/// A connection that counts while it is open.
+struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
