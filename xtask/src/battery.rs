@@ -1,9 +1,9 @@
-//! `cargo xtask battery FOLDER`: attempts to get out of a sandbox, and work that must go on in it, as FOLDER has them.
-//! `cargo xtask battery --cve` tries published attacks instead, which are in `battery/cve`.
+//! `cargo xtask battery FOLDER`: runs the escape attempts in FOLDER, and work that must succeed, in sandboxes. `cargo
+//! xtask battery --cve` tries published attacks instead, which are in `battery/cve`.
 //!
-//! The folder holds `run.py`, which lays bait, runs each probe behind a prefix, and prints a score. Here, it is run as an
-//! ordinary user and as root, first with no sandbox at all, as a control: a probe that fails even then says nothing. The
-//! last lines are the score, and anything less than all of it is a failure.
+//! The folder contains `run.py`, which lays bait, runs each probe behind a prefix, and prints a score. It is run as
+//! an ordinary user and as root, first without any sandbox as a control: a probe that fails even then proves nothing.
+//! The last lines are the score; anything less than the full score is a failure.
 
 mod cve;
 
@@ -18,21 +18,21 @@ use crate::workspace::Workspace;
 
 pub(crate) use cve::checks;
 
-/// Whom the sandbox is started by, what `run.py` wants to hear, and a name for the results.
+/// Users that start the sandbox, the options of `run.py`, and a name for the results.
 const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("root", &["--root"], "root")];
 
 /// The Python of the system: that of a version manager may lie where the ordinary user cannot read.
 const PYTHON: &str = "/usr/bin/python3";
 
-/// What the probes are started behind, how that is called, and a name for the results. Braces are filled in by `run.py`. The
-/// rules for commands would refuse some probes before they begin, and say nothing of the sandbox. To look on at what a command asks for
-/// lets nothing out.
+/// Prefixes of the probes, their display names, and names for the results. `run.py` fills in the braces. The rules
+/// for commands are off, because they would refuse some probes before the sandbox is tested. `--explain` opens no way
+/// out.
 const WAYS: &[(&str, &str, &str)] = &[
     ("exec --no-rules --workspace {workdir} --ro {toolchain} --", "", ""),
     ("exec --no-rules --explain --workspace {workdir} --ro {toolchain} --", ", looked at", "-explained"),
 ];
 
-/// What must be there, and how to make it.
+/// Requirements, and how to meet them.
 const NEEDED: &[(&str, &str)] = &[
     (
         "/home/pbattery/.pb-battery-home",
@@ -43,7 +43,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("/usr/bin/gcc", "apt-get install --yes gcc"),
 ];
 
-/// Where the program and the results lie: both users reach it, which they need not with the folder of a build.
+/// Directory of the program and the results: both users can reach it, unlike the build directory.
 const PLACE: &str = "/opt/stockade-battery";
 
 /// Runs the command.
@@ -90,7 +90,7 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     }
 }
 
-/// How many attempts were kept in, how much of the work went on, and of how many.
+/// Numbers of contained attempts and of successful work, each with its total.
 fn totals(results: &Path) -> Result<[(String, String); 2], Stop> {
     let failed = || Stop::failed(format!("{}: no totals in it", results.display()));
     let text = std::fs::read_to_string(results).map_err(|_| failed())?;
@@ -128,7 +128,7 @@ fn score(battery: &Path, options: &[&str], wrap: &str, files: &[&OsStr]) -> Resu
     let probes = Program::new(PYTHON).arg(battery).args(options);
     let probes =
         probes.args(["--name", name, "--wrap", wrap, "--cache"]).arg(Path::new(PLACE).join("probes"));
-    // The folders of a version manager are out of the ordinary user's reach.
+    // The ordinary user cannot reach the directories of a version manager.
     let probes =
         probes.args(files).env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     match probes.run(Echo::Live) {

@@ -36,7 +36,7 @@ pub(crate) enum Company {
 pub(crate) enum Verdict {
     /// Nothing is wrong.
     Passed { tests: Tally, note: String },
-    /// Something is wrong; the output says what.
+    /// It failed; the output has the reason.
     Failed { tests: Tally, output: String },
     /// It did not run.
     Skipped { reason: String, cause: Cause },

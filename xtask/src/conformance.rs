@@ -1,8 +1,8 @@
 //! `cargo xtask conformance FOLDER`: the test vectors in `FOLDER/vectors`, one score a file.
 //!
-//! A crate that can run vectors has an `examples/conformance.rs`, as the target `CRATE-conformance`. It takes the folder, prints a line `NAME PASSED/TOTAL`
-//! for each file that it knows, explains failures on standard error, and exits with 1 when a case that is required
-//! failed. A case that is only wished for lowers the score and fails nothing.
+//! A crate with vectors has an `examples/conformance.rs`, as the target `CRATE-conformance`. It takes the folder,
+//! prints a line `NAME PASSED/TOTAL` for each file that it knows, explains failures on standard error, and exits with
+//! 1 if a required case failed. An optional case lowers the score without failing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_what_nobody_covers() {
+    fn the_table_shows_uncovered_files() {
         let vectors = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
         let table = table(&[scores(&[("a", 1, 1), ("b", 1, 3)], true)], &vectors).to_string();
         let lines: Vec<Vec<&str>> =

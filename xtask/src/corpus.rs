@@ -1,8 +1,9 @@
-//! `cargo xtask corpus FOLDER`: what the scanner makes of labelled skills, beside what it must.
+//! `cargo xtask corpus FOLDER`: measures the scanner on labelled skills, and compares the results with required
+//! bounds.
 //!
-//! The folder holds skills and a `manifest.json`, which says of each where it lies, what it is and on which lines its attack stands.
-//! Skills are text to read: nothing of them is run. With `--evasions`, each skill that attacks is written anew in many ways that
-//! mean the same, and the table says how many of those are still told of.
+//! The folder contains skills and a `manifest.json` with the path, the label and the attacked lines of each. The
+//! skills are only read: nothing in them is run. With `--evasions`, each malicious skill is rewritten in many
+//! equivalent ways, and the table shows how many of those are still reported.
 
 mod evasions;
 mod skill;
@@ -19,7 +20,7 @@ use skill::{Found, Skill};
 
 const USAGE: &str = "corpus FOLDER [--evasions]";
 
-/// What the scanner must reach: the set, the column, and the bound in thousandths.
+/// Requirements on the scanner: the set, the column, and the bound in thousandths.
 const BUDGETS: &[(&str, Column, Bound)] = &[
     ("malicious", Column::Blocked, Bound::AtLeast(800)),
     ("malicious", Column::Flagged, Bound::AtLeast(900)),
@@ -30,7 +31,7 @@ const BUDGETS: &[(&str, Column, Bound)] = &[
     ("unlabelled", Column::Blocked, Bound::AtMost(20)),
 ];
 
-/// How many of the skills that are written anew must still be told of, in thousandths.
+/// Minimum share of rewritten skills that are still reported, in thousandths.
 const STILL_FLAGGED: usize = 800;
 
 /// A column of the table.
@@ -40,14 +41,14 @@ enum Column {
     Flagged,
 }
 
-/// What a share must keep to.
+/// Bound on a share.
 #[derive(Debug, Clone, Copy)]
 enum Bound {
     AtLeast(usize),
     AtMost(usize),
 }
 
-/// How many skills of a set there are, and what became of them.
+/// Number of skills in a set, and their results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Score {
     skills: usize,
@@ -78,14 +79,14 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     if missed.is_empty() { Ok(()) } else { Err(Stop::reported()) }
 }
 
-/// Scans a folder of skills with the program that this workspace builds, and returns what was found by skill.
+/// Scans a directory of skills with the program of this workspace, and returns the findings by skill.
 fn scan(workspace: &Workspace, folder: &Path) -> Result<BTreeMap<String, Vec<Found>>, Stop> {
     let program = workspace.cargo().args(["run", "--quiet", "--package", "stockade-cli", "--", "scan"]);
     let program = program.args(["--format", "jsonl", "--fail-on", "never"]).arg(folder);
     let output =
         program.run(Echo::Kept).map_err(|error| Stop::failed(format!("cannot run `{program}`: {error}")))?;
     let rows: Vec<Json> = output.text.lines().filter_map(Json::parse).collect();
-    // Without its last line, the scan broke off.
+    // Without a summary line, the scan was aborted.
     if !rows.last().is_some_and(|row| *row.at("summary") != Json::Null) {
         return Err(Stop::failed(format!("`{program}` did not end well:\n{}", output.text)));
     }
@@ -149,7 +150,7 @@ fn table(scores: &BTreeMap<String, Score>) -> Table {
     table
 }
 
-/// What keeps not to its bound, a line for each.
+/// Returns the missed bounds, a line for each.
 fn missed(scores: &BTreeMap<String, Score>) -> Vec<String> {
     let line = |(set, column, bound): &(&str, Column, Bound)| {
         let share = scores.get(*set)?.of(*column);

@@ -1,7 +1,7 @@
 //! `cargo xtask elsewhere`: whether the crates compile for other processors and systems than this one.
 //!
 //! They are checked and not linked, so that nothing of those systems need be here. SQLite's build script compiles C on the
-//! way: it is given [`NO_COMPILER`] for a compiler, and since nothing is linked, nobody misses what that did not make. So
+//! way: it is given [`NO_COMPILER`] for a compiler, and since nothing is linked, its missing output does not matter. So
 //! the Rust is checked with every feature, the command line included, and the C is not.
 
 use crate::checks::{Check, Verdict};
@@ -64,7 +64,7 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     pairs.map(check).collect()
 }
 
-/// The variable that says which tool build scripts use for a target: `CC_aarch64_apple_darwin`.
+/// The variable with the tool that build scripts use for a target: `CC_aarch64_apple_darwin`.
 fn for_target(tool: &str, target: &str) -> String {
     format!("{tool}_{}", target.replace('-', "_"))
 }

@@ -19,7 +19,7 @@ use crate::workspace::{Crate, FeatureSet, Workspace};
 
 const GROUP: &str = "features";
 
-/// How code says that it stands in for a feature.
+/// How code is marked that replaces a missing feature.
 const ABSENCE: &[&str] = &["not(feature", "not(any(feature", "not(all(feature"];
 
 /// Runs the command.

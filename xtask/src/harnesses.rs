@@ -1,7 +1,8 @@
-//! `cargo xtask harnesses [HARNESS…]`: real harnesses from npm, with a model that asks for what it is told to and with what
-//! `stockade install` registers. The table that it prints is `crates/cli/tests/harnesses/measured.md`.
+//! `cargo xtask harnesses [HARNESS…]`: runs real harnesses from npm with a scripted model and the hooks of `stockade
+//! install`. The table that it prints is `crates/cli/tests/harnesses/measured.md`.
 //!
-//! `cargo xtask driven [CLI…]`: the same programs, driven by `stockade drive`. What it finds goes into the table of `crates/cli/DRIVE.md`.
+//! `cargo xtask driven [CLI…]`: the same programs, driven by `stockade drive`. Its results are the table of
+//! `crates/cli/DRIVE.md`.
 
 use crate::checks::Check;
 use crate::program::Program;

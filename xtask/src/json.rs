@@ -1,4 +1,5 @@
-//! Reads the JSON that cargo and our own programs print. Only what that needs: they are trusted to write valid JSON.
+//! Parses the JSON that cargo and our own programs print. It supports only what they print: they are trusted to write
+//! valid JSON.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -24,7 +25,7 @@ impl Json {
         reader.chars.next().is_none().then_some(value)
     }
 
-    /// Returns the member `key`, or null where there is none.
+    /// Returns the member `key`, or null if it is missing.
     pub(crate) fn at(&self, key: &str) -> &Self {
         match self {
             Self::Object(members) => members.get(key).unwrap_or(&Self::Null),

@@ -1,4 +1,4 @@
-//! The tasks of this repository, run as `cargo xtask <command>`. One file per command; each says what it checks and why.
+//! The tasks of this repository, run as `cargo xtask <command>`. One file per command, which documents what it checks and why.
 
 #![forbid(unsafe_code)]
 #![expect(
@@ -100,7 +100,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "package",
         arguments: "",
-        summary: "check that each crate can be published as it stands",
+        summary: "check that each crate can be published",
         run: package::run,
     },
     Command {

@@ -1,6 +1,6 @@
-//! Finds the name that a person probably meant.
+//! Suggests the known name nearest to a mistyped one.
 
-/// Returns the candidate nearest to `word`, unless even that one is too far away to be what was meant.
+/// Returns the candidate nearest to `word`, unless even that one is too different.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()

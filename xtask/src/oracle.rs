@@ -1,10 +1,10 @@
-//! `cargo xtask oracle [COUNT [SEED]]`: real shells show what generated commands run, and the crate `shell` must have
-//! foreseen it.
+//! `cargo xtask oracle [COUNT [SEED]]`: runs generated commands in real shells, and checks that the crate `shell`
+//! predicted every program.
 //!
-//! The shells run in a jail of namespaces in which every program only writes down how it was called (`oracle/jail.rs`,
-//! `oracle/inside.rs`). An example of that crate writes the commands and judges what ran. A command that is read
-//! without any reservation and runs a program that was not foreseen is a way around every rule; and so is one that an example
-//! of the crate `policy` allows although there is a reservation.
+//! The shells run in a jail of namespaces in which every program only records how it was called (`oracle/jail.rs`,
+//! `oracle/inside.rs`). An example of that crate generates the commands and judges the runs. A command that is read
+//! without any reservation and runs an unpredicted program bypasses every rule; and so does one that an example of
+//! the crate `policy` allows although there is a reservation.
 
 mod inside;
 mod jail;
@@ -24,7 +24,7 @@ use jail::Jail;
 const GROUP: &str = "oracle";
 const USAGE: &str = "oracle [COUNT [SEED]]";
 
-/// How many commands a person gets who names no number.
+/// Default number of commands.
 const DEFAULT_COUNT: usize = 20_000;
 
 /// How many commands `ci` tries, always the same ones.
@@ -86,7 +86,7 @@ fn ask(workspace: &Workspace, shell: &'static str, count: usize, seed: usize) ->
         seed,
     };
     Check::new(GROUP, format!("what {shell} runs for {count} commands, from seed {seed}"), move |_| {
-        // Asked only now: what was missing may have been installed by an earlier check.
+        // Checked only now: an earlier check may have installed it.
         if let Some(reason) = setup::lacking(GROUP).or_else(|| Jail::of(shell).works().err()) {
             return Verdict::cannot(reason);
         }
@@ -94,11 +94,11 @@ fn ask(workspace: &Workspace, shell: &'static str, count: usize, seed: usize) ->
     })
 }
 
-/// What is asked of one shell.
+/// Parameters of one shell's run.
 #[derive(Debug, Clone)]
 struct Asked {
     judge: PathBuf,
-    /// The second judge, who says whether what has a reservation would be allowed.
+    /// The second judge, which decides whether a text with a reservation would be allowed.
     policy: PathBuf,
     folder: PathBuf,
     shell: &'static str,
@@ -121,7 +121,7 @@ impl Asked {
         Ok(verdict(&reports.into_iter().collect::<Result<Vec<_>, _>>()?, batches))
     }
 
-    /// Generates the commands of a batch, runs them, and has what they ran judged.
+    /// Generates the commands of a batch, runs them, and has the runs judged.
     fn batch(&self, number: usize) -> std::io::Result<String> {
         let size = BATCH.min(self.count - number * BATCH);
         let seed = (self.seed * 100_000 + number).to_string();
@@ -138,7 +138,7 @@ impl Asked {
     }
 }
 
-/// Returns what is allowed of texts that ran a program which was not foreseen.
+/// Returns the allowed ones among texts that ran an unpredicted program.
 fn allowed(decided: &str) -> String {
     let is_allowed = |line: &&str| line.starts_with("allow ");
     decided
@@ -148,7 +148,7 @@ fn allowed(decided: &str) -> String {
         .collect()
 }
 
-/// Adds the reports of all batches up. Each ends in the line that the sums are taken from.
+/// Sums up the reports of all batches. Each ends in the line with its numbers.
 fn verdict(reports: &[String], batches: usize) -> Verdict {
     let mut sums = [0_usize; 4];
     let mut output = String::new();

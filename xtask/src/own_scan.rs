@@ -1,7 +1,7 @@
 //! `cargo xtask own-scan`: this repository, scanned by its own program as others are asked to do it in theirs.
 //!
-//! What is left out and what was looked at stands in `xtask/own-scan`, each with its reason. A row about a file holds for the file as it
-//! was looked at: the scan tells where it is another since, and its SHA-256.
+//! Exclusions and reviewed findings are in `xtask/own-scan`, each with its reason. A row about a file is bound to its
+//! reviewed content: after a change, the scan reports it with the new SHA-256.
 
 use crate::checks::{Check, Verdict, verdict_of};
 use crate::program::Program;

@@ -1,4 +1,4 @@
-//! `cargo xtask package`: whether each crate can be published as it stands.
+//! `cargo xtask package`: checks that each crate can be published.
 //!
 //! Every crate is packed as `cargo publish` would pack it, together, so that crates find each other before any of them is
 //! in a registry. Cargo refuses what lacks a description, a version of a dependency or a file that the manifest names.
@@ -16,7 +16,7 @@ use crate::workspace::{Crate, Workspace};
 
 const GROUP: &str = "package";
 
-/// The packages that nobody but this repository has a use for.
+/// Packages that are useful only in this repository.
 const NOT_PACKED: &[&str] = &["xtask"];
 
 /// The crates that are built from their packed sources.

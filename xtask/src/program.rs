@@ -25,12 +25,12 @@ pub(crate) struct Program {
     warnings_fail: bool,
 }
 
-/// What a program did.
+/// Result of a program.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// Whether it ended with exit code 0, and without warnings where those count.
     pub(crate) success: bool,
-    /// What it wrote, standard output and standard error together.
+    /// Its standard output and standard error together.
     pub(crate) text: String,
 }
 
@@ -75,13 +75,13 @@ impl Program {
         self
     }
 
-    /// Runs it in a folder other than the current one.
+    /// Runs it in another directory.
     pub(crate) fn folder(mut self, folder: &Path) -> Self {
         self.folder = Some(folder.to_owned());
         self
     }
 
-    /// Gives it a file as standard input, where it is read quietly.
+    /// Uses a file as standard input, and captures the output.
     pub(crate) fn input(mut self, file: &Path) -> Self {
         self.input = Some(file.to_owned());
         self
@@ -165,7 +165,7 @@ fn quoted(word: &OsStr) -> String {
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
 }
 
-/// Whether a line is what cargo says below the warnings of a crate, also when it has not built it anew.
+/// Whether a line is cargo's count of a crate's warnings, printed also for a cached build.
 fn counts_warnings(line: &str) -> bool {
     line.starts_with("warning: `") && line.contains(" generated ")
 }

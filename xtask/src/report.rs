@@ -1,4 +1,4 @@
-//! What came of a list of checks, and how a person is told.
+//! Results of a list of checks, and their presentation.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,7 +14,7 @@ const LINES: usize = 15;
 /// How many of the slowest checks are named.
 const SLOWEST: usize = 10;
 
-/// What came of a list of checks.
+/// Results of a list of checks.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     /// In the order of the checks.
@@ -26,7 +26,7 @@ pub(crate) struct Report {
 pub(crate) struct Row {
     /// The command that the check belongs to.
     pub(crate) group: &'static str,
-    /// What it checked.
+    /// Name of the check.
     pub(crate) name: String,
     /// How it ended.
     pub(crate) verdict: Verdict,

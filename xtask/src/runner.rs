@@ -41,7 +41,7 @@ fn run_one(check: &Check, echo: Echo) -> Row {
     if let Verdict::Failed { output, .. } = &row.verdict
         && !check.is_seen(echo)
     {
-        // At once, and not only in the report: whoever stops a run that takes too long still sees what failed.
+        // At once, and not only in the report: a user who stops a long run still sees the failure.
         println!("\n{}\n", output.trim_end());
     }
     row

@@ -1,13 +1,13 @@
-//! Why a command ends without success.
+//! Reasons to end without success.
 
 use std::process::ExitCode;
 
-/// The reason why a command stops, and the exit code that goes with it.
+/// The reason why a command stops, with its exit code.
 #[derive(Debug)]
 pub(crate) enum Stop {
-    /// The command line makes no sense: exit code 2.
+    /// The command line is invalid: exit code 2.
     Usage(String),
-    /// Something failed: exit code 1. The message is empty when a report has already said everything.
+    /// A check failed: exit code 1. The message is empty if a report has already explained it.
     Failed(String),
 }
 
@@ -17,7 +17,7 @@ impl Stop {
         Self::Usage(message.into())
     }
 
-    /// A failure with something still to say.
+    /// A failure with a message.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self::Failed(message.into())
     }
@@ -27,7 +27,7 @@ impl Stop {
         Self::Failed(String::new())
     }
 
-    /// What to tell the person.
+    /// The message for the user.
     pub(crate) fn message(&self) -> &str {
         match self {
             Self::Usage(message) | Self::Failed(message) => message,
@@ -43,7 +43,7 @@ impl Stop {
     }
 }
 
-/// Refuses arguments that a command does not take.
+/// Rejects arguments that a command does not accept.
 pub(crate) fn no_more(arguments: &[String], usage: &str) -> Result<(), Stop> {
     match arguments.first() {
         None => Ok(()),

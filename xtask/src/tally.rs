@@ -1,4 +1,4 @@
-//! Counts tests by reading what the test harness prints.
+//! Counts tests by parsing the output of the test harness.
 
 /// How many tests ran, and which did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -7,13 +7,13 @@ pub(crate) struct Tally {
     pub(crate) passed: usize,
     /// Tests that failed.
     pub(crate) failed: usize,
-    /// Tests that were ignored, or said themselves that they skip something, each with the reason.
+    /// Tests that were ignored, or that reported a skip, each with the reason.
     pub(crate) ignored: Vec<String>,
 }
 
 impl Tally {
-    /// Reads the output of `cargo test`. The summaries carry the counts:
-    /// `test result: ok. 12 passed; 0 failed; 1 ignored; …`; the reasons stand in the lines of the tests.
+    /// Parses the output of `cargo test`. The summaries contain the counts: `test result: ok. 12 passed; 0 failed; 1
+    /// ignored; …`; the reasons are in the lines of the tests.
     pub(crate) fn of_output(text: &str) -> Self {
         let mut tally = Self::default();
         for line in text.lines() {

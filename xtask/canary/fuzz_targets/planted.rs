@@ -1,5 +1,5 @@
-//! Crashes on inputs that begin with `bird!` and a certain number. Blind trials would need 2^72 of them; a fuzzer that
-//! sees coverage and comparisons needs less than a second.
+//! Crashes on inputs that begin with `bird!` and a certain number. Blind trials would need 2^72 of them; a fuzzer
+//! with coverage and comparison feedback needs less than a second.
 
 #![no_main]
 
@@ -7,7 +7,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| if sings(data) {
     panic!("the planted crash was found");
 });
 
-// The letters are compared one by one: each right one is a new branch, which the fuzzer keeps and builds upon.
+// The letters are compared one by one: each right one is a new branch, which the fuzzer keeps and extends.
 fn sings(data: &[u8]) -> bool {
     let [a, b, c, d, e, number @ ..] = data else { return false };
     let word = *a == b'b' && *b == b'i' && *c == b'r' && *d == b'd' && *e == b'!';

@@ -1,10 +1,10 @@
 //! `cargo xtask battery --cve`: attacks on agents and their tools that were published, each under its number, tried on
 //! the program.
 //!
-//! A row of a table says what is on the disk, what an agent asks for, and what must hold of the answer. Each question
-//! goes through two doors, `stockade check` and `stockade serve`, and both must hold. Beside the attacks stand ordinary
-//! requests that must stay allowed, so that a program which refuses everything holds nothing. An attack that is not
-//! held is a failure, unless `SECURITY.md` lists it as open; so is one that is listed there and held.
+//! A row of a table has the files on the disk, an agent's questions, and the required answers. Each question is asked
+//! through two entry points, `stockade check` and `stockade serve`, and both answers must be right. Ordinary requests
+//! beside the attacks must stay allowed, so that a program that refuses everything fails. A successful attack is a
+//! failure unless `SECURITY.md` lists it as open; so is a listed one that is prevented.
 
 mod answer;
 mod case;
@@ -30,7 +30,7 @@ use live::Range;
 
 const GROUP: &str = "battery";
 
-/// The layers, and the attacks that they answer. What a layer is asked stands in a file of its own.
+/// The layers and their attacks, one file each.
 const LAYERS: &[(&str, &[Case])] = &[
     ("commands", commands::CASES),
     ("programs", programs::CASES),
@@ -38,7 +38,7 @@ const LAYERS: &[(&str, &[Case])] = &[
     ("paths", paths::CASES),
 ];
 
-/// Below this line of `SECURITY.md`, and above the next heading, a list names the attacks that are not held.
+/// Heading in `SECURITY.md` of the list of attacks that still succeed.
 const OPEN: &str = "### Open";
 
 /// How an attack ended.
@@ -48,7 +48,7 @@ struct Row {
     layer: &'static str,
     /// How many questions were asked.
     asked: usize,
-    /// What did not hold, in sentences.
+    /// Wrong answers, in sentences.
     missed: Vec<String>,
     is_listed: bool,
 }
@@ -93,7 +93,7 @@ fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
         cases().all(|(_, case)| case.id != **id) && sandbox::CASES.iter().all(|case| case.id != **id)
     });
     if let Some(id) = unknown {
-        return Err(format!("SECURITY.md lists {id} as open, and there is no such attack here"));
+        return Err(format!("SECURITY.md lists {id} as open, but the tables lack this attack"));
     }
     let row = |number: usize, layer: &'static str, case: &'static Case| {
         let missed = doors::missed(program, &disk, number, case);
@@ -115,7 +115,7 @@ fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Tries what commands in sandboxes do.
+/// Tries the attacks by sandboxed commands.
 fn in_sandboxes(program: &Path, open: &BTreeSet<&str>) -> Result<Vec<Row>, String> {
     let range = Range::new(program).map_err(|error| format!("cannot try sandboxes: {error}"))?;
     let row = |(number, case): (usize, &sandbox::Live)| {
@@ -123,7 +123,7 @@ fn in_sandboxes(program: &Path, open: &BTreeSet<&str>) -> Result<Vec<Row>, Strin
         let (id, attack, is_listed) = (case.id, case.attack, open.contains(case.id));
         Ok(Row { id, attack, layer: "sandbox", asked: tried.asked, missed: tried.missed, is_listed })
     };
-    // Most of them wait for what does not come.
+    // Most of them wait for a timeout.
     let workers = 2 * std::thread::available_parallelism().map_or(1, usize::from);
     let rows = std::thread::scope(|scope| {
         let work = |worker| {
@@ -136,7 +136,7 @@ fn in_sandboxes(program: &Path, open: &BTreeSet<&str>) -> Result<Vec<Row>, Strin
     in_order(rows, sandbox::CASES.len())
 }
 
-/// The rows as the tables have them; a worker that ended early is no reason to believe that its attacks were held.
+/// Returns the rows in the order of the tables; a worker that ended early does not count as success.
 fn in_order(mut rows: Vec<(usize, Result<Row, String>)>, count: usize) -> Result<Vec<Row>, String> {
     if rows.len() != count {
         return Err(format!("{} of {count} attacks were tried", rows.len()));
@@ -154,7 +154,7 @@ fn open(document: &str) -> BTreeSet<&str> {
 }
 
 impl Row {
-    /// Whether it is held, or listed as what it is.
+    /// Whether its result matches its listing.
     fn is_right(&self) -> bool {
         self.missed.is_empty() != self.is_listed
     }
@@ -169,7 +169,7 @@ impl Row {
     }
 }
 
-/// A line for each attack, what was missed, and the score.
+/// Returns a line for each attack, the failures, and the score.
 fn told(rows: &[Row]) -> String {
     let mut table = Table::new(&["published as", "layer", "asked", "ends", "attack"]);
     for row in rows {

@@ -1,4 +1,4 @@
-//! Attacks, written anew: packed, split, encoded, disguised and moved, so that they mean the same and look like something else.
+//! Rewritten attacks: packed, split, encoded, disguised and moved, with the same meaning and a different appearance.
 
 mod copy;
 mod lines;
@@ -13,12 +13,12 @@ use crate::table::Table;
 use crate::workspace::Workspace;
 use lines::{base64, commands, hex, letters, texts, words};
 
-/// A way to write an attack anew.
+/// A way to rewrite an attack.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// Line by line; none, where it does not apply to a line.
     Line(fn(&str) -> Option<String>),
-    /// The whole file that it stands in.
+    /// Rewrites the whole file.
     File(fn(&str) -> String),
     /// The file, at another place.
     Moved(&'static str),
@@ -89,7 +89,7 @@ const WAYS: &[(&str, Way)] = &[
     ("in a hidden file", Way::Moved(".cache/data")),
 ];
 
-/// Writes every skill that attacks and is told of anew in every way, scans that, and returns what is missed too often.
+/// Rewrites every reported malicious skill in every way, scans the results, and returns those missed too often.
 pub(super) fn run(
     skills: &[Skill],
     found: &BTreeMap<String, Vec<Found>>,

@@ -1,4 +1,4 @@
-//! The skills of a corpus, and what was found in them.
+//! Skills of a corpus, and their findings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::json::Json;
 use crate::stop::Stop;
 
-/// The tiers of attacks that the figures speak of. What only a reader of sentences can see has tiers of its own.
+/// Tiers of attacks that count. Attacks that only a reader of sentences can recognise have tiers of their own.
 const GATE: &[&str] = &["wild", "fixture", "synthetic"];
 
 /// A skill with its label.
@@ -74,7 +74,7 @@ impl Skill {
 }
 
 impl Found {
-    /// Reads a line of the scan, and says of which skill it is.
+    /// Parses a line of the scan, and returns it with its skill.
     pub(super) fn of(row: &Json, corpus: &Path) -> Option<(String, Self)> {
         let path = Path::new(row.at("path").text()).strip_prefix(corpus).ok()?.to_str()?;
         let mut parts = path.splitn(3, '/');

@@ -7,7 +7,7 @@ use crate::program::{Echo, Program};
 use crate::tally::Tally;
 use crate::workspace::Workspace;
 
-/// An input that takes longer than this many seconds is a finding: every layer promises linear time.
+/// An input that takes longer than this many seconds is a finding: every layer guarantees linear time.
 const TIMEOUT_SECONDS: u32 = 10;
 
 /// More memory than this many MiB is a finding.
@@ -23,13 +23,13 @@ pub(super) struct Session {
     extent: Extent,
 }
 
-/// How long a session goes on, and with it where the fuzzer begins to guess.
+/// Length of a session, and the start of its random inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// From somewhere new, and from what earlier sessions found: for whoever looks for what nobody found yet.
+    /// From a new seed and the corpus of earlier sessions: for finding new bugs.
     Seconds(u64),
-    /// From the same place each time and from the seeds alone, so that a change which breaks nothing meets the same
-    /// inputs as the one before it.
+    /// From a fixed seed and the committed seeds alone, so that a harmless change meets the same inputs as the one
+    /// before it.
     Runs(u64),
 }
 
@@ -63,7 +63,7 @@ impl Session {
             return Verdict::failed(format!("{} did not build", self.binary.display()));
         }
         if let Extent::Runs(_) = self.extent {
-            // What an interrupted session left. That there is none is as good.
+            // Remove leftovers of an interrupted session, if any.
             std::fs::remove_dir_all(self.root.join(self.corpus())).ok();
         }
         for place in [self.corpus(), self.place("artifacts")] {
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    /// The corpus comes first: that is where libFuzzer puts what it finds. The seeds are only read.
+    /// The corpus comes first: libFuzzer writes new inputs there. The seeds are only read.
     fn program(&self) -> Program {
         let program = Program::new(&self.binary).folder(&self.root).arg(self.corpus());
         let seeds = self.place("seeds");
@@ -90,7 +90,7 @@ impl Session {
             Extent::Seconds(seconds) => program.arg(format!("-max_total_time={seconds}")),
             Extent::Runs(runs) => program.args(["-seed=1".to_owned(), format!("-runs={runs}")]),
         };
-        // A backtrace is longer than what the log keeps of the end, and hides the message above it.
+        // A backtrace is longer than the logged part of the output, and would hide the message above it.
         program.env("RUST_BACKTRACE", "0").args([
             format!("-timeout={TIMEOUT_SECONDS}"),
             format!("-rss_limit_mb={MEMORY_MIB}"),
@@ -113,7 +113,7 @@ impl Session {
         }
     }
 
-    /// What to do about a crash.
+    /// Advice about a crash.
     fn advice(&self, text: &str) -> String {
         let artifact = text.lines().find_map(|line| line.split("Test unit written to ").nth(1));
         let Some(artifact) = artifact.map(str::trim) else {
@@ -127,7 +127,7 @@ impl Session {
         )
     }
 
-    /// Where what is found goes.
+    /// Directory for new inputs.
     fn corpus(&self) -> String {
         let begins_anew = matches!(self.extent, Extent::Runs(_));
         self.place(if begins_anew { "corpus/anew" } else { "corpus" })
@@ -142,7 +142,7 @@ impl Session {
     }
 }
 
-/// Leaves out the lines in which libFuzzer tells of each new input, and of the code it reaches: there are thousands.
+/// Drops the lines about each new input and covered code: there are thousands.
 fn without_progress(text: &str) -> String {
     let is_progress = |line: &&str| {
         (line.starts_with('#') && line.contains(" exec/s: ")) || line.trim_start().starts_with("NEW_FUNC[")
@@ -150,8 +150,7 @@ fn without_progress(text: &str) -> String {
     text.lines().filter(|line| !is_progress(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// What libFuzzer says about its work: how much code the seeds reach, how much was reached in the end, in how many
-/// runs.
+/// Progress reported by libFuzzer: code covered by the seeds, code covered in the end, number of runs.
 #[derive(Debug, PartialEq, Eq)]
 struct Progress {
     first_coverage: u64,

@@ -1,4 +1,5 @@
-//! What this program does inside the jail: it starts the shells there, and it is every program that they start.
+//! Behaviour of this program inside the jail: it starts the shells there, and it replaces every program that they
+//! start.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
@@ -12,17 +13,17 @@ use std::time::{Duration, Instant};
 
 /// This program, in the jail.
 pub(super) const PROGRAM: &str = "/oracle/xtask";
-/// The same, for a shell that names a program which it did not find.
+/// The same, for a shell that reports a program that it did not find.
 pub(super) const NAMES: &str = "/oracle/names";
-/// The same, for programs in a folder that only data of strangers names.
+/// The same, for programs in a directory that only untrusted data names.
 pub(super) const EVIL: &str = "/oracle/evil";
-/// The folder of those programs.
+/// The directory of those programs.
 pub(super) const EVIL_FOLDER: &str = "/evil";
 /// The programs that run for real after they are logged.
 pub(super) const REAL: &str = "/real";
 /// Where commands run.
 pub(super) const WORK: &str = "/work";
-/// Where it is written down what ran.
+/// Log of the runs.
 pub(super) const LOG: &str = "/log";
 /// The variable that names the shell to start.
 pub(super) const DRIVE: &str = "STOCKADE_ORACLE_DRIVES";
@@ -30,13 +31,13 @@ pub(super) const DRIVE: &str = "STOCKADE_ORACLE_DRIVES";
 const RUNS: &str = "/log/runs";
 /// While it exists, programs fail.
 const FAIL: &str = "/log/fail";
-/// What shells read before a text.
+/// File that shells read before a text.
 const PRELUDE: &str = "/log/.zshenv";
 
-/// How long a text may run. What takes longer is killed, and what it ran until then counts.
+/// Time limit of a text. After it, the text is killed, and its runs until then count.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How often it is looked whether a text is still running.
+/// Interval of checks for running texts.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// A text with more processes than this is killed at once: the machine belongs to others too.
@@ -45,15 +46,15 @@ const MAX_PROCESSES: usize = 250;
 /// The most that one text may write down.
 const MAX_LOG: u64 = 64 * 1024;
 
-/// Descriptor 9 stays open as long as anything that a text started runs. What is no builtin any more is a program, and
-/// programs that are not found are logged too.
+/// Descriptor 9 stays open as long as any process of a text runs. Disabled builtins become programs, and missing
+/// programs are logged too.
 const IN_BASH: &str = "{ : >&9; } 2>/dev/null || exec 9>&1\nenable -n echo\nFUNCNEST=3\n\
                        command_not_found_handle() { /oracle/names \"$@\"; }\n";
 const IN_ZSH: &str = "{ : >&9 } 2>/dev/null || exec 9>&1\ndisable echo\nFUNCNEST=3\n\
                       command_not_found_handler() { /oracle/names \"$@\" }\n";
 const IN_SH: &str = "exec 9>&1\n";
 
-/// Does what the jail needs, when this process runs in it.
+/// Runs the jail's part, if this process is inside one.
 pub(crate) fn run_if_jailed() -> Option<ExitCode> {
     let program = std::env::current_exe().ok()?;
     if program == Path::new(EVIL) {
@@ -72,7 +73,8 @@ pub(crate) fn run_if_jailed() -> Option<ExitCode> {
     }))
 }
 
-/// Data that was made to harm whoever evaluates it, names a variable with it, looks programs up in it, or takes it for options.
+/// Data that harms a program that evaluates it, uses it as the name of a variable, looks up programs in it, or takes
+/// it for options.
 const DATA: &[(&str, &str, &str)] = &[
     ("h1", "HOSTILE", "path[$(curl data)]"),
     ("h2", "NAMED", "PATH=/evil"),
@@ -105,7 +107,7 @@ fn log(first: &[&str]) -> io::Result<ExitCode> {
     Ok(ExitCode::from(u8::from(Path::new(FAIL).exists())))
 }
 
-/// Runs the texts of the standard input, each of them twice: programs succeed once, and fail once.
+/// Runs the texts of the standard input twice each: once all programs succeed, once all fail.
 fn drive(shell: &str) -> io::Result<()> {
     let mut texts = Vec::new();
     io::stdin().read_to_end(&mut texts)?;
@@ -132,21 +134,21 @@ fn drive(shell: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Makes the folder what it was before the last text.
+/// Restores the directory to its state before the last text.
 fn prepare(fails: bool) -> io::Result<()> {
     for entry in std::fs::read_dir(WORK)? {
         let path = entry?.path();
-        // What cannot be removed stays: it is only a name that a pattern may match.
+        // Leftovers are harmless: a name that a pattern may match.
         let _kept = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
-    // Empty, because a shell that gets it for a script runs what is in it.
+    // Empty, because a shell that receives it as a script runs its content.
     std::fs::write(format!("{WORK}/a"), "")?;
     std::fs::write(format!("{WORK}/b.txt"), "")?;
     std::os::unix::fs::symlink(PROGRAM, format!("{WORK}/evil.sh"))?;
     for (file, _, data) in DATA {
         std::fs::write(format!("{WORK}/{file}"), format!("{data}\n"))?;
     }
-    // Where numbers become folders: `((PATH=7))`.
+    // Directories whose names are numbers: `((PATH=7))`.
     for folder in ["5", "7"] {
         std::os::unix::fs::symlink(EVIL_FOLDER, format!("{WORK}/{folder}"))?;
     }
@@ -154,12 +156,12 @@ fn prepare(fails: bool) -> io::Result<()> {
     if fails { std::fs::write(FAIL, "") } else { std::fs::remove_file(FAIL).or(Ok(())) }
 }
 
-/// Runs a text and waits until nothing that it started runs any more.
+/// Runs a text and waits until all its processes have ended.
 fn run(shell: &str, text: &[u8]) -> io::Result<()> {
     let (mut reader, writer) = io::pipe()?;
     let mut child = {
         let mut command = Command::new(format!("{REAL}/{shell}"));
-        // What dash does not read for itself is put before the text, on a line that cannot join it.
+        // Settings for dash, which reads no file, go before the text, on a line that cannot join it.
         let whole = if shell == "sh" { [IN_SH.as_bytes(), text].concat() } else { text.to_vec() };
         command.arg0(shell).args([OsStr::new("-c"), &OsString::from_vec(whole)]).env_clear();
         command.envs([("PATH", "/bin"), ("HOME", "/home/me"), ("BASH_ENV", PRELUDE), ("ZDOTDIR", LOG)]);
@@ -170,7 +172,7 @@ fn run(shell: &str, text: &[u8]) -> io::Result<()> {
     let (ended, end) = mpsc::channel();
     std::thread::spawn(move || {
         let read = io::copy(&mut reader, &mut io::sink());
-        // Nobody waits any more when the text was killed.
+        // The receiver is gone if the text was killed.
         let _gone = ended.send(read);
     });
     if !ends_soon(&end)? {
@@ -181,7 +183,7 @@ fn run(shell: &str, text: &[u8]) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Waits for a text to end, as long as there is patience and it does not multiply.
+/// Waits for a text to end, within the time limit and unless it multiplies.
 fn ends_soon(end: &mpsc::Receiver<io::Result<u64>>) -> io::Result<bool> {
     let start = Instant::now();
     while start.elapsed() < PATIENCE {
@@ -201,7 +203,7 @@ fn processes() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc")?.flatten().filter(|entry| is_process(&entry.file_name())).count())
 }
 
-/// Returns the runs in a log, each once. What was cut off in the middle is no run.
+/// Returns the distinct runs in a log. A truncated entry is not a run.
 fn distinct(log: &[u8]) -> Vec<Vec<u8>> {
     let mut runs: Vec<Vec<u8>> = Vec::new();
     let mut rest = log;

@@ -1,20 +1,20 @@
 //! A jail of namespaces: no network, no processes but its own, and no program but a logger under many names.
 //!
 //! The shell itself, and a few programs that start others (`env`, `xargs`, …), are the real ones of this machine, so
-//! that it shows what they really do; these too are logged first.
+//! that their real behaviour counts; they are logged first, too.
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 
 use super::inside;
 
-/// Programs that are logged and then run for real, where this machine has them.
+/// Programs that are logged and then run for real, if this machine has them.
 const REAL: &[&str] = &[
     "bash", "zsh", "sh", "env", "nohup", "nice", "timeout", "setsid", "stdbuf", "xargs", "find", "echo",
     "cat", "tee",
 ];
 
-/// Programs that are only logged. Of every other name the shells tell us themselves.
+/// Programs that are only logged. All other names are logged by the shells.
 const LOGGED: &[&str] = &["rm", "id", "ls", "git", "curl", "sudo"];
 
 /// Where the dynamic linker and its libraries are on different systems.
@@ -32,7 +32,7 @@ impl Jail {
         Self { shell }
     }
 
-    /// Returns why this machine cannot make such a jail, or that it can.
+    /// Returns an error if this machine cannot make such a jail.
     pub(super) fn works(self) -> Result<(), String> {
         if on_this_machine(self.shell).is_none() {
             return Err(format!("{} is missing: run `cargo xtask setup`", self.shell));
@@ -46,7 +46,7 @@ impl Jail {
         }
     }
 
-    /// Runs texts that are separated by NUL, and returns what they ran.
+    /// Runs NUL-separated texts, and returns their runs.
     pub(super) fn run(self, texts: &str) -> io::Result<Vec<u8>> {
         let mut jail = self.command()?;
         let mut child = jail.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;

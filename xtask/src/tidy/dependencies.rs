@@ -1,4 +1,4 @@
-//! The table of dependencies in ARCHITECTURE.md: each one, what it does for us, and what is written by hand beside it.
+//! The table of dependencies in ARCHITECTURE.md: each dependency, its purpose, and code of our own beside it.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let rows = rows(&document.text);
     let has_row = |name: &str| rows.iter().any(|(_, row)| row == name);
     let unexplained = normal.iter().filter(|(_, name)| !has_row(name)).map(|(line, name)| {
-        let message =
-            format!("`{name}` has no row under \"{HEADING}\" of {DOCUMENT}; say what it does for us");
+        let message = format!("`{name}` has no row under \"{HEADING}\" of {DOCUMENT}; describe its purpose");
         Problem::new(&root.path, *line, message)
     });
     let is_used = |name: &str| normal.iter().any(|(_, known)| known == name);
@@ -34,7 +33,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     unexplained.chain(gone).collect()
 }
 
-/// The foreign packages that are compiled into what users run: those of tests, benches and builds are not.
+/// External packages that are compiled into the product; not those of tests, benches and builds.
 fn compiled(tree: &Tree) -> BTreeSet<String> {
     let crates =
         tree.crate_folders().into_iter().filter_map(|folder| tree.file(&format!("{folder}/Cargo.toml")));

@@ -1,4 +1,4 @@
-//! What a fuzz target looks like: one line, which calls a property that the stable tests call too.
+//! Form of a fuzz target: one line that calls a property, which the stable tests call too.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     targets.into_iter().flat_map(|(file, at)| faults(tree, file, at)).chain(twice).collect()
 }
 
-/// A crate's folder and the name of a target, from the path of the target.
+/// Returns a crate's folder and the name of a target, from the path of the target.
 fn target_of(path: &str) -> Option<(&str, &str)> {
     let (folder, name) = path.split_once("/fuzz/fuzz_targets/")?;
     Some((folder, name.strip_suffix(".rs")?))

@@ -1,4 +1,4 @@
-//! What a source file declares: types, functions, constants and modules, with their names.
+//! Declarations of a source file: types, functions, constants and modules, with their names.
 
 use super::tree::{File, numbered};
 
@@ -9,19 +9,19 @@ pub(super) struct Item<'c> {
     pub(super) line: usize,
     /// The keyword: `struct`, `fn`, `const` …
     pub(super) kind: &'c str,
-    /// The name that it gives.
+    /// Name of the item.
     pub(super) name: &'c str,
-    /// Whether other crates may name it, as far as its own line says.
+    /// Whether it is `pub` on its own line.
     pub(super) is_public: bool,
-    /// Whether it stands at the left margin, and so in no `impl` and no `mod`.
+    /// Whether it is at the left margin, and so in no `impl` and no `mod`.
     pub(super) is_outermost: bool,
 }
 
-/// The keywords that declare something.
+/// Keywords that declare an item.
 const KINDS: &[&str] =
     &["struct", "enum", "union", "trait", "type", "fn", "const", "static", "mod", "macro_rules!"];
 
-/// The keywords that may stand before them.
+/// Keywords that may precede them.
 const MODIFIERS: &[&str] = &["unsafe", "async", "default", "extern", "\"\"", "mut"];
 
 /// The keywords that declare a type.

@@ -1,4 +1,4 @@
-//! The ledger, `LEDGER.md`, and the invariants of `ARCHITECTURE.md`: what no test answers is a promise and no more.
+//! The ledger, `LEDGER.md`, and the invariants of `ARCHITECTURE.md`: a promise needs a test.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, has_word, numbered};

@@ -1,9 +1,9 @@
-//! What must not be left behind in committed code.
+//! Things that must not be left in committed code.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, has_word, numbered};
 
-/// Words that must not stand in code, and why. clippy holds some of them too, but not in every configuration and not
+/// Words that must not occur in code, and why. clippy checks some of them too, but not in every configuration and not
 /// in fuzz targets.
 const IN_CODE: &[(&str, &str)] = &[
     ("todo!", "committed code is finished; finish it or leave it out"),
@@ -14,16 +14,13 @@ const IN_CODE: &[(&str, &str)] = &[
     ("#![allow(", "it stays when it is no longer needed; write `#![expect(…, reason = \"…\")]`"),
 ];
 
-/// Marks that must not stand in comments.
+/// Marks that must not occur in comments.
 const IN_COMMENTS: &[(&str, &str)] = &[
     ("FIXME", "mend it, or write an issue"),
     ("TODO", "do it, or write an issue"),
-    ("XXX", "say what is odd in a sentence, or mend it"),
-    ("```ignore", "an example that nobody runs grows stale; write `no_run`, or `text` where it is no Rust"),
-    (
-        "```rust,ignore",
-        "an example that nobody runs grows stale; write `no_run`, or `text` where it is no Rust",
-    ),
+    ("XXX", "describe the problem in a sentence, or fix it"),
+    ("```ignore", "an example that is not run grows stale; write `no_run`, or `text` if it is not Rust"),
+    ("```rust,ignore", "an example that is not run grows stale; write `no_run`, or `text` if it is not Rust"),
 ];
 
 /// Returns the leftovers in the Rust sources.
@@ -49,7 +46,7 @@ fn problem(file: &File, line: usize, mark: &str, why: &str) -> Problem {
     Problem::new(&file.path, line, format!("`{mark}`: {why}"))
 }
 
-/// Relaxed lints without a reason. The attribute may go over several lines.
+/// Relaxed lints without a reason. The attribute may span several lines.
 fn bare_expectations(file: &File) -> Vec<Problem> {
     let starts = ["#[expect(", "#![expect("].iter().flat_map(|start| file.code.match_indices(start));
     let bare = starts.filter(|(at, _)| {

@@ -1,6 +1,6 @@
-//! Tells code from comments and literals in Rust source, so that a word in a string is not taken for code.
+//! Distinguishes code from comments and literals in Rust source, so that a word in a string is not taken for code.
 
-/// What a piece of source is.
+/// Kind of a piece of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Code,
@@ -20,7 +20,7 @@ pub(super) fn code_and_comments(source: &str) -> (String, String) {
             Kind::Code => push(&mut code, &mut comments, text),
             Kind::Comment => push(&mut comments, &mut code, text),
             Kind::Literal => {
-                // The quotes stay: they show that something stood there.
+                // Keep the quotes, which mark the place of the literal.
                 code.push('"');
                 push(&mut String::new(), &mut comments, text);
                 code.extend(text.chars().filter(|&c| c == '\n'));
@@ -38,7 +38,7 @@ fn push(shown: &mut String, blank: &mut String, text: &str) {
     blank.extend(text.chars().filter(|&c| c == '\n'));
 }
 
-/// The kind and length of the piece that `rest` begins with.
+/// Returns the kind and length of the first piece of `rest`.
 fn piece(rest: &str) -> (Kind, usize) {
     if rest.starts_with("//") {
         (Kind::Comment, rest.find('\n').unwrap_or(rest.len()))

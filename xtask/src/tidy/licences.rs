@@ -1,4 +1,4 @@
-//! The licences of everything that is compiled in. `deny.toml` says which are allowed, for `cargo deny` too.
+//! Licences of everything that is compiled in. `deny.toml` lists the allowed ones, for `cargo deny` too.
 
 use crate::checks::Verdict;
 use crate::json::Json;

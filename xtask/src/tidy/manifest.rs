@@ -5,7 +5,7 @@ use super::tree::{File, numbered};
 /// A line `key = value` of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// The table that it stands in, such as `dev-dependencies`.
+    /// The table that contains it, such as `dev-dependencies`.
     pub(super) table: String,
     /// The key as written, such as `serde` or `version.workspace`.
     pub(super) key: String,
@@ -44,7 +44,7 @@ pub(super) fn entries(manifest: &File) -> Vec<Entry> {
 }
 
 impl Entry {
-    /// Whether the entry names a dependency, of whatever kind and for whatever platform.
+    /// Whether the entry is a dependency of any kind, for any platform.
     pub(super) fn is_dependency(&self) -> bool {
         self.table.ends_with("dependencies") && !self.table.starts_with("workspace")
     }

@@ -1,20 +1,20 @@
-//! What the manifests must say: everything shared is said once, at the root.
+//! Rules for manifests: shared values are defined once, at the root.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
 use super::tree::{File, Tree};
 
-/// What each crate inherits from the workspace.
+/// Keys that each crate inherits from the workspace.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "authors"];
 
-/// What each crate that is published inherits as well.
+/// Keys that each published crate inherits as well.
 const INHERITED_BY_PUBLISHED: &[&str] = &["publish", "repository"];
 
-/// What each crate that is published says itself, and why a reader of a registry needs it.
+/// Keys that each published crate sets itself, and why a reader of a registry needs them.
 const SAID_BY_PUBLISHED: &[(&str, &str)] = &[
     ("readme", "the front page of the package"),
     ("documentation", "where the interface is explained"),
-    ("keywords", "how a stranger finds it"),
+    ("keywords", "how users find it"),
     ("categories", "where a registry lists it"),
     ("exclude", "what a user has no use for: tests read seeds that are not in the package"),
 ];
@@ -73,7 +73,7 @@ fn problems_of_crate(folder: &str, manifest: &File) -> Vec<Problem> {
     problems
 }
 
-/// What a published crate does not say about itself.
+/// Missing keys of a published crate.
 fn unsaid(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
     let says = |key: &str| entries.iter().any(|entry| entry.table == "package" && entry.key == key);
     let unsaid = SAID_BY_PUBLISHED.iter().filter(|(key, _)| !says(key));
@@ -85,7 +85,7 @@ fn own_versions(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
     let own = entries.iter().filter(|entry| {
         let inherits =
             entry.key.ends_with(".workspace") || entry.value.replace(' ', "").contains("workspace=true");
-        // A header such as `[dependencies.serde]` says nothing yet, and its lines stand in a table of its own.
+        // A header such as `[dependencies.serde]` has no value; its lines are in a table of its own.
         entry.is_dependency() && !inherits && !entry.value.is_empty()
     });
     own.map(|entry| {
@@ -98,7 +98,7 @@ fn own_versions(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
     .collect()
 }
 
-/// Features without a comment that says what they bring.
+/// Features without a comment about their purpose.
 fn bare_features(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
     let line_at = |line: usize| manifest.text.lines().nth(line - 1).unwrap_or_default();
     let features = entries.iter().filter(|entry| entry.table == "features" && entry.key != "default");
@@ -113,7 +113,7 @@ fn bare_features(manifest: &File, entries: &[Entry]) -> Vec<Problem> {
     .collect()
 }
 
-/// Dependencies of the workspace that nobody uses, or whose default features are left on unseen.
+/// Workspace dependencies that no crate uses, or whose default features are left on.
 fn problems_of_root(tree: &Tree) -> Vec<Problem> {
     let Some(root) = tree.file("Cargo.toml") else { return Vec::new() };
     let members =
@@ -125,7 +125,7 @@ fn problems_of_root(tree: &Tree) -> Vec<Problem> {
         .collect();
     let mut problems = Vec::new();
     for entry in entries(root).iter().filter(|entry| entry.table == "workspace.dependencies") {
-        // A crate of our own may stand there before another one needs it.
+        // A crate of our own may be listed before another one needs it.
         if !used.contains(&entry.key) && !entry.key.starts_with("stockade-") {
             let message = format!("no crate uses `{}`; take it out", entry.key);
             problems.push(Problem::new(&root.path, entry.line, message));

@@ -1,9 +1,9 @@
-//! Links in Markdown that lead nowhere.
+//! Broken links in Markdown.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, numbered};
 
-/// Demonstration skills and transcripts link to whatever they please.
+/// Demonstration skills and transcripts may contain any link.
 const EXEMPT: &[&str] = &["examples/skills/", "/tests/"];
 
 /// Returns the links to files and headings that are not there.

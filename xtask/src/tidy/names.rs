@@ -1,4 +1,4 @@
-//! Names that mean one thing: in the whole workspace, and to whoever meets them first.
+//! Names with one meaning: in the whole workspace, and for a reader who is new.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use super::items::{Item, items, words};
 use super::problem::Problem;
 use super::tree::{File, Tree};
 
-/// What a constant that bounds something is not called.
+/// Words that a limit is not called by; it is `MAX_…`.
 const NOT_MAX: &[&str] = &["most", "longest", "heaviest", "deepest", "largest"];
 
-/// Private words for what the field has a name for, and that name. A few words side by side are one term.
+/// Private words for which the field has a term, and that term. A few synonyms are one term.
 const SYNONYMS: &[(&str, &str)] = &[
     ("sieve", "prefilter"),
     ("sift", "run"),
@@ -35,7 +35,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("appetite", "demand"),
 ];
 
-/// Returns names that stand for two things, or that a newcomer could not guess.
+/// Returns names with two meanings, or that a newcomer could not guess.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = doubles(tree);
     for (file, item) in declared(tree) {
@@ -50,7 +50,7 @@ fn declared(tree: &Tree) -> impl Iterator<Item = (&File, Item<'_>)> {
     files.flat_map(|file| items(file).map(move |item| (file, item)))
 }
 
-/// Public types of one name. A type that is written once for each system stands in one file and counts once.
+/// Public types of the same name. A type that is written once for each system in one file counts once.
 fn doubles(tree: &Tree) -> Vec<Problem> {
     let mut places: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     let types = declared(tree).filter(|(_, item)| item.is_public && item.is_outermost && item.is_type());
@@ -83,7 +83,7 @@ fn not_max(item: &Item<'_>) -> Option<String> {
 fn private_word(item: &Item<'_>) -> Option<String> {
     let name = words(item.name).join(" ");
     let (word, say) = SYNONYMS.iter().find(|(word, _)| item.is_public && contains_words(&name, word))?;
-    Some(format!("`{}`: say `{say}` for `{word}`, as the glossary does", item.name))
+    Some(format!("`{}`: use `{say}` instead of `{word}`", item.name))
 }
 
 fn contains_words(name: &str, term: &str) -> bool {

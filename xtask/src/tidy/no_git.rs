@@ -1,4 +1,5 @@
-//! Nothing of this repository starts git where a stranger's repository may be: it runs what that names.
+//! No code of this repository starts git in a repository that may be untrusted: git runs programs that the repository
+//! names.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, numbered};
@@ -19,7 +20,7 @@ fn problems_of(file: &File) -> Vec<Problem> {
     let lines = file.code_before_tests().lines().count();
     let names = |(_, line): &(usize, &str)| NAMES.iter().any(|name| line.contains(name));
     let named = numbered(&file.text).take(lines).filter(names);
-    let message = "this file starts programs and names git, which runs what the repository of a stranger says; `find_git` of \
+    let message = "this file starts programs and names git, which runs what an untrusted repository names; `find_git` of \
                    the crate `files` reads what there is to know without it";
     named.map(|(line, _)| Problem::new(&file.path, line, message)).collect()
 }
@@ -30,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_starts_programs_does_not_name_git() {
+    fn files_that_start_programs_do_not_name_git() {
         for text in [
             "fn f() {\n    std::process::Command::new(\"git\").arg(\"status\");\n}\n",
             "fn f() {\n    run(\"/usr/bin/git\");\n}\nfn run(name: &str) { Command::new(name); }\n",

@@ -1,4 +1,4 @@
-//! Paths that only exist on somebody's machine.
+//! Paths that exist only on a developer's machine.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, numbered};
@@ -13,7 +13,7 @@ const MACHINES: &[&str] = &[
     "/builds/",
 ];
 
-/// Where such paths are written down on purpose.
+/// Files that contain such paths on purpose.
 const EXEMPT: &[&str] = &["xtask/src/tidy/paths.rs"];
 
 /// Returns the places that name such a path.

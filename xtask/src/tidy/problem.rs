@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A fault, where it stands, why it is one, and what to do.
+/// A problem with its position, reason and fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     path: String,
@@ -11,7 +11,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// A fault in a line of a file. The message says what, why and the fix.
+    /// A problem in a line of a file. The message contains the problem, the reason and the fix.
     pub(crate) fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, message: message.into() }
     }
@@ -23,7 +23,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Runs a check on files made up for a test, and returns what it says.
+/// Runs a check on synthetic files, and returns its messages.
 #[cfg(test)]
 pub(crate) fn said(check: super::CheckTree, files: &[(&str, &str)]) -> Vec<String> {
     check(&super::tree::Tree::of(files)).iter().map(ToString::to_string).collect()

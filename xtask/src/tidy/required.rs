@@ -3,7 +3,7 @@
 use super::problem::Problem;
 use super::tree::Tree;
 
-/// What a stranger looks for at the top.
+/// Files that a visitor expects at the top.
 const AT_THE_TOP: &[&str] = &[
     "README.md",
     "ARCHITECTURE.md",
@@ -20,7 +20,7 @@ const AT_THE_TOP: &[&str] = &[
     ".ci/run",
 ];
 
-/// What each library crate has.
+/// Files of each library crate.
 const IN_A_LIBRARY: &[&str] = &["README.md", "tests/it/main.rs"];
 
 /// Returns the files that are missing.

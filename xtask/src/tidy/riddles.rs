@@ -6,10 +6,10 @@ use super::items::items;
 use super::problem::Problem;
 use super::tree::{File, Tree};
 
-/// The fewest words that can explain something.
+/// Minimum number of words of an explanation.
 const MIN_WORDS: usize = 4;
 
-/// Returns the documentation that is shown beside a name and does not say what it is.
+/// Returns documentation of items that is too short to explain them.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     tree.rust().filter(|file| tree.is_product(file)).flat_map(riddles).collect()
 }
@@ -53,11 +53,11 @@ fn variant(code: &str) -> &str {
     code.trim().split(['(', '{', ',', '=', ':']).next().unwrap_or_default().trim()
 }
 
-/// Follows braces, to know where the variants of an `enum` stand.
+/// Tracks braces, to recognise the variants of an `enum`.
 #[derive(Debug, Default)]
 struct Enums {
     depth: usize,
-    /// How deep the variants of the enum stand that was opened, if one is open.
+    /// Brace depth of the variants of the open enum, if one is open.
     variants: Option<usize>,
 }
 

@@ -9,7 +9,7 @@ const MAX_LINES: usize = 600;
 /// Files that may be longer: each is one table.
 const TABLES: &[&str] = &["crates/scanner/src/rules/", "crates/sanitize/src/tables.rs"];
 
-/// Folders whose text is what a program prints or reads, blanks and all.
+/// Directories whose text is the input or output of programs, including blanks.
 const VERBATIM: &[&str] = &["/tests/", "examples/"];
 
 /// Returns stray blanks and missing line ends.

@@ -1,20 +1,20 @@
-//! Where `unsafe` may stand: nowhere, but for a short table.
+//! Restricts `unsafe` to a short table of files.
 
 use super::problem::Problem;
 use super::tree::{File, Tree, has_word, numbered};
 
-/// Files in which `unsafe` may stand, and why. A name that ends in `/` is a folder.
+/// Files that may contain `unsafe`, and why. A name that ends in `/` is a directory.
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/sys.rs", "one system call a function"),
     ("crates/exec-sandbox/src/sys/", "one system call a function"),
 ];
 
-/// Crates whose root cannot forbid unsafe code altogether, and the lines that it says instead.
+/// Crates whose root cannot forbid unsafe code altogether, and the lines that it has instead.
 const ROOTS: &[(&str, &[&str])] = &[("crates/exec-sandbox/src/lib.rs", &["#![deny(unsafe_code)]"])];
 
 const FORBID: &str = "#![forbid(unsafe_code)]";
 
-/// Returns unsafe code that nobody allowed, and crate roots that do not forbid it.
+/// Returns unsafe code outside of the table, and crate roots that do not forbid it.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems: Vec<Problem> = tree.rust().filter(|file| !may_be_unsafe(file)).flat_map(uses).collect();
     for folder in tree.crate_folders() {

@@ -1,4 +1,4 @@
-//! What the two doors answer, read from their JSON.
+//! Answers of both entry points, parsed from their JSON.
 
 use crate::json::Json;
 
@@ -14,7 +14,8 @@ pub(super) fn wrong(one: &Try, door: &str, answer: Option<Strictness>) -> Option
     (!holds).then(|| format!("{door} says {} of {}, and must say {wanted}", answer.word(), shown(one)))
 }
 
-/// Returns what is wrong with how a command is shown: what runs is not in sight, or a character moves or hides it.
+/// Returns what is wrong with the display of a command: the program that runs is not visible, or a character moves or
+/// hides it.
 pub(super) fn hidden(one: &Try, output: &str) -> Option<String> {
     let Question::Shown(_) = one.question else { return None };
     let moves = output.chars().find(|&c| c != '\n' && (c.is_control() || is_invisible(c)));
@@ -27,7 +28,7 @@ pub(super) fn hidden(one: &Try, output: &str) -> Option<String> {
     }
 }
 
-/// Characters that take no room, change the direction, or look like a blank and are none.
+/// Characters that have no width, change the direction, or imitate a blank.
 const fn is_invisible(c: char) -> bool {
     matches!(c, '\u{a0}' | '\u{ad}' | '\u{115f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
@@ -53,7 +54,7 @@ pub(super) fn of_serve(text: &str) -> Vec<(usize, Option<Strictness>)> {
         .collect()
 }
 
-/// A question as a person would ask it, with what cannot be seen escaped, and cut where it is long.
+/// Formats a question for display: invisible characters are escaped, and a long one is cut.
 fn shown(one: &Try) -> String {
     /// The most characters of a command that are shown.
     const MAX_SHOWN: usize = 100;

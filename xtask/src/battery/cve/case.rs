@@ -1,36 +1,36 @@
-//! What a row of the tables says: an attack, what it finds on the disk, and what must hold of the answers.
+//! A row of the tables: an attack, its files on the disk, and the required answers.
 
 /// An attack that was published.
 #[derive(Debug)]
 pub(super) struct Case {
-    /// What it is published as: `CVE-2026-45033`, or a product and its version where there is no number.
+    /// Its published name: `CVE-2026-45033`, or a product and its version if there is no number.
     pub(super) id: &'static str,
     /// How it works, in a few words.
     pub(super) attack: &'static str,
-    /// What lies in the folder of the workspace, and beside it.
+    /// Files in the workspace, and beside it.
     pub(super) on_disk: &'static [OnDisk],
-    /// What is asked for.
+    /// The questions.
     pub(super) tries: &'static [Try],
 }
 
 /// Something on the disk. Names start at the workspace.
 #[derive(Debug)]
 pub(super) enum OnDisk {
-    /// An empty folder, with those above it.
+    /// An empty directory, with its parents.
     Folder(&'static str),
-    /// A file and what it holds; `{marker}` is the file that tells that a program was started.
+    /// A file and its content; `{marker}` is the file that records the start of a program.
     File(&'static str, &'static str),
-    /// What git takes for a repository, whatever it is called, with its settings.
+    /// A directory that git accepts as a repository, with its settings.
     Repository(&'static str, &'static str),
-    /// A link, and where it leads as it is written.
+    /// A link and its target, as written.
     Link(&'static str, &'static str),
 }
 
-/// A question, and what must hold of its answer.
+/// A question, and the required answer.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Try {
     pub(super) question: Question,
-    /// The folder that it is asked in, below the workspace.
+    /// The directory in which it is asked, below the workspace.
     pub(super) folder: &'static str,
     pub(super) must: Must,
 }
@@ -38,18 +38,18 @@ pub(super) struct Try {
 /// What is asked.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Question {
-    /// What becomes of a command, in which `{blanks}` is longer than many look; `rules` is a file of rules of the user's
-    /// own.
+    /// Decision about a command, in which `{blanks}` is longer than many displays; `rules` is a file of the user's
+    /// own rules.
     Command { text: &'static str, shell: &'static str, rules: &'static str },
     /// Whether a tool may read or write a path, where one more glob is denied.
     Path { access: &'static str, path: &'static str, deny: &'static str },
-    /// How a command is shown to whoever approves it: whole, with `./payload` in sight and nothing that hides it.
+    /// Display of a command to its approver: complete, with `./payload` visible and not hidden by anything.
     Shown(&'static str),
-    /// Nothing: the program is run with these arguments, and may start no other.
+    /// No question: the program is run with these arguments, and must not start another.
     Run(&'static [&'static str]),
 }
 
-/// What must hold of an answer.
+/// Requirement on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Must {
     /// It is at least as strict as this.
@@ -72,7 +72,7 @@ pub(super) enum Strictness {
 }
 
 impl Strictness {
-    /// Reads the word that both doors use.
+    /// Parses the word that both entry points use.
     pub(super) fn of(word: &str) -> Option<Self> {
         let all = [Self::Allow, Self::Sandbox, Self::Ask, Self::Deny];
         all.into_iter().find(|one| one.word() == word)
@@ -104,7 +104,7 @@ pub(super) const fn write(path: &'static str) -> Try {
     access("write", path)
 }
 
-/// A command that must be shown as what it is.
+/// A command that must be displayed truthfully.
 pub(super) const fn shown(text: &'static str) -> Try {
     let must = Must::BeAtLeast(Strictness::Allow);
     Try { question: Question::Shown(text), folder: "", must }
@@ -122,7 +122,7 @@ const fn access(access: &'static str, path: &'static str) -> Try {
 }
 
 impl Try {
-    /// The same, asked in a folder below the workspace.
+    /// The same, asked in a directory below the workspace.
     pub(super) const fn below(self, folder: &'static str) -> Self {
         Self { folder, ..self }
     }
@@ -162,7 +162,7 @@ impl Try {
         Self { question, ..self }
     }
 
-    /// Whether it is no ordinary neighbour.
+    /// Whether it is an attack, as opposed to an ordinary neighbour.
     #[cfg(test)]
     pub(super) fn is_attack(&self) -> bool {
         self.must != Must::BeAllowed

@@ -1,8 +1,8 @@
-//! Published attacks on what reads a command: texts that a shell takes otherwise than they look.
+//! Published attacks on command parsers: texts that a shell reads differently than they look.
 
 use super::case::{Case, OnDisk, command, shown};
 
-/// What a user allows or denies in these attacks.
+/// Rules of the user in these attacks.
 const NPM_TEST: &str =
     "version = 1\n[[rule]]\nid = \"t\"\nprefix = [\"npm\", \"test\"]\ndecision = \"allow\"\n";
 const NO_RM: &str = "version = 1\n[[rule]]\nid = \"d\"\nprefix = [\"rm\"]\ndecision = \"deny\"\n";
@@ -247,7 +247,7 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         id: "Claude Code 2.1.223",
-        attack: "tabs, blanks and invisible characters hide the end of a command from whoever approves it",
+        attack: "tabs, blanks and invisible characters hide the end of a command from its approver",
         on_disk: &[],
         tries: &[
             command("ls \t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t\t; ./payload"),

@@ -1,4 +1,4 @@
-//! The folder that the attacks lie in, and is gone when they are.
+//! Temporary directory of the attacks.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -6,35 +6,35 @@ use std::path::PathBuf;
 
 use super::case::{Case, OnDisk};
 
-/// A temporary folder, with one below it for each attack.
+/// A temporary directory with one below it for each attack.
 pub(super) struct Disk {
     top: PathBuf,
 }
 
-/// The folder of one attack.
+/// The directories of one attack.
 pub(super) struct Ground {
-    /// What the attack is about.
+    /// The attacked workspace.
     pub(super) workspace: PathBuf,
-    /// Empty: settings of whoever runs this decide nothing.
+    /// Empty, so that settings of the user who runs this do not matter.
     pub(super) home: PathBuf,
-    /// The only folder in which programs are looked for: each leaves the marker there.
+    /// The only directory on the search path: each program in it leaves the marker there.
     pub(super) programs: PathBuf,
     /// Appears when a program was started.
     pub(super) marker: PathBuf,
 }
 
-/// Programs that a tool might start by itself.
+/// Programs that a tool might start on its own.
 const PROGRAMS: &[&str] = &["git", "rg", "sh", "bash", "docker", "npx"];
 
 impl Disk {
     pub(super) fn new() -> io::Result<Self> {
         let top = std::env::temp_dir().join(format!("stockade-attacks-{}", std::process::id()));
         std::fs::create_dir(&top)?;
-        // Links on the way here, as `/tmp` on some machines, are none of what is tried.
+        // Resolve links on the way here, such as `/tmp` on some machines: they are not part of the test.
         Ok(Self { top: top.canonicalize()? })
     }
 
-    /// Makes what an attack needs.
+    /// Creates the files of an attack.
     pub(super) fn prepare(&self, number: usize, case: &Case) -> io::Result<Ground> {
         let folder = self.top.join(number.to_string());
         let at = |name: &str| folder.join(name);
@@ -89,7 +89,7 @@ fn with_parents(path: PathBuf) -> io::Result<PathBuf> {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the temporary folder.
+        // Leftovers are in the temporary directory of the system.
         drop(std::fs::remove_dir_all(&self.top));
     }
 }

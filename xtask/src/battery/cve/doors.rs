@@ -1,4 +1,4 @@
-//! The doors that a question goes through: `stockade check`, once for each, and one `stockade serve` for all of an attack.
+//! Entry points for questions: `stockade check`, once for each, and one `stockade serve` for all of an attack.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::disk::{Disk, Ground};
 use crate::json;
 use crate::program::{Echo, Program};
 
-/// Tries an attack and returns what did not hold.
+/// Tries an attack and returns the wrong answers.
 pub(super) fn missed(program: &Path, disk: &Disk, number: usize, case: &Case) -> io::Result<Vec<String>> {
     let ground = disk.prepare(number, case)?;
     let at_door = Door { program, ground: &ground };
@@ -53,7 +53,7 @@ impl Door<'_> {
         }
     }
 
-    /// What is not asked for a decision, but for what it shows or starts.
+    /// Runs a question that is about display or started programs instead of a decision.
     fn plain(&self, one: &Try) -> Program {
         let program = self.stockade().folder(&self.folder(one));
         match one.question {
@@ -63,7 +63,7 @@ impl Door<'_> {
         }
     }
 
-    /// The command that asks, unless there is nothing to ask.
+    /// Returns the command that asks, if there is a question.
     fn check(&self, one: &Try) -> io::Result<Option<Program>> {
         let folder = self.folder(one);
         let program = self.stockade().arg("check");

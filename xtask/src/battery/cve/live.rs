@@ -1,4 +1,5 @@
-//! Attacks by commands in sandboxes: each is tried without one first, and then with each that this machine can make.
+//! Attacks by sandboxed commands: each is tried without a sandbox first, and then with each that this machine
+//! supports.
 
 use std::io;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 use super::sandbox::{Control, Live, Tier};
 use crate::program::{Echo, Program};
 
-/// An ordinary user, to whom nothing belongs.
-const NOBODY: u32 = 65_534;
+/// An ordinary user who owns nothing.
+const ORDINARY_USER: u32 = 65_534;
 
-/// What is there for every script: a box to put commands into.
+/// Prelude of every script: a function that runs commands in a sandbox.
 const PRELUDE: &str = r#"
 box() {
     if test -n "$CONTROL"; then setsid -w "$@"; return; fi
@@ -39,7 +40,7 @@ server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Echo)
 with open(os.environ["B"] + "/port", "w") as port: port.write(str(server.server_port) + "\n")
 server.serve_forever()
 END
-# A server at `$at` that keeps what it is sent and says it again, and `$T`, which stands for a secret of its user.
+# A server at `$at` that keeps what it is sent and says it again, and `$T`, the placeholder for a secret of its user.
 serve() {
     python3 "$B/server.py" & until test -s "$B/port"; do sleep 0.1; done; at=127.0.0.1:$(cat "$B/port"); touch "$B/log"
     (umask 077; echo "secret-of-the-user-$N" > "$B/token"); OPTIONS="--allow-host $at --secret T=file:$B/token@$at"
@@ -47,18 +48,18 @@ serve() {
 cd "$W"
 "#;
 
-/// Where attacks are tried: the program where anybody reaches it, and what works here.
+/// The program in a place that every user can reach, and the sandboxes that work here.
 pub(super) struct Range {
     program: PathBuf,
     top: PathBuf,
     ways: Vec<(Tier, User)>,
 }
 
-/// Who starts the sandbox.
+/// The user who starts the sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum User {
     Same,
-    Nobody,
+    Ordinary,
 }
 
 /// How the attack went.
@@ -66,12 +67,12 @@ enum User {
 pub(super) struct Tried {
     /// In how many sandboxes it was tried.
     pub(super) asked: usize,
-    /// What did not hold, in sentences.
+    /// Failures, in sentences.
     pub(super) missed: Vec<String>,
 }
 
 impl Range {
-    /// Finds out which sandboxes can be made.
+    /// Determines which sandboxes work.
     pub(super) fn new(program: &Path) -> io::Result<Self> {
         let top = std::env::temp_dir().join(format!("stockade-range-{}", std::process::id()));
         std::fs::create_dir(&top)?;
@@ -81,7 +82,7 @@ impl Range {
         std::fs::copy(program, &own)?;
         let mut range = Self { program: own, top, ways: Vec::new() };
         let is_root = Program::new("id").args(["-u"]).read()?.trim() == "0";
-        let users: &[User] = if is_root { &[User::Same, User::Nobody] } else { &[User::Same] };
+        let users: &[User] = if is_root { &[User::Same, User::Ordinary] } else { &[User::Same] };
         let all = users.iter().flat_map(|user| Tier::ALL.iter().map(|tier| (*tier, *user)));
         for (number, way) in all.enumerate() {
             let works = Live {
@@ -108,21 +109,21 @@ impl Range {
         for (at, way) in self.ways.iter().enumerate().filter(|(_, way)| case.tiers.contains(&way.0)) {
             tried.asked += 1;
             if self.escapes(&format!("{number}-{at}"), case, Some(*way))? {
-                let who = if way.1 == User::Nobody { "an ordinary user" } else { "this user" };
+                let who = if way.1 == User::Ordinary { "an ordinary user" } else { "this user" };
                 tried.missed.push(format!("it succeeds in a {} sandbox of {who}", way.0.name()));
             }
         }
         Ok(tried)
     }
 
-    /// Whether an attack succeeds; without a sandbox where none is named.
+    /// Whether an attack succeeds; without a sandbox if none is named.
     fn escapes(&self, name: &str, case: &Live, way: Option<(Tier, User)>) -> io::Result<bool> {
         let base = self.top.join(name);
         let user = way.map_or(User::Same, |(_, user)| user);
         for folder in ["", "work", "home"] {
             std::fs::create_dir_all(base.join(folder))?;
-            if user == User::Nobody {
-                chown(base.join(folder), Some(NOBODY), Some(NOBODY))?;
+            if user == User::Ordinary {
+                chown(base.join(folder), Some(ORDINARY_USER), Some(ORDINARY_USER))?;
             }
         }
         let script = format!(
@@ -132,9 +133,9 @@ impl Range {
         let nonce = format!("N{}N{}", std::process::id(), name.len() + case.id.len());
         let program = match user {
             User::Same => Program::new("bash"),
-            User::Nobody => {
-                let become_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash"];
-                Program::new("setpriv").args(become_nobody)
+            User::Ordinary => {
+                let become_ordinary = ["--reuid=65534", "--regid=65534", "--clear-groups", "bash"];
+                Program::new("setpriv").args(become_ordinary)
             }
         };
         let program = program.args(["-c", &script]).folder(&base.join("work"));
@@ -157,7 +158,7 @@ impl Range {
 
 impl Drop for Range {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the temporary folder.
+        // Leftovers are in the temporary directory of the system.
         drop(std::fs::remove_dir_all(&self.top));
     }
 }

@@ -1,4 +1,4 @@
-//! Published attacks on what decides about paths.
+//! Published attacks on decisions about paths.
 
 use super::case::OnDisk::{File, Folder, Link};
 use super::case::{Case, command, read, write};

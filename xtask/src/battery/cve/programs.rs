@@ -1,8 +1,8 @@
-//! Published attacks by programs that are allowed and run others, or write, when they are told to in the right way.
+//! Published attacks by allowed programs that run others or write files, given the right options.
 
 use super::case::{Case, OnDisk, command};
 
-/// What a user allows or denies in these attacks.
+/// Rules of the user in these attacks.
 const NPM_TEST: &str =
     "version = 1\n[[rule]]\nid = \"t\"\nprefix = [\"npm\", \"test\"]\ndecision = \"allow\"\n";
 const WRAPPED: &str =

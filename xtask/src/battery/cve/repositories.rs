@@ -1,4 +1,4 @@
-//! Published attacks by what lies in a repository, and is obeyed by the programs that are started there.
+//! Published attacks by files in a repository that programs obey when they are started there.
 
 use super::case::OnDisk::{File, Folder, Link, Repository};
 use super::case::{Case, command, program, write};

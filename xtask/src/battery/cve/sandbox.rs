@@ -1,25 +1,25 @@
-//! Published attacks on sandboxes: on what a command inside reaches, on names that it leaves, and on the helpers outside that
-//! copy, sweep and keep state.
+//! Published attacks on sandboxes: on resources that a command inside can reach, on names that it leaves, and on the
+//! helpers outside that copy, sweep and keep state.
 
 /// An attack by a command in a sandbox.
 #[derive(Debug)]
 pub(super) struct Live {
-    /// What it is published as.
+    /// Its published name.
     pub(super) id: &'static str,
     /// How it works, in a few words.
     pub(super) attack: &'static str,
-    /// Which sandboxes have to hold it.
+    /// Sandboxes that must prevent it.
     pub(super) tiers: &'static [Tier],
-    /// Whether it succeeds where there is no sandbox, which shows that it is one.
+    /// Whether it succeeds without a sandbox, which proves that it is an attack.
     pub(super) control: Control,
-    /// What happens, for bash: `box` runs a command in the sandbox, in the workspace `$W`, with the options `$OPTIONS`. `$B` is a
-    /// folder around it, `$N` a word that nobody inside may learn.
+    /// Bash script of the attack: `box` runs a command in the sandbox, in the workspace `$W`, with the options
+    /// `$OPTIONS`. `$B` is a directory around it, `$N` a word that must remain unknown inside.
     pub(super) script: &'static str,
-    /// What succeeds afterwards, outside, where the attack did; `$OUT` holds what was printed.
+    /// Command that succeeds afterwards, outside, if the attack did; `$OUT` is the printed output.
     pub(super) escaped: &'static str,
 }
 
-/// What makes a sandbox.
+/// Kind of sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tier {
     Native,
@@ -43,18 +43,18 @@ impl Tier {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Control {
     Succeeds,
-    /// It is an attack on what exists with a sandbox alone, or takes rights that nobody has here.
+    /// It attacks something that exists only with a sandbox, or needs rights that are missing here.
     SaysNothing,
 }
 use Control::{SaysNothing, Succeeds};
 
-/// Landlock cannot keep what exists from being changed, and says so.
+/// Landlock cannot protect existing files from changes, and reports that.
 const WITH_NAMES: &[Tier] = &[Tier::Native, Tier::Bwrap];
 
 pub(super) const CASES: &[Live] = &[
     Live {
         id: "CVE-2026-120699",
-        attack: "whoever starts a sandbox mounts the machine into it to write",
+        attack: "the user who starts a sandbox mounts the machine writable into it",
         tiers: Tier::ALL,
         control: SaysNothing,
         script: "mkdir $HOME/.ssh; for at in / /etc $HOME $HOME/.ssh /usr; do OPTIONS=\"--rw $at\" box true && echo LET-IN; done",
@@ -164,10 +164,10 @@ except OSError: pass\" & until grep -q ^port $OUT; do sleep 0.1; done; port=$(aw
         tiers: &[Tier::Native],
         control: SaysNothing,
         script: "serve; box env A=http://$at sh -c 'bearer=\"Authorization: Bearer\"
-            curl -s -H \"$bearer $T\" -H \"x-api-key: of-a-stranger\" $A; curl -s -H \"$bearer $T\" \"$A/?key=of-a-stranger\"
-            curl -s -H \"$bearer of-a-stranger\" $A; curl -s -u me:of-a-stranger $A; curl -s -b session=of-a-stranger $A
+            curl -s -H \"$bearer $T\" -H \"x-api-key: of-another-user\" $A; curl -s -H \"$bearer $T\" \"$A/?key=of-another-user\"
+            curl -s -H \"$bearer of-another-user\" $A; curl -s -u me:of-another-user $A; curl -s -b session=of-another-user $A
             curl -s -H \"$bearer $T\" $A/ordinary'",
-        escaped: "grep -q of-a-stranger $B/log || ! grep -q user-$N $B/log || grep -q user-$N $OUT",
+        escaped: "grep -q of-another-user $B/log || ! grep -q user-$N $B/log || grep -q user-$N $OUT",
     },
     Live {
         id: "CVE-2026-101998",
@@ -180,10 +180,10 @@ except OSError: pass\" & until grep -q ^port $OUT; do sleep 0.1; done; port=$(aw
     },
     Live {
         id: "CVE-2026-86414",
-        attack: "a proxy that asks who somebody is gets what was meant for a host",
+        attack: "a proxy that asks for authentication gets a secret for a host",
         tiers: &[Tier::Native],
         control: SaysNothing,
-        script: "serve; box sh -c 'curl -sv http://of-nobody.example/; curl -sv https://of-nobody.example/'",
+        script: "serve; box sh -c 'curl -sv http://of-no-user.example/; curl -sv https://of-no-user.example/'",
         escaped: "grep -qE 'HTTP/[0-9.]+ 40[17]|[Pp]roxy-[Aa]uthenticate' $OUT || ! grep -q 'HTTP/1.1 403' $OUT",
     },
     Live {

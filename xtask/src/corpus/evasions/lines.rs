@@ -1,14 +1,14 @@
-//! Lines of attacks, written anew.
+//! Rewriting of single lines.
 
-/// What a command begins with.
+/// First words of commands.
 const PROGRAMS: &[&str] = &[
     "bash", "base64", "cat", "chmod", "cp", "crontab", "curl", "docker", "echo", "env", "eval", "find",
     "git", "nc", "node", "npm", "npx", "perl", "pip", "printenv", "python", "python3", "rm", "scp", "sh",
     "socat", "sudo", "tar", "wget", "xmrig",
 ];
 
-/// Writes each command of a line anew: what stands in backticks, or all of the line, where it begins with a program. None, where there
-/// is none.
+/// Rewrites each command of a line: code spans, or the whole line if it begins with a program. `None` if there is no
+/// command.
 pub(super) fn commands(line: &str, rewrite: impl Fn(&str) -> Option<String>) -> Option<String> {
     let is_command = |text: &str| {
         let first = text.split_whitespace().next().unwrap_or_default();
@@ -44,7 +44,7 @@ pub(super) fn words(line: &str, between: &str) -> Option<String> {
     })
 }
 
-/// Writes letters of a line as others, and leaves addresses and what stands in backticks as they are: it would lead elsewhere.
+/// Replaces letters of a line, except in addresses and code spans, whose meaning would change.
 pub(super) fn letters(line: &str, table: &[(char, &str)]) -> Option<String> {
     let letter = |letter: char| {
         let row = table.iter().find(|(plain, _)| *plain == letter);
@@ -57,7 +57,7 @@ pub(super) fn letters(line: &str, table: &[(char, &str)]) -> Option<String> {
     texts(line, |text| text.split(' ').map(word).collect::<Vec<String>>().join(" "))
 }
 
-/// Writes a line of prose anew: one that is no program.
+/// Rewrites a line of prose: one that is not a command.
 pub(super) fn texts(line: &str, rewrite: impl Fn(&str) -> String) -> Option<String> {
     let begin = line.len() - line.trim_start().len();
     let (indent, text) = line.split_at_checked(begin)?;
