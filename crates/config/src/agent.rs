@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
-use stockade_exec_sandbox::egress::{HostList, HostListError, NetPolicy};
+use stockade_egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::{
     ContainerRequest, HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode,
     backend_option,

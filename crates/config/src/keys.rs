@@ -208,7 +208,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
              no use; the broker puts the secret in its place. It stands in a variable of whoever starts commands (`env:NAME`), in a file that \
              nobody else may read (`file:/PATH`), is printed by a command that no shell runs (`cmd:PROGRAM ARGUMENTS`), or lies in the keyring \
              (`keyring:SERVICE/ACCOUNT`). A project switches none of them on: where nobody else sets `enableNodePermissions`, none is lent, and one \
-             whose host a project takes out of `allowedNetHosts` is left out, which is said: see [Secrets](../exec-sandbox/SECRETS.md)."),
+             whose host a project takes out of `allowedNetHosts` is left out, which is said: see [Secrets](../egress/SECRETS.md)."),
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an agent that this configuration does not name, although it names others: it is refused, since its name may be \
              a slip, or has what `agents.*` says. A table names an agent, also an empty one: `[agents.bot]`. `default` and the harnesses that `stockade hook` knows (`claude`, `codex` …) are always known."),

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::config::Config;
 use crate::error::ConfigNotice;
 use crate::layer::{ConfigLayer, Leaf};
-use stockade_exec_sandbox::egress::{HostList, SecretBinding};
+use stockade_egress::{HostList, SecretBinding};
 
 const MUST: &str = "security.permission.enableNodePermissions";
 const HOSTS: &str = "security.permission.allowedNetHosts";

@@ -45,8 +45,6 @@ mod choices;
 pub mod container;
 #[cfg(feature = "e2b")]
 pub mod e2b;
-#[cfg(feature = "egress")]
-pub mod egress;
 mod enforcement;
 mod env;
 mod explain;

@@ -93,10 +93,10 @@ pub use stockade_admission::{ToolResult, admit_result};
 pub use stockade_audit as audit;
 #[cfg(feature = "config")]
 pub use stockade_config as config;
+#[cfg(feature = "config")]
+pub use stockade_egress as egress;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
-#[cfg(feature = "config")]
-pub use stockade_exec_sandbox::egress;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
 pub use stockade_limits as limits;
 #[cfg(all(feature = "config", target_os = "linux"))]

@@ -1,6 +1,6 @@
 //! The address of an API, as somebody writes it who goes through a gateway.
 
-use stockade_exec_sandbox::egress::{Host, NetTarget};
+use stockade_egress::{Host, NetTarget};
 
 use crate::error::DriveError;
 

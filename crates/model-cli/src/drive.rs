@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use stockade_exec_sandbox::egress::SecretBinding;
+use stockade_egress::SecretBinding;
 use stockade_exec_sandbox::{HomeState, HomeView, Limit, MountAccess, SandboxSpec};
 use stockade_text::nearest;
 

@@ -9,11 +9,21 @@ const GROUND_FLOOR: &[(&str, &[&str])] =
     &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[]), ("handoff", &[])];
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
-const LAYERS: &[&str] =
-    &["scanner", "sanitize", "policy", "limits", "output", "eval", "exec-sandbox", "audit", "skill"];
+const LAYERS: &[&str] = &[
+    "scanner",
+    "sanitize",
+    "policy",
+    "limits",
+    "output",
+    "eval",
+    "egress",
+    "exec-sandbox",
+    "audit",
+    "skill",
+];
 
 /// Crates that make something of layers, and which layers each of them may name.
-const ON_THE_SANDBOX: &[(&str, &[&str])] = &[("model-cli", &["exec-sandbox"])];
+const ON_THE_SANDBOX: &[(&str, &[&str])] = &[("model-cli", &["egress", "exec-sandbox"])];
 
 const PREFIX: &str = "stockade-";
 

@@ -22,10 +22,6 @@ const BOUND: &str = "CapBnd";
 /// CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH, to look into a command of another user.
 const OBSERVER: u64 = 1 << 19 | 1 << 2;
 
-/// CAP_CHOWN, CAP_DAC_OVERRIDE and CAP_FOWNER, to write records.
-#[cfg(feature = "egress")]
-const BROKER: u64 = 1 | 1 << 1 | 1 << 3;
-
 /// CAP_KILL and CAP_SYS_RESOURCE, to end a command that ran without a sandbox.
 const END_OTHERS: u64 = 1 << 5 | 1 << 24;
 
@@ -189,78 +185,4 @@ fn a_thread_that_looks_on_can_look_and_do_nothing_else() {
             }
         });
     }
-}
-
-#[cfg(feature = "egress")]
-#[test]
-fn the_threads_of_a_broker_write_records_and_nothing_else() {
-    use stockade_exec_sandbox::egress::{Broker, BrokerOptions, HostList};
-
-    let Some(live) = Live::new() else { return };
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let notes = std::sync::Arc::clone(&seen);
-    // The witness runs in the thread that reads what the command sent.
-    let broker = Broker::start(HostList::default(), BrokerOptions::default(), move |_| {
-        notes.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
-        Ok("a name".to_owned())
-    })
-    .unwrap();
-    let script = "import socket; s = socket.create_connection(('127.0.0.1', 3128)); \
-                  s.sendall(b'CONNECT host.example:443 HTTP/1.1\\r\\nHost: host.example:443\\r\\n\\r\\n'); \
-                  print(s.recv(4096)[:12].decode())";
-    let outcome = live.run(&["python3", "-c", script], |spec| spec.network = broker.network()).unwrap();
-    assert_eq!(String::from_utf8_lossy(&outcome.output.stdout).trim(), "HTTP/1.1 403", "{outcome:?}");
-    let seen = seen.lock().unwrap().clone();
-    assert!(!seen.is_empty());
-    for status in seen.into_iter().chain(threads("broker")) {
-        holds_at_most(&status, BROKER, "the broker");
-    }
-}
-
-#[cfg(feature = "egress")]
-#[test]
-fn the_threads_of_a_gate_write_records_and_nothing_else() {
-    use std::io::{Read as _, Write as _};
-    use std::os::unix::net::{UnixListener, UnixStream};
-    use std::sync::{Arc, Mutex};
-
-    use stockade_exec_sandbox::egress::{BrokerGate, BrokerHandle, Brokered, Gatekeeper};
-
-    #[derive(Default)]
-    struct Nobody(Mutex<Vec<String>>);
-
-    impl Gatekeeper for Nobody {
-        fn knows(&self, _: u32) -> bool {
-            true
-        }
-
-        fn broker(&self, _: &str) -> Option<BrokerHandle> {
-            None
-        }
-
-        fn turned_away(&self, refused: &Brokered) -> Option<String> {
-            assert_eq!(refused.rule, "no-token");
-            self.0.lock().unwrap().push(read(Path::new("/proc/thread-self/status")));
-            None
-        }
-    }
-
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("b.sock");
-    let seen = Arc::<Nobody>::default();
-    let gate = BrokerGate::open(UnixListener::bind(&path).unwrap(), Arc::<Nobody>::clone(&seen)).unwrap();
-    let mut client = UnixStream::connect(&path).unwrap();
-    client.write_all(b"CONNECT host.example:443 HTTP/1.1\r\nHost: host.example:443\r\n\r\n").unwrap();
-    let mut said = String::new();
-    client.read_to_string(&mut said).unwrap();
-    assert!(said.starts_with("HTTP/1.1 403"), "{said}");
-    let seen = seen.0.lock().unwrap().clone();
-    assert!(!seen.is_empty());
-    for status in seen.into_iter().chain(threads("broker-gate")) {
-        holds_at_most(&status, BROKER, "the gate of a broker");
-    }
-    drop(gate);
-    // Nobody comes in any more.
-    let late = UnixStream::connect(&path).and_then(|mut late| late.read(&mut [0]));
-    assert_eq!(late.unwrap_or_default(), 0);
 }

@@ -14,18 +14,6 @@ const TARGETS: &[(&str, Property)] = &[
     ("plans", properties::plans_hold),
     #[cfg(feature = "container")]
     ("container", properties::container),
-    #[cfg(feature = "egress")]
-    ("net_target", properties::net_target),
-    #[cfg(feature = "egress")]
-    ("host_list", properties::host_list),
-    #[cfg(feature = "egress")]
-    ("proxy_request", properties::proxy_request),
-    #[cfg(feature = "egress")]
-    ("client_hello", properties::client_hello),
-    #[cfg(feature = "egress")]
-    ("request_stream", properties::request_stream),
-    #[cfg(feature = "egress")]
-    ("name_query", properties::name_query),
 ];
 
 #[test]

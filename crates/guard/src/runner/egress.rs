@@ -70,7 +70,7 @@ impl EgressProxy {
 
     /// Returns the network of the sandbox that this is the way out of.
     pub(crate) fn network(&self) -> Network {
-        self.broker.network()
+        Network::Proxy(self.broker.handoff())
     }
 
     /// Returns what clients are handed to that come by another way than a sandbox.

@@ -1,10 +1,14 @@
-//! Which hosts a command may talk to: what a text names, what kind of place that is, and what a list says about it.
+//! An egress proxy for sandboxed commands: it admits the hosts of a list and injects secrets into requests.
 //!
-//! Nothing is looked up or connected to here. A name says nothing about where it leads, so whoever connects for a command
-//! has to resolve it, ask [`AddressKind::of`] about every address that comes of it, and connect to one that was judged.
+//! [`HostList`] and [`NetPolicy`] decide which hosts a command may reach: what a text names, what kind of place that is, and what
+//! a list says about it. They look nothing up. A name says nothing about where it leads, so a program that connects for a
+//! command has to resolve it, ask [`AddressKind::of`] about every address that comes of it, and connect to one that was judged.
+//!
+//! On Linux, a `Broker` does so. It accepts connections at the sockets that sandboxes hand out ([`stockade_handoff`]), judges each
+//! request, looks into TLS where a list or a secret needs it, and replaces placeholders by `Secrets` that the command never sees.
 //!
 //! ```
-//! use stockade_exec_sandbox::egress::{HostList, NetPolicy, NetTarget};
+//! use stockade_egress::{HostList, NetPolicy, NetTarget};
 //!
 //! let policy = NetPolicy::Hosts(HostList::compile(&["*.example.com:443".into()])?);
 //! let asked = |text: &str| NetTarget::parse(text).map(|target| policy.decide(&target).is_allowed());
@@ -13,8 +17,18 @@
 //! assert_eq!(asked("api.example.com.evil.test:443"), Ok(false));
 //! assert_eq!(asked("http://169.254.169.254/latest/meta-data/"), Ok(false));
 //! assert!(asked("http://2852039166/").is_err(), "an address in a spelling that hides it");
-//! # Ok::<(), stockade_exec_sandbox::egress::HostListError>(())
+//! # Ok::<(), stockade_egress::HostListError>(())
 //! ```
+
+#![forbid(unsafe_code)]
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "elsewhere hosts are judged and nothing is connected to")
+)]
+
+#[cfg(all(doctest, target_os = "linux"))]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod address;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]

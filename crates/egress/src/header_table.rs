@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_each_row() {
-        let page = include_str!("../../HEADERS.md");
+        let page = include_str!("../HEADERS.md");
         for row in HEADER_TABLE {
             let of = if row.of == Request { "request" } else { "answer" };
             let line = format!("| `{}` | {of} | {} |", row.name, row.why);

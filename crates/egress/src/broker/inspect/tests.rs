@@ -405,10 +405,10 @@ fn silent_clients_are_in_nobodys_way() {
     let mut stream = through(&site, host.port, &[]);
     assert_eq!(ask(&mut stream, &get("/x")).0, 200);
     let began = Instant::now();
-    let (network, trust) = (site.broker.network(), site.broker.shared.inspector.as_ref().unwrap().trust());
+    let (handoff, trust) = (site.broker.handoff(), site.broker.shared.inspector.as_ref().unwrap().trust());
     assert!(trust.file("authorities.pem").exists());
     drop(site);
-    assert!(!trust.file("authorities.pem").exists(), "whoever still plans with it: {network:?}");
+    assert!(!trust.file("authorities.pem").exists(), "whoever still plans with it: {handoff:?}");
     assert!(stream.read(&mut [0]).map_or(true, |read| read == 0));
     assert!(began.elapsed() < Duration::from_secs(5));
 }

@@ -45,7 +45,6 @@ use super::listening;
 use super::secrets::Secrets;
 use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
-use crate::Network;
 pub use gate::{BrokerGate, Gatekeeper};
 use inspect::{Inspector, Rewrite, Wire};
 use ledger::Ledger;
@@ -193,10 +192,10 @@ impl Broker {
         Ok(Self { shared, handoff })
     }
 
-    /// Returns the network of the sandboxes whose egress proxy this is.
+    /// Returns the end of the sandboxes whose egress proxy this is: what their first process hands its sockets to.
     #[must_use]
-    pub fn network(&self) -> Network {
-        Network::Proxy(self.handoff.clone())
+    pub fn handoff(&self) -> ListenerHandoff {
+        self.handoff.clone()
     }
 
     /// Returns what its clients are handed to that come by another way than a sandbox: [`Gatekeeper::broker`].

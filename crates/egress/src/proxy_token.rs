@@ -10,7 +10,7 @@ const HEADER: &str = "proxy-authorization";
 /// is none, or more than one.
 ///
 /// ```
-/// use stockade_exec_sandbox::egress::proxy_token;
+/// use stockade_egress::proxy_token;
 ///
 /// let head = b"CONNECT a.example:443 HTTP/1.1\r\nProxy-Authorization: Bearer 5up3r\r\n\r\n";
 /// assert_eq!(proxy_token(head).as_deref(), Some("5up3r"));
@@ -35,7 +35,7 @@ pub fn proxy_token(head: &[u8]) -> Option<String> {
 /// the whole URL in the place of the path, as a proxy is asked. Any other stays as it is: whoever reads it says what is wrong with it.
 ///
 /// ```
-/// use stockade_exec_sandbox::egress::to_whole_url;
+/// use stockade_egress::to_whole_url;
 ///
 /// let head = b"GET /v1 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 /// assert!(to_whole_url(head).starts_with(b"GET http://a.example/v1 HTTP/1.1\r\n"));
