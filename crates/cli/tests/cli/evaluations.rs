@@ -62,7 +62,7 @@ fn a_check_is_on_record_where_the_configuration_says_so() {
 fn a_check_that_cannot_be_put_on_record_gives_no_answer() {
     for (unrecorded, code) in [("refuse", 3), ("warn", 0)] {
         let config = format!(
-            "[audit]\nevaluations = true\npath = \"/nowhere/audit.jsonl\"\nonUnrecorded = \"{unrecorded}\"\n"
+            "[audit]\nevaluations = true\npath = \"/dev/null/audit.jsonl\"\nonUnrecorded = \"{unrecorded}\"\n"
         );
         let output = stockade(configured(&config).path(), &["check", "command", "ls"]);
         assert_eq!(

@@ -146,5 +146,5 @@ pub(super) const ROWS: &[Row] = &[
     row("audit.anchors", ["[]", "[\"HOME/witness\"]"], Probe::Anchored).at(NO_CRATE),
     row("audit.evaluations", ["false", "true"], Probe::Evaluated).at(NO_CRATE),
     row("audit.onUnrecorded", ["refuse", "warn"], Probe::Evaluated)
-        .with(&[("audit.path", "/nowhere/trail.jsonl"), ("audit.evaluations", "true")]).at(NO_CRATE),
+        .with(&[("audit.path", "/dev/null/trail.jsonl"), ("audit.evaluations", "true")]).at(NO_CRATE),
 ];
