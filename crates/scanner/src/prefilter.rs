@@ -8,17 +8,17 @@
 //! **An example.** Take the pattern `(?i)\bcurl\b[^\n]{0,200}\|\s*(?:ba|z)?sh\b`.
 //!
 //! 1. [`graph`] converts the pattern's automaton to a graph with one node for each position that consumes a byte:
-//!   `c`, `u`, `r`, `l`, two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
+//!    `c`, `u`, `r`, `l`, two hundred times "not a line end", `|`, white space, `b`, `a`, `z`, `s`, `h`.
 //! 2. [`gram`] computes for every node what can surround it. Around the node `h` that is `[|\s az]`, `s`, `h` and
-//!   then no letter, digit or underscore, in either case. Such a sequence of four byte sets is a *gram*. Around some
-//!   `[^\n]` it would be nearly anything.
+//!    then no letter, digit or underscore, in either case. Such a sequence of four byte sets is a *gram*. Around some
+//!    `[^\n]` it would be nearly anything.
 //! 3. [`mod@frequency`] estimates how often each gram occurs in real skills, and [`cut`] picks the cheapest nodes
-//!   that no match can avoid: here just `h`, or the four of `curl` if those were rarer.
+//!    that no match can avoid: here just `h`, or the four of `curl` if those were rarer.
 //! 4. [`bucket`] and [`tables`] sort the grams of all patterns into sixty-four buckets, so that four table lookups
-//!   determine which buckets could begin at a position ([`places`]).
+//!    determine which buckets could begin at a position ([`places`]).
 //! 5. There the grams of the bucket are compared with the next eight bytes, one comparison each, and a gram that
-//!   passes is verified exactly, on up to twelve bytes around it as well. A verified gram makes the pattern a
-//!   candidate, and its [`extent`] bounds a match around it.
+//!    passes is verified exactly, on up to twelve bytes around it as well. A verified gram makes the pattern a
+//!    candidate, and its [`extent`] bounds a match around it.
 //!
 //! **Known as.** A literal prefilter over q-grams (q = 4) of byte classes. The graph is the Glushkov automaton of the
 //! pattern; the choice of grams is a minimum node cut of it (Menger, Ford–Fulkerson, Dinic); the buckets and their
