@@ -184,7 +184,7 @@ pub(crate) fn admit_unlocked(
             read_bundle(path, scanner, &options.files).map_err(|(path, gap)| AdmitError { path, gap })?
         }
     };
-    Ok(Door {
+    Ok(Examination {
         scanner,
         options,
         problems: SkillProblems::new(options.dialect, options.strict),
@@ -296,14 +296,14 @@ impl Admission {
 }
 
 /// State of one admission.
-struct Door<'d> {
+struct Examination<'d> {
     scanner: &'d Scanner,
     options: &'d AdmitOptions,
     problems: SkillProblems,
     findings: Findings,
 }
 
-impl Door<'_> {
+impl Examination<'_> {
     fn judge(mut self, bundle: Bundle) -> Admission {
         let Bundle { name: path, main, folder, mut others } = bundle;
         let start = FilePosition { path: &path, at: TextPosition::START };

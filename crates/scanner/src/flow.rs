@@ -6,7 +6,7 @@
 //! [`Exception::Without`](crate::Exception::Without), what reaches it. Time is linear: every statement is read twice,
 //! and is bounded.
 
-mod held;
+mod contents;
 mod names;
 mod paths;
 mod set;

@@ -1,17 +1,17 @@
-//! Which variables arithmetic reads and sets, by its text.
+//! Variables that arithmetic reads and sets, determined from its text.
 //!
-//! bash(1) and zshmisc(1), ARITHMETIC EVALUATION: the value of a name is evaluated in turn, also the subscript in it, and so a
-//! value `a[$(id)]` runs `id`. Here nothing is evaluated: whatever may be a name is one, and what cannot be told is
-//! [`Event::Data`].
+//! bash(1) and zshmisc(1), ARITHMETIC EVALUATION: the value of a name is evaluated in turn, including its subscript,
+//! so a value `a[$(id)]` runs `id`. This module evaluates nothing: everything that may be a name counts as one, and
+//! everything unknown is [`Event::Data`].
 
-/// Something that arithmetic does.
+/// An effect of arithmetic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Event<'a> {
     /// Evaluates the value of this variable.
     Reads(&'a str),
-    /// Gives this variable a number.
+    /// Sets this variable to a number.
     Sets(&'a str),
-    /// Evaluates something that is no value of a variable: the output of a command, or a parameter.
+    /// Evaluates something other than a variable: the output of a command, or a parameter.
     Data,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Scan<'a> {
             byte if byte.is_ascii_digit() => {
                 let number = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@' | b'.');
                 self.take(number);
-                // `16#ff` has a base; `10#$x` is read on.
+                // `16#ff` has a base; scanning continues behind `10#$x`.
                 if self.byte(0) == b'#' {
                     self.at += 1;
                     self.take(number);
@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Operators after a name that read it and set it.
+/// Operators that read and set the variable before them.
 const ASSIGNING: &[&str] =
     &["++", "--", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=", "**=", "&&=", "||=", "^^="];
 

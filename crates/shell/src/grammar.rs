@@ -1,6 +1,6 @@
 //! Lists and pipelines.
 
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
@@ -110,7 +110,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     /// Reads commands joined by pipes.
     pub(crate) fn pipeline(&mut self) -> Read<Pipeline<'t>> {
         let prefixes = self.prefixes()?;
-        let mut pipeline = Pipeline { prefixes, commands: OneOrMany::None, errors_too: false };
+        let mut pipeline = Pipeline { prefixes, commands: InlineVec::None, errors_too: false };
         match self.stages(&mut pipeline) {
             Ok(()) => Ok(pipeline),
             Err(error) => {

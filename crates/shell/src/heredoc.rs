@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::parser::{Nested, Parser, PendingHeredoc, Read};
 use crate::read_error::ReadErrorKind;
 use crate::tree::{Heredoc, Piece, Word};
@@ -140,7 +140,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         heredoc: &PendingHeredoc,
         start: usize,
         end: usize,
-    ) -> Read<OneOrMany<Piece<'t>>> {
+    ) -> Read<InlineVec<Piece<'t>>> {
         let text = self.text.slice(start, end);
         // Shells remove escaped line ends from the whole body first: also within the quotes of a substitution, and
         // before they remove tabs.
@@ -150,14 +150,14 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
         let strips = heredoc.strips_tabs && text.split('\n').any(|line| line.starts_with('\t'));
         if heredoc.quoted {
             let body = if strips { without_tabs(text).into() } else { self.cow(start, end) };
-            return Ok(OneOrMany::One(Piece::Quoted(body)));
+            return Ok(InlineVec::One(Piece::Quoted(body)));
         }
         if !strips && !text.bytes().any(expands) {
             let is_empty = text.is_empty();
             return Ok(if is_empty {
-                OneOrMany::None
+                InlineVec::None
             } else {
-                OneOrMany::One(Piece::Quoted(self.cow(start, end)))
+                InlineVec::One(Piece::Quoted(self.cow(start, end)))
             });
         }
         if strips {
@@ -169,7 +169,7 @@ impl<'t, 's> Parser<'t, 's, '_, '_> {
     }
 
     /// Reads a text to its end as the body of a here-document: expansions, and quotes that are only letters.
-    pub(crate) fn expanded_text(&mut self) -> Read<OneOrMany<Piece<'t>>> {
+    pub(crate) fn expanded_text(&mut self) -> Read<InlineVec<Piece<'t>>> {
         let mut builder = Builder::default();
         let end = self.expanded_pieces(&mut builder);
         self.pieces_unless(end, &mut builder)?;

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::admission;
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::options::{ReadOptions, Shell};
 use crate::partial::Partial;
 use crate::read_error::{ReadError, ReadErrorKind};
@@ -77,7 +77,7 @@ fn not_admitted(text: &str, admission: Admission) -> Option<ReadError> {
 
 /// A text in which only substitutions mean something, as far as it can be read.
 pub(crate) struct Expanded<'t> {
-    pub(crate) pieces: OneOrMany<Piece<'t>>,
+    pub(crate) pieces: InlineVec<Piece<'t>>,
     pub(crate) heredocs: Vec<Heredoc<'t>>,
     pub(crate) translated: Option<Span>,
     pub(crate) error: Option<ReadError>,
@@ -189,7 +189,7 @@ impl<'t, 's, 'p, 'o> Parser<'t, 's, 'p, 'o> {
     }
 
     /// Reads a text inside this one in which only expansions mean something.
-    pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<OneOrMany<Piece<'t>>> {
+    pub(crate) fn expansions_in(&mut self, nested: Nested<'_>) -> Read<InlineVec<Piece<'t>>> {
         let (text, borrowed, origin) = self.locate(nested);
         let read = self.deeper(|parser| Parser::new(text, borrowed, origin, parser.state).expanded_text());
         self.located_here(read)

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::options::ReadOptions;
 use crate::parser::{Admission, Parsed, Parser, Read, State};
 use crate::read_error::ReadError;
@@ -229,12 +229,12 @@ impl<'t> Parser<'t, '_, '_, '_> {
             Some(Partial::Assignment(assignment)) => command.assignments.push(assignment),
             Some(Partial::Word(word)) => command.words.push(word),
             Some(Partial::Command(inner)) => {
-                let word = self.unknown_word(OneOrMany::None, Some(inner));
+                let word = self.unknown_word(InlineVec::None, Some(inner));
                 command.words.push(word);
             }
             None if command.words.is_empty() => {}
             None => {
-                let word = self.unknown_word(OneOrMany::None, None);
+                let word = self.unknown_word(InlineVec::None, None);
                 command.words.push(word);
             }
         }
@@ -271,7 +271,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             other => {
                 self.state.partial = other;
                 let inner = self.take_command();
-                self.unknown_word(OneOrMany::None, inner)
+                self.unknown_word(InlineVec::None, inner)
             }
         }
     }
@@ -292,7 +292,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     }
 
     /// Returns a word that begins with `pieces`, runs `inner`, and continues in an unknown way.
-    fn unknown_word(&self, mut pieces: OneOrMany<Piece<'t>>, inner: Option<Command<'t>>) -> Word<'t> {
+    fn unknown_word(&self, mut pieces: InlineVec<Piece<'t>>, inner: Option<Command<'t>>) -> Word<'t> {
         let span = self.text.span(self.text.at, self.text.at);
         let mut replaced = |kind| {
             pieces.push(Piece::Expansion(Box::new(Expansion { span, quoted: false, kind })));
@@ -327,7 +327,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
     fn only(&self, fill: impl FnOnce(&mut Simple<'t>)) -> Command<'t> {
         let span = self.text.span(self.text.at, self.text.at);
         let (assignments, redirects) = (Vec::new(), Vec::new());
-        let mut simple = Simple { span, assignments, words: OneOrMany::None, redirects };
+        let mut simple = Simple { span, assignments, words: InlineVec::None, redirects };
         fill(&mut simple);
         Command::Simple(simple)
     }
@@ -347,6 +347,6 @@ fn list_of(command: Command<'_>) -> List<'_> {
 }
 
 fn item(command: Command<'_>) -> Item<'_> {
-    let pipeline = Pipeline { prefixes: Vec::new(), commands: OneOrMany::One(command), errors_too: false };
+    let pipeline = Pipeline { prefixes: Vec::new(), commands: InlineVec::One(command), errors_too: false };
     Item { pipeline, then: Join::Sequence }
 }

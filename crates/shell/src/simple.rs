@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::expansion::{expansions, is_name};
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::options::Shell;
 use crate::parser::{Parser, Read};
 use crate::read_error::ReadErrorKind;
@@ -20,7 +20,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
         let mut command = Simple {
             span: self.text.span(start, start),
             assignments: Vec::new(),
-            words: OneOrMany::None,
+            words: InlineVec::None,
             redirects: Vec::new(),
         };
         let end = match self.simple_parts(&mut command) {
@@ -204,7 +204,7 @@ impl<'t> Parser<'t, '_, '_, '_> {
             return Err(self.refuse_here(ReadErrorKind::Syntax));
         }
         let span = self.text.span(start, self.text.at);
-        let empty = || Word { span, marks: Marks::default(), pieces: OneOrMany::None };
+        let empty = || Word { span, marks: Marks::default(), pieces: InlineVec::None };
         let word = word.unwrap_or_else(empty);
         if self.shell() == Shell::Zsh && self.text.slice(start, self.text.at).contains(":=") {
             return Err(self.refuse(ReadErrorKind::ZshEquals, start));

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::span::Span;
 
 /// Commands in the order in which they are written.
@@ -38,7 +38,7 @@ pub(crate) enum Join {
 pub(crate) struct Pipeline<'t> {
     /// `!` or `time` before the first command.
     pub(crate) prefixes: Vec<Prefix>,
-    pub(crate) commands: OneOrMany<Command<'t>>,
+    pub(crate) commands: InlineVec<Command<'t>>,
     /// Whether any of the pipes is `|&`, which carries errors too.
     pub(crate) errors_too: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) enum Command<'t> {
 pub(crate) struct Simple<'t> {
     pub(crate) span: Span,
     pub(crate) assignments: Vec<Assigned<'t>>,
-    pub(crate) words: OneOrMany<Word<'t>>,
+    pub(crate) words: InlineVec<Word<'t>>,
     pub(crate) redirects: Vec<Redirected<'t>>,
 }
 
@@ -203,7 +203,7 @@ impl RedirectOperator {
 /// The body of a here-document.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heredoc<'t> {
-    pub(crate) body: OneOrMany<Piece<'t>>,
+    pub(crate) body: InlineVec<Piece<'t>>,
 }
 
 /// A word, with its expansions.
@@ -211,7 +211,7 @@ pub(crate) struct Heredoc<'t> {
 pub(crate) struct Word<'t> {
     pub(crate) span: Span,
     pub(crate) marks: Marks,
-    pub(crate) pieces: OneOrMany<Piece<'t>>,
+    pub(crate) pieces: InlineVec<Piece<'t>>,
 }
 
 impl<'t> Word<'t> {
@@ -223,7 +223,7 @@ impl<'t> Word<'t> {
     /// Returns the text of an unquoted word without any special character.
     pub(crate) fn bare(&self) -> Option<&Cow<'t, str>> {
         match &self.pieces {
-            OneOrMany::One(Piece::Bare(text)) => Some(text),
+            InlineVec::One(Piece::Bare(text)) => Some(text),
             _ => None,
         }
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 use crate::admission::refused_unquoted;
-use crate::one_or_many::OneOrMany;
+use crate::inline_vec::InlineVec;
 use crate::options::Shell;
 use crate::parser::{Admission, Parser, Read};
 use crate::read_error::{ReadError, ReadErrorKind};
@@ -14,7 +14,7 @@ use crate::tree::{Expansion, Marks, Piece, Word};
 /// Collects the pieces of a word.
 #[derive(Debug, Default)]
 pub(crate) struct Builder<'t> {
-    pieces: OneOrMany<Piece<'t>>,
+    pieces: InlineVec<Piece<'t>>,
     marks: Marks,
 }
 
@@ -31,7 +31,7 @@ impl<'t> Builder<'t> {
         self.pieces.is_empty()
     }
 
-    pub(crate) fn into_pieces(self) -> OneOrMany<Piece<'t>> {
+    pub(crate) fn into_pieces(self) -> InlineVec<Piece<'t>> {
         self.pieces
     }
 
@@ -51,7 +51,7 @@ impl<'t> Builder<'t> {
 
     fn into_word(self, span: super::span::Span) -> Option<Word<'t>> {
         match self.pieces {
-            OneOrMany::None => None,
+            InlineVec::None => None,
             pieces => Some(Word { span, marks: self.marks, pieces }),
         }
     }

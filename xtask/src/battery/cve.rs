@@ -10,7 +10,7 @@ mod answer;
 mod case;
 mod commands;
 mod disk;
-mod doors;
+mod entry_points;
 mod live;
 mod paths;
 mod programs;
@@ -96,7 +96,7 @@ fn rows(workspace: &Workspace, program: &Path) -> Result<Vec<Row>, String> {
         return Err(format!("SECURITY.md lists {id} as open, but the tables lack this attack"));
     }
     let row = |number: usize, layer: &'static str, case: &'static Case| {
-        let missed = doors::missed(program, &disk, number, case);
+        let missed = entry_points::missed(program, &disk, number, case);
         let missed = missed.map_err(|error| format!("{}: {error}", case.id))?;
         let (id, attack, asked) = (case.id, case.attack, case.tries.len());
         Ok(Row { id, attack, layer, asked, missed, is_listed: open.contains(id) })
@@ -189,7 +189,7 @@ fn score(rows: &[Row]) -> String {
     let open = rows.iter().filter(|row| row.is_listed && !row.missed.is_empty()).count();
     let open = if open == 0 { String::new() } else { format!(", {open} listed as open") };
     format!(
-        "{held} of {} published attacks held{open}; {asked} questions, each at both doors or in one sandbox",
+        "{held} of {} published attacks held{open}; {asked} questions, each at both entry_points or in one sandbox",
         rows.len()
     )
 }
@@ -236,7 +236,7 @@ mod tests {
         let rows = [row(&[], false), row(&["`x` is allow"], true)];
         assert!(
             told(&rows).ends_with(
-                "1 of 2 published attacks held, 1 listed as open; 2 questions, each at both doors or in one sandbox"
+                "1 of 2 published attacks held, 1 listed as open; 2 questions, each at both entry_points or in one sandbox"
             )
         );
     }

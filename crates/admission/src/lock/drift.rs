@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::LockedSkill;
 
 /// Maximum number of items per list in the text for people; programs get all of them.
-const TOLD: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// The difference between a skill and its lock.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -97,11 +97,11 @@ impl fmt::Display for SkillDrift {
             ("files removed", &self.files_removed),
         ] {
             if !list.is_empty() {
-                let more = match list.len().saturating_sub(TOLD) {
+                let more = match list.len().saturating_sub(MAX_LISTED) {
                     0 => String::new(),
                     more => format!(" and {more} more"),
                 };
-                let first: Vec<_> = list.iter().take(TOLD).map(String::as_str).collect();
+                let first: Vec<_> = list.iter().take(MAX_LISTED).map(String::as_str).collect();
                 parts.push(format!("{what}: {}{more}", first.join(", ")));
             }
         }

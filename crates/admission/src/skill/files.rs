@@ -26,12 +26,12 @@ pub struct FileSurface {
     pub text: String,
     /// Whether the text is a command to be judged.
     pub is_command: bool,
-    problem: Option<Told>,
+    problem: Option<Message>,
 }
 
 /// The message about a surface that runs without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Told {
+struct Message {
     rule: &'static str,
     message: &'static str,
     fix: &'static str,
@@ -51,7 +51,7 @@ pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
         line: 1,
         text,
         is_command: false,
-        problem: told(kind),
+        problem: message(kind),
     };
     let row = obeyed(Root::Folder, below.components().map(|part| part.as_os_str().to_string_lossy()));
     let mut found: Vec<FileSurface> = row.into_iter().map(|row| surface(kind_of(row), said(row))).collect();
@@ -72,7 +72,7 @@ pub fn file_surfaces(file: &FileScan<'_>, below: &Path) -> Vec<FileSurface> {
                 SurfaceKind::StartsPrograms => Some(STARTUP),
                 // A file that installation runs is a script like others, at a well-known place.
                 SurfaceKind::Installer if !one.is_command => None,
-                kind => told(kind),
+                kind => message(kind),
             },
         })),
         Err(unread) => found.push(FileSurface {
@@ -99,23 +99,23 @@ fn said(row: &Name) -> String {
     format!("{}: {}", row.tool, row.why)
 }
 
-const STARTUP: Told = Told {
+const STARTUP: Message = Message {
     rule: "startup-code",
     message: "every Python process with this directory on its path runs the line",
     fix: "put the code into a module that is imported explicitly",
 };
 
-const UNREAD: Told = Told {
+const UNREAD: Message = Message {
     rule: "settings-unread",
     message: "these settings could not be parsed, but another program may obey them",
     fix: "write them in plain JSON, YAML or TOML, without a key that is given twice",
 };
 
 /// Messages about each kind that runs without a question, or that cannot be examined.
-const TOLD: &[(SurfaceKind, Told)] = &[
+const MESSAGES: &[(SurfaceKind, Message)] = &[
     (
         SurfaceKind::Hook,
-        Told {
+        Message {
             rule: "hook",
             message: "the file registers a command with programs that use the directory",
             fix: "let the operator register hooks, after reading what they run",
@@ -123,7 +123,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
     (
         SurfaceKind::Server,
-        Told {
+        Message {
             rule: "tool-server",
             message: "the file registers a tool server, which is started or contacted without a question",
             fix: "let the operator register servers, after reading what they run",
@@ -131,7 +131,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
     (
         SurfaceKind::Installer,
-        Told {
+        Message {
             rule: "install-script",
             message: "installing the package in this directory runs a command",
             fix: "remove the script, and list the required commands in the text",
@@ -139,7 +139,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
     (
         SurfaceKind::MachineCode,
-        Told {
+        Message {
             rule: "machine-code",
             message: "compiled code cannot be reviewed",
             fix: "ship the source with build instructions",
@@ -147,7 +147,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
     (
         SurfaceKind::Bytecode,
-        Told {
+        Message {
             rule: "bytecode",
             message: "bytecode runs without its source",
             fix: "ship the source instead",
@@ -155,7 +155,7 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
     (
         SurfaceKind::Archive,
-        Told {
+        Message {
             rule: "archive",
             message: "the archive was not scanned",
             fix: "ship the files unpacked, so that they are scanned",
@@ -163,14 +163,14 @@ const TOLD: &[(SurfaceKind, Told)] = &[
     ),
 ];
 
-fn told(kind: SurfaceKind) -> Option<Told> {
-    TOLD.iter().find(|(known, _)| *known == kind).map(|(_, told)| *told)
+fn message(kind: SurfaceKind) -> Option<Message> {
+    MESSAGES.iter().find(|(known, _)| *known == kind).map(|(_, message)| *message)
 }
 
 impl FileSurface {
     /// Reports what runs without a question.
     pub(crate) fn tell(&self, problems: &mut SkillProblems) {
-        let Some(Told { rule, message, fix }) = self.problem else { return };
+        let Some(Message { rule, message, fix }) = self.problem else { return };
         let position = FilePosition { path: &self.path, at: TextPosition { line: self.line, column: 1 } };
         problems.add(rule, position, format_args!("{message}: {}", first_chars(&self.text)), fix);
     }
@@ -184,8 +184,8 @@ mod tests {
     /// Every problem that is reported has its levels.
     #[test]
     fn every_rule_has_its_levels() {
-        for told in TOLD.iter().map(|(_, told)| told).chain([&STARTUP, &UNREAD]) {
-            assert!(Dialect::rules().any(|known| known == told.rule), "{}", told.rule);
+        for message in MESSAGES.iter().map(|(_, message)| message).chain([&STARTUP, &UNREAD]) {
+            assert!(Dialect::rules().any(|known| known == message.rule), "{}", message.rule);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use arrayvec::ArrayVec;
 
-use super::held::Held;
+use super::contents::Contents;
 use super::paths::{named, words};
 use super::set::{function, set_by};
 use super::sources::{
@@ -27,37 +27,37 @@ pub(super) const MAX_ARGUMENTS: usize = 8;
 pub(super) struct Names<'p> {
     region: Region,
     /// Contents of global names, and return values of functions.
-    held: HashMap<&'p str, Held<'p>>,
+    contents: HashMap<&'p str, Contents<'p>>,
     /// Contents of names in the current function.
-    local: HashMap<&'p str, Held<'p>>,
+    local: HashMap<&'p str, Contents<'p>>,
     functions: HashMap<&'p str, Function<'p>>,
     /// The current function.
     function: Option<&'p str>,
     /// Whether any name has contents.
-    has_held: bool,
+    has_contents: bool,
     /// Contents of names beyond the limit: an unknown name may be any of them.
-    overflow: Held<'p>,
+    overflow: Contents<'p>,
     /// Contents of the previous statement if it was cut: this one continues it.
-    begun: Option<Held<'p>>,
+    begun: Option<Contents<'p>>,
 }
 
 /// A function, and the observed contents of its arguments.
 #[derive(Default)]
 struct Function<'p> {
     arguments: ArrayVec<&'p str, MAX_ARGUMENTS>,
-    given: Held<'p>,
+    given: Contents<'p>,
 }
 
 impl<'p> Names<'p> {
     pub(super) fn new(region: Region) -> Self {
         Self {
             region,
-            held: HashMap::new(),
+            contents: HashMap::new(),
             local: HashMap::new(),
             functions: HashMap::new(),
             function: None,
-            has_held: false,
-            overflow: Held::default(),
+            has_contents: false,
+            overflow: Contents::default(),
             begun: None,
         }
     }
@@ -71,39 +71,39 @@ impl<'p> Names<'p> {
 
     /// Whether no name ever had contents.
     pub(super) fn hold_nothing(&self) -> bool {
-        !self.has_held
+        !self.has_contents
     }
 
     /// Reads a statement: returns its inflows, and updates its names.
     pub(super) fn read(&mut self, program: &'p str, statement: &Range<usize>) -> Inflows {
         let Some(text) = program.get(statement.clone()) else { return Inflows::NONE };
         self.enter(text);
-        let mut held = self.begun.take().unwrap_or_default();
-        self.add_sources(text, &mut held);
-        self.add_files(text, &mut held);
-        self.add_names(text, &mut held);
+        let mut contents = self.begun.take().unwrap_or_default();
+        self.add_sources(text, &mut contents);
+        self.add_files(text, &mut contents);
+        self.add_names(text, &mut contents);
         if self.hashes(text) {
             // A signature or hash of a secret does not reveal it.
-            held.secrets.clear();
-            held.flows = held.flows.without(Inflow::EncodedSecret);
+            contents.secrets.clear();
+            contents.flows = contents.flows.without(Inflow::EncodedSecret);
         }
-        let is_secret = held.flows.has_any_of(SECRETS) || !held.secrets.is_empty();
+        let is_secret = contents.flows.has_any_of(SECRETS) || !contents.secrets.is_empty();
         // Cryptography libraries receive key material from a program's settings.
-        let is_setting = held.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
+        let is_setting = contents.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
         if (is_secret || is_setting) && finds(&ENCODES, text) {
-            held.flows = held.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
+            contents.flows = contents.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
         for found in all(&ADDRESS, text) {
             let host = text.get(found).and_then(|address| address.rsplit(['/', '@']).next()).unwrap_or("");
-            held.keep_host(host);
+            contents.keep_host(host);
         }
-        if !held.is_nothing() {
+        if !contents.is_nothing() {
             // A name that holds only a host carries no data.
-            self.has_held |= !held.flows.is_empty() || !held.secrets.is_empty();
-            self.assign(text, &held);
+            self.has_contents |= !contents.flows.is_empty() || !contents.secrets.is_empty();
+            self.assign(text, &contents);
         }
-        let flows = held.flows_at_sink();
-        self.begun = is_cut(statement).then_some(held);
+        let flows = contents.flows_at_sink();
+        self.begun = is_cut(statement).then_some(contents);
         flows
     }
 
@@ -137,18 +137,18 @@ impl<'p> Names<'p> {
     }
 
     /// Returns the contents of a name that is read.
-    fn known(&self, name: &str) -> Option<&Held<'p>> {
-        let known = self.local.get(name).or_else(|| self.held.get(name));
+    fn known(&self, name: &str) -> Option<&Contents<'p>> {
+        let known = self.local.get(name).or_else(|| self.contents.get(name));
         known.or_else(|| (!self.overflow.is_nothing()).then_some(&self.overflow))
     }
 
-    fn add_sources(&self, text: &'p str, held: &mut Held<'p>) {
+    fn add_sources(&self, text: &'p str, contents: &mut Contents<'p>) {
         let Some(finder) = FINDER.as_ref() else { return };
         for found in finder.find_iter(text) {
             match source(found.pattern().as_usize()) {
                 Some(Source::Inflow(flow)) => {
-                    held.flows = held.flows.with(Inflows::of(&[flow]));
-                    held.is_of_machine |= flow == Inflow::SecretFile;
+                    contents.flows = contents.flows.with(Inflows::of(&[flow]));
+                    contents.is_of_machine |= flow == Inflow::SecretFile;
                 }
                 Some(Source::Variable) => {
                     let matched = text.get(found.range()).unwrap_or_default();
@@ -157,7 +157,7 @@ impl<'p> Names<'p> {
                         .next();
                     let name = name.unwrap_or_default();
                     if is_secret(name) && !shows_who_asks(text, found.start()) {
-                        held.keep_secret(name);
+                        contents.keep_secret(name);
                     }
                 }
                 None => {}
@@ -165,7 +165,7 @@ impl<'p> Names<'p> {
         }
     }
 
-    fn add_files(&self, text: &'p str, held: &mut Held<'p>) {
+    fn add_files(&self, text: &'p str, contents: &mut Contents<'p>) {
         let is_picked = self.region != Region::Code && picks_a_value(text);
         for (at, word) in words(text) {
             let is_no_path = match self.region {
@@ -187,16 +187,16 @@ impl<'p> Names<'p> {
             if flows.has_any_of(OF_FILES) && is_used() {
                 flows = flows.without(Inflow::SecretFile).without(Inflow::Setting);
             }
-            held.flows = held.flows.with(flows);
-            held.is_of_machine |= flows.contains(Inflow::SecretFile) && !is_of_project(word);
+            contents.flows = contents.flows.with(flows);
+            contents.is_of_machine |= flows.contains(Inflow::SecretFile) && !is_of_project(word);
             if let Some(known) = self.known(word) {
-                held.add(known);
+                contents.add(known);
             }
         }
     }
 
-    fn add_names(&self, text: &'p str, held: &mut Held<'p>) {
-        if self.held.is_empty() && self.local.is_empty() && self.overflow.is_nothing() {
+    fn add_names(&self, text: &'p str, contents: &mut Contents<'p>) {
+        if self.contents.is_empty() && self.local.is_empty() && self.overflow.is_nothing() {
             return;
         }
         let is_picked = self.region != Region::Code && picks_a_value(text);
@@ -204,7 +204,7 @@ impl<'p> Names<'p> {
             let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
             let is_for_one = is_picked || shows_who_asks(text, at);
             if is_for_one && known.flows.contains(Inflow::SecretFile) && !known.is_of_machine {
-                held.add(&Held { flows: picked(known.flows), ..known.clone() });
+                contents.add(&Contents { flows: picked(known.flows), ..known.clone() });
                 continue;
             }
             let is_variable = known.flows.is_empty() && !known.secrets.is_empty();
@@ -213,26 +213,26 @@ impl<'p> Names<'p> {
             if (is_variable || is_setting) && shows_who_asks(text, at) {
                 continue;
             }
-            held.add(known);
+            contents.add(known);
         }
     }
 
     /// Assigns contents to the names that a statement sets.
-    fn assign(&mut self, text: &'p str, held: &Held<'p>) {
+    fn assign(&mut self, text: &'p str, contents: &Contents<'p>) {
         for name in set_by(text, self.region) {
-            self.give(name, held);
+            self.give(name, contents);
         }
         if text.trim_start().starts_with("return")
             && let Some(function) = self.function
         {
-            give(&mut self.held, &mut self.overflow, function, held);
+            give(&mut self.contents, &mut self.overflow, function, contents);
         }
-        if held.flows.is_empty() && held.secrets.is_empty() {
+        if contents.flows.is_empty() && contents.secrets.is_empty() {
             return;
         }
         if self.region != Region::Code {
             for (_, word) in words(text).filter(|(_, word)| is_scratch(word)) {
-                self.give(word, held);
+                self.give(word, contents);
             }
         }
         if self.functions.is_empty() {
@@ -243,36 +243,41 @@ impl<'p> Names<'p> {
             if let Some(called) =
                 self.functions.get_mut(name).filter(|_| is_call && self.function != Some(name))
             {
-                called.given.add(held);
+                called.given.add(contents);
             }
         }
     }
 
-    fn give(&mut self, name: &'p str, held: &Held<'p>) {
+    fn give(&mut self, name: &'p str, contents: &Contents<'p>) {
         match self.function {
-            Some(_) => give(&mut self.local, &mut self.overflow, name, held),
-            None => give(&mut self.held, &mut self.overflow, name, held),
+            Some(_) => give(&mut self.local, &mut self.overflow, name, contents),
+            None => give(&mut self.contents, &mut self.overflow, name, contents),
         }
     }
 }
 
 /// Stores the contents of a name, or, beyond the limit, of some name.
-fn give<'p>(names: &mut HashMap<&'p str, Held<'p>>, overflow: &mut Held<'p>, name: &'p str, held: &Held<'p>) {
-    let mut held = held.clone();
+fn give<'p>(
+    names: &mut HashMap<&'p str, Contents<'p>>,
+    overflow: &mut Contents<'p>,
+    name: &'p str,
+    contents: &Contents<'p>,
+) {
+    let mut contents = contents.clone();
     // The name of a file belongs to the statement that contains it.
-    held.flows = held.flows.without(Inflow::StartupFile).without(Inflow::AgentFile);
+    contents.flows = contents.flows.without(Inflow::StartupFile).without(Inflow::AgentFile);
     // A secret in a variable named after a header is used for authentication.
     let lower = name.to_ascii_lowercase();
     if ["header", "auth", "client", "session", "cookie"].iter().any(|word| lower.contains(word)) {
-        held.secrets.clear();
+        contents.secrets.clear();
     }
-    if held.is_nothing() {
+    if contents.is_nothing() {
         return;
     }
     if names.len() < MAX_NAMES || names.contains_key(name) {
-        names.entry(name).or_default().add(&held);
-    } else if !held.flows.is_empty() || !held.secrets.is_empty() {
-        overflow.add(&held);
+        names.entry(name).or_default().add(&contents);
+    } else if !contents.flows.is_empty() || !contents.secrets.is_empty() {
+        overflow.add(&contents);
     }
 }
 

@@ -5,13 +5,15 @@ use crate::json::Json;
 use super::case::{Must, Question, Strictness, Try};
 
 /// Returns what is wrong with an answer.
-pub(super) fn wrong(one: &Try, door: &str, answer: Option<Strictness>) -> Option<String> {
-    let Some(answer) = answer else { return Some(format!("{door} gives no answer to {}", shown(one))) };
+pub(super) fn wrong(one: &Try, entry_point: &str, answer: Option<Strictness>) -> Option<String> {
+    let Some(answer) = answer else {
+        return Some(format!("{entry_point} gives no answer to {}", shown(one)));
+    };
     let (holds, wanted) = match one.must {
         Must::BeAllowed => (answer == Strictness::Allow, "allow".to_owned()),
         Must::BeAtLeast(least) => (answer >= least, format!("at least {}", least.word())),
     };
-    (!holds).then(|| format!("{door} says {} of {}, and must say {wanted}", answer.word(), shown(one)))
+    (!holds).then(|| format!("{entry_point} says {} of {}, and must say {wanted}", answer.word(), shown(one)))
 }
 
 /// Returns what is wrong with the display of a command: the program that runs is not visible, or a character moves or

@@ -14,14 +14,14 @@ const MANY: usize = 4;
 
 /// Elements in order, of which the first needs no memory of its own.
 #[derive(Clone, Default)]
-pub(crate) enum OneOrMany<T> {
+pub(crate) enum InlineVec<T> {
     #[default]
     None,
     One(T),
     Many(Vec<T>),
 }
 
-impl<T> OneOrMany<T> {
+impl<T> InlineVec<T> {
     /// Adds an element at the end.
     pub(crate) fn push(&mut self, element: T) {
         match self {
@@ -39,7 +39,7 @@ impl<T> OneOrMany<T> {
     }
 }
 
-impl<'f, T> IntoIterator for &'f OneOrMany<T> {
+impl<'f, T> IntoIterator for &'f InlineVec<T> {
     type Item = &'f T;
     type IntoIter = std::slice::Iter<'f, T>;
 
@@ -48,7 +48,7 @@ impl<'f, T> IntoIterator for &'f OneOrMany<T> {
     }
 }
 
-impl<T> Deref for OneOrMany<T> {
+impl<T> Deref for InlineVec<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
@@ -60,7 +60,7 @@ impl<T> Deref for OneOrMany<T> {
     }
 }
 
-impl<T> DerefMut for OneOrMany<T> {
+impl<T> DerefMut for InlineVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Self::None => &mut [],
@@ -70,7 +70,7 @@ impl<T> DerefMut for OneOrMany<T> {
     }
 }
 
-impl<T> IntoIterator for OneOrMany<T> {
+impl<T> IntoIterator for InlineVec<T> {
     type Item = T;
     type IntoIter = Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
 
@@ -84,7 +84,7 @@ impl<T> IntoIterator for OneOrMany<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for OneOrMany<T> {
+impl<T: fmt::Debug> fmt::Debug for InlineVec<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn elements_stay_in_their_order() {
-        let mut list = OneOrMany::None;
+        let mut list = InlineVec::None;
         for count in 0..4 {
             let expected: Vec<i32> = (0..count).collect();
             assert_eq!(list[..], expected);

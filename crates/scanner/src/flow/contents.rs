@@ -11,7 +11,7 @@ const MAX_KEPT: usize = 4;
 
 /// Contents of a value.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Held<'p> {
+pub(super) struct Contents<'p> {
     pub(super) flows: Inflows,
     /// Secrets of the environment, by the names of their variables.
     pub(super) secrets: ArrayVec<&'p str, MAX_KEPT>,
@@ -23,7 +23,7 @@ pub(super) struct Held<'p> {
     pub(super) is_over: bool,
 }
 
-impl<'p> Held<'p> {
+impl<'p> Contents<'p> {
     pub(super) fn add(&mut self, more: &Self) {
         self.flows = self.flows.with(more.flows);
         self.is_of_machine |= more.is_of_machine;

@@ -12,12 +12,12 @@ use crate::program::{Echo, Program};
 /// Tries an attack and returns the wrong answers.
 pub(super) fn missed(program: &Path, disk: &Disk, number: usize, case: &Case) -> io::Result<Vec<String>> {
     let ground = disk.prepare(number, case)?;
-    let at_door = Door { program, ground: &ground };
+    let entry_point = EntryPoint { program, ground: &ground };
     let mut missed = Vec::new();
-    let answers = at_door.serve(case.tries)?;
+    let answers = entry_point.serve(case.tries)?;
     for (number, one) in case.tries.iter().enumerate() {
-        let Some(command) = at_door.check(one)? else {
-            let output = at_door.plain(one).run(Echo::Kept)?;
+        let Some(command) = entry_point.check(one)? else {
+            let output = entry_point.plain(one).run(Echo::Kept)?;
             missed.extend(answer::hidden(one, &output.text));
             continue;
         };
@@ -33,12 +33,12 @@ pub(super) fn missed(program: &Path, disk: &Disk, number: usize, case: &Case) ->
 }
 
 /// The program, and where it is asked.
-struct Door<'a> {
+struct EntryPoint<'a> {
     program: &'a Path,
     ground: &'a Ground,
 }
 
-impl Door<'_> {
+impl EntryPoint<'_> {
     fn stockade(&self) -> Program {
         let program = Program::new(self.program).folder(&self.ground.workspace);
         let program = program.env("HOME", &self.ground.home).env("PATH", &self.ground.programs);
