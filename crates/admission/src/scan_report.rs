@@ -1,7 +1,7 @@
-//! What a scan adds up to: numbers, bounded lists of gaps, surfaces and findings that were set aside, and the JSON document of it.
+//! Totals of a scan: numbers, bounded lists of gaps, surfaces and set-aside findings, and their JSON document.
 //!
-//! A caller makes a [`ScanTally`] of each file beside the scan, and adds them in order. [`JSON_HEAD`], [`findings_json`] of each
-//! file and [`summary_json`] are one document, written while the files come.
+//! A caller makes a [`ScanTally`] of each file during the scan, and adds them in order. [`JSON_HEAD`], the
+//! [`findings_json`] of each file and [`summary_json`] together are one document, written while the files arrive.
 
 mod counted;
 mod fields;

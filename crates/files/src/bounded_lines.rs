@@ -1,11 +1,11 @@
-//! Cuts an input into lines. A line that is too long is passed over, and never held whole.
+//! Splits an input into lines. A line that is too long is skipped without being buffered.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// How much is read at once.
+/// Size of one read.
 const CHUNK: usize = 64 << 10;
 
-/// What may stay allocated for the next line.
+/// Maximum capacity that stays allocated for the next line.
 const KEPT: usize = 1 << 20;
 
 /// The lines of an input.
@@ -16,12 +16,12 @@ pub struct BoundedLines<R> {
     max: usize,
 }
 
-/// What the next line is, if there is one.
+/// The next line, or the reason why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BoundedLine<'l> {
     /// A line without its end.
     Whole(&'l [u8]),
-    /// There was one, and it was too long.
+    /// A line that was too long.
     TooLong,
     /// There is no further line.
     End,
@@ -78,7 +78,7 @@ mod tests {
         }
     }
 
-    /// However long a line is, no more of it is held than allowed.
+    /// A long line is never buffered beyond the limit.
     #[test]
     fn a_long_line_is_not_held() {
         let mut lines = BoundedLines::new(io::repeat(b'x').take(50 << 20), 1000);

@@ -1,6 +1,6 @@
-//! Errors with what caused them.
+//! Formatting of errors with their causes.
 
-/// An error and its causes, as one sentence. Some errors say their cause themselves, and some causes only add a number.
+/// Returns an error and its causes as one sentence. Causes that a message already includes are not repeated.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);
     let (mut text, mut last) = (error.to_string(), error.to_string());

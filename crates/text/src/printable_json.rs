@@ -1,4 +1,4 @@
-//! JSON that is as safe on a terminal as text is.
+//! JSON that is safe to print on a terminal.
 
 use std::io::{self, Write};
 
@@ -8,11 +8,11 @@ use serde_json::ser::Formatter;
 
 use crate::escape::is_printable;
 
-/// Returns `value` as JSON on one line. Characters that a terminal obeys or does not show are written `\u001b`, which
-/// is the same text to whoever reads the JSON.
+/// Returns `value` as JSON on one line. Control and invisible characters are written as `\u001b`, which a JSON parser
+/// reads as the same text.
 pub fn to_printable_json(value: &impl Serialize) -> String {
     let mut json = Vec::new();
-    // What is written here has text keys and goes to memory, which leaves nothing that could fail.
+    // Values here have string keys and are written to memory, so serialisation cannot fail.
     value.serialize(&mut Serializer::with_formatter(&mut json, Plain)).ok();
     String::from_utf8(json).unwrap_or_default()
 }

@@ -1,17 +1,17 @@
-//! Counts by name. Untrusted text may hold any number of names.
+//! Counts by name. Untrusted text may contain any number of names.
 
 use std::collections::BTreeMap;
 
-/// The most names that are kept, and the most characters of one.
+/// Maximum number of names, and maximum characters of one.
 const MAX_NAMES: usize = 10_000;
 const MAX_NAME: usize = 200;
 
-/// How often each of `N` things happened, by a name.
+/// Counts of `N` kinds of events, by name.
 #[derive(Debug)]
 pub struct Counted<const N: usize> {
-    /// How often, by name.
+    /// The counts of each name.
     pub by_name: BTreeMap<String, [u64; N]>,
-    /// What belongs to names that came when no more were kept.
+    /// Counts of names beyond the limit.
     pub unnamed: u64,
 }
 
@@ -22,7 +22,7 @@ impl<const N: usize> Default for Counted<N> {
 }
 
 impl<const N: usize> Counted<N> {
-    /// Counts what happened to a name.
+    /// Adds counts for a name.
     pub fn add(&mut self, name: &str, counts: [u64; N]) {
         let name: String = name.chars().take(MAX_NAME).collect();
         if !self.by_name.contains_key(&name) && self.by_name.len() >= MAX_NAMES {
@@ -33,7 +33,7 @@ impl<const N: usize> Counted<N> {
         sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.saturating_add(count));
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another collection.
     pub fn append(&mut self, other: &Self) {
         other.by_name.iter().for_each(|(name, counts)| self.add(name, *counts));
         self.unnamed = self.unnamed.saturating_add(other.unnamed);

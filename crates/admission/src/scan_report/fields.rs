@@ -1,9 +1,9 @@
-//! Fields that several rows have in common.
+//! Fields shared by several rows.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Returns a path as text, and whether that lost something.
+/// Returns a path as text, and whether the conversion was lossy.
 pub fn path_text(path: &Path) -> (Cow<'_, str>, bool) {
     (path.to_string_lossy(), path.to_str().is_none())
 }

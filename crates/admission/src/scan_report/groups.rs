@@ -9,16 +9,16 @@ use stockade_text::escape_path;
 use super::counted::Counted;
 use crate::FileScan;
 
-/// The most folders of skills that are known by name.
+/// Maximum number of skill directories that are tracked.
 const MAX_SKILLS: usize = 20_000;
 
-/// Critical findings and warnings, by where they are.
+/// Numbers of critical findings and warnings, by place.
 #[derive(Debug, Default)]
 pub struct ScanGroups {
     /// By rule.
     pub rules: Counted<2>,
     folders: Counted<2>,
-    /// The folders that hold a skill.
+    /// The directories that contain a skill.
     skills: BTreeSet<String>,
 }
 
@@ -46,7 +46,7 @@ impl ScanGroups {
         groups
     }
 
-    /// Adds those of another file.
+    /// Adds the groups of another file.
     pub fn append(&mut self, file: Self) {
         self.rules.append(&file.rules);
         self.folders.append(&file.folders);
@@ -54,7 +54,7 @@ impl ScanGroups {
         self.skills.extend(file.skills.into_iter().take(room));
     }
 
-    /// Returns the findings by skill: by the nearest folder around them that holds one, or by their own folder.
+    /// Returns the findings by skill: by the nearest parent directory with a skill, or by their own directory.
     pub fn by_skill(&self) -> (BTreeMap<&str, [u64; 2]>, u64) {
         let mut skills = BTreeMap::new();
         for (folder, counts) in &self.folders.by_name {

@@ -1,4 +1,4 @@
-//! The answer of `scan` for programs: one document, written as the files come, so that its size does not matter.
+//! JSON document of `scan`, written while the files arrive, so that its size does not matter.
 
 use serde::Serialize;
 use stockade_scanner::{Finding, Severity};
@@ -9,10 +9,10 @@ use super::tally::{GapRow, Gaps, ScanTally, SurfaceRow};
 use crate::FileScan;
 use stockade_text::to_printable_json;
 
-/// How the document begins. The findings of each file follow.
+/// Start of the document. The findings of each file follow.
 pub const JSON_HEAD: &str = "{\"findings\":[";
 
-/// A finding and the file that it is in.
+/// A finding and its file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FindingRow<'a> {
@@ -26,7 +26,7 @@ pub struct FindingRow<'a> {
     pub finding: &'a Finding<'a>,
 }
 
-/// What follows the findings.
+/// The part of the document behind the findings.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScanSummary<'a> {
@@ -34,13 +34,13 @@ pub struct ScanSummary<'a> {
     not_scanned: &'a [GapRow],
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<Excluded<'a>>,
-    /// Findings that do not count, since somebody said so.
+    /// Findings that were set aside at the caller's request.
     #[serde(skip_serializing_if = "Option::is_none")]
     set_aside: Option<SetAsideList<'a>>,
-    /// What runs or instructs because it is there.
+    /// Files that run or instruct because they exist.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     surfaces: Vec<&'a SurfaceRow>,
-    /// How many more rows the lists above would have, had they no limit.
+    /// Number of rows beyond the limits of the lists above.
     #[serde(skip_serializing_if = "is_zero")]
     unlisted: usize,
     files: usize,
@@ -49,21 +49,21 @@ pub struct ScanSummary<'a> {
     truncated: bool,
 }
 
-/// What was left out because the command line said so.
+/// Paths excluded on the command line.
 #[derive(Debug, Serialize)]
 struct Excluded<'a> {
     count: usize,
     paths: &'a [GapRow],
 }
 
-/// What was set aside, and what was told of lists that say so.
+/// Findings that were set aside, and notes about ignored lists.
 #[derive(Debug, Serialize)]
 struct SetAsideList<'a> {
     findings: usize,
     rows: &'a [SetAsideRow],
 }
 
-/// Returns the findings of one file, each on a line and with a comma before it.
+/// Returns the findings of one file, one per line, each preceded by a comma.
 pub fn findings_json(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
     scan.report.findings.iter().fold(String::new(), |mut out, finding| {
@@ -74,7 +74,7 @@ pub fn findings_json(scan: &FileScan<'_>) -> String {
 }
 
 impl<'a> ScanSummary<'a> {
-    /// The numbers and lists of a tally.
+    /// Returns the numbers and lists of a tally.
     pub fn of(tally: &'a ScanTally) -> Self {
         let Gaps { rows: paths, total: count } = &tally.excluded;
         let SetAside { rows, total, findings, .. } = &tally.set_aside;

@@ -1,4 +1,4 @@
-//! Findings that do not count, since somebody said so, and what became of lists that say so.
+//! Findings that were set aside by a list, and notes about the lists themselves.
 
 use std::path::Path;
 
@@ -8,43 +8,43 @@ use stockade_text::{escape, escape_path};
 
 use super::fields::path_text;
 
-/// The most rows of a list.
+/// Maximum number of rows.
 const MAX_ROWS: usize = 1000;
 
-/// A bounded list of findings that were set aside, and of what was told beside.
+/// A bounded list of findings that were set aside, with notes.
 #[derive(Debug, Default)]
 pub struct SetAside {
-    /// The first of them.
+    /// The first rows.
     pub rows: Vec<SetAsideRow>,
-    /// How many there are, with those beyond the rows.
+    /// Number of rows, including those beyond the limit.
     pub total: usize,
-    /// How many findings do not count.
+    /// Number of findings that do not count.
     pub findings: usize,
-    /// How many rules are off.
+    /// Number of rules that are off.
     pub rules_off: usize,
 }
 
-/// Why a finding does not count, or why it does although a list says otherwise.
+/// Why a finding does not count, or counts despite a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SetAsideKind {
-    /// A row of a list says so.
+    /// A row of a suppression list matches it.
     Suppressed,
-    /// The baseline has it.
+    /// The baseline contains it.
     Known,
-    /// A row says so of another content, or of days that are over: it counts.
+    /// Its suppression is for other content, or has expired: the finding counts.
     Stale,
-    /// A list that was not named: nothing in it counts.
+    /// A list that was not named on the command line: it has no effect.
     Ignored,
-    /// A rule that is off by the configuration: nothing is looked for by it.
+    /// A rule that the configuration switches off: it is not searched.
     Off,
 }
 
-/// A finding that was set aside, or what was told of a list: which, where, and why.
+/// A finding that was set aside, or a note about a list, with place and reason.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SetAsideRow {
-    /// Why it does not count, or why it does.
+    /// The kind of the row.
     pub kind: SetAsideKind,
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,10 +54,10 @@ pub struct SetAsideRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     severity: Option<Severity>,
     reason: String,
-    /// The path for people.
+    /// The path for display.
     #[serde(skip)]
     pub shown_path: String,
-    /// What is to be said beside the path.
+    /// The text beside the path.
     #[serde(skip)]
     pub told: String,
 }
@@ -87,7 +87,7 @@ impl SetAsideRow {
         }
     }
 
-    /// A rule that is off. The path is where that stands.
+    /// Makes the row of a rule that is off. The path is the place of that setting.
     pub fn of_rule(change: &RuleChange) -> Self {
         let reason = "off by the configuration: nothing is looked for by it".to_owned();
         Self {
@@ -102,7 +102,7 @@ impl SetAsideRow {
         }
     }
 
-    /// The row of a whole file, such as a list that is not followed.
+    /// Makes the row of a whole file, such as an ignored list.
     pub fn of_file(path: &Path, kind: SetAsideKind, reason: String) -> Self {
         let (shown_path, told) = (escape_path(path), escape(&reason).into_owned());
         let path = path_text(path).0.into_owned();
@@ -118,7 +118,7 @@ impl SetAside {
         all
     }
 
-    /// Adds a row, and counts it where the list is full.
+    /// Adds a row; beyond the limit, it is only counted.
     pub fn push(&mut self, row: SetAsideRow) {
         self.total += 1;
         self.findings += usize::from(matches!(row.kind, SetAsideKind::Suppressed | SetAsideKind::Known));
@@ -128,7 +128,7 @@ impl SetAside {
         }
     }
 
-    /// Says how many findings do not count and how many rules are off, if any.
+    /// Returns a sentence with the numbers of set-aside findings and of rules that are off, if any.
     pub fn sum(&self) -> Option<String> {
         let count = |number, what: &str, end: &str| match number {
             0 => None,

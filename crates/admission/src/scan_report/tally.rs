@@ -1,4 +1,4 @@
-//! What a scan adds up to.
+//! Totals of a scan.
 
 use std::path::Path;
 
@@ -13,47 +13,47 @@ use super::groups::ScanGroups;
 use super::set_aside::SetAside;
 use crate::{FileScan, FileSurface, file_surfaces};
 
-/// The most paths that a list of gaps holds, so that a hostile folder cannot fill the memory.
+/// Maximum number of paths in a list of gaps, so that a hostile directory cannot exhaust the memory.
 const MAX_ROWS: usize = 1000;
 
-/// The most characters of what something says that runs.
+/// Maximum number of characters of a surface's text.
 const MAX_SURFACE_TEXT: usize = 200;
 
 /// Numbers of a whole scan, or of one file before it is added.
 #[derive(Debug, Default)]
 pub struct ScanTally {
-    /// Files that were scanned, even if only in part.
+    /// Number of files that were scanned, at least in part.
     pub files: usize,
-    /// How long their texts are.
+    /// Total size of their texts.
     pub bytes: usize,
     /// Critical findings.
     pub critical: usize,
     /// Warnings.
     pub warn: usize,
-    /// Whether some file has more findings than a report holds.
+    /// Whether some file has more findings than its report contains.
     pub truncated: bool,
-    /// What could not be scanned, or not all of it.
+    /// Files that could not be scanned, or not completely.
     pub incomplete: Gaps,
-    /// What was left out because the command line said so.
+    /// Paths excluded on the command line.
     pub excluded: Gaps,
-    /// What is no text, looked into or not.
+    /// Files that are not text, examined or not.
     pub listed: Gaps,
-    /// How many of those nobody looked into: archives, programs, and data that nothing is known of.
+    /// Number of opaque ones among them: archives, programs, and unknown data.
     pub opaque: usize,
-    /// Findings that do not count, since somebody said so.
+    /// Findings that were set aside.
     pub set_aside: SetAside,
-    /// What runs or instructs, whatever the scanner says about it.
+    /// Files that run or instruct, whatever the scanner found in them.
     pub surfaces: Surfaces,
-    /// Where the findings are, and by which rule: what a page draws.
+    /// Findings by place and by rule, for the HTML page.
     pub groups: ScanGroups,
 }
 
-/// A bounded list of what runs or instructs. Scripts have a list of their own: many of them push nothing else out.
+/// A bounded list of surfaces. Scripts have a list of their own, so that many of them displace nothing else.
 #[derive(Debug, Default)]
 pub struct Surfaces {
-    /// The first of all but the scripts.
+    /// The first rows that are not scripts.
     pub rows: Vec<SurfaceRow>,
-    /// How many of these there are.
+    /// Number of surfaces that are not scripts.
     pub total: usize,
     /// The first scripts.
     pub scripts: Vec<SurfaceRow>,
@@ -61,34 +61,34 @@ pub struct Surfaces {
     pub total_scripts: usize,
 }
 
-/// Something that runs or instructs.
+/// A file that runs or instructs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SurfaceRow {
-    /// What it is.
+    /// Its kind.
     pub kind: SurfaceKind,
     path: String,
     #[serde(skip_serializing_if = "is_false")]
     path_is_lossy: bool,
     /// Its line, from 1.
     pub line_number: usize,
-    /// The first characters of what it says.
+    /// The first characters of its text.
     pub text: String,
-    /// The path for people.
+    /// The path for display.
     #[serde(skip)]
     pub shown: String,
 }
 
-/// A bounded list of what was not scanned.
+/// A bounded list of gaps.
 #[derive(Debug, Default)]
 pub struct Gaps {
-    /// The first of them.
+    /// The first rows.
     pub rows: Vec<GapRow>,
-    /// How many there are, with those beyond the rows.
+    /// Number of gaps, including those beyond the limit.
     pub total: usize,
 }
 
-/// Something that was not scanned, and why.
+/// A gap: a path that was not scanned, and why.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GapRow {
@@ -98,9 +98,9 @@ pub struct GapRow {
     kind: &'static str,
     #[serde(skip)]
     coverage: Coverage,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// The path for people.
+    /// The path for display.
     #[serde(skip)]
     pub shown: String,
 }
@@ -134,7 +134,7 @@ impl ScanTally {
         tally
     }
 
-    /// Adds what one file starts, or whom it instructs. It was reached through one of the sources.
+    /// Adds the surfaces of a file that was reached through one of the sources.
     pub fn with_surfaces(mut self, scan: &FileScan<'_>, sources: &[Source]) -> Self {
         let of_source = |source: &Source| match source {
             Source::Path(path) => scan.path.strip_prefix(path).ok(),
@@ -143,7 +143,7 @@ impl ScanTally {
         let below = sources.iter().find_map(of_source).filter(|below| !below.as_os_str().is_empty());
         let below = below.or_else(|| scan.path.file_name().map(Path::new)).unwrap_or(scan.path);
         let (path, path_is_lossy) = path_text(scan.path);
-        // A skill is what is scanned: that agents follow it is no news.
+        // The skill itself instructs agents by definition, so it is not listed.
         let is_skill = below.file_name().is_some_and(|name| name.eq_ignore_ascii_case("SKILL.md"));
         let news = |surface: &FileSurface| !is_skill || surface.kind != SurfaceKind::InstructsAgents;
         for surface in file_surfaces(scan, below).into_iter().filter(news) {
@@ -184,13 +184,13 @@ impl ScanTally {
         }
     }
 
-    /// Whether everything that was to be scanned was, as far as a scanner can.
+    /// Whether everything was scanned that a scanner can scan.
     pub const fn complete(&self) -> bool {
         self.incomplete.total == 0 && !self.truncated
     }
 
-    /// Whether everything was scanned and nothing was found. Nobody looked at what was excluded or into what is opaque, so with that
-    /// nothing is clean, nor with what was found and set aside, or while a rule is off.
+    /// Whether everything was scanned and nothing was found. Excluded paths, opaque data, set-aside findings and
+    /// rules that are off all prevent a clean result.
     pub const fn clean(&self) -> bool {
         self.worst().is_none()
             && self.complete()
@@ -201,7 +201,7 @@ impl ScanTally {
 }
 
 impl Gaps {
-    /// Returns how many there are beyond the rows.
+    /// Returns the number of surfaces beyond the limit.
     pub const fn unlisted(&self) -> usize {
         self.total - self.rows.len()
     }
@@ -230,14 +230,14 @@ impl Surfaces {
         }
     }
 
-    /// Returns how many there are beyond the rows.
+    /// Returns the number of gaps beyond the limit.
     pub const fn unlisted(&self) -> usize {
         self.total - self.rows.len() + self.total_scripts - self.scripts.len()
     }
 }
 
 impl GapRow {
-    /// Whether something may be there that nobody looked at.
+    /// Whether the gap may contain something that was not examined.
     pub fn is_unseen(&self) -> bool {
         self.coverage > Coverage::Listed
     }

@@ -217,7 +217,7 @@ pub(super) const ROWS: &[Name] = &[
             ".local/share/mcfly", ".local/share/zoxide", ".local/state/bash", ".local/state/zsh", ".local/share/recently-used.xbel", ".xsession-errors",
             ".var/app", "snap/firefox", "snap/chromium", "snap/bitwarden", "snap/telegram-desktop",
         ],
-        why: "Passwords stand in what was typed, and sessions in what browsers keep.",
+        why: "Typed commands contain passwords, and browser profiles contain sessions.",
         matches: &[".bash_history", ".local/share/fish/fish_history", ".Rhistory"],
         clean: &["bash_history", ".historybook"],
         ..WITHHELD

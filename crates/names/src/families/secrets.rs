@@ -231,7 +231,7 @@ pub(super) const ROWS: &[Name] = &[
             ".databrickscfg",
             ".snowsql/config",
         ],
-        why: "Settings in which passwords stand, which file tools never open.",
+        why: "Settings with passwords, which file tools never open.",
         matches: &["_netrc", "x/.cargo/credentials.toml", ".m2/settings.xml"],
         clean: &["m2/settings.xml", ".cargo/registry/x"],
         ..SECRET
@@ -253,7 +253,7 @@ pub(super) const ROWS: &[Name] = &[
         ],
         read: Read::Ask,
         tools: Tools::Configured,
-        why: "Files of a project in which passwords often stand.",
+        why: "Files of a project that often contain passwords.",
         matches: &["secrets.yaml", "x/service-account-1.json", "terraform.tfstate", "config/master.key"],
         clean: &["secrets.rs", "tfstate.md"],
         ..SECRET

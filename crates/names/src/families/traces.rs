@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Name] = &[
         paths: &[".python_history"],
         write: Write::Free,
         read: Read::Ask,
-        why: "Passwords stand in histories.",
+        why: "Histories contain passwords.",
         matches: &[".python_history"],
         clean: &["history.py"],
         ..TRACES

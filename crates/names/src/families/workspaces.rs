@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Name] = &[
         ],
         but: &["*.pub.pem", "*example.env", "*sample.env", "*template.env", "*dist.env", "*test.env"],
         view: SandboxView::MaskedWithSecret,
-        why: "A private key, a token or a password may stand in it; mostly none does, and builds read it.",
+        why: "It may contain a private key, a token or a password; mostly it does not, and builds read it.",
         matches: &["server.pem", "web/.npmrc", "prod.env", "x/service-account-1.json", "tls.key"],
         clean: &["pem.md", "npmrc", "keys"],
         ..SECRET
@@ -143,7 +143,7 @@ pub(super) const ROWS: &[Name] = &[
             ".gitmodules",
         ],
         view: SandboxView::Told,
-        why: "A token or a password may stand in it, and programs need the rest.",
+        why: "It may contain a token or a password, and programs need the rest.",
         matches: &[".envrc", ".mcp.json", "x/docker-compose.yml"],
         clean: &["mcp.json.md", "envrc"],
         ..SECRET
