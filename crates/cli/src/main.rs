@@ -11,8 +11,6 @@ mod exclusions;
 mod exit;
 mod failure;
 #[cfg(target_os = "linux")]
-mod harness;
-#[cfg(target_os = "linux")]
 mod mcp;
 mod output;
 mod render;

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → serve → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → {serve, harness} → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -72,8 +72,8 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
         on_the_sandbox.chain(LAYERS.iter().copied()).chain(ground())
     };
     match own {
-        "cli" => Some(["serve", "state", "guard"].into_iter().chain(ground()).collect()),
-        "serve" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
+        "cli" => Some(["serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
+        "serve" | "harness" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
         "state" => Some(std::iter::once("guard").chain(ground()).collect()),
         "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
         "admission" | "config" => Some(below().collect()),
@@ -85,7 +85,7 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → serve → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

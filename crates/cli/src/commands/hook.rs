@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use crate::args::HELP;
 use crate::bug;
-use crate::harness::answer::{NOTHING, REFUSED, Said, Verdict, before, deny, silent};
-use crate::harness::call::{MAX_PAYLOAD, Told, read};
-use crate::harness::judge::Agent;
-use crate::harness::{Answers, Harness, Moment, beat, results};
+use stockade_harness::answer::{HookVerdict, NOTHING, REFUSED, Said, before, deny, silent};
+use stockade_harness::call::{MAX_PAYLOAD, Told, read};
+use stockade_harness::judge::Agent;
+use stockade_harness::{Answers, Harness, Moment, beat, results};
 
 /// How long an answer may take: far less than any harness waits, since those that are tired of waiting use the tool.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -64,7 +64,7 @@ pub(crate) struct HookArgs {
 /// Reads the name of a harness.
 pub(crate) fn harness(text: &str) -> Result<&'static Harness, String> {
     let names =
-        || crate::harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ");
+        || stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ");
     Harness::named(text).ok_or_else(|| format!("the known ones are {}", names()))
 }
 
@@ -151,7 +151,7 @@ fn decided(harness: &Harness, agent: &str, told: Told) -> Said {
                 Err(why) => before(
                     harness,
                     &call,
-                    Verdict::Deny(format!("stockade could not decide, so this is refused: {why}")),
+                    HookVerdict::Deny(format!("stockade could not decide, so this is refused: {why}")),
                 ),
             }
         }

@@ -16,10 +16,10 @@ use super::hook::harness;
 use crate::args::{Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::harness::registration::{self, Change, Refused, Scope, SettingsFolders};
-use crate::harness::state::{self, State};
-use crate::harness::{HARNESSES, Harness, Registered, rewrite};
 use crate::output::Output;
+use stockade_harness::registration::{self, Refused, SettingsChange, SettingsFolders, SettingsScope};
+use stockade_harness::state::{self, State};
+use stockade_harness::{HARNESSES, Harness, HookRegistration, rewrite};
 use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
@@ -93,8 +93,8 @@ impl From<Refused> for Failure {
     }
 }
 
-const fn scope(args: &InstallArgs) -> Scope {
-    if args.project { Scope::Project } else { Scope::User }
+const fn scope(args: &InstallArgs) -> SettingsScope {
+    if args.project { SettingsScope::Project } else { SettingsScope::User }
 }
 
 /// Runs `stockade install`.
@@ -128,7 +128,12 @@ pub(crate) fn uninstall(args: &InstallArgs) -> Result<Exit, Failure> {
 }
 
 /// Makes a change, or shows it, and says so.
-fn changed(harness: &Harness, change: &Change, is_dry: bool, nothing: &str) -> Result<String, Failure> {
+fn changed(
+    harness: &Harness,
+    change: &SettingsChange,
+    is_dry: bool,
+    nothing: &str,
+) -> Result<String, Failure> {
     let path = escape_path(&change.path);
     if change.is_none() {
         return Ok(format!("{path} {nothing}\n"));
@@ -151,7 +156,9 @@ pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let all = HARNESSES.iter().filter(|_| args.harness.is_none());
     let states: Vec<(&Harness, State)> = one
         .chain(all)
-        .filter(|harness| args.harness.is_some() || !matches!(harness.registered, Registered::ByHand(_)))
+        .filter(|harness| {
+            args.harness.is_some() || !matches!(harness.registered, HookRegistration::ByHand(_))
+        })
         .map(|harness| (harness, state::look(harness, &places)))
         .filter(|(_, state)| args.harness.is_some() || *state != State::NotUsed)
         .collect();
@@ -247,7 +254,7 @@ fn told(harness: &Harness, state: &State) -> String {
 }
 
 /// What is changed, as lines that go and lines that come.
-fn difference(path: &str, change: &Change) -> String {
+fn difference(path: &str, change: &SettingsChange) -> String {
     let (before, after) =
         (change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default());
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());

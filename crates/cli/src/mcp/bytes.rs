@@ -4,7 +4,7 @@ use stockade_files::{FileNature, TextReadings};
 use stockade_guard::sanitize::strip_invisible;
 use stockade_guard::scanner::{ScanReport, Scanner, Severity};
 
-use crate::harness::results::Looked;
+use stockade_harness::results::Looked;
 
 /// What was seen in bytes, and the rules that found it.
 #[derive(Debug, PartialEq)]

@@ -21,8 +21,8 @@ use super::edit::{get, text_of};
 use super::message::Id;
 pub(crate) use super::methods::Wish;
 use super::methods::{Era, Subject};
-use crate::harness::answer::Verdict;
-use crate::harness::results::Looked;
+use stockade_harness::answer::HookVerdict;
+use stockade_harness::results::Looked;
 use stockade_text::Value;
 
 /// The most requests of one side that wait for an answer.
@@ -39,7 +39,7 @@ pub(crate) trait Judge {
     /// Whether the tools of the agent have this one of the server.
     fn offers(&mut self, tool: &str) -> Result<bool, String>;
     /// Decides on a use of a tool, and puts that on record.
-    fn call(&mut self, tool: &str, arguments: &Json) -> Result<Verdict, String>;
+    fn call(&mut self, tool: &str, arguments: &Json) -> Result<HookVerdict, String>;
     /// Turns something away for a reason that no policy knows, puts that on record, and returns the sentence for whoever asked.
     fn turn_away(&mut self, what: &str, rule: &str, reason: &str) -> Result<String, String>;
     /// Looks at what a tool brought back, and puts on record what was found.

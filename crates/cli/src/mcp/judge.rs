@@ -13,11 +13,11 @@ use stockade_guard::scanner::Scanner;
 use super::bytes::{SeenBytes, look_at};
 use super::conversation::{Definition, Judge, Pinned};
 use super::pins::Pins;
-use crate::harness::answer::Verdict;
-use crate::harness::call::{Call, Origin};
-use crate::harness::judge::Agent;
-use crate::harness::results::{Looked, look};
-use crate::harness::{Answers, Harness, Payload, Registered, Results};
+use stockade_harness::answer::HookVerdict;
+use stockade_harness::call::{Origin, ToolCall};
+use stockade_harness::judge::Agent;
+use stockade_harness::results::{Looked, look};
+use stockade_harness::{Answers, Harness, HookRegistration, Payload, Results};
 
 /// A client of a server, which hands results on and runs nothing in the place of anything.
 static CLIENT: Harness = Harness {
@@ -31,7 +31,7 @@ static CLIENT: Harness = Harness {
     rewrites: false,
     results: Results::Replaced,
     project_variables: &[],
-    registered: Registered::ByHand(""),
+    registered: HookRegistration::ByHand(""),
     probes: &[],
     open: &[],
 };
@@ -44,15 +44,6 @@ const GONE: &str = "the configuration is gone";
 
 /// The profile by which definitions and notes of a server are looked at: they are as they are, and only what nobody sees goes.
 const PROFILE: &str = "file_read";
-
-/// Whether rules can call a server so: `mcp__NAME__TOOL`. Two underscores would be the end of it.
-pub(crate) fn is_server_name(text: &str) -> bool {
-    (1..=64).contains(&text.len())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-        && !text.contains("__")
-        && !text.starts_with(['_', '-'])
-        && !text.ends_with('_')
-}
 
 /// Decides about one server for one agent.
 #[derive(Debug)]
@@ -115,9 +106,9 @@ impl Judge for Judging<'_> {
         Ok(self.agent()?.session.decide_tool(&name).is_allowed())
     }
 
-    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Verdict, String> {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<HookVerdict, String> {
         let judged = self.judged;
-        let call = Call {
+        let call = ToolCall {
             event: "tools/call".to_owned(),
             tool: tool.to_owned(),
             server: Some((judged.server.clone(), tool.to_owned())),
@@ -134,7 +125,7 @@ impl Judge for Judging<'_> {
         let decision = agent.session.turn_away(&name, rule, reason.to_owned(), None);
         let decision = decision.map_err(|error| error.to_string())?;
         match agent.stopped(&decision) {
-            Verdict::Deny(why) => Ok(format!("{why} `{name}`")),
+            HookVerdict::Deny(why) => Ok(format!("{why} `{name}`")),
             other => Err(format!("a refusal became {other:?}")),
         }
     }

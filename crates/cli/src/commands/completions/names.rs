@@ -81,7 +81,7 @@ fn kept(names: impl Iterator<Item = String>) -> Vec<&'static str> {
 
 #[cfg(target_os = "linux")]
 fn harnesses() -> Vec<&'static str> {
-    crate::harness::HARNESSES.iter().map(|harness| harness.name).collect()
+    stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect()
 }
 
 #[cfg(test)]

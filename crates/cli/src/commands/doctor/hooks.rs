@@ -9,10 +9,10 @@ use stockade_text::{escape, escape_path};
 
 use super::Finding;
 use crate::commands::install::places;
-use crate::harness::mcp_servers::{Wrapped, servers, servers_file};
-use crate::harness::registration::{self, Scope, SettingsFolders, servers_path};
-use crate::harness::state::{State, look as look_at};
-use crate::harness::{HARNESSES, Harness};
+use stockade_harness::mcp_servers::{Wrapped, servers, servers_file};
+use stockade_harness::registration::{self, SettingsFolders, SettingsScope, servers_path};
+use stockade_harness::state::{State, look as look_at};
+use stockade_harness::{HARNESSES, Harness};
 
 const WHAT: &str = "hooks";
 
@@ -58,7 +58,7 @@ fn finding(harness: &Harness, state: &State) -> Option<Finding> {
 fn unwrapped(harness: &Harness, places: &SettingsFolders) -> Vec<Finding> {
     let Some(file) = servers_file(harness) else { return Vec::new() };
     let mut found = Vec::new();
-    for (scope, option) in [(Scope::User, ""), (Scope::Project, " --project")] {
+    for (scope, option) in [(SettingsScope::User, ""), (SettingsScope::Project, " --project")] {
         let Ok(path) = servers_path(harness, places, scope) else { continue };
         let text = match registration::read(&path) {
             Ok(text) => text.filter(|text| !text.trim().is_empty()),

@@ -5,15 +5,15 @@ use stockade_text::{escape, escape_path};
 use super::{difference, print};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::harness::Harness;
-use crate::harness::mcp_servers::{Server, Wrapped, servers, servers_file, unwrap, wrap};
-use crate::harness::registration::{self, Change, Scope, SettingsFolders};
+use stockade_harness::Harness;
+use stockade_harness::mcp_servers::{ListedServer, Wrapped, servers, servers_file, unwrap, wrap};
+use stockade_harness::registration::{self, SettingsChange, SettingsFolders, SettingsScope};
 
 /// Puts `stockade mcp wrap` in front of each server, and says what is to be done by hand.
 pub(super) fn install(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
     program: &str,
     is_dry: bool,
 ) -> Result<Exit, Failure> {
@@ -36,14 +36,14 @@ pub(super) fn install(
 pub(super) fn uninstall(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
     is_dry: bool,
 ) -> Result<Exit, Failure> {
     let change = registration::servers(harness, places, scope, unwrap)?;
     print(&changed(&change, is_dry, "no server that is wrapped")?, Exit::Clean)
 }
 
-fn changed(change: &Change, is_dry: bool, nothing: &str) -> Result<String, Failure> {
+fn changed(change: &SettingsChange, is_dry: bool, nothing: &str) -> Result<String, Failure> {
     let path = escape_path(&change.path);
     if change.is_none() {
         return Ok(format!("{path} has {nothing}\n"));
@@ -56,7 +56,7 @@ fn changed(change: &Change, is_dry: bool, nothing: &str) -> Result<String, Failu
 }
 
 /// The servers that nothing was put in front of.
-fn left(harness: &Harness, change: &Change) -> Result<String, Failure> {
+fn left(harness: &Harness, change: &SettingsChange) -> Result<String, Failure> {
     let (Some(file), Some(text)) = (servers_file(harness), change.after.as_deref()) else {
         return Ok(String::new());
     };
@@ -64,7 +64,7 @@ fn left(harness: &Harness, change: &Change) -> Result<String, Failure> {
         return Ok(String::new());
     }
     let mut said = String::new();
-    for Server { name, wrapped, .. } in servers(file, text).map_err(Failure::usage)? {
+    for ListedServer { name, wrapped, .. } in servers(file, text).map_err(Failure::usage)? {
         let name = escape(&name);
         match wrapped {
             Wrapped::Yes | Wrapped::No => {}

@@ -9,7 +9,7 @@ use ureq::http::Uri;
 
 use super::bridge::{Part, parts, split};
 use crate::failure::Failure;
-use crate::mcp::judge::is_server_name;
+use stockade_harness::mcp_servers::is_server_name;
 
 /// Headers that hold credentials whatever stands in them.
 const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];

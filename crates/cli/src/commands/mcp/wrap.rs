@@ -15,10 +15,11 @@ use super::address::Address;
 use crate::args::HELP;
 use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, started};
 use crate::failure::Failure;
-use crate::harness::call::Origin;
 use crate::mcp::conversation::{Terms, Wish};
-use crate::mcp::judge::{Judged, is_server_name};
+use crate::mcp::judge::Judged;
 use crate::mcp::wrap;
+use stockade_harness::call::Origin;
+use stockade_harness::mcp_servers::is_server_name;
 
 const EXAMPLES: &str = "\
 Examples:

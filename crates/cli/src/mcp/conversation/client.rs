@@ -6,7 +6,7 @@ use stockade_text::Value;
 
 use super::listing::NOT_GRANTED;
 use super::{
-    Asked, Conversation, Judge, MAX_UNDER_WAY, Offer, Out, Verdict, Wish, params, said, token, tool_name,
+    Asked, Conversation, HookVerdict, Judge, MAX_UNDER_WAY, Offer, Out, Wish, params, said, token, tool_name,
     undecided,
 };
 use crate::mcp::edit::{at, get, get_mut, remove, text_of};
@@ -108,12 +108,16 @@ impl<J: Judge> Conversation<J> {
             None => return Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
         }
         match self.judge.call(tool, &arguments) {
-            Ok(Verdict::Silent) if is_offered => Ok(tool.to_owned()),
-            Ok(Verdict::Silent) => Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
-            Ok(Verdict::Deny(why)) => Err(why),
+            Ok(HookVerdict::Silent) if is_offered => Ok(tool.to_owned()),
+            Ok(HookVerdict::Silent) => Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
+            Ok(HookVerdict::Deny(why)) => Err(why),
             // Nobody is asked by this way.
-            Ok(Verdict::Ask(why)) => Err(format!("{why}; a person has to agree, and none can be asked here")),
-            Ok(Verdict::Rewrite(_)) => Err(undecided("the arguments of a tool of a server are not changed")),
+            Ok(HookVerdict::Ask(why)) => {
+                Err(format!("{why}; a person has to agree, and none can be asked here"))
+            }
+            Ok(HookVerdict::Rewrite(_)) => {
+                Err(undecided("the arguments of a tool of a server are not changed"))
+            }
             Err(why) => Err(undecided(&why)),
         }
     }

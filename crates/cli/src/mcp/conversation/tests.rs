@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::{Conversation, Definition, Judge, Looked, Out, Pinned, Terms, Verdict, Wish};
+use super::{Conversation, Definition, HookVerdict, Judge, Looked, Out, Pinned, Terms, Wish};
 
 /// Has the tools whose names begin with `t`, takes `EVIL` for an attack and `~` for a character that nobody sees.
 #[derive(Debug, Default)]
@@ -44,12 +44,12 @@ impl Judge for Strict {
         Ok(tool.starts_with('t'))
     }
 
-    fn call(&mut self, tool: &str, arguments: &Json) -> Result<Verdict, String> {
+    fn call(&mut self, tool: &str, arguments: &Json) -> Result<HookVerdict, String> {
         Ok(match arguments["please"].as_str() {
-            Some("deny") => Verdict::Deny(format!("{tool} is denied")),
-            Some("ask") => Verdict::Ask(format!("{tool} is asked about")),
+            Some("deny") => HookVerdict::Deny(format!("{tool} is denied")),
+            Some("ask") => HookVerdict::Ask(format!("{tool} is asked about")),
             Some("fail") => return Err("nobody knows".to_owned()),
-            _ => Verdict::Silent,
+            _ => HookVerdict::Silent,
         })
     }
 

@@ -16,17 +16,19 @@ use super::json_edit::{self, Edited, Insertion, MAX_SETTINGS};
 use super::line::line;
 use super::mcp_servers::{ServersFile, servers_file};
 use super::ours::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
-use super::{Harness, Moment, OwnFile, OwnForm, Registered, SettingsFile, beat};
+use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, SettingsFile, beat};
 
 /// Who the settings are for: a user in all projects, or all users of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Scope {
+pub enum SettingsScope {
+    /// The settings of the user.
     User,
+    /// The settings of a project.
     Project,
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for SettingsScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::User => "user",
@@ -37,27 +39,32 @@ impl fmt::Display for Scope {
 
 /// The folders that settings lie in.
 #[derive(Debug, Clone)]
-pub(crate) struct SettingsFolders {
-    pub(crate) home: PathBuf,
-    pub(crate) project: PathBuf,
+pub struct SettingsFolders {
+    /// The home directory of the user.
+    pub home: PathBuf,
+    /// The folder of the project.
+    pub project: PathBuf,
     /// The root of the settings of the machine.
-    pub(crate) system: PathBuf,
+    pub system: PathBuf,
 }
 
 impl SettingsFolders {
-    pub(crate) fn of(&self, scope: Scope) -> &Path {
+    /// Returns the folder of a scope.
+    pub fn of(&self, scope: SettingsScope) -> &Path {
         match scope {
-            Scope::User => &self.home,
-            Scope::Project => &self.project,
+            SettingsScope::User => &self.home,
+            SettingsScope::Project => &self.project,
         }
     }
 }
 
 /// Why nothing was written, and what mends it.
 #[derive(Debug)]
-pub(crate) struct Refused {
-    pub(crate) why: String,
-    pub(crate) fix: String,
+pub struct Refused {
+    /// What is wrong, in a sentence.
+    pub why: String,
+    /// The way to fix it; empty where none is known.
+    pub fix: String,
 }
 
 fn refused(path: &Path, why: impl fmt::Display, fix: impl Into<String>) -> Refused {
@@ -66,16 +73,20 @@ fn refused(path: &Path, why: impl fmt::Display, fix: impl Into<String>) -> Refus
 
 /// What a file held and is to hold; nothing where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) path: PathBuf,
-    pub(crate) before: Option<String>,
-    pub(crate) after: Option<String>,
+pub struct SettingsChange {
+    /// The file.
+    pub path: PathBuf,
+    /// Its text before the change; nothing where it is missing.
+    pub before: Option<String>,
+    /// Its text after the change; nothing where it is removed.
+    pub after: Option<String>,
     /// What was put in.
     insertions: Vec<Insertion>,
 }
 
-impl Change {
-    pub(crate) fn is_none(&self) -> bool {
+impl SettingsChange {
+    /// Whether the file stays as it is.
+    pub fn is_none(&self) -> bool {
         self.before == self.after
     }
 }
@@ -98,17 +109,19 @@ impl Kept {
 }
 
 /// Where the file is that hooks are registered in.
-pub(crate) fn file(harness: &Harness, places: &SettingsFolders, scope: Scope) -> Result<PathBuf, Refused> {
+pub fn file(harness: &Harness, places: &SettingsFolders, scope: SettingsScope) -> Result<PathBuf, Refused> {
     let name = match (harness.registered, scope) {
         (
-            Registered::Settings(SettingsFile { user, .. }) | Registered::Own(OwnFile { user, .. }),
-            Scope::User,
+            HookRegistration::Settings(SettingsFile { user, .. })
+            | HookRegistration::Own(OwnFile { user, .. }),
+            SettingsScope::User,
         ) => user,
         (
-            Registered::Settings(SettingsFile { project, .. }) | Registered::Own(OwnFile { project, .. }),
+            HookRegistration::Settings(SettingsFile { project, .. })
+            | HookRegistration::Own(OwnFile { project, .. }),
             _,
         ) => project,
-        (Registered::ByHand(how), _) => {
+        (HookRegistration::ByHand(how), _) => {
             let program = super::rewrite::program().unwrap_or_else(|_| "stockade".to_owned());
             return Err(Refused {
                 why: format!("the settings of {} are not written by this program", harness.title),
@@ -120,21 +133,21 @@ pub(crate) fn file(harness: &Harness, places: &SettingsFolders, scope: Scope) ->
 }
 
 /// Returns what registering would change.
-pub(crate) fn install(
+pub fn install(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
     program: &str,
-) -> Result<Change, Refused> {
+) -> Result<SettingsChange, Refused> {
     let path = file(harness, places, scope)?;
     looked_at(places.of(scope), &path)?;
     let before = read(&path)?;
     let after = match harness.registered {
-        Registered::Settings(settings) => {
+        HookRegistration::Settings(settings) => {
             only_one(harness, &settings, places, scope)?;
             with_hooks(harness, &settings, &path, before.as_deref(), program)?
         }
-        Registered::Own(own) => {
+        HookRegistration::Own(own) => {
             if let Some(text) = before.as_deref().filter(|text| !is_own_file(harness, own, text)) {
                 let first: String = text.lines().next().unwrap_or_default().chars().take(80).collect();
                 let why = format!("it is somebody else's, and begins with `{first}`");
@@ -142,38 +155,38 @@ pub(crate) fn install(
             }
             Edited { text: own_text(harness, own, program), insertions: Vec::new() }
         }
-        Registered::ByHand(_) => return Err(refused(&path, "it is not written by this program", "")),
+        HookRegistration::ByHand(_) => return Err(refused(&path, "it is not written by this program", "")),
     };
     let Edited { text, insertions } = after;
-    Ok(Change { path, before, after: Some(text), insertions })
+    Ok(SettingsChange { path, before, after: Some(text), insertions })
 }
 
 /// Returns what taking the registration out would change.
-pub(crate) fn uninstall(
+pub fn uninstall(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
-) -> Result<Change, Refused> {
+    scope: SettingsScope,
+) -> Result<SettingsChange, Refused> {
     let path = file(harness, places, scope)?;
     looked_at(places.of(scope), &path)?;
     let before = read(&path)?;
     let after = match (&before, harness.registered) {
         (None, _) => None,
-        (Some(text), Registered::Settings(_)) => without_hooks(harness, &path, text)?,
-        (Some(text), Registered::Own(own)) if is_own_file(harness, own, text) => None,
+        (Some(text), HookRegistration::Settings(_)) => without_hooks(harness, &path, text)?,
+        (Some(text), HookRegistration::Own(own)) if is_own_file(harness, own, text) => None,
         (Some(text), _) => Some(text.clone()),
     };
-    Ok(Change { path, before, after, insertions: Vec::new() })
+    Ok(SettingsChange { path, before, after, insertions: Vec::new() })
 }
 
 /// Returns what putting `stockade mcp wrap` in front of the servers of a harness would change, or taking it away again; and the settings that
 /// were read.
-pub(crate) fn servers(
+pub fn servers(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
     edit: impl FnOnce(&ServersFile, &str) -> Result<String, String>,
-) -> Result<Change, Refused> {
+) -> Result<SettingsChange, Refused> {
     let path = servers_path(harness, places, scope)?;
     looked_at(places.of(scope), &path)?;
     let before = read(&path)?;
@@ -186,14 +199,14 @@ pub(crate) fn servers(
         }
         _ => before.clone(),
     };
-    Ok(Change { path, before, after, insertions: Vec::new() })
+    Ok(SettingsChange { path, before, after, insertions: Vec::new() })
 }
 
 /// Where a harness keeps its servers.
-pub(crate) fn servers_path(
+pub fn servers_path(
     harness: &Harness,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
 ) -> Result<PathBuf, Refused> {
     let by_hand = |why: String| Refused {
         why,
@@ -204,8 +217,8 @@ pub(crate) fn servers_path(
         by_hand(format!("the servers of {} are not written by this program", harness.title))
     })?;
     let name = match scope {
-        Scope::User => file.user,
-        Scope::Project => file
+        SettingsScope::User => file.user,
+        SettingsScope::Project => file
             .project
             .ok_or_else(|| by_hand(format!("{} is not known to keep servers in a project", harness.title)))?,
     };
@@ -213,8 +226,8 @@ pub(crate) fn servers_path(
 }
 
 /// Makes a change of servers that was shown. What is known of hooks in the same file stays known.
-pub(crate) fn apply_servers(change: &Change) -> Result<(), Refused> {
-    let Change { path, before, after, .. } = change;
+pub fn apply_servers(change: &SettingsChange) -> Result<(), Refused> {
+    let SettingsChange { path, before, after, .. } = change;
     replace(path, |found| match found == before.as_deref() {
         true => Ok(after.clone()),
         false => Err("it has changed meanwhile".to_owned()),
@@ -223,8 +236,8 @@ pub(crate) fn apply_servers(change: &Change) -> Result<(), Refused> {
 }
 
 /// Makes a change that was shown. The file is replaced whole, and only if it still holds what it held then.
-pub(crate) fn apply(harness: &Harness, change: &Change) -> Result<(), Refused> {
-    let Change { path, before, after, insertions } = change;
+pub fn apply(harness: &Harness, change: &SettingsChange) -> Result<(), Refused> {
+    let SettingsChange { path, before, after, insertions } = change;
     let failed = |error: &dyn fmt::Display| refused(path, error, "nothing was changed");
     match after {
         Some(after) => {
@@ -235,7 +248,7 @@ pub(crate) fn apply(harness: &Harness, change: &Change) -> Result<(), Refused> {
                 false => Err("it has changed meanwhile".to_owned()),
             })
             .map_err(|error| failed(&error))?;
-            if insertions.is_empty() && !matches!(harness.registered, Registered::Own(_)) {
+            if insertions.is_empty() && !matches!(harness.registered, HookRegistration::Own(_)) {
                 forget(path);
             }
             set_mode(harness, path).map_err(|error| failed(&error))
@@ -253,8 +266,8 @@ pub(crate) fn apply(harness: &Harness, change: &Change) -> Result<(), Refused> {
 }
 
 /// Keeps account of what is about to be put in.
-fn note(change: &Change, folders: Vec<PathBuf>) -> Result<(), String> {
-    let Change { path, before, insertions, .. } = change;
+fn note(change: &SettingsChange, folders: Vec<PathBuf>) -> Result<(), String> {
+    let SettingsChange { path, before, insertions, .. } = change;
     let insertions = insertions.iter().map(|one| (one.at, one.text.clone())).collect();
     // What was made for an older registration of ours is there for this one.
     let older = account_of(path).filter(|_| before.is_some());
@@ -304,7 +317,7 @@ fn looked_at(base: &Path, path: &Path) -> Result<(), Refused> {
 }
 
 /// Reads a file of settings; nothing where there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, Refused> {
+pub fn read(path: &Path) -> Result<Option<String>, Refused> {
     kept(path).read().map_err(|error| {
         let fix = match error {
             KeptFileError::OpenToOthers { fix } => format!("chmod {fix} {}", escape_path(path)),
@@ -346,7 +359,7 @@ fn make_folders(path: &Path) -> io::Result<Vec<PathBuf>> {
 
 fn set_mode(harness: &Harness, path: &Path) -> io::Result<()> {
     match harness.registered {
-        Registered::Own(OwnFile { form: OwnForm::Script, .. }) => {
+        HookRegistration::Own(OwnFile { form: OwnForm::Script, .. }) => {
             fs::set_permissions(path, Permissions::from_mode(0o700))
         }
         _ => Ok(()),
@@ -380,7 +393,7 @@ fn only_one(
     harness: &Harness,
     settings: &SettingsFile,
     places: &SettingsFolders,
-    scope: Scope,
+    scope: SettingsScope,
 ) -> Result<(), Refused> {
     for instead in settings.instead {
         let path = places.of(scope).join(instead);
@@ -389,8 +402,9 @@ fn only_one(
             return Err(refused(&path, why, "move its hooks to the settings, or register there by hand"));
         }
     }
-    let other = if scope == Scope::User { Scope::Project } else { Scope::User };
-    let own = places.of(scope).join(if scope == Scope::User { settings.user } else { settings.project });
+    let other = if scope == SettingsScope::User { SettingsScope::Project } else { SettingsScope::User };
+    let own =
+        places.of(scope).join(if scope == SettingsScope::User { settings.user } else { settings.project });
     let beside = settings.beside.iter().map(|name| (places.of(scope).join(name), scope));
     let elsewhere = file(harness, places, other).map(|path| (path, other)).ok();
     for (path, whose) in beside.chain(elsewhere).filter(|(path, _)| *path != own) {

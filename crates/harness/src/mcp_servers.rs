@@ -11,16 +11,16 @@ use serde_json::Value;
 use super::Harness;
 use super::json_edit::{blanked, find, items, read};
 use super::rewrite;
-use crate::mcp::judge::is_server_name;
 
 /// Where a harness keeps its servers.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct ServersFile {
-    pub(crate) harness: &'static str,
+pub struct ServersFile {
+    /// The name of the harness.
+    pub harness: &'static str,
     /// In the home of a user.
-    pub(crate) user: &'static str,
+    pub user: &'static str,
     /// In a project, where it has such settings.
-    pub(crate) project: Option<&'static str>,
+    pub project: Option<&'static str>,
     /// The member whose members are projects, which have servers of their own.
     of_projects: Option<&'static str>,
 }
@@ -33,7 +33,7 @@ const fn row(harness: &'static str, user: &'static str, project: Option<&'static
 }
 
 /// The harnesses that keep their servers in JSON, each with its program and its arguments apart.
-pub(crate) const FILES: &[ServersFile] = &[
+pub const FILES: &[ServersFile] = &[
     ServersFile { of_projects: Some("projects"), ..row("claude", ".claude.json", Some(".mcp.json")) },
     row("gemini", ".gemini/settings.json", Some(".gemini/settings.json")),
     row("qwen", ".qwen/settings.json", Some(".qwen/settings.json")),
@@ -45,13 +45,13 @@ pub(crate) const FILES: &[ServersFile] = &[
 ];
 
 /// Where this harness keeps its servers, if it is known.
-pub(crate) fn servers_file(harness: &Harness) -> Option<&'static ServersFile> {
+pub fn servers_file(harness: &Harness) -> Option<&'static ServersFile> {
     FILES.iter().find(|row| row.harness == harness.name)
 }
 
 /// What a server in the settings is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Wrapped {
+pub enum Wrapped {
     /// `stockade mcp wrap` stands in front of it.
     Yes,
     /// A program that could be wrapped.
@@ -59,12 +59,12 @@ pub(crate) enum Wrapped {
     /// It is behind an address, and there is nothing to put words in front of.
     Address,
     /// It cannot be wrapped, for this reason.
-    Cannot(Why),
+    Cannot(WrapObstacle),
 }
 
 /// Why a server cannot be wrapped as it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Why {
+pub enum WrapObstacle {
     /// Rules could not name it.
     Name,
     /// It is written in a form that is not known.
@@ -73,7 +73,7 @@ pub(crate) enum Why {
     Other,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for WrapObstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Name => "rules cannot name it: 1 to 64 letters, digits, `-` and single `_`",
@@ -87,15 +87,17 @@ impl fmt::Display for Why {
 
 /// A server, and what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Server {
-    pub(crate) name: String,
-    pub(crate) wrapped: Wrapped,
+pub struct ListedServer {
+    /// The name of the server.
+    pub name: String,
+    /// Whether `stockade mcp wrap` is in front of it.
+    pub wrapped: Wrapped,
     /// The names of the members that lead to it.
     path: Vec<String>,
 }
 
 /// The servers in settings, in the order of their names: of the user first, then of each project.
-pub(crate) fn servers(file: &ServersFile, text: &str) -> Result<Vec<Server>, String> {
+pub fn servers(file: &ServersFile, text: &str) -> Result<Vec<ListedServer>, String> {
     let settings = read(text)?;
     let mut tables = vec![(vec![MEMBER.to_owned()], settings.get(MEMBER))];
     if let Some(member) = file.of_projects {
@@ -108,9 +110,9 @@ pub(crate) fn servers(file: &ServersFile, text: &str) -> Result<Vec<Server>, Str
     for (path, table) in tables {
         let Some(table) = table else { continue };
         let found = table.as_object().ok_or_else(|| format!("`{}` is no table", path.join(".")))?;
-        let mut own: Vec<Server> = found
+        let mut own: Vec<ListedServer> = found
             .iter()
-            .map(|(name, server)| Server {
+            .map(|(name, server)| ListedServer {
                 name: name.clone(),
                 wrapped: wrapped(name, server),
                 path: path.iter().chain([name]).cloned().collect(),
@@ -139,17 +141,17 @@ fn wrapped(name: &str, server: &Value) -> Wrapped {
         (Some(Value::String(command)), _) if is_wrapped => {
             // Whatever has the name of this program, somewhere, is not this program.
             let is_this = command == "stockade" || rewrite::program().is_ok_and(|own| own == *command);
-            if is_this { Wrapped::Yes } else { Wrapped::Cannot(Why::Other) }
+            if is_this { Wrapped::Yes } else { Wrapped::Cannot(WrapObstacle::Other) }
         }
         (None, _) if ["url", "httpUrl", "serverUrl"].into_iter().any(text) => Wrapped::Address,
         (Some(Value::String(command)), Some(Some(_)) | None) if env && !command.is_empty() => {
             if is_server_name(name) {
                 Wrapped::No
             } else {
-                Wrapped::Cannot(Why::Name)
+                Wrapped::Cannot(WrapObstacle::Name)
             }
         }
-        _ => Wrapped::Cannot(Why::Form),
+        _ => Wrapped::Cannot(WrapObstacle::Form),
     }
 }
 
@@ -169,9 +171,9 @@ fn ours(server: &Value) -> Option<(Vec<String>, bool)> {
 }
 
 /// Puts `stockade mcp wrap` in front of each server that is a program. Which of both names comes first says whether it had arguments.
-pub(crate) fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
+pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
     let mut text = text.to_owned();
-    for Server { name, wrapped, path } in servers(file, &text)? {
+    for ListedServer { name, wrapped, path } in servers(file, &text)? {
         if wrapped != Wrapped::No {
             continue;
         }
@@ -217,9 +219,9 @@ fn words(name: &str, agent: &str, server: &Value, had_args: bool) -> Vec<String>
 }
 
 /// Takes what [`wrap`] has put in out again. A server whose words somebody has changed since is the program that it was, too.
-pub(crate) fn unwrap(file: &ServersFile, text: &str) -> Result<String, String> {
+pub fn unwrap(file: &ServersFile, text: &str) -> Result<String, String> {
     let mut text = text.to_owned();
-    for Server { path, .. } in servers(file, &text)? {
+    for ListedServer { path, .. } in servers(file, &text)? {
         let plain = blanked(&text);
         let (server, _) = member(&plain, &path, None)?;
         // What cannot be read as one server is left alone.
@@ -256,6 +258,15 @@ fn part(plain: &str, span: &Range<usize>) -> Result<Value, String> {
 
 fn broken() -> String {
     "it cannot be changed".to_owned()
+}
+
+/// Whether rules can call a server so: `mcp__NAME__TOOL`. Two underscores would be the end of it.
+pub fn is_server_name(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        && !text.contains("__")
+        && !text.starts_with(['_', '-'])
+        && !text.ends_with('_')
 }
 
 #[cfg(test)]
@@ -309,11 +320,19 @@ mod tests {
         let text = r#"{"mcpServers":{"a b":{"command":"x"},"c":{"command":["x"]},"d":{"url":"https://h.example"},"e":{"command":"x","args":[1]},"f":7,"g":{"command":"/tmp/evil/stockade","args":["mcp","wrap","--name","g","--","x"]},"h":{"command":"stockade","args":["mcp","wrap","--url","https://h.example"]}}}"#;
         let found: Vec<Wrapped> =
             servers(FILE, text).unwrap().into_iter().map(|server| server.wrapped).collect();
-        let form = || Wrapped::Cannot(Why::Form);
-        let other = Wrapped::Cannot(Why::Other);
+        let form = || Wrapped::Cannot(WrapObstacle::Form);
+        let other = Wrapped::Cannot(WrapObstacle::Other);
         assert_eq!(
             found,
-            [Wrapped::Cannot(Why::Name), form(), Wrapped::Address, form(), form(), other, Wrapped::Yes]
+            [
+                Wrapped::Cannot(WrapObstacle::Name),
+                form(),
+                Wrapped::Address,
+                form(),
+                form(),
+                other,
+                Wrapped::Yes
+            ]
         );
         assert_eq!(wrap(FILE, text, "claude", PROGRAM).unwrap(), text);
         for broken in ["[]", "{", r#"{"mcpServers":[]}"#, r#"{"mcpServers":{},"mcpServers":{}}"#] {

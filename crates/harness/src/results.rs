@@ -6,15 +6,15 @@ use stockade_guard::scanner::{Scanner, Severity};
 use stockade_guard::{ToolResult, admit_result};
 
 use super::answer::Said;
-use super::call::Call;
+use super::call::ToolCall;
 use super::judge::Agent;
 use super::shape::{blank, blank_texts, cleaned, names, texts};
-use super::tools::{Kind, known};
+use super::tools::{ToolKind, known};
 use super::{Answers, Harness, Results, fit};
 
 /// What was seen in a result that keeps its shape.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Looked {
+pub enum Looked {
     /// Nothing is to be said of it.
     Fine,
     /// It was cleaned and cut, or something is to be said of it.
@@ -33,10 +33,10 @@ pub(crate) enum Looked {
 }
 
 /// How a text is looked at: with a record of what was found, or without.
-pub(crate) type Look<'l> = dyn Fn(&[u8]) -> Result<ToolResult, String> + 'l;
+pub type Look<'l> = dyn Fn(&[u8]) -> Result<ToolResult, String> + 'l;
 
 /// Looks at a result that keeps its shape. Each text is cut by itself, so that all of them together are as long as they may be.
-pub(crate) fn look(
+pub fn look(
     what: &str,
     result: &Value,
     name: &str,
@@ -75,12 +75,7 @@ pub(crate) fn look(
 
 /// Looks at a result, puts on record what was found, and says what the model is to know or to see in its place. What was not scanned
 /// is not shown, as far as the harness can hide it.
-pub(crate) fn after(
-    harness: &Harness,
-    agent: &Agent<'_>,
-    call: &Call,
-    result: &Value,
-) -> Result<Said, String> {
+pub fn after(harness: &Harness, agent: &Agent<'_>, call: &ToolCall, result: &Value) -> Result<Said, String> {
     let name = profile(call);
     let (wish, scanner) = (ProfileOverride::default(), &agent.session.guard().scanner(Scanner::builtin()));
     let limits = agent.session.source_profile(&name, &wish);
@@ -156,17 +151,17 @@ fn named(result: &Value, scanner: &Scanner) -> Option<(String, String)> {
 }
 
 /// The name of the profile of what a tool brings back.
-fn profile(call: &Call) -> String {
+fn profile(call: &ToolCall) -> String {
     if call.server.is_some() {
         return call.name();
     }
     let tool = call.tool.as_str();
     let name = match known(tool).1 {
-        Kind::Shell | Kind::OtherShell => "bash",
-        Kind::Read | Kind::Look | Kind::Write | Kind::Patch => "file_read",
-        Kind::Web => "web_fetch",
-        Kind::Search => "web_search",
-        Kind::Feed | Kind::Own | Kind::Other => tool,
+        ToolKind::Shell | ToolKind::OtherShell => "bash",
+        ToolKind::Read | ToolKind::Look | ToolKind::Write | ToolKind::Patch => "file_read",
+        ToolKind::Web => "web_fetch",
+        ToolKind::Search => "web_search",
+        ToolKind::Feed | ToolKind::Own | ToolKind::Other => tool,
     };
     name.to_owned()
 }
@@ -196,7 +191,7 @@ fn found(became: &str, result: &ToolResult, is_cut: bool) -> String {
 
 /// What is said in the place of a result that must not be shown. One that has to keep its shape keeps what says nothing: its
 /// names too, where they were looked at for this.
-pub(crate) fn withheld(harness: &Harness, call: &Call, result: &Value, why: &str) -> Said {
+pub fn withheld(harness: &Harness, call: &ToolCall, result: &Value, why: &str) -> Said {
     if harness.results != Results::Replaced {
         return unseen(harness, why);
     }
@@ -209,7 +204,7 @@ pub(crate) fn withheld(harness: &Harness, call: &Call, result: &Value, why: &str
 }
 
 /// What is said where a result could not be looked at: it is not shown, where the harness can do that.
-pub(crate) fn unseen(harness: &Harness, why: &str) -> Said {
+pub fn unseen(harness: &Harness, why: &str) -> Said {
     let reason = unseen_because(why);
     match harness.answers {
         Answers::Specific => Said::json(&json!({"decision": "block", "reason": reason})),

@@ -10,8 +10,8 @@ use serde_json::Value;
 use stockade_guard::policy::{Access, Caller};
 use stockade_guard::{Authorization, PathRequest};
 
-use super::answer::Verdict;
-use super::call::{Call, Origin};
+use super::answer::HookVerdict;
+use super::call::{Origin, ToolCall};
 use super::judge::Agent;
 use super::paths;
 use super::wildcards::{Wildcards, is_glob};
@@ -42,7 +42,7 @@ const MAX_GLOB: usize = 1024;
 impl Agent<'_> {
     /// Decides on a search: on the folders that it names, on those that its globs begin in, and on the files that they could match.
     /// One that lists names alone reads no files.
-    pub(super) fn look(&self, call: &Call, tool: &str) -> Result<Verdict, String> {
+    pub(super) fn look(&self, call: &ToolCall, tool: &str) -> Result<HookVerdict, String> {
         let lists = ["find", "ls"].contains(&tool);
         let mut globs = members(&call.input, GLOBS)?;
         if tool == "find" {
@@ -60,13 +60,13 @@ impl Agent<'_> {
     }
 
     /// Decides on files that are read as they are named, and on what their names would match if they were globs.
-    pub(super) fn read(&self, call: &Call, tool: &str, files: &[String]) -> Result<Verdict, String> {
+    pub(super) fn read(&self, call: &ToolCall, tool: &str, files: &[String]) -> Result<HookVerdict, String> {
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
         let globs = named.iter().filter(|path| is_glob(path)).map(|path| (HERE, *path)).collect();
         self.search(call, tool, &Search { named, globs, reads: true })
     }
 
-    fn search(&self, call: &Call, tool: &str, search: &Search<'_>) -> Result<Verdict, String> {
+    fn search(&self, call: &ToolCall, tool: &str, search: &Search<'_>) -> Result<HookVerdict, String> {
         let Search { named, globs, reads } = search;
         if globs.len() > MAX_GLOBS || globs.iter().any(|(_, glob)| glob.len() > MAX_GLOB) {
             return Err(format!("it has more than {MAX_GLOBS} globs, or one of more than {MAX_GLOB} bytes"));
@@ -77,14 +77,14 @@ impl Agent<'_> {
             let wildcards = match Wildcards::read(glob) {
                 Ok(wildcards) => wildcards,
                 Err(why) => {
-                    return Ok(Verdict::Ask(format!("stockade: {why}, so a person has to look at it")));
+                    return Ok(HookVerdict::Ask(format!("stockade: {why}, so a person has to look at it")));
                 }
             };
             asked.push(below(folder, if is_glob(glob) { wildcards.head } else { glob }));
             walks.push((below(folder, wildcards.head), wildcards));
         }
         let said = self.paths(call, tool, Access::Read, &asked)?;
-        if said != Verdict::Silent || !*reads {
+        if said != HookVerdict::Silent || !*reads {
             return Ok(said);
         }
         let mut budget = Budget { seen: MAX_SEEN, asked: MAX_ASKED };
@@ -92,22 +92,22 @@ impl Agent<'_> {
             match self.denied_below(&call.origin, tool, folder, wildcards, &mut budget)? {
                 Reached::Nothing => {}
                 Reached::TooMuch => {
-                    return Ok(Verdict::Ask(format!(
+                    return Ok(HookVerdict::Ask(format!(
                         "stockade: there is too much below {folder} to see whether this reads what must not be read; name a folder"
                     )));
                 }
                 Reached::Denied(path) => {
                     let why = match self.paths(call, tool, Access::Read, std::slice::from_ref(&path))? {
-                        Verdict::Deny(why) | Verdict::Ask(why) => why,
+                        HookVerdict::Deny(why) | HookVerdict::Ask(why) => why,
                         _ => "stockade: it has changed meanwhile".to_owned(),
                     };
-                    return Ok(Verdict::Ask(format!(
+                    return Ok(HookVerdict::Ask(format!(
                         "{why}; this would read {path} with others: name fewer files"
                     )));
                 }
             }
         }
-        Ok(Verdict::Silent)
+        Ok(HookVerdict::Silent)
     }
 
     /// Looks for a file below a folder that a glob could match and that must not be read.

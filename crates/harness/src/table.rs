@@ -2,14 +2,16 @@
 //! documentation says.
 
 use super::Moment::{After, Before, Start};
-use super::tools::Kind;
-use super::{Answers, Event, Harness, OwnFile, OwnForm, Payload, Probe, Registered, Results, SettingsFile};
+use super::tools::ToolKind;
+use super::{
+    Answers, Event, Harness, HookRegistration, OwnFile, OwnForm, Payload, Probe, Results, SettingsFile,
+};
 
 const fn event(name: &'static str, moment: super::Moment) -> Event {
     Event { name, moment }
 }
 
-const fn probe(kind: Kind, event: &'static str, tool: &'static str) -> Probe {
+const fn probe(kind: ToolKind, event: &'static str, tool: &'static str) -> Probe {
     Probe { kind, event, tool }
 }
 
@@ -38,7 +40,8 @@ const SETTINGS: SettingsFile = SettingsFile {
 /// What no line in a shell can make good: where the shell itself does not come to an end.
 const SLOW: &str = "a hook that takes too long: the tool is used";
 
-pub(crate) const HARNESSES: &[Harness] = &[
+/// Every harness that is known.
+pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "claude",
         title: "Claude Code",
@@ -50,7 +53,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::Replaced,
         project_variables: &["CLAUDE_PROJECT_DIR"],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".claude/settings.json",
             project: ".claude/settings.json",
             beside: &[".claude/settings.local.json"],
@@ -63,12 +66,12 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "PreToolUse", "Bash"),
-            probe(Kind::Write, "PreToolUse", "Write"),
-            probe(Kind::Write, "PreToolUse", "Edit"),
-            probe(Kind::Read, "PreToolUse", "Read"),
-            probe(Kind::Web, "PreToolUse", "WebFetch"),
-            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+            probe(ToolKind::Shell, "PreToolUse", "Bash"),
+            probe(ToolKind::Write, "PreToolUse", "Write"),
+            probe(ToolKind::Write, "PreToolUse", "Edit"),
+            probe(ToolKind::Read, "PreToolUse", "Read"),
+            probe(ToolKind::Web, "PreToolUse", "WebFetch"),
+            probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
         open: &["before 2.1.295, a hook that takes too long: the tool is used"],
     },
@@ -83,7 +86,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::Hidden,
         project_variables: &[],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".codex/hooks.json",
             project: ".codex/hooks.json",
             trust: Some(
@@ -92,9 +95,9 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "PreToolUse", "Bash"),
-            probe(Kind::Patch, "PreToolUse", "apply_patch"),
-            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+            probe(ToolKind::Shell, "PreToolUse", "Bash"),
+            probe(ToolKind::Patch, "PreToolUse", "apply_patch"),
+            probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
         open: &[SLOW, "a hook that nobody has trusted: it is not called, and nothing is said"],
     },
@@ -109,7 +112,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::Hidden,
         project_variables: &["GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".gemini/settings.json",
             project: ".gemini/settings.json",
             timeout: Some(1000),
@@ -118,11 +121,11 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "BeforeTool", "run_shell_command"),
-            probe(Kind::Write, "BeforeTool", "write_file"),
-            probe(Kind::Read, "BeforeTool", "read_file"),
-            probe(Kind::Web, "BeforeTool", "web_fetch"),
-            probe(Kind::Other, "BeforeTool", "mcp_stockade_probe"),
+            probe(ToolKind::Shell, "BeforeTool", "run_shell_command"),
+            probe(ToolKind::Write, "BeforeTool", "write_file"),
+            probe(ToolKind::Read, "BeforeTool", "read_file"),
+            probe(ToolKind::Web, "BeforeTool", "web_fetch"),
+            probe(ToolKind::Other, "BeforeTool", "mcp_stockade_probe"),
         ],
         open: &[SLOW],
     },
@@ -137,7 +140,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Noted,
         project_variables: &["QWEN_PROJECT_DIR", "GEMINI_PROJECT_DIR"],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".qwen/settings.json",
             project: ".qwen/settings.json",
             off: &[("disableAllHooks", true), ("hooksConfig.enabled", false)],
@@ -145,11 +148,11 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "PreToolUse", "run_shell_command"),
-            probe(Kind::Write, "PreToolUse", "write_file"),
-            probe(Kind::Read, "PreToolUse", "read_file"),
-            probe(Kind::Web, "PreToolUse", "web_fetch"),
-            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+            probe(ToolKind::Shell, "PreToolUse", "run_shell_command"),
+            probe(ToolKind::Write, "PreToolUse", "write_file"),
+            probe(ToolKind::Read, "PreToolUse", "read_file"),
+            probe(ToolKind::Web, "PreToolUse", "web_fetch"),
+            probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
         open: &[SLOW],
     },
@@ -164,7 +167,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: Registered::Own(OwnFile {
+        registered: HookRegistration::Own(OwnFile {
             user: ".copilot/hooks/stockade.json",
             project: ".github/hooks/stockade.json",
             form: OwnForm::Json,
@@ -174,10 +177,10 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ],
         }),
         probes: &[
-            probe(Kind::Shell, "preToolUse", "bash"),
-            probe(Kind::Write, "preToolUse", "create"),
-            probe(Kind::Read, "preToolUse", "view"),
-            probe(Kind::Other, "preToolUse", "stockade-probe"),
+            probe(ToolKind::Shell, "preToolUse", "bash"),
+            probe(ToolKind::Write, "preToolUse", "create"),
+            probe(ToolKind::Read, "preToolUse", "view"),
+            probe(ToolKind::Other, "preToolUse", "stockade-probe"),
         ],
         open: &[SLOW],
     },
@@ -192,13 +195,13 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: Registered::Own(OwnFile {
+        registered: HookRegistration::Own(OwnFile {
             user: ".cline/hooks/PreToolUse",
             project: ".clinerules/hooks/PreToolUse",
             form: OwnForm::Script,
             off: &[],
         }),
-        probes: &[probe(Kind::Shell, "PreToolUse", "run_commands")],
+        probes: &[probe(ToolKind::Shell, "PreToolUse", "run_commands")],
         open: &[SLOW, "a hook whose file is gone: there is none, and nothing is said"],
     },
     Harness {
@@ -212,7 +215,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::ByPlugin,
         project_variables: &[],
-        registered: Registered::Own(OwnFile {
+        registered: HookRegistration::Own(OwnFile {
             user: ".config/opencode/plugins/stockade.js",
             project: ".opencode/plugins/stockade.js",
             form: OwnForm::Plugin,
@@ -238,7 +241,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Unchanged,
         project_variables: &["CURSOR_PROJECT_DIR"],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".cursor/hooks.json",
             project: ".cursor/hooks.json",
             groups: false,
@@ -248,10 +251,10 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "beforeShellExecution", "beforeShellExecution"),
-            probe(Kind::Read, "beforeReadFile", "beforeReadFile"),
-            probe(Kind::Write, "preToolUse", "Write"),
-            probe(Kind::Other, "beforeMCPExecution", "probe"),
+            probe(ToolKind::Shell, "beforeShellExecution", "beforeShellExecution"),
+            probe(ToolKind::Read, "beforeReadFile", "beforeReadFile"),
+            probe(ToolKind::Write, "preToolUse", "Write"),
+            probe(ToolKind::Other, "beforeMCPExecution", "probe"),
         ],
         open: &[],
     },
@@ -266,18 +269,18 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Noted,
         project_variables: &["FACTORY_PROJECT_DIR"],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".factory/settings.json",
             project: ".factory/settings.json",
             instead: &[".factory/hooks.json", ".factory/hooks/hooks.json"],
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "PreToolUse", "Execute"),
-            probe(Kind::Write, "PreToolUse", "Create"),
-            probe(Kind::Read, "PreToolUse", "Read"),
-            probe(Kind::Web, "PreToolUse", "FetchUrl"),
-            probe(Kind::Other, "PreToolUse", "mcp__stockade__probe"),
+            probe(ToolKind::Shell, "PreToolUse", "Execute"),
+            probe(ToolKind::Write, "PreToolUse", "Create"),
+            probe(ToolKind::Read, "PreToolUse", "Read"),
+            probe(ToolKind::Web, "PreToolUse", "FetchUrl"),
+            probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
         open: &[SLOW],
     },
@@ -297,7 +300,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: Registered::Settings(SettingsFile {
+        registered: HookRegistration::Settings(SettingsFile {
             user: ".codeium/windsurf/hooks.json",
             project: ".windsurf/hooks.json",
             groups: false,
@@ -306,10 +309,10 @@ pub(crate) const HARNESSES: &[Harness] = &[
             ..SETTINGS
         }),
         probes: &[
-            probe(Kind::Shell, "pre_run_command", "pre_run_command"),
-            probe(Kind::Write, "pre_write_code", "pre_write_code"),
-            probe(Kind::Read, "pre_read_code", "pre_read_code"),
-            probe(Kind::Other, "pre_mcp_tool_use", "probe"),
+            probe(ToolKind::Shell, "pre_run_command", "pre_run_command"),
+            probe(ToolKind::Write, "pre_write_code", "pre_write_code"),
+            probe(ToolKind::Read, "pre_read_code", "pre_read_code"),
+            probe(ToolKind::Other, "pre_mcp_tool_use", "probe"),
         ],
         open: &[SLOW],
     },
@@ -324,7 +327,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: Registered::ByHand(
+        registered: HookRegistration::ByHand(
             "kiro keeps hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
         ),
         probes: &[],
@@ -341,7 +344,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: false,
         results: Results::Unchanged,
         project_variables: &[],
-        registered: Registered::ByHand(
+        registered: HookRegistration::ByHand(
             "register as the hook of `PreToolUse` in ~/.gemini/config/hooks.json: ",
         ),
         probes: &[],
@@ -358,7 +361,7 @@ pub(crate) const HARNESSES: &[Harness] = &[
         rewrites: true,
         results: Results::ByPlugin,
         project_variables: &[],
-        registered: Registered::ByHand(
+        registered: HookRegistration::ByHand(
             "openclaw calls plugins within its own process: the npm package `@stockade/openclaw` is one, and its `before_tool_call` runs: ",
         ),
         probes: &[],

@@ -3,21 +3,21 @@
 use serde_json::{Value, json};
 use stockade_text::escape_lines;
 
-use super::call::Call;
+use super::call::ToolCall;
 use super::{Answers, Harness};
 
 /// The most bytes of a reason; some harnesses cut longer ones, or take them for none.
 const MAX_REASON: usize = 4000;
 
 /// What a line in a shell reads as "nothing to say". Anything that is no answer of a harness has to be something else.
-pub(crate) const NOTHING: &str = "allow";
+pub const NOTHING: &str = "allow";
 
 /// What a line in a shell reads as "it is refused, and standard error says why".
-pub(crate) const REFUSED: &str = "deny";
+pub const REFUSED: &str = "deny";
 
 /// What is decided about a tool that is about to be used.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Verdict {
+pub enum HookVerdict {
     /// Nothing is said against it, which grants nothing: the harness goes on as it would.
     Silent,
     /// It is not used, for this reason.
@@ -30,10 +30,13 @@ pub(crate) enum Verdict {
 
 /// What is printed, and how the program ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
-    pub(crate) stdout: String,
-    pub(crate) stderr: String,
-    pub(crate) code: u8,
+pub struct Said {
+    /// What goes to standard output.
+    pub stdout: String,
+    /// What goes to standard error.
+    pub stderr: String,
+    /// The exit code.
+    pub code: u8,
 }
 
 impl Said {
@@ -41,13 +44,14 @@ impl Said {
         Self { stdout: format!("{value}\n"), stderr: String::new(), code: 0 }
     }
 
-    pub(crate) fn nothing() -> Self {
+    /// An answer without a word, which grants nothing.
+    pub fn nothing() -> Self {
         Self { stdout: String::new(), stderr: String::new(), code: 0 }
     }
 }
 
 /// A refusal in the words of a harness. A reason is never empty: without one, some take it for none.
-pub(crate) fn deny(harness: &Harness, reason: &str) -> Said {
+pub fn deny(harness: &Harness, reason: &str) -> Said {
     let reason = &bounded(reason);
     let event = harness.before();
     match harness.answers {
@@ -65,18 +69,18 @@ pub(crate) fn deny(harness: &Harness, reason: &str) -> Said {
 }
 
 /// An answer in the words of a harness.
-pub(crate) fn before(harness: &Harness, call: &Call, verdict: Verdict) -> Said {
+pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> Said {
     match verdict {
-        Verdict::Silent => silent(harness),
-        Verdict::Deny(reason) => deny(harness, &reason),
-        Verdict::Ask(reason) if harness.asks => ask(harness, &bounded(&reason)),
-        Verdict::Ask(reason) => deny(harness, &reason),
-        Verdict::Rewrite(input) => rewrite(harness, call, &input),
+        HookVerdict::Silent => silent(harness),
+        HookVerdict::Deny(reason) => deny(harness, &reason),
+        HookVerdict::Ask(reason) if harness.asks => ask(harness, &bounded(&reason)),
+        HookVerdict::Ask(reason) => deny(harness, &reason),
+        HookVerdict::Rewrite(input) => rewrite(harness, call, &input),
     }
 }
 
 /// The answer that grants nothing and says nothing against it.
-pub(crate) fn silent(harness: &Harness) -> Said {
+pub fn silent(harness: &Harness) -> Said {
     match harness.answers {
         // It takes silence for a failure; what is allowed here grants nothing there.
         Answers::Cursor => Said::json(&json!({"permission": "allow"})),
@@ -96,7 +100,7 @@ fn ask(harness: &Harness, reason: &str) -> Said {
     }
 }
 
-fn rewrite(harness: &Harness, call: &Call, input: &Value) -> Said {
+fn rewrite(harness: &Harness, call: &ToolCall, input: &Value) -> Said {
     match harness.answers {
         Answers::Specific => Said::json(&json!({"hookSpecificOutput": {
             "hookEventName": call.event, "permissionDecision": "allow", "updatedInput": input

@@ -13,12 +13,12 @@ use super::Harness;
 use super::call::Origin;
 
 /// The session of a call that `doctor` makes, which is no sign of life.
-pub(crate) const REPLAY: &str = "stockade-replay";
+pub const REPLAY: &str = "stockade-replay";
 
 const MAX_BYTES: u64 = 4096;
 
 /// The folder in which this program keeps what it knows of harnesses.
-pub(crate) fn folder() -> Option<PathBuf> {
+pub fn folder() -> Option<PathBuf> {
     AuditTrail::default_path()?.parent().map(|state| state.join("harnesses"))
 }
 
@@ -27,7 +27,7 @@ fn file(harness: &Harness) -> Option<PathBuf> {
 }
 
 /// Takes note that the hook was called. That it cannot be noted changes no decision.
-pub(crate) fn note(harness: &Harness, origin: &Origin) {
+pub fn note(harness: &Harness, origin: &Origin) {
     let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned(path).is_ok())
     else {
         return;
@@ -41,7 +41,7 @@ pub(crate) fn note(harness: &Harness, origin: &Origin) {
 }
 
 /// Returns when the hook was called last, and in which session.
-pub(crate) fn last(harness: &Harness) -> Option<(SystemTime, String)> {
+pub fn last(harness: &Harness) -> Option<(SystemTime, String)> {
     let path = file(harness)?;
     let at = fs::symlink_metadata(&path).ok()?.modified().ok()?;
     let session = KeptFile::new(path, MAX_BYTES).read().ok()??;

@@ -14,45 +14,48 @@ use stockade_text::{Format, escape_path, parse};
 use super::{Harness, Moment, Payload};
 
 /// The most bytes of what a hook is given: a whole file may be among it.
-pub(crate) const MAX_PAYLOAD: usize = 16 << 20;
+pub const MAX_PAYLOAD: usize = 16 << 20;
 
 /// What a harness tells.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Told {
+pub enum Told {
     /// The beginning of a session, which nothing is decided about.
     Start(Origin),
     /// A tool is about to be used.
-    Before(Call),
+    Before(ToolCall),
     /// A tool has brought this back.
-    After(Call, Value),
+    After(ToolCall, Value),
     /// Something else that nothing is to be said about.
     Else,
 }
 
 /// Which session it is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Origin {
-    pub(crate) session: String,
-    pub(crate) cwd: PathBuf,
+pub struct Origin {
+    /// The session, as the harness names it; empty where it names none.
+    pub session: String,
+    /// The folder in which the tool works.
+    pub cwd: PathBuf,
     /// The folder of the project.
-    pub(crate) workspace: PathBuf,
+    pub workspace: PathBuf,
 }
 
 /// A use of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+pub struct ToolCall {
     /// What the harness calls this moment.
-    pub(crate) event: String,
+    pub event: String,
     /// What the harness calls the tool.
-    pub(crate) tool: String,
+    pub tool: String,
     /// The server that the tool comes from and its name there, where the harness says that it comes from one.
-    pub(crate) server: Option<(String, String)>,
+    pub server: Option<(String, String)>,
     /// Its arguments: a table.
-    pub(crate) input: Value,
-    pub(crate) origin: Origin,
+    pub input: Value,
+    /// Where the call comes from.
+    pub origin: Origin,
 }
 
-impl Call {
+impl ToolCall {
     /// The name by which rules know a tool of a server is the same in all harnesses that say whose it is.
     pub(super) fn name(&self) -> String {
         match &self.server {
@@ -63,7 +66,7 @@ impl Call {
 }
 
 /// Reads what a hook was given.
-pub(crate) fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
+pub fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
     // A key that is given twice may mean one thing here and another one there.
     parse(text, Format::Json, MAX_PAYLOAD).map_err(|error| format!("it is no JSON: {error}"))?;
@@ -79,7 +82,7 @@ pub(crate) fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
     }
     let (tool, input) = tool(harness, &payload, &event)?;
     let server = server(harness, &payload, &event, &tool)?;
-    let call = Call { event, tool, server, input, origin };
+    let call = ToolCall { event, tool, server, input, origin };
     Ok(match moment {
         Moment::After => Told::After(call, result(&payload)),
         _ => Told::Before(call),

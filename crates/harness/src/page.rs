@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::{env, fs};
 
-use super::{HARNESSES, Harness, Moment, Registered, Results};
+use super::{HARNESSES, Harness, HookRegistration, Moment, Results};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/HARNESSES.md");
 
 const HEAD: &str = "\
 # Harnesses
 
-Made by a test from `src/harness/table.rs`; `cargo xtask generate` writes it anew.
+Made by a test from `src/table.rs`; `cargo xtask generate` writes it anew.
 
 A harness is a program that runs an agent: Claude Code, Codex, Gemini CLI … Most of them call *hooks* before a tool is used. One
 command has them ask Stockade, for commands, files, pages and tools of servers, and look at what tools bring back:
@@ -106,7 +106,7 @@ What others wrote stays, though it calls `stockade hook`: a hook whose line does
 or file of hooks that does not say at its top that this program wrote it or holds anything else. `install` says what is in its way.
 
 `stockade install HARNESS --mcp` is for the servers of the Model Context Protocol in those settings, and `doctor` names those that nothing stands in front of: see
-[MCP.md](MCP.md).
+[MCP.md](../cli/MCP.md).
 ";
 
 #[test]
@@ -122,7 +122,7 @@ fn harnesses_md_is_fresh() {
 }
 
 fn document() -> String {
-    let measured = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/harnesses/measured.md");
+    let measured = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/harnesses/measured.md");
     let mut out = HEAD.replace("MEASURED", &fs::read_to_string(measured).unwrap());
     let yes = |is: bool| if is { "yes" } else { "no" };
     out.push_str("\n## Each of them\n\n| harness | `NAME` | tried with | asks a person | runs in the sandbox | a result that was cleaned |\n|---|---|---|---|---|---|\n");
@@ -153,14 +153,14 @@ fn section(out: &mut String, harness: &Harness) {
     let Harness { name, title, .. } = harness;
     let _ = writeln!(out, "\n### {title}\n");
     match harness.registered {
-        Registered::ByHand(how) => {
+        HookRegistration::ByHand(how) => {
             let _ = writeln!(
                 out,
                 "`stockade install {name}` writes nothing, and says what to write: {}.\n",
                 how.trim_end_matches([' ', ':'])
             );
         }
-        Registered::Settings(settings) => {
+        HookRegistration::Settings(settings) => {
             let _ = writeln!(
                 out,
                 "`stockade install {name}` writes `~/{}`, or `{}` of a project.\n",
@@ -173,7 +173,7 @@ fn section(out: &mut String, harness: &Harness) {
                 let _ = writeln!(out, "- {trust}.");
             }
         }
-        Registered::Own(own) => {
+        HookRegistration::Own(own) => {
             let _ = writeln!(
                 out,
                 "`stockade install {name}` makes `~/{}`, or `{}` in a project.\n",

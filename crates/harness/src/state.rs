@@ -14,28 +14,38 @@ use stockade_text::{Format, parse};
 
 use super::json_edit::{self, MAX_SETTINGS};
 use super::ours::{self, Entry, names_stockade};
-use super::registration::{Scope, SettingsFolders, read};
+use super::registration::{SettingsFolders, SettingsScope, read};
 use super::replay::{Hook, Replayed, replay};
-use super::{Harness, Moment, OwnFile, OwnForm, Probe, Registered, SettingsFile, beat, rewrite};
+use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, Probe, SettingsFile, beat, rewrite};
 
 /// What was found out about the hooks of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum State {
+pub enum State {
     /// It is not used here: there is nothing to register with.
     NotUsed,
     /// Nothing of ours is registered.
     NotRegistered,
     /// A denial was made as the harness makes it, and was refused, for every kind of tool.
-    Refuses { file: PathBuf, seen: Option<SystemTime> },
+    Refuses {
+        /// The file that registers it.
+        file: PathBuf,
+        /// When the harness called its hook last.
+        seen: Option<SystemTime>,
+    },
     /// Something is registered, and a tool would be used that must not be; or nobody can tell.
-    Broken { why: String, fix: String },
+    Broken {
+        /// What is wrong, in a sentence.
+        why: String,
+        /// The command that fixes it.
+        fix: String,
+    },
 }
 
 /// One hook of a file of settings.
 #[derive(Debug)]
 struct Found {
     file: PathBuf,
-    scope: Scope,
+    scope: SettingsScope,
     event: String,
     /// Which tools it is for; nothing means all of them.
     matcher: Option<String>,
@@ -51,22 +61,22 @@ fn broken(why: impl Into<String>, fix: impl Into<String>) -> State {
 }
 
 /// Looks at a harness at home and in a project.
-pub(crate) fn look(harness: &Harness, places: &SettingsFolders) -> State {
+pub fn look(harness: &Harness, places: &SettingsFolders) -> State {
     match harness.registered {
-        Registered::Settings(settings) => settings_state(harness, &settings, places),
-        Registered::Own(own) => own_state(harness, own, places),
-        Registered::ByHand(_) => State::NotUsed,
+        HookRegistration::Settings(settings) => settings_state(harness, &settings, places),
+        HookRegistration::Own(own) => own_state(harness, own, places),
+        HookRegistration::ByHand(_) => State::NotUsed,
     }
 }
 
 fn settings_state(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders) -> State {
     let mut found = Vec::new();
     let mut is_used = false;
-    for scope in [Scope::User, Scope::Project] {
-        let own = if scope == Scope::User { settings.user } else { settings.project };
+    for scope in [SettingsScope::User, SettingsScope::Project] {
+        let own = if scope == SettingsScope::User { settings.user } else { settings.project };
         let folder = places.of(scope).join(own).parent().map(Path::to_owned);
         is_used |= folder.is_some_and(|folder| folder.is_dir());
-        if scope == Scope::Project && places.project == places.home {
+        if scope == SettingsScope::Project && places.project == places.home {
             continue;
         }
         for name in [own].iter().chain(settings.beside) {
@@ -161,7 +171,7 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
 /// for; and what a project brings along is not run to see what it does.
 fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result<(), String> {
     match ours::entry(harness, settings, Moment::Before, &one.entry) {
-        Entry::Ours(program) if one.scope == Scope::User || is_this(&program) => Ok(()),
+        Entry::Ours(program) if one.scope == SettingsScope::User || is_this(&program) => Ok(()),
         Entry::Older => {
             Err("a hook of an earlier version, which lets pass what it does not understand".to_owned())
         }
@@ -198,7 +208,7 @@ fn is_newer(seen: Option<SystemTime>, file: &Path) -> bool {
 /// A harness skips hooks that nobody has trusted, or those of a project that nobody has.
 fn untrusted(harness: &Harness, places: &SettingsFolders, found: &Found) -> Option<State> {
     let project = places.project.to_str().unwrap_or_default();
-    let is_project = found.scope == Scope::Project;
+    let is_project = found.scope == SettingsScope::Project;
     match harness.name {
         "claude" if is_project => {
             let known = read(&places.home.join(".claude.json")).ok().flatten();
@@ -265,7 +275,7 @@ fn member<'v>(settings: &'v Value, path: &str) -> Option<&'v Value> {
 }
 
 /// Every hook of a file, in groups or not.
-fn hooks_of(settings: &Value, file: &Path, scope: Scope) -> Vec<Found> {
+fn hooks_of(settings: &Value, file: &Path, scope: SettingsScope) -> Vec<Found> {
     let mut found = Vec::new();
     let events = settings.get("hooks").and_then(Value::as_object);
     for (event, list) in events.into_iter().flatten() {
@@ -310,9 +320,9 @@ fn names(hook: &Hook) -> bool {
 fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State {
     let again = format!("stockade install {}", harness.name);
     let mut is_used = false;
-    for (scope, name) in [(Scope::User, own.user), (Scope::Project, own.project)] {
+    for (scope, name) in [(SettingsScope::User, own.user), (SettingsScope::Project, own.project)] {
         let file = places.of(scope).join(name);
-        is_used |= scope == Scope::User && file.ancestors().nth(2).is_some_and(Path::is_dir);
+        is_used |= scope == SettingsScope::User && file.ancestors().nth(2).is_some_and(Path::is_dir);
         let text = match read(&file) {
             Ok(Some(text)) => text,
             Ok(None) => continue,
@@ -336,7 +346,7 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
                 plugin_state(harness, file)
             }
             Some(Entry::Ours(program))
-                if own.form != OwnForm::Plugin && (scope == Scope::User || is_this(&program)) =>
+                if own.form != OwnForm::Plugin && (scope == SettingsScope::User || is_this(&program)) =>
             {
                 called(harness, own, file, &text, places)
             }
@@ -365,7 +375,7 @@ fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &S
         );
     }
     let known = if is_program { Value::Null } else { json_edit::read(text).unwrap_or_default() };
-    let found = hooks_of(&known, &file, Scope::User);
+    let found = hooks_of(&known, &file, SettingsScope::User);
     let program = Hook::Program(vec![file.display().to_string()]);
     for probe in harness.probes {
         let hook = found.iter().find(|one| one.event == probe.event).map(|one| &one.hook);

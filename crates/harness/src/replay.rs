@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::beat::REPLAY;
 use super::line::BROKEN;
-use super::tools::Kind;
+use super::tools::ToolKind;
 use super::{Answers, Harness, Payload, Probe};
 
 /// How long a hook may take here: less than any harness waits.
@@ -70,7 +70,7 @@ struct Ended {
 }
 
 /// What a harness would make of an answer: what was measured, and where nothing was, the milder reading.
-fn judged(harness: &Harness, kind: Kind, ended: &Ended) -> Replayed {
+fn judged(harness: &Harness, kind: ToolKind, ended: &Ended) -> Replayed {
     let Ended { code, stdout, stderr } = ended;
     let said: Option<Value> = serde_json::from_str(stdout.trim()).ok();
     let text = |value: Option<&Value>| value.and_then(Value::as_str).unwrap_or_default().trim().to_owned();
@@ -103,7 +103,7 @@ fn judged(harness: &Harness, kind: Kind, ended: &Ended) -> Replayed {
         ),
         (true, _) if reason.starts_with("stockade: ") => Replayed::Refused,
         // That is the right answer to arguments that are none, and the wrong one to a command.
-        (true, _) if reason.starts_with("stockade could not decide") && kind != Kind::Shell => {
+        (true, _) if reason.starts_with("stockade could not decide") && kind != ToolKind::Shell => {
             Replayed::Refused
         }
         (true, _) if reason.starts_with("stockade could not decide") => {
@@ -204,9 +204,9 @@ fn ended(child: &mut Child) -> Result<Option<i32>, String> {
 fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
     let Probe { kind, event, tool } = probe;
     let input = match (kind, harness.payload) {
-        (Kind::Shell, Payload::Cline) => json!({"commands": [DENIED]}),
-        (Kind::Shell, Payload::Windsurf) => json!({"command_line": DENIED, "cwd": folder}),
-        (Kind::Shell, _) => json!({"command": DENIED}),
+        (ToolKind::Shell, Payload::Cline) => json!({"commands": [DENIED]}),
+        (ToolKind::Shell, Payload::Windsurf) => json!({"command_line": DENIED, "cwd": folder}),
+        (ToolKind::Shell, _) => json!({"command": DENIED}),
         _ => json!(["stockade"]),
     };
     match harness.payload {
@@ -221,11 +221,11 @@ fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
         Payload::Cursor => {
             let roots = json!([folder]);
             match kind {
-                Kind::Shell => json!({
+                ToolKind::Shell => json!({
                     "conversation_id": REPLAY, "hook_event_name": event, "workspace_roots": roots, "cwd": folder,
                     "command": DENIED
                 }),
-                Kind::Read => json!({
+                ToolKind::Read => json!({
                     "conversation_id": REPLAY, "hook_event_name": event, "workspace_roots": roots,
                     "file_path": {"stockade": true}
                 }),

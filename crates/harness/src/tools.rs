@@ -7,16 +7,18 @@ use serde_json::Value;
 
 /// What a tool does, and so what is asked about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum ToolKind {
     /// Runs a command of a shell that this program reads.
     Shell,
     /// Runs commands of a shell that it does not read.
     OtherShell,
     /// May write to a program that runs already, which may take that for a command.
     Feed,
+    /// Reads files that its arguments name.
     Read,
     /// Looks below a folder, which need not be named.
     Look,
+    /// Writes files that its arguments name.
     Write,
     /// Changes the files that a patch names.
     Patch,
@@ -35,43 +37,43 @@ pub(crate) enum Kind {
 struct Row {
     /// What the rules for tools call it.
     tool: &'static str,
-    kind: Kind,
+    kind: ToolKind,
     /// What harnesses call it.
     names: &'static [&'static str],
 }
 
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
-    Row { tool: "exec", kind: Kind::Shell, names: &[
+    Row { tool: "exec", kind: ToolKind::Shell, names: &[
         "Bash", "bash", "run_shell_command", "shell", "Shell", "local_shell", "exec", "exec_command", "Execute", "execute_bash",
         "execute_command", "run_commands", "run_command", "run_terminal_cmd", "pre_run_command", "beforeShellExecution",
     ] },
-    Row { tool: "exec", kind: Kind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
-    Row { tool: "process", kind: Kind::Feed, names: &[
+    Row { tool: "exec", kind: ToolKind::OtherShell, names: &["PowerShell", "powershell", "pwsh"] },
+    Row { tool: "process", kind: ToolKind::Feed, names: &[
         "process", "write_stdin", "write_bash", "write_powershell", "send_to_terminal",
     ] },
-    Row { tool: "write", kind: Kind::Write, names: &[
+    Row { tool: "write", kind: ToolKind::Write, names: &[
         "Write", "write", "write_file", "create", "Create", "create_file", "fs_write", "write_to_file", "editor", "pre_write_code",
     ] },
-    Row { tool: "edit", kind: Kind::Write, names: &[
+    Row { tool: "edit", kind: ToolKind::Write, names: &[
         "Edit", "MultiEdit", "NotebookEdit", "edit", "multiedit", "replace", "edit_file", "str_replace", "str_replace_editor",
         "replace_in_file", "search_replace", "Delete", "delete_file",
     ] },
-    Row { tool: "apply_patch", kind: Kind::Patch, names: &["apply_patch", "ApplyPatch", "patch"] },
-    Row { tool: "read", kind: Kind::Read, names: &[
+    Row { tool: "apply_patch", kind: ToolKind::Patch, names: &["apply_patch", "ApplyPatch", "patch"] },
+    Row { tool: "read", kind: ToolKind::Read, names: &[
         "Read", "read", "ReadFile", "read_file", "view", "view_file", "fs_read", "read_files", "beforeReadFile", "pre_read_code",
     ] },
-    Row { tool: "read", kind: Kind::Look, names: &["read_many_files"] },
-    Row { tool: "grep", kind: Kind::Look, names: &["Grep", "grep", "grep_search", "search_file_content", "search_files"] },
-    Row { tool: "find", kind: Kind::Look, names: &["Glob", "glob", "find", "file_search"] },
-    Row { tool: "ls", kind: Kind::Look, names: &["LS", "ls", "list", "list_directory", "list_dir", "list_files"] },
-    Row { tool: "web_fetch", kind: Kind::Web, names: &[
+    Row { tool: "read", kind: ToolKind::Look, names: &["read_many_files"] },
+    Row { tool: "grep", kind: ToolKind::Look, names: &["Grep", "grep", "grep_search", "search_file_content", "search_files"] },
+    Row { tool: "find", kind: ToolKind::Look, names: &["Glob", "glob", "find", "file_search"] },
+    Row { tool: "ls", kind: ToolKind::Look, names: &["LS", "ls", "list", "list_directory", "list_dir", "list_files"] },
+    Row { tool: "web_fetch", kind: ToolKind::Web, names: &[
         "WebFetch", "webfetch", "web_fetch", "FetchUrl", "fetch_web_content", "fetch_webpage", "read_url_content",
     ] },
-    Row { tool: "web_search", kind: Kind::Search, names: &[
+    Row { tool: "web_search", kind: ToolKind::Search, names: &[
         "WebSearch", "websearch", "web_search", "google_web_search", "search_web",
     ] },
-    Row { tool: "harness", kind: Kind::Own, names: &[
+    Row { tool: "harness", kind: ToolKind::Own, names: &[
         "TodoWrite", "TodoRead", "todowrite", "todoread", "todo_write", "write_todos", "update_plan", "update_todo",
         "Task", "Agent", "task", "agent", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "TaskOutput", "TaskStop",
         "AskUserQuestion", "ask_user", "ask_user_question", "ask_followup_question", "question", "EnterPlanMode", "ExitPlanMode",
@@ -81,12 +83,12 @@ const ROWS: &[Row] = &[
 ];
 
 /// What the rules call a tool of a harness, and what it does. Tools of servers keep their names.
-pub(crate) fn known(name: &str) -> (&str, Kind) {
+pub fn known(name: &str) -> (&str, ToolKind) {
     match ROWS.iter().find(|row| row.names.contains(&name)) {
         // It has the name that its harness gives it, since the lists of tools are not about it.
-        Some(Row { kind: Kind::Own, .. }) => (name, Kind::Own),
+        Some(Row { kind: ToolKind::Own, .. }) => (name, ToolKind::Own),
         Some(row) => (row.tool, row.kind),
-        None => (name, Kind::Other),
+        None => (name, ToolKind::Other),
     }
 }
 
@@ -98,7 +100,7 @@ const MAY_WRITE: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Whether a use of a tool that may write to a program that runs does so.
-pub(crate) fn feeds(name: &str, input: &Value) -> bool {
+pub fn feeds(name: &str, input: &Value) -> bool {
     let Some((_, argument, silent)) = MAY_WRITE.iter().find(|(tool, ..)| *tool == name) else { return true };
     match input.get(argument) {
         None | Some(Value::Null) => !silent.contains(&""),
@@ -108,8 +110,8 @@ pub(crate) fn feeds(name: &str, input: &Value) -> bool {
 }
 
 /// The tools of harnesses themselves.
-pub(crate) fn own_tools() -> impl Iterator<Item = &'static str> {
-    ROWS.iter().filter(|row| row.kind == Kind::Own).flat_map(|row| row.names.iter().copied())
+pub fn own_tools() -> impl Iterator<Item = &'static str> {
+    ROWS.iter().filter(|row| row.kind == ToolKind::Own).flat_map(|row| row.names.iter().copied())
 }
 
 #[cfg(test)]
@@ -129,7 +131,7 @@ mod tests {
     #[test]
     fn what_may_write_to_a_program_is_in_the_table_of_tools() {
         for (name, ..) in MAY_WRITE {
-            assert_eq!(known(name).1, Kind::Feed, "{name}");
+            assert_eq!(known(name).1, ToolKind::Feed, "{name}");
         }
     }
 

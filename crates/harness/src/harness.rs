@@ -1,82 +1,62 @@
-//! The programs that run agents and call hooks: what each hands to a hook, which answers it understands, where its hooks are
-//! registered. One table, which `stockade hook`, `install`, `status` and `doctor` read.
+//! A program that runs agents: what it hands to a hook, which answers it understands, where its hooks are registered.
 
-mod addresses;
-pub(crate) mod answer;
-pub(crate) mod beat;
-pub(crate) mod call;
-mod fit;
-mod json_edit;
-pub(crate) mod judge;
-pub(crate) mod line;
-pub(crate) mod mcp_servers;
-mod ours;
-#[cfg(test)]
-mod page;
-mod patch;
-mod paths;
-pub(crate) mod registration;
-pub(crate) mod replay;
-pub(crate) mod results;
-pub(crate) mod rewrite;
-mod search;
-mod shape;
-pub(crate) mod state;
-mod table;
-pub(crate) mod tools;
-mod wildcards;
-
-pub(crate) use table::HARNESSES;
+use super::table::HARNESSES;
+use super::tools;
 
 /// A program that runs an agent, and what is known of its hooks.
 #[derive(Debug)]
-pub(crate) struct Harness {
+pub struct Harness {
     /// How it is called on the command line, and the agent whose configuration holds for it.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// How it is called in sentences.
-    pub(crate) title: &'static str,
+    pub title: &'static str,
     /// The version that its answers were tried with; nothing where only its documentation is known.
-    pub(crate) tried: Option<&'static str>,
+    pub tried: Option<&'static str>,
     /// Its events, by the names that it gives them.
-    pub(crate) events: &'static [Event],
+    pub events: &'static [Event],
     /// What it hands to a hook.
-    pub(crate) payload: Payload,
+    pub payload: Payload,
     /// The answers that it understands.
-    pub(crate) answers: Answers,
+    pub answers: Answers,
     /// Whether a question of a hook reaches a person, and nothing runs where it does not.
-    pub(crate) asks: bool,
+    pub asks: bool,
     /// Whether it runs a command that a hook puts in the place of another one.
-    pub(crate) rewrites: bool,
+    pub rewrites: bool,
     /// What becomes of the result of a tool that was cleaned.
-    pub(crate) results: Results,
+    pub results: Results,
     /// Variables in which it names the folder of the project.
-    pub(crate) project_variables: &'static [&'static str],
+    pub project_variables: &'static [&'static str],
     /// Where its hooks are registered.
-    pub(crate) registered: Registered,
+    pub registered: HookRegistration,
     /// A tool of each kind that its hooks are asked about, with the event that is for it.
-    pub(crate) probes: &'static [Probe],
+    pub probes: &'static [Probe],
     /// What it does where a hook gives no answer that it understands, and `doctor` has to say.
-    pub(crate) open: &'static [&'static str],
+    pub open: &'static [&'static str],
 }
 
 /// A moment at which it calls hooks.
 #[derive(Debug)]
-pub(crate) struct Event {
-    pub(crate) name: &'static str,
-    pub(crate) moment: Moment,
+pub struct Event {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is about.
+    pub moment: Moment,
 }
 
 /// A tool that `doctor` asks a hook about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Probe {
-    pub(crate) kind: tools::Kind,
-    pub(crate) event: &'static str,
-    pub(crate) tool: &'static str,
+pub struct Probe {
+    /// What the tool does.
+    pub kind: tools::ToolKind,
+    /// The event that is sent before it is used.
+    pub event: &'static str,
+    /// The name of the tool.
+    pub tool: &'static str,
 }
 
 /// What a moment is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moment {
+pub enum Moment {
     /// The beginning of a session, which nothing is decided about.
     Start,
     /// A tool is about to be used.
@@ -87,7 +67,7 @@ pub(crate) enum Moment {
 
 /// The shape of what a hook is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Payload {
+pub enum Payload {
     /// Members that are called `hook_event_name`, `tool_name`, `tool_input`, `tool_response`, `cwd`.
     Named,
     /// Members that are called `toolName`, `toolArgs`, `toolResult`, `cwd`; the event is not named.
@@ -102,7 +82,7 @@ pub(crate) enum Payload {
 
 /// The form of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Answers {
+pub enum Answers {
     /// A decision in `permissionDecision` of `hookSpecificOutput`, and arguments in its `updatedInput`.
     Specific,
     /// A decision in `decision` with its `reason`, and arguments in `tool_input` of `hookSpecificOutput`.
@@ -121,7 +101,7 @@ pub(crate) enum Answers {
 
 /// What a harness does with what a hook says of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Results {
+pub enum Results {
     /// It takes the cleaned result, in its shape, in the place of the other.
     Replaced,
     /// It hides a result that is refused, and shows the reason: the cleaned text is in that.
@@ -136,7 +116,7 @@ pub(crate) enum Results {
 
 /// Where hooks are registered, below the home of the user and in a project.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Registered {
+pub enum HookRegistration {
     /// In lists of a file of settings: `hooks.EVENT`.
     Settings(SettingsFile),
     /// A file of our own holds nothing else.
@@ -147,44 +127,49 @@ pub(crate) enum Registered {
 
 /// A file of settings with lists of hooks.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SettingsFile {
-    pub(crate) user: &'static str,
-    pub(crate) project: &'static str,
+pub struct SettingsFile {
+    /// The file of the user, below the home directory.
+    pub user: &'static str,
+    /// The file of a project, below its folder.
+    pub project: &'static str,
     /// Other files of the same folder in which hooks may be, too.
-    pub(crate) beside: &'static [&'static str],
+    pub beside: &'static [&'static str],
     /// Files that count in the place of this one, where they are there.
-    pub(crate) instead: &'static [&'static str],
+    pub instead: &'static [&'static str],
     /// Whether a list holds groups, each with a matcher and hooks.
-    pub(crate) groups: bool,
+    pub groups: bool,
     /// The unit of `timeout`: how many make a second. Nothing where it has no such member.
-    pub(crate) timeout: Option<u64>,
+    pub timeout: Option<u64>,
     /// What else every hook has.
-    pub(crate) more: &'static [(&'static str, &'static str)],
+    pub more: &'static [(&'static str, &'static str)],
     /// Flags that every hook has, too.
-    pub(crate) flags: &'static [&'static str],
+    pub flags: &'static [&'static str],
     /// Whether the file has a number `version`, which is 1.
-    pub(crate) version: bool,
+    pub version: bool,
     /// Paths of settings that turn hooks off, and the value that does.
-    pub(crate) off: &'static [(&'static str, bool)],
+    pub off: &'static [(&'static str, bool)],
     /// The same in settings of the machine, by the file that they are in.
-    pub(crate) managed: &'static [(&'static str, &'static str, bool)],
+    pub managed: &'static [(&'static str, &'static str, bool)],
     /// What has to be done by a person before the hooks are called.
-    pub(crate) trust: Option<&'static str>,
+    pub trust: Option<&'static str>,
 }
 
 /// A file that is ours alone.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct OwnFile {
-    pub(crate) user: &'static str,
-    pub(crate) project: &'static str,
-    pub(crate) form: OwnForm,
+pub struct OwnFile {
+    /// The file of the user, below the home directory.
+    pub user: &'static str,
+    /// The file of a project, below its folder.
+    pub project: &'static str,
+    /// What the file is.
+    pub form: OwnForm,
     /// Paths of settings that turn hooks off, by the file that they are in, below the home.
-    pub(crate) off: &'static [(&'static str, &'static str, bool)],
+    pub off: &'static [(&'static str, &'static str, bool)],
 }
 
 /// What a file of our own is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OwnForm {
+pub enum OwnForm {
     /// JSON with `version` and `hooks`.
     Json,
     /// A program that is called by the name of its event.
@@ -195,22 +180,22 @@ pub(crate) enum OwnForm {
 
 impl Harness {
     /// Returns the one of this name.
-    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+    pub fn named(name: &str) -> Option<&'static Self> {
         HARNESSES.iter().find(|harness| harness.name == name)
     }
 
     /// Returns the moment of an event.
-    pub(crate) fn moment(&self, event: &str) -> Option<Moment> {
+    pub fn moment(&self, event: &str) -> Option<Moment> {
         self.events.iter().find(|known| known.name == event).map(|known| known.moment)
     }
 
     /// Returns the names of the events of a moment.
-    pub(crate) fn events_of(&self, moment: Moment) -> impl Iterator<Item = &'static str> {
+    pub fn events_of(&self, moment: Moment) -> impl Iterator<Item = &'static str> {
         self.events.iter().filter(move |event| event.moment == moment).map(|event| event.name)
     }
 
     /// Returns the name of the event before a tool is used.
-    pub(crate) fn before(&self) -> &'static str {
+    pub fn before(&self) -> &'static str {
         self.events_of(Moment::Before).next().unwrap_or_default()
     }
 }

@@ -16,10 +16,10 @@ use stockade_guard::{
     AskedCommand, Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session, decide_on_disk,
 };
 
-use super::answer::{Verdict, is_shown_whole};
-use super::call::{Call, Origin};
+use super::answer::{HookVerdict, is_shown_whole};
+use super::call::{Origin, ToolCall};
 use super::rewrite::Contained;
-use super::tools::{Kind, feeds, known, own_tools};
+use super::tools::{ToolKind, feeds, known, own_tools};
 use super::{Harness, addresses, patch, paths};
 use stockade_state::{agents, executions, saved_answers, trail};
 
@@ -40,15 +40,20 @@ const MAX_COMMANDS: usize = 64;
 
 /// An agent in the project that its harness works in.
 #[derive(Debug)]
-pub(crate) struct Agent<'a> {
+pub struct Agent<'a> {
     harness: &'a Harness,
     name: &'a str,
     guard: Guard,
-    pub(crate) session: Session,
+    /// The session under the guard of the agent.
+    pub session: Session,
 }
 
 impl<'a> Agent<'a> {
-    pub(crate) fn open(harness: &'a Harness, name: &'a str, origin: &Origin) -> Result<Self, String> {
+    /// Opens the guard of the agent, by the configuration in the folder of the call.
+    ///
+    /// # Errors
+    /// When the configuration or the trail cannot be used, in a sentence.
+    pub fn open(harness: &'a Harness, name: &'a str, origin: &Origin) -> Result<Self, String> {
         let sources =
             ConfigSources { agents: vec![name.to_owned()], ..ConfigSources::of_process(&origin.workspace) };
         let config = Config::load(&sources).map_err(|error| error.to_string())?;
@@ -68,18 +73,19 @@ impl<'a> Agent<'a> {
     }
 
     /// Decides on a use of a tool, and puts all of that on record at once, before the answer is given.
-    pub(crate) fn before(&self, call: &Call) -> Result<Verdict, String> {
+    pub fn before(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let decided = self.session.at_once(|session| {
             Self { session: session.clone(), guard: self.guard.clone(), ..*self }.decided(call)
         });
         decided.map_err(|error| error.to_string())?
     }
 
-    fn decided(&self, call: &Call) -> Result<Verdict, String> {
+    fn decided(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let name = call.name();
         // A server may call its tools as it likes, also as those of the harness are called.
-        let (tool, kind) = if call.server.is_some() { (name.as_str(), Kind::Other) } else { known(&name) };
-        if kind == Kind::Own {
+        let (tool, kind) =
+            if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
+        if kind == ToolKind::Own {
             let decision = self.session.own_tool(tool).map_err(|error| error.to_string())?;
             return Ok(self.stopped(&decision));
         }
@@ -88,7 +94,7 @@ impl<'a> Agent<'a> {
             return Ok(self.stopped(&limits));
         }
         let commands = match kind {
-            Kind::Shell => commands(&call.input)?,
+            ToolKind::Shell => commands(&call.input)?,
             _ => Vec::new(),
         };
         let arguments = commands.first().filter(|_| commands.len() == 1).map(String::as_str);
@@ -97,17 +103,17 @@ impl<'a> Agent<'a> {
             return Ok(self.stopped(&decision));
         }
         match kind {
-            Kind::Shell => self.shell(call, &commands),
-            Kind::OtherShell => Ok(Verdict::Ask(
+            ToolKind::Shell => self.shell(call, &commands),
+            ToolKind::OtherShell => Ok(HookVerdict::Ask(
                 "stockade: it reads no commands of this shell, so a person has to".to_owned(),
             )),
-            Kind::Feed if feeds(&name, &call.input) => Ok(Verdict::Ask(FEEDS.to_owned())),
-            Kind::Read => self.read(call, tool, &named(&call.input)?),
-            Kind::Look => self.look(call, tool),
-            Kind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
-            Kind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
-            Kind::Web => self.hosts(&addresses::among(&call.input)?),
-            Kind::Feed | Kind::Search | Kind::Own | Kind::Other => Ok(Verdict::Silent),
+            ToolKind::Feed if feeds(&name, &call.input) => Ok(HookVerdict::Ask(FEEDS.to_owned())),
+            ToolKind::Read => self.read(call, tool, &named(&call.input)?),
+            ToolKind::Look => self.look(call, tool),
+            ToolKind::Write => self.paths(call, tool, Access::Write, &named(&call.input)?),
+            ToolKind::Patch => self.paths(call, tool, Access::Write, &patched(&call.input)?),
+            ToolKind::Web => self.hosts(&addresses::among(&call.input)?),
+            ToolKind::Feed | ToolKind::Search | ToolKind::Own | ToolKind::Other => Ok(HookVerdict::Silent),
         }
     }
 
@@ -123,36 +129,36 @@ impl<'a> Agent<'a> {
     /// Decides on paths: the strictest answer counts for all.
     pub(super) fn paths(
         &self,
-        call: &Call,
+        call: &ToolCall,
         tool: &str,
         access: Access,
         paths: &[String],
-    ) -> Result<Verdict, String> {
-        let mut worst = Verdict::Silent;
+    ) -> Result<HookVerdict, String> {
+        let mut worst = HookVerdict::Silent;
         for path in paths {
             let path = paths::asked(&call.origin, path);
             let answer = self.session.path(tool, access, &path).map_err(|error| error.to_string())?;
             match self.stopped(&answer.decision) {
-                Verdict::Silent => {}
-                denied @ Verdict::Deny(_) => return Ok(denied),
+                HookVerdict::Silent => {}
+                denied @ HookVerdict::Deny(_) => return Ok(denied),
                 asked => worst = asked,
             }
         }
         Ok(worst)
     }
 
-    fn hosts(&self, hosts: &[&str]) -> Result<Verdict, String> {
+    fn hosts(&self, hosts: &[&str]) -> Result<HookVerdict, String> {
         for host in hosts {
             let decision = self.session.host(host).map_err(|error| error.to_string())?;
             if !decision.is_allowed() {
                 return Ok(self.stopped(&decision));
             }
         }
-        Ok(Verdict::Silent)
+        Ok(HookVerdict::Silent)
     }
 
     /// Decides on commands of a shell: the strictest answer counts for all.
-    fn shell(&self, call: &Call, commands: &[String]) -> Result<Verdict, String> {
+    fn shell(&self, call: &ToolCall, commands: &[String]) -> Result<HookVerdict, String> {
         let origin = &Origin { cwd: folder(call)?, ..call.origin.clone() };
         let contained = Contained::of(self.name, origin);
         let mut worst = Effect::Allow;
@@ -169,7 +175,7 @@ impl<'a> Agent<'a> {
                 (worst, asked) = (effect, Some(decision));
             }
         }
-        let Some(decision) = asked else { return Ok(Verdict::Silent) };
+        let Some(decision) = asked else { return Ok(HookVerdict::Silent) };
         match worst {
             Effect::Ask => Ok(self.stopped(&decision)),
             _ => self.contain(call, commands, &contained?),
@@ -209,11 +215,16 @@ impl<'a> Agent<'a> {
     }
 
     /// Has commands run in the sandbox.
-    fn contain(&self, call: &Call, commands: &[String], contained: &Contained) -> Result<Verdict, String> {
+    fn contain(
+        &self,
+        call: &ToolCall,
+        commands: &[String],
+        contained: &Contained,
+    ) -> Result<HookVerdict, String> {
         let exec = &self.guard.config().exec;
         if exec.isolation == Isolation::Direct || exec.mode == SandboxMode::DangerFullAccess {
             let why = "stockade: the configuration has no sandbox for it, so a person has to agree";
-            return Ok(Verdict::Ask(why.to_owned()));
+            return Ok(HookVerdict::Ask(why.to_owned()));
         }
         let lines: Vec<String> =
             commands.iter().map(|command| contained.line(command)).collect::<Result<_, _>>()?;
@@ -223,7 +234,7 @@ impl<'a> Agent<'a> {
                 format!("stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}");
             // A line that is cut, or shown otherwise than it is, is another line.
             let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
-            return Ok(Verdict::Deny(reason));
+            return Ok(HookVerdict::Deny(reason));
         }
         let mut input = call.input.clone();
         let members = input.as_object_mut().ok_or("the arguments of the tool are no table")?;
@@ -234,11 +245,11 @@ impl<'a> Agent<'a> {
                 None => {}
             }
         }
-        Ok(Verdict::Rewrite(input))
+        Ok(HookVerdict::Rewrite(input))
     }
 
     /// What becomes of a decision that is not to be gone on with.
-    pub(crate) fn stopped(&self, decision: &Decision) -> Verdict {
+    pub fn stopped(&self, decision: &Decision) -> HookVerdict {
         let Decision { id, layer, effect, reason, rule, fix, .. } = decision;
         let fix = match fix {
             Some(line) if *layer == DecisionLayer::Commands => {
@@ -249,9 +260,9 @@ impl<'a> Agent<'a> {
         };
         let text = format!("stockade: {reason} ({} {rule}){fix} [{id}]", layer.name());
         match effect {
-            Effect::Allow | Effect::Sandbox => Verdict::Silent,
-            Effect::Ask => Verdict::Ask(text),
-            Effect::Deny => Verdict::Deny(text),
+            Effect::Allow | Effect::Sandbox => HookVerdict::Silent,
+            Effect::Ask => HookVerdict::Ask(text),
+            Effect::Deny => HookVerdict::Deny(text),
         }
     }
 }
@@ -305,7 +316,7 @@ fn commands(input: &Value) -> Result<Vec<String>, String> {
 }
 
 /// The folder that a command runs in.
-fn folder(call: &Call) -> Result<PathBuf, String> {
+fn folder(call: &ToolCall) -> Result<PathBuf, String> {
     match FOLDERS.iter().find_map(|name| Some((name, call.input.get(name)?))) {
         Some((_, Value::String(folder))) if !folder.is_empty() => Ok(call.origin.cwd.join(folder)),
         Some((_, Value::Null | Value::String(_))) | None => Ok(call.origin.cwd.clone()),

@@ -11,7 +11,7 @@ use stockade_text::escape_path;
 use super::call::Origin;
 
 /// Where this program lies, for lines that others run. A name that is no text, or not whole, cannot be written into one.
-pub(crate) fn program() -> Result<String, String> {
+pub fn program() -> Result<String, String> {
     let own = env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
     // So it is told where the file was replaced while this runs.
     match own.to_str() {
@@ -22,14 +22,18 @@ pub(crate) fn program() -> Result<String, String> {
 
 /// A command that runs in the sandbox, for the shell of a harness.
 #[derive(Debug)]
-pub(crate) struct Contained {
+pub struct Contained {
     head: String,
     /// The folder below the workspace that the command runs in.
     folder: Option<PathBuf>,
 }
 
 impl Contained {
-    pub(crate) fn of(agent: &str, origin: &Origin) -> Result<Self, String> {
+    /// Finds the program and the folders for the sandbox of a call.
+    ///
+    /// # Errors
+    /// When the line for the sandbox cannot be written, in a sentence.
+    pub fn of(agent: &str, origin: &Origin) -> Result<Self, String> {
         let workspace = origin.workspace.to_str().ok_or("the name of the workspace is no text")?;
         let words =
             [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
@@ -42,7 +46,7 @@ impl Contained {
     }
 
     /// Returns the line that runs a command in the sandbox.
-    pub(crate) fn line(&self, command: &str) -> Result<String, String> {
+    pub fn line(&self, command: &str) -> Result<String, String> {
         let command = match self.gone_to()? {
             Some(head) => format!("{head}{command}{TAIL}"),
             None => command.to_owned(),
@@ -51,7 +55,7 @@ impl Contained {
     }
 
     /// Returns the command of a line that could be one of these, and so runs in the sandbox: the one that is written exactly so.
-    pub(crate) fn command_of(&self, line: &str) -> Option<String> {
+    pub fn command_of(&self, line: &str) -> Option<String> {
         let quoted = line.strip_prefix(self.head.as_str())?.strip_prefix(' ')?;
         let whole = unquoted(quoted)?;
         let command = match self.gone_to().ok()? {

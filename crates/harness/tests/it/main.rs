@@ -1,0 +1,4 @@
+//! The public interface, as a hook uses it.
+
+#[cfg(all(test, target_os = "linux"))]
+mod calls;
