@@ -4,7 +4,7 @@
 //! The shells run in a jail of namespaces in which every program only records how it was called (`oracle/jail.rs`,
 //! `oracle/inside.rs`). An example of that crate generates the commands and judges the runs. A command that is read
 //! without any reservation and runs an unpredicted program bypasses every rule; and so does one that an example of
-//! the crate `policy` allows although there is a reservation.
+//! the crate `command` allows although there is a reservation.
 
 mod inside;
 mod jail;
@@ -69,8 +69,15 @@ fn of_count(workspace: &Workspace, count: usize) -> Vec<Check> {
 }
 
 fn build(workspace: &Workspace) -> Check {
-    let build =
-        ["build", "--quiet", "--all-features", "--package", "stockade-shell", "--package", "stockade-policy"];
+    let build = [
+        "build",
+        "--quiet",
+        "--all-features",
+        "--package",
+        "stockade-shell",
+        "--package",
+        "stockade-command",
+    ];
     let examples = ["--example", "oracle", "--example", "judged"];
     Check::program(GROUP, "build", workspace.cargo().args(build).args(examples))
 }

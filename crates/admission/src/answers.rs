@@ -20,8 +20,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use stockade_policy::Effect;
-use stockade_policy::commands::answers::{AnswerMemory, CommandAnswer, RememberedAnswer};
+use stockade_command::Effect;
+use stockade_command::answers::{AnswerMemory, CommandAnswer, RememberedAnswer};
 
 pub use question::{AskedCommand, BoundFile, CommandQuestion};
 pub use store::{AnswerStore, AnswerStoreError};

@@ -103,6 +103,8 @@ pub use skill::{
     FileSurface, PromptRefused, Reading, SkillFinding, SkillFolders, SkillSource, Surface, check_tools,
     file_surfaces, find_skills, read_manifest,
 };
+#[cfg(feature = "commands")]
+pub use stockade_command as command;
 pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Source, TextFile, read_text};
 #[cfg(feature = "commands")]
 pub use stockade_policy as policy;

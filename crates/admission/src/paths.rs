@@ -8,8 +8,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use stockade_command::AgentCommands;
 use stockade_files::{HeldName, Resolver, RootFolder};
-use stockade_policy::commands::AgentCommands;
 use stockade_policy::paths::ResolveError;
 use stockade_policy::{
     Access, AccessRequest, Ask, Caller, PathFacts, Reply, Sandbox, SandboxConfig, SandboxError, Verdict,

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use stockade_command::{CommandContext, CommandDecision, FoundRepository, RepositoryFacts};
 use stockade_files::{FoundGit, GitRepository, find_git};
-use stockade_policy::commands::{FoundRepository, RepositoryFacts};
-use stockade_policy::{CommandContext, CommandDecision};
 
 /// Maximum number of directories that are examined for one text. The others are unknown.
 const MAX_FOLDERS: usize = 32;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use stockade_command::{CommandDefaults, Effect, RuleLayer, Substitutions};
 use stockade_egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::{
     ContainerRequest, HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode,
@@ -18,9 +19,7 @@ use stockade_limits::store::AgentLimits;
 use stockade_limits::{Cap, MicroUsd};
 use stockade_output::ProfileOverride;
 use stockade_policy::paths::{AbsolutePaths, Jail, Preset};
-use stockade_policy::{
-    Answer, CommandDefaults, Effect, RuleLayer, SandboxConfig, Substitutions, ToolPolicyConfig,
-};
+use stockade_policy::{Answer, SandboxConfig, ToolPolicyConfig};
 use stockade_skill::Dialect;
 
 use crate::known::Known;

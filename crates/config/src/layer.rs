@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
+use stockade_command::CommandRule;
 use stockade_files::{TrustedFileError, Writers, read_trusted};
-use stockade_policy::CommandRule;
 use stockade_text::{Format, Node, TableEntry, TextPosition, Value, nearest, parse};
 
 use crate::error::Problem;

@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use stockade_policy::commands::router::{Fallback, Machine, RouterConfig};
+use stockade_command::router::{Fallback, Machine, RouterConfig};
 
 use crate::error::Problem;
 use crate::keys::ConfigKey;

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
-use stockade_policy::commands::rules::CommandRuleFile;
-use stockade_policy::{CommandRule, Effect, Layer, RuleLayer};
+use stockade_command::rules::CommandRuleFile;
+use stockade_command::{CommandRule, Effect, Layer, RuleLayer};
 use stockade_text::{Node, TextPosition, Value};
 
 use crate::config::{ALL, agent_of};

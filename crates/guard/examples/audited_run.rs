@@ -12,8 +12,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use stockade_guard::audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, Recorded, field};
-use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{CommandContext, CommandPolicy, Effect};
+use stockade_guard::command::shell::ReadOptions;
+use stockade_guard::command::{CommandContext, CommandPolicy, Effect};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use stockade_policy::commands::Suggestion;
-use stockade_policy::{CommandDecision, Effect};
+use stockade_command::{CommandDecision, Effect, Suggestion};
 
 use crate::audit::{AuditEvent, EventKind, field};
 

@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stockade_admission::decide_on_disk;
+use stockade_command::shell::ReadOptions;
+use stockade_command::{AgentCommands, CommandContext, CommandDecision, Exclusions, RuleLayer};
 use stockade_files::Resolver;
-use stockade_policy::commands::{AgentCommands, Exclusions};
-use stockade_policy::shell::ReadOptions;
-use stockade_policy::{
-    CommandContext, CommandDecision, RuleLayer, ToolCatalog, ToolPolicy, ToolPolicyConfig, Workspace,
-};
+use stockade_policy::{ToolCatalog, ToolPolicy, ToolPolicyConfig, Workspace};
 
 pub use cache::{GuardCache, GuardCacheError};
 pub use decision::{Decision, DecisionLayer, DecisionRule};

@@ -91,6 +91,7 @@ pub use stockade_admission::{
 pub use stockade_admission::{ToolResult, admit_result};
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
+pub use stockade_command::{self as command, AgentCommands};
 #[cfg(feature = "config")]
 pub use stockade_config as config;
 #[cfg(feature = "config")]
@@ -102,5 +103,5 @@ pub use stockade_limits as limits;
 #[cfg(all(feature = "config", target_os = "linux"))]
 pub use stockade_model_cli as driven;
 pub use stockade_output as output;
-pub use stockade_policy::{self as policy, commands::AgentCommands};
+pub use stockade_policy as policy;
 pub use stockade_sanitize as sanitize;

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use stockade_files::{KeptFile, KeptFileError};
-use stockade_policy::Layer;
-use stockade_policy::commands::rules::{
+use stockade_command::Layer;
+use stockade_command::rules::{
     CommandRuleFileError, CommandRuleFileProblem, CustomRules, MAX_COMMAND_RULE_FILE_BYTES,
 };
+use stockade_files::{KeptFile, KeptFileError};
 use thiserror::Error;
 
 /// A file of rules for commands that were added by answering questions, or by `stockade policy add`.
@@ -106,7 +106,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-    use stockade_policy::{CommandRule, Effect};
+    use stockade_command::{CommandRule, Effect};
 
     fn rule(id: &str) -> CommandRule {
         CommandRule::prefix(id, &["git", id], Effect::Ask)

@@ -29,19 +29,17 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use stockade_command::Cause;
+use stockade_command::shell::{ReadOptions, quote_argv};
+use stockade_command::{CommandContext, CommandDecision, Effect};
 use stockade_files::Resolver;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Settled;
 use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, LimitStore, SharedLimits, StoreError};
 use stockade_policy::access::Fix;
-use stockade_policy::commands::Cause;
 use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
-use stockade_policy::shell::{ReadOptions, quote_argv};
-use stockade_policy::{
-    Access, Ask, Caller, CommandContext, CommandDecision, Effect, Reply, SkillTools, ToolPolicy, ToolVerdict,
-    Violation,
-};
+use stockade_policy::{Access, Ask, Caller, Reply, SkillTools, ToolPolicy, ToolVerdict, Violation};
 use stockade_scanner::Scanner;
 
 #[cfg(all(feature = "exec", target_os = "linux"))]

@@ -6,12 +6,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_guard::command::shell::{ReadOptions, Shell};
+use stockade_guard::command::{CommandContext, CommandDecision, Effect};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
-use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{
-    Access, CommandContext, CommandDecision, Effect, ToolCatalog, ToolPolicyConfig,
-};
+use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
 use stockade_guard::{
     AskedCommand, Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session, decide_on_disk,
 };

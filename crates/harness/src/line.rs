@@ -3,7 +3,7 @@
 //! A harness that gets no answer, or one that it does not understand, uses the tool. So the line says no by itself where this
 //! program is missing, was killed, failed or printed anything that is no answer.
 
-use stockade_guard::policy::shell::{quote, quote_argv};
+use stockade_guard::command::shell::{quote, quote_argv};
 
 use super::answer::{NOTHING, REFUSED, Said, deny};
 use super::{Answers, Harness, Moment, results};

@@ -134,7 +134,7 @@ fn program_of(text: &str) -> Option<String> {
     let (head, _) = text.split_once(CALL)?;
     let quoted = head.strip_prefix(OPENING).unwrap_or(head);
     let program = unquoted(quoted)?;
-    (stockade_guard::policy::shell::quote(&program) == quoted).then_some(program)
+    (stockade_guard::command::shell::quote(&program) == quoted).then_some(program)
 }
 
 /// The whole of a file that is ours.

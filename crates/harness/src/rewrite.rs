@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::command::shell::quote_argv;
 use stockade_text::escape_path;
 
 use super::call::Origin;

@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod families;
 mod fold;
 mod lookup;
@@ -31,6 +32,7 @@ mod pattern;
 mod variables;
 mod workspaces;
 
+pub use access::Access;
 pub use families::{FAMILIES, Family, names};
 pub use fold::fold;
 pub use lookup::{Beginning, Beginnings, Hit, Root, hits, obeyed, treatment};

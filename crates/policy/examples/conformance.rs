@@ -1,4 +1,4 @@
-//! Runs the vectors for tools, joined paths and shell commands: `conformance FOLDER` prints a score for each file.
+//! Runs the vectors for tools and joined paths: `conformance FOLDER` prints a score for each file.
 //!
 //! Vectors that need a disk (links below a base, everything in `comma-guard.json`) run in `stockade-guard`.
 
@@ -13,103 +13,12 @@ use stockade_policy::paths::safe_join;
 use stockade_policy::tools::{Group, ToolSet};
 use stockade_policy::{Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig};
 
-#[path = "conformance/dangerous.rs"]
-mod dangerous;
-#[path = "conformance/exec.rs"]
-mod exec;
-#[path = "conformance/shell.rs"]
-mod shell;
-
 /// Requirements that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("pol-p28", "an asterisk in an allow list is a pattern, so that tools of MCP servers can be named"),
     (
         "pol-p29",
         "an asterisk in a deny list is a pattern; taking it literally left `browser*` without effect",
-    ),
-    (
-        "xp-264",
-        "a variable of which nothing is known may name a program to the one that is started: it belongs into the sandbox",
-    ),
-    (
-        "sc-1789",
-        "a call of a function that the same text defines is listed as its body, as in every other row with a function",
-    ),
-    (
-        "sv-258",
-        "a `#` after `[[` makes bash stop with a syntax error: nothing runs, and the rejection says so",
-    ),
-    (
-        "exec-t30",
-        "after an escaped dollar the parenthesis is a syntax error: what no shell runs is not validated",
-    ),
-    ("exec-p450", "`=y` means nothing to bash, for which commands are read unless another shell is named"),
-    ("exec-g9", "the text that the shell gets is known: it is read, and what it runs is judged as a command"),
-    (
-        "exec-g10",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g17",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g18",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g19",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g20",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g22",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g23",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g24",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g27",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g28",
-        "the text that the shell gets is known: it is read, and what it runs is judged as a command",
-    ),
-    (
-        "exec-g30",
-        "code for an interpreter of a language is for the rules and the sandbox, unless it comes from the network",
-    ),
-    ("exec-g72", "a script of the workspace is for the rules, whichever way it is started"),
-    ("exec-g122", "`=(` is an error inside `[[` for bash"),
-    ("exec-t212", "what is set before `read` splits the line that it reads, and starts nothing"),
-    ("exec-t229", "braces are expanded before a command is judged, so what they spell is seen"),
-    ("exec-t252", "a comment is read where the shell reads one, so a quote in it hides nothing"),
-    ("exec-t266", "a comment is read where the shell reads one, so a quote in it hides nothing"),
-    ("exec-t293", "names a file of another system; the files of ours are named instead"),
-    ("cd-274", "only opens a file: what it is, is judged as for every other redirection"),
-    ("cd-280", "quoted text is data: it is judged where it is decoded and run"),
-    ("cd-283", "prints text: it is judged where the text goes into a shell"),
-    ("cd-284", "prints text: it is judged where the text goes into a shell"),
-    ("xp-072", "a text that runs nothing needs no permission"),
-    ("xp-307", "a commit changes the workspace: it belongs in the sandbox, not before a person"),
-    (
-        "xp-054",
-        "within a layer the most specific rule decides, so that a denial can have exceptions; the seed has it so, and \
-         the row calls the question open",
-    ),
-    (
-        "as-062",
-        "an interpreter runs whatever its script says: it needs a sandbox, which the row calls the better answer",
     ),
     (
         "config_default",
@@ -127,14 +36,6 @@ fn main() -> ExitCode {
     for (name, run) in [
         ("comis-tool-policy.json", tool_policy as fn(&Value) -> Vec<Outcome>),
         ("comis-safepath.json", safe_paths),
-        ("shell-commands.json", shell::commands),
-        ("shell-validator.json", shell::validator),
-        ("comis-exec-validator.json", shell::gate),
-        ("comis-exec-gaps.json", shell::gaps),
-        ("comis-exec-units.json", shell::units),
-        ("cb-dangerous.json", dangerous::rows),
-        ("cb-execpolicy.json", exec::policy),
-        ("cb-autosandbox.json", exec::router),
     ] {
         let Some(data) = read(&vectors.join(name)) else { return ExitCode::from(2) };
         let outcomes = run(&data);
@@ -168,10 +69,6 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn new(id: String, passed: bool, detail: String) -> Self {
-        Self { id, passed, detail }
-    }
-
     fn compare(id: impl Into<String>, found: &Value, expected: &Value) -> Self {
         let detail = format!("expected {expected}, found {found}");
         Self { id: id.into(), passed: found == expected, detail }

@@ -4,6 +4,7 @@ pub(crate) mod ask;
 pub(crate) mod chain;
 mod execute;
 mod fix;
+mod patterns;
 pub(crate) mod request;
 mod rule;
 pub(crate) mod sandbox;
@@ -16,6 +17,7 @@ pub use chain::{
     WRITE_PATH_POLICY,
 };
 pub use fix::Fix;
+pub use patterns::CommandPatternError;
 pub use request::{Object, Operation, RunState};
 pub use rule::PolicyRule;
 pub use tool_guard::Permit;

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stockade_files::FileVersions;
-use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, CustomRules};
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
+use stockade_guard::command::rules::{CommandRuleFile, CommandRuleFormat, CustomRules};
+use stockade_guard::command::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer};
 use stockade_guard::{AgentCommands, RuleStore};
 
 use super::fault::{self, Fault};

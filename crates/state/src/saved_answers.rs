@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade_guard::policy::{CommandDecision, Effect};
+use stockade_guard::command::{CommandDecision, Effect};
 use stockade_guard::{
     AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion,
 };

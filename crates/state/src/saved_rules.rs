@@ -10,9 +10,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::{KeptFile, KeptFileError};
+use stockade_guard::command::rules::{CommandRuleFileProblem, CustomRules, free_id};
+use stockade_guard::command::{CommandDefaults, CommandPolicy, CommandRule, Layer};
 use stockade_guard::config::{Config, ConfigLayer, ConfigSources};
-use stockade_guard::policy::commands::rules::{CommandRuleFileProblem, CustomRules, free_id};
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Layer};
 use stockade_guard::{AgentCommands, RuleStore, RuleStoreError};
 use stockade_text::{
     Format, TomlEditError, Value, escape_path, parse, push_tables, remove_table, with_causes,

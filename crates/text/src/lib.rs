@@ -45,6 +45,7 @@ mod line_index;
 mod look_alikes;
 #[cfg(feature = "nearest")]
 mod nearest;
+mod path;
 #[cfg(feature = "positions")]
 mod position;
 #[cfg(feature = "json")]
@@ -66,6 +67,7 @@ pub use line_index::LineIndex;
 pub use look_alikes::poses_as_latin;
 #[cfg(feature = "nearest")]
 pub use nearest::{MAX_NAME_CHARS, nearest};
+pub use path::resolve_path;
 #[cfg(feature = "positions")]
 pub use position::{PositionCursor, TextPosition};
 #[cfg(feature = "json")]

@@ -8,11 +8,13 @@ use super::tree::{File, Tree};
 const GROUND_FLOOR: &[(&str, &[&str])] =
     &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[]), ("handoff", &[])];
 
-/// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests.
+/// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests, but for the
+/// arrows of [`BETWEEN_LAYERS`].
 const LAYERS: &[&str] = &[
     "scanner",
     "sanitize",
     "policy",
+    "command",
     "limits",
     "output",
     "eval",
@@ -21,6 +23,13 @@ const LAYERS: &[&str] = &[
     "audit",
     "skill",
 ];
+
+/// The arrows between layers: the layer, the one that it names, and why neither its own small type nor guard can do.
+const BETWEEN_LAYERS: &[(&str, &str, &str)] = &[(
+    "policy",
+    "command",
+    "a tool that runs commands is no milder than the rules for commands, and a file tool no milder than `cat` and `tee`",
+)];
 
 /// Crates that make something of layers, and which layers each of them may name.
 const ON_THE_SANDBOX: &[(&str, &[&str])] = &[("model-cli", &["egress", "exec-sandbox"])];
@@ -78,9 +87,14 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
         "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
         "admission" | "config" => Some(below().collect()),
         "xtask" => Some(Vec::new()),
-        layer if LAYERS.contains(&layer) => Some(ground().collect()),
+        layer if LAYERS.contains(&layer) => Some(ground().chain(beside(layer)).collect()),
         _ => None,
     }
+}
+
+/// The layers that a layer may name.
+fn beside(layer: &str) -> impl Iterator<Item = &'static str> {
+    BETWEEN_LAYERS.iter().filter(move |row| row.0 == layer).map(|row| row.1)
 }
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
@@ -122,6 +136,7 @@ mod tests {
             ("crates/guard/Cargo.toml", "[dependencies]\nstockade-model-cli.workspace = true\n"),
             ("crates/model-cli/Cargo.toml", "[dependencies]\nstockade-exec-sandbox.workspace = true\n"),
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\nstockade-names = \"1\"\n"),
+            ("crates/policy/Cargo.toml", "[dependencies]\nstockade-command = \"1\"\n"),
             ("crates/config/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\nstockade-text = \"1\"\n"),
             ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
             ("xtask/Cargo.toml", "[dependencies]\n"),
@@ -151,6 +166,7 @@ mod tests {
             ("crates/text/Cargo.toml", "[dependencies]\nstockade-names = \"1\"\n"),
             ("crates/names/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
+            ("crates/command/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
             ("xtask/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
         ] {
             let said = said(check, &[(path, text)]);

@@ -11,8 +11,9 @@ use super::tree::{File, Tree, numbered};
 const LINT: &str = "clippy::disallowed_methods";
 
 /// Layers that decide from their arguments alone, and the ground floor but for `files`, which reads and decides nothing.
-const PURE: &[&str] =
-    &["scanner", "sanitize", "policy", "limits", "output", "eval", "skill", "names", "shell", "text"];
+const PURE: &[&str] = &[
+    "scanner", "sanitize", "policy", "command", "limits", "output", "eval", "skill", "names", "shell", "text",
+];
 
 /// Packages that do I/O themselves, where the lint does not see it.
 const IMPURE_PACKAGES: &[&str] =

@@ -47,8 +47,8 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "files of rules for commands",
-        path: "crates/policy/src/commands/rules/file.rs",
-        targets: &[("policy", "rule_files_reload")],
+        path: "crates/command/src/rules/file.rs",
+        targets: &[("command", "rule_files_reload")],
     },
     Parser {
         reads: "messages of the Model Context Protocol",

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use stockade_command::answers::AskedDigest;
 use stockade_files::{OpenedPath, open_path};
-use stockade_policy::commands::answers::AskedDigest;
 
 /// Maximum total size of the files that are read for one question.
 const MAX_BYTES: u64 = 64 << 20;

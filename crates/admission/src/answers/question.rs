@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 use stockade_audit::Redactor;
-use stockade_policy::commands::Dependencies;
-use stockade_policy::commands::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
-use stockade_policy::shell::Shell;
-use stockade_policy::{CommandContext, CommandDecision, Effect};
+use stockade_command::Dependencies;
+use stockade_command::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
+use stockade_command::shell::Shell;
+use stockade_command::{CommandContext, CommandDecision, Effect};
 use stockade_text::{Shown, escape_path};
 
 use super::digest::{self, Digester, FileState};

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stockade_audit::private;
+use stockade_command::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
 use stockade_files::{KeptFile, KeptFileError};
-use stockade_policy::commands::answers::{AskedDigest, AskedPart, CommandAnswer, RememberedAnswer};
 use thiserror::Error;
 
 use super::digest;

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use stockade_policy::shell::ReadOptions;
-use stockade_policy::{CommandContext, CommandPolicy, Effect};
+use stockade_command::shell::ReadOptions;
+use stockade_command::{CommandContext, CommandPolicy, Effect};
 use stockade_scanner::{ScanOptions, Scanner, Syntax};
 use stockade_skill::{
     FilePosition, MAX_SURFACE_CHARS, MAX_SURFACES, SkillProblems, SurfaceKind, first_chars, head_surfaces,

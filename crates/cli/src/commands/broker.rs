@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::command::shell::quote_argv;
 use stockade_guard::{
     BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, Egress, RunRecord,
     ServedEgress, broker_status, broker_token,

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use stockade_guard::command::shell::{ReadOptions, Shell};
+use stockade_guard::command::{Cause, CommandContext, CommandDecision, Effect, Suggestion};
 use stockade_guard::config::Config;
-use stockade_guard::policy::commands::{Cause, Suggestion};
-use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{CommandContext, CommandDecision, Effect};
 use stockade_guard::{
     AnsweredCommand, AskedCommand, EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event,
     read_text,

@@ -22,12 +22,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
+use stockade_guard::command::CommandPolicy;
+use stockade_guard::command::shell::quote_argv;
 use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode,
     RunError, SandboxBackend, SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
-use stockade_guard::policy::CommandPolicy;
-use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
 use units::{duration, memory, size};
 pub(super) use wish::{existing, variables};

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::policy::commands::rules::{Lint, lint_rules};
+use stockade_guard::command::rules::{Lint, lint_rules};
 use stockade_text::{escape, escape_path};
 
 use crate::args::{Format, HELP};

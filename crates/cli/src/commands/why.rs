@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use stockade_guard::audit::{AuditQuery, AuditRecord, AuditTrail};
 #[cfg(target_os = "linux")]
-use stockade_guard::policy::Effect;
+use stockade_guard::command::Effect;
 use stockade_text::escape;
 
 #[cfg(target_os = "linux")]

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use stockade_guard::AnsweredCommand;
-use stockade_guard::policy::commands::{Cause, ConsideredRule, Part, RuleOutcome, Suggestion};
-use stockade_guard::policy::shell::quote;
-use stockade_guard::policy::{CommandDecision, Effect};
+use stockade_guard::command::shell::quote;
+use stockade_guard::command::{
+    Cause, CommandDecision, ConsideredRule, Effect, Part, RuleOutcome, Suggestion,
+};
 
 use stockade_text::escape;
 

@@ -6,11 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::json;
+use stockade_command::Layer;
 use stockade_config::{
     Config, ConfigError, ConfigLayer, ConfigNotice, ConfigSources, HomeView, Isolation, OnUnavailable,
     SandboxBackend, config_schema,
 };
-use stockade_policy::{Answer, Layer};
+use stockade_policy::Answer;
 
 struct Site {
     folder: tempfile::TempDir,

@@ -1,9 +1,8 @@
 //! What is true of every input, however hostile. The fuzz target calls this function, and so do ordinary tests: with the
 //! seeds, and with random texts.
 
+use stockade_command::{AgentCommands, CommandDefaults, CommandPolicy, RuleLayer};
 use stockade_config::{Config, ConfigSources};
-use stockade_policy::commands::AgentCommands;
-use stockade_policy::{CommandDefaults, CommandPolicy, RuleLayer};
 
 /// Every file of configuration is taken, or refused with a place; and that of a project never widens. The first byte
 /// chooses the format.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use stockade_policy::Effect;
+use stockade_command::Effect;
 
 use crate::egress::PassedHandoff;
 use crate::guard::{Decision, DecisionLayer, DecisionRule};

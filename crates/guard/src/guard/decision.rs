@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Serialize, Serializer};
-use stockade_policy::Effect;
+use stockade_command::Effect;
 use stockade_text::shown_within;
 
 use super::GuardError;

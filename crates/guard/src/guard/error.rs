@@ -2,9 +2,9 @@
 
 use std::io;
 
+use stockade_command::{CommandRuleError, ExclusionError};
 use stockade_limits::store::StoreError;
-use stockade_policy::commands::ExclusionError;
-use stockade_policy::{CommandRuleError, ToolPolicyError};
+use stockade_policy::ToolPolicyError;
 use thiserror::Error;
 
 use crate::audit::AuditError;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use stockade_policy::Effect;
+use stockade_command::Effect;
 
 use super::RunRecord;
 use crate::audit::field;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use stockade_policy::commands::answers::CommandAnswer;
-use stockade_policy::shell::Shell;
-use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
+use stockade_command::answers::CommandAnswer;
+use stockade_command::shell::Shell;
+use stockade_command::{CommandDecision, Effect};
+use stockade_policy::{PermissionDecision, Reply};
 
 use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};

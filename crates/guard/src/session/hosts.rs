@@ -1,6 +1,6 @@
 //! Whether the commands of an agent may talk to a host.
 
-use stockade_policy::Effect;
+use stockade_command::Effect;
 
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
 use crate::egress::{NetPolicy, NetTarget};

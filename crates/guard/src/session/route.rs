@@ -1,7 +1,7 @@
 //! Where a command goes: by what was decided, what the configuration says, and whether this machine can make a sandbox.
 
-use stockade_policy::commands::router::{BlockReason, Fallback, Route, RouterConfig, route};
-use stockade_policy::{CommandDecision, Effect};
+use stockade_command::router::{BlockReason, Fallback, Route, RouterConfig, route};
+use stockade_command::{CommandDecision, Effect};
 
 use crate::exec::{OnUnavailable, SandboxBackend};
 use stockade_config::{ExecConfig, Isolation, SandboxNeed};
@@ -85,8 +85,8 @@ fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stockade_command::AgentCommands;
     use stockade_config::AgentConfig;
-    use stockade_policy::commands::AgentCommands;
 
     const NEVER: Isolation = Isolation::Direct;
     const REFUSE: Isolation = Isolation::Sandbox(OnUnavailable::Refuse);
@@ -118,7 +118,7 @@ mod tests {
             // deny
             ("rm -rf /",          [DENIED,  DENIED, DENIED,  DENIED,   DENIED,  DENIED,   DENIED,   DENIED]),
         ];
-        let commands = AgentCommands::from(stockade_policy::CommandPolicy::builtin());
+        let commands = AgentCommands::from(stockade_command::CommandPolicy::builtin());
         for (text, wanted) in rows {
             let decision = commands.decide(text, &Default::default(), &Default::default());
             for ((isolation, sandboxes), wanted) in columns.into_iter().zip(wanted) {
@@ -144,7 +144,7 @@ mod tests {
             need: Some(SandboxNeed { always: always.clone() }),
             ..AgentConfig::default().exec
         };
-        let commands = AgentCommands::from(stockade_policy::CommandPolicy::builtin());
+        let commands = AgentCommands::from(stockade_command::CommandPolicy::builtin());
         let is_free = |text: &str, exec: &ExecConfig| {
             needs_none(&commands.decide(text, &Default::default(), &Default::default()), exec)
         };

@@ -1,7 +1,8 @@
 //! Runs a command: read, judged, and sent where the configuration says and this machine can.
 
-use stockade_policy::commands::answers::CommandAnswer;
-use stockade_policy::{CommandDecision, Effect, PermissionDecision, Reply};
+use stockade_command::answers::CommandAnswer;
+use stockade_command::{CommandDecision, Effect};
+use stockade_policy::{PermissionDecision, Reply};
 
 use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
 use super::search_path;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stockade_policy::CommandDecision;
+use stockade_command::CommandDecision;
 
 use super::run::{Ran, RunAnswer};
 use super::{Decision, DecisionRule, Execution, GuardError, Session};

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use stockade_policy::{Access, Effect};
+use stockade_command::Effect;
+use stockade_policy::Access;
 
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};

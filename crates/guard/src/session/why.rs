@@ -4,15 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 use stockade_admission::{Judgement, PathGuard, PathRequest, decide_on_disk};
+use stockade_command::Cause;
+use stockade_command::shell::ReadOptions;
+use stockade_command::{CommandDecision, Effect, Layer};
 use stockade_files::Resolver;
 use stockade_policy::access::{Fix, PolicyRule};
-use stockade_policy::commands::Cause;
 use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
-use stockade_policy::shell::ReadOptions;
 use stockade_policy::tools::Removal;
-use stockade_policy::{
-    Access, Caller, CommandDecision, Effect, Layer, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict,
-};
+use stockade_policy::{Access, Caller, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::hosts::LIST;
 use super::{Decision, GuardError, Said, Session, words_of};
@@ -258,7 +257,7 @@ impl Session {
     }
 
     fn why_parts(&self, config: &Config, decided: &CommandDecision<'_, '_>) -> Vec<WhyPart> {
-        let part = |part: &stockade_policy::commands::Part<'_, '_>| WhyPart {
+        let part = |part: &stockade_command::Part<'_, '_>| WhyPart {
             text: part.span.of(decided.text).to_owned(),
             effect: part.effect,
             rule: part.cause.id().to_owned(),

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use stockade_guard::policy::commands::answers::CommandAnswer::{
+use stockade_guard::command::answers::CommandAnswer::{
     self, Allow, AllowAlways, AllowSession, Deny, DenySession,
 };
-use stockade_guard::policy::shell::{ReadOptions, Shell};
-use stockade_guard::policy::{
+use stockade_guard::command::shell::{ReadOptions, Shell};
+use stockade_guard::command::{
     CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
 use stockade_guard::{AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion};

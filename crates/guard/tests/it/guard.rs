@@ -6,11 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
+use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;
-use stockade_guard::policy::{Access, Effect, ToolCatalog};
+use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, Session, SessionOptions, SkillSource};
 

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{HostFacts, ProtectionMode, SandboxSpec, plan, probe};
-use stockade_guard::policy::commands::hazards::{Floor, all_hazards};
-use stockade_guard::policy::shell::{ReadOptions, Script};
+use stockade_guard::command::hazards::{Floor, all_hazards};
+use stockade_guard::command::shell::{ReadOptions, Script};
 use stockade_guard::policy::{Access, Caller, SandboxConfig};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{

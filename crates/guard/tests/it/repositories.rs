@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use stockade_command::{CommandContext, CommandPolicy, Effect};
 use stockade_guard::decide_on_disk;
-use stockade_policy::{CommandContext, CommandPolicy, Effect};
 
 fn effect(folder: &Path, text: &str) -> Effect {
     let policy = CommandPolicy::builtin();

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use stockade_guard::audit::{AuditOptions, AuditTrail};
+use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::egress::{HostList, NetPolicy};
 use stockade_guard::exec::{Input, Stream, Streams};
 use stockade_guard::limits::store::MemoryStore;
-use stockade_guard::policy::{Access, Effect, ToolCatalog};
+use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::{
     Decision, Guard, GuardOptions, HostAnswer, RuleOrigin, RunAnswer, Session, SessionOptions, Why,
 };

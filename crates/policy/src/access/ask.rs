@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::fix::Fix;
 use super::request::{Object, Operation};
 use super::rule::PolicyRule;
-use crate::paths::facts::{Access, PathFacts};
+use crate::paths::facts::PathFacts;
+use stockade_names::Access;
 
 /// A question that stands between a request and its decision.
 ///

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use stockade_text::nearest;
 use thiserror::Error;
 
+use super::patterns::{CommandPatternError, CommandPatterns};
 use super::rule::PolicyRule;
-use crate::commands::patterns::{CommandPatternError, CommandPatterns};
 use crate::paths::config::{Answer, PathPolicy, PathPolicyPatch};
-use crate::paths::facts::{Access, ResolvedPath};
+use crate::paths::facts::ResolvedPath;
 use crate::paths::globs::GlobError;
 use crate::paths::jail::Workspace;
 use crate::paths::rules::{PathRules, Said};
+use stockade_names::Access;
 
 /// The name under which the forbidden globs are listed. They stand outside the chain: no policy can be put before
 /// them, replace them or take them away.
@@ -137,7 +138,7 @@ impl Policy {
         Ok(Self::commands("approve-commands", CommandPatterns::compile(patterns)?, Answer::Ask))
     }
 
-    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](crate::commands::hazards::all_hazards) finds
+    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](stockade_command::hazards::all_hazards) finds
     /// them: wiping the disk or the home folder, fork bombs, running what was just downloaded, reading keys, changing
     /// what runs at the next start, switching the machine off. A command that cannot be read is denied too.
     #[must_use]

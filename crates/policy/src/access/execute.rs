@@ -6,12 +6,9 @@ use std::sync::Arc;
 use stockade_shell::ReadOptions;
 
 use super::rule::PolicyRule;
-use crate::commands::agent_commands::AgentCommands;
-use crate::commands::context::CommandContext;
-use crate::commands::decision::part::Cause;
-use crate::commands::rules::effect::Effect;
 use crate::paths::config::Answer;
 use crate::paths::jail::Workspace;
+use stockade_command::{AgentCommands, Cause, CommandContext, Effect};
 
 /// How commands are judged.
 #[derive(Debug, Clone)]

@@ -7,9 +7,10 @@ use stockade_text::Shown;
 
 use super::rule::PolicyRule;
 use crate::paths::config::{AbsolutePaths, Answer, HardLinks, Jail, SandboxConfig};
-use crate::paths::facts::{Access, ResolvedPath, names};
+use crate::paths::facts::{ResolvedPath, names};
 use crate::paths::globs;
 use crate::paths::jail::Workspace;
+use stockade_names::Access;
 
 /// One change of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]

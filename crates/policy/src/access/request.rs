@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use stockade_text::Shown;
 
-use crate::paths::facts::{Access, PathFacts};
+use crate::paths::facts::PathFacts;
+use stockade_names::Access;
 
 /// A kind of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use stockade_text::resolve_path;
 
 use thiserror::Error;
 
 use super::chain::{Chain, Policy};
 use super::execute::Execute;
 use super::tool_guard::ToolGuard;
-use crate::commands::agent_commands::AgentCommands;
-use crate::commands::decision::policy::CommandPolicy;
 use crate::paths::boundary::Boundary;
 use crate::paths::config::SandboxConfig;
-use crate::paths::facts::{Access, PathFacts};
+use crate::paths::facts::PathFacts;
 use crate::paths::globs::GlobError;
 use crate::paths::jail::Workspace;
-use crate::paths::lexical;
+use stockade_command::{AgentCommands, CommandPolicy};
+use stockade_names::Access;
 
 /// A compiled configuration, and the guards of the tools that work under it.
 ///
@@ -64,7 +64,7 @@ impl Sandbox {
     /// When the workspace is not absolute or not the configured one, or a glob cannot be used.
     pub fn compile(config: &SandboxConfig, workspace: &Workspace) -> Result<Self, SandboxError> {
         check(config, workspace)?;
-        let tidy = |path: &Path| lexical::resolve(Path::new("/"), path);
+        let tidy = |path: &Path| resolve_path(Path::new("/"), path);
         let workspace =
             Workspace { cwd: tidy(&workspace.cwd), real: tidy(&workspace.real), case: workspace.case };
         let in_list = |list| move |source| SandboxError::Glob { list, source };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use stockade_text::resolve_path;
 
 use super::ask::{Ask, Asked, PermissionDecision, Reply};
 use super::chain::{Chain, ChainChange, ChainError, FORBIDDEN_GLOBS, Policy, Position, Subject};
@@ -11,13 +12,14 @@ use super::request::{AccessRequest, Caller, Object, Operation, RunState};
 use super::rule::PolicyRule;
 use super::session::{Memory, Remembered};
 use super::violation::{Reason, Violation};
-use crate::commands::agent_commands::AgentCommands;
-use crate::commands::hazards::DangerousName;
 use crate::paths::boundary::{Boundary, Hit};
 use crate::paths::config::{Answer, DangerousNames, PathPolicyPatch};
-use crate::paths::facts::{Access, PathFacts, ResolveError, ResolvedPath};
+use crate::paths::facts::{PathFacts, ResolveError, ResolvedPath};
 use crate::paths::named;
 use crate::paths::rules::{PathRules, Said};
+use stockade_command::AgentCommands;
+use stockade_command::hazards::DangerousName;
+use stockade_names::Access;
 
 /// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -272,7 +274,7 @@ impl ToolGuard {
                 (Object::Command(text.to_owned()), None, Fix::for_command(&rule))
             }
             AccessRequest::Path { access, path, facts } => {
-                let located = crate::paths::lexical::resolve(&self.boundary.workspace.cwd, path);
+                let located = resolve_path(&self.boundary.workspace.cwd, path);
                 let found = found(facts);
                 let real = found.map(|found| &found.real).filter(|real| **real != located);
                 let real = real.map(|real| Object::Path(real.clone()));

@@ -1,6 +1,7 @@
 //! The part of a decision about a path that no policy at run time can change: the jail, then the forbidden globs.
 
 use std::path::{Path, PathBuf};
+use stockade_text::resolve_path;
 
 use super::config::{AbsolutePaths, DangerousNames, HardLinks, Jail, SandboxConfig};
 use super::facts::{OtherNames, PathFacts, ResolveError, ResolvedPath, Target, names};
@@ -53,7 +54,7 @@ impl Boundary {
         if self.absolute_paths == AbsolutePaths::Refused && path.is_absolute() {
             return Err(Hit::Absolute);
         }
-        let located = lexical::resolve(&self.workspace.cwd, path);
+        let located = resolve_path(&self.workspace.cwd, path);
         lexical::check(&located).map_err(malformed)?;
         Ok(located)
     }

@@ -67,7 +67,7 @@ pub enum HardLinks {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum DangerousNames {
-    /// They are asked about or refused, as [`CommandPolicy`](crate::CommandPolicy) asks about and refuses commands that read
+    /// They are asked about or refused, as [`CommandPolicy`](stockade_command::CommandPolicy) asks about and refuses commands that read
     /// or write them. An allow glob that means one such file and no other lets it be used.
     Guarded,
     /// They are files as any other.

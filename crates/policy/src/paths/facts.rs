@@ -83,15 +83,6 @@ pub enum ResolveError {
     Changed,
 }
 
-/// What is done to a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Access {
-    /// Reading a file, listing a folder.
-    Read,
-    /// Writing, creating, deleting, renaming.
-    Write,
-}
-
 impl ResolvedPath {
     /// Returns the facts of a path without links, at which there is a file with one name.
     #[must_use]

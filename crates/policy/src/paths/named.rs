@@ -4,10 +4,11 @@
 use std::path::Path;
 
 use super::config::{Answer, PathPolicy};
-use super::facts::{Access, ResolvedPath, names};
+use super::facts::{ResolvedPath, names};
 use super::globs;
 use super::jail::Workspace;
-use crate::commands::hazards::{DangerousName, Floor, of_name};
+use stockade_command::hazards::{DangerousName, Floor, of_name};
+use stockade_names::Access;
 
 /// Returns the worst that one of the names of a path says, and what it comes to.
 pub(crate) fn worst(

@@ -1,13 +1,12 @@
 //! Dangerous names of files and dangerous commands, as tools that want them meet them: one table and one decision.
 
+use stockade_command::{
+    AgentCommands, CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
+};
 use stockade_names::{Read, Scope, Write, names};
 use stockade_policy::access::PolicyRule;
-use stockade_policy::commands::AgentCommands;
 use stockade_policy::paths::{DangerousNames, PathPolicy, ResolvedPath};
-use stockade_policy::{
-    Access, AccessRequest, Answer, Caller, CommandContext, CommandDefaults, CommandPolicy, CommandRule,
-    Effect, Layer, PathFacts, Reply, RuleLayer, SandboxConfig, Verdict,
-};
+use stockade_policy::{Access, AccessRequest, Answer, Caller, PathFacts, Reply, SandboxConfig, Verdict};
 
 use crate::support::{WS, decide, plain, really, sandbox, word};
 

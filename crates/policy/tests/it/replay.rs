@@ -20,12 +20,6 @@ fn every_seed_is_replayed() {
     replay(TARGETS);
 }
 
-#[cfg(feature = "rule-files")]
-#[test]
-fn every_rule_file_is_replayed() {
-    replay(&[("rule_files_reload", crate::rule_file_properties::rule_files_reload)]);
-}
-
 /// Text made of the pieces that rules look for, so that random input gets somewhere.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: &[&str] = &[

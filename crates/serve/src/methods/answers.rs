@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::policy::commands::answers::CommandAnswer;
+use stockade_guard::command::answers::CommandAnswer;
 use stockade_guard::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
 
 use super::{AskedBy, Json, Lane, Parameters};

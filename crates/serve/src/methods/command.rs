@@ -14,8 +14,8 @@ pub(super) use rules::rule_objects;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::policy::commands::validator::{ValidatorChecks, ValidatorOptions, validate};
-use stockade_guard::policy::shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
+use stockade_guard::command::shell::{Actions, Arg, InvocationKind, ReadOptions, Run, Script, Shell, Span};
+use stockade_guard::command::validator::{ValidatorChecks, ValidatorOptions, validate};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;

@@ -10,7 +10,7 @@ pub(super) use list::{ExportRules, ListRules};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stockade_guard::policy::{CommandRule, Layer};
+use stockade_guard::command::{CommandRule, Layer};
 
 /// A rule for commands.
 #[derive(Debug, Serialize, JsonSchema)]

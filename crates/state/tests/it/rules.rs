@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{CommandContext, CommandRule, Effect, Layer};
+use stockade_guard::command::shell::ReadOptions;
+use stockade_guard::command::{CommandContext, CommandRule, Effect, Layer};
 use stockade_state::command_rules::{read, sources_of};
 use stockade_state::saved_rules::{SavedRuleChange, SavedRules};
 use stockade_state::{StateError, StateErrorKind};

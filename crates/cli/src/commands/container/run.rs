@@ -12,10 +12,10 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use stockade_guard::audit::{AuditEvent, EventKind, field};
+use stockade_guard::command::CommandPolicy;
+use stockade_guard::command::shell::quote_argv;
 use stockade_guard::container::{ContainerOptions, PackageReport, PackageRun};
 use stockade_guard::exec::{Engine, Input, Plan, RunError, Signals, Stream, Streams};
-use stockade_guard::policy::CommandPolicy;
-use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{NotRun, PreparedRun, RunRecord};
 use stockade_text::escape_path;
 use tempfile::TempDir;

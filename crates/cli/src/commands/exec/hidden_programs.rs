@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use stockade_guard::command::shell::{ReadOptions, Script, quote_argv};
 use stockade_guard::exec::{End, MountKind, Plan, Provider};
-use stockade_guard::policy::shell::{ReadOptions, Script, quote_argv};
 use stockade_text::escape_path;
 
 /// The most programs that are named.

@@ -1,8 +1,8 @@
 //! The hosts that a command may talk to, as they were typed.
 
 use stockade_guard::Egress;
+use stockade_guard::command::shell::quote_argv;
 use stockade_guard::egress::{BrokerOptions, HostList, Observed, SecretBinding};
-use stockade_guard::policy::shell::quote_argv;
 
 use super::{ExecArgs, Reach};
 

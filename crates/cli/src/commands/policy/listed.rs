@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use stockade_guard::policy::{CommandRule, Effect, Layer};
+use stockade_guard::command::{CommandRule, Effect, Layer};
 use stockade_text::escape;
 
 use super::target::agent_or_all;

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use stockade_guard::audit::{AuditOptions, AuditTrail};
+use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::policy::{Access, Effect};
+use stockade_guard::policy::Access;
 use stockade_guard::{Decision, GuardError, RuleOrigin, Session, Why, WhyPart};
 use tempfile::TempDir;
 
@@ -127,8 +128,8 @@ impl Asked {
     /// What becomes of it as a command of the agent, and as one that a person types after `stockade exec --`.
     #[cfg(target_os = "linux")]
     fn ran(&self, word: &str, why: Why) -> Result<Vec<Answer>, GuardError> {
+        use stockade_guard::command::CommandPolicy;
         use stockade_guard::exec::SandboxSpec;
-        use stockade_guard::policy::CommandPolicy;
         use stockade_guard::{DecisionLayer, RunPlace};
 
         let would = self.session.would_run(word)?;

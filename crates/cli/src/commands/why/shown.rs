@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::policy::Effect;
+use stockade_guard::command::Effect;
 use stockade_guard::{RuleOrigin, WhyPart};
 use stockade_text::{Shown, escape};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use stockade_guard::audit::Redactor;
-use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::command::shell::quote_argv;
 
 use super::{Change, difference::difference};
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+use stockade_guard::command::shell::quote_argv;
 use stockade_guard::exec::{Input, Stream, Streams};
-use stockade_guard::policy::shell::quote_argv;
 use stockade_guard::{Decision, RunAnswer};
 
 use super::doors::home;

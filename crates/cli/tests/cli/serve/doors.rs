@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use home::{AGENTS, Home};
-use stockade_guard::policy::shell::quote_argv;
+use stockade_guard::command::shell::quote_argv;
 
 /// What is decided about a command, and by which rule: `deny` and `delete-everything`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+use stockade_guard::command::{CommandContext, Effect};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::policy::{CommandContext, Effect, ToolCatalog};
+use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardOptions};
 
 use super::Serving;

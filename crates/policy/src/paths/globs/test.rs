@@ -18,7 +18,7 @@ fn denies(glob: &str, path: &str) -> bool {
 fn allows(glob: &str, path: &str, case: Case) -> bool {
     let workspace = workspace(case);
     let globs = AllowGlobs::compile(&[glob.to_owned()], &workspace).unwrap();
-    globs.hit(&workspace.locate(&super::super::lexical::resolve(Path::new("/ws"), Path::new(path)))).is_some()
+    globs.hit(&workspace.locate(&stockade_text::resolve_path(Path::new("/ws"), Path::new(path)))).is_some()
 }
 
 /// What the documents' glob matcher was measured to mean, for a list that allows.
@@ -272,7 +272,7 @@ proptest! {
         let deny = DenyGlobs::compile(&globs, &workspace);
         prop_assert_eq!(allow.is_ok(), deny.is_ok());
         let (Ok(allow), Ok(deny)) = (allow, deny) else { return Ok(()) };
-        let path = super::super::lexical::resolve(Path::new("/ws"), Path::new(&path));
+        let path = stockade_text::resolve_path(Path::new("/ws"), Path::new(&path));
         let place = workspace.locate(&path);
         prop_assert!(allow.hit(&place).is_none() || deny.hit(&place).is_some(), "{} {:?}", glob, path);
     }
@@ -285,7 +285,7 @@ proptest! {
         let other = globset::GlobBuilder::new(&tidy).literal_separator(true).backslash_escape(true).build();
         let ours = AllowGlobs::compile(&[glob], &workspace);
         let (Ok(other), Ok(ours)) = (other, ours) else { return Ok(()) };
-        let path = super::super::lexical::resolve(Path::new("/ws"), Path::new(&path));
+        let path = stockade_text::resolve_path(Path::new("/ws"), Path::new(&path));
         let place = workspace.locate(&path);
         let plain = tidy.is_ascii() && !tidy.starts_with(['/', '!']);
         let Some(inside) = place.inside.as_deref().filter(|_| plain) else { return Ok(()) };

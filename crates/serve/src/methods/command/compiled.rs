@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stockade_guard::policy::CommandPolicy;
+use stockade_guard::command::CommandPolicy;
 
 use super::rules::OwnRules;
 use crate::fault::Fault;

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::policy::commands::{Cause, Part, Suggestion};
-use stockade_guard::policy::{CommandDecision, Effect};
+use stockade_guard::command::{Cause, CommandDecision, Effect, Part, Suggestion};
 use stockade_guard::{
     AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFor, Session, evaluation_event,
 };

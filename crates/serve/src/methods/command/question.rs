@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
-use stockade_guard::policy::commands::Suggestion;
-use stockade_guard::policy::shell::{ReadOptions, Shell, quote_argv};
-use stockade_guard::policy::{CommandContext, CommandDecision};
+use stockade_guard::command::Suggestion;
+use stockade_guard::command::shell::{ReadOptions, Shell, quote_argv};
+use stockade_guard::command::{CommandContext, CommandDecision};
 use stockade_guard::{Session, decide_on_disk};
 
 use super::ShellName;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::policy::CommandDecision;
-use stockade_guard::policy::commands::router::{Fallback, Machine, Prompter, Route, RouterConfig, route};
+use stockade_guard::command::CommandDecision;
+use stockade_guard::command::router::{Fallback, Machine, Prompter, Route, RouterConfig, route};
 
 use super::super::{AskedBy, Json, Lane, Parameters};
 use super::ShellName;

@@ -4,8 +4,8 @@
 //! `constraints`). Both become a rule file, so that every rule is checked in the one place where rules are.
 
 use serde_json::{Map, Value, json};
-use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
-use stockade_guard::policy::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer};
+use stockade_guard::command::rules::{CommandRuleFile, CommandRuleFileError, CommandRuleFormat};
+use stockade_guard::command::{CommandDefaults, CommandPolicy, CommandRule, Effect, Layer};
 
 use crate::fault::Fault;
 use crate::operator_rules::Loaded;

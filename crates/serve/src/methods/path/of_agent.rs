@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use stockade_guard::audit::{AuditEvent, EventKind, field};
+use stockade_guard::command::Effect;
+use stockade_guard::command::shell::ReadOptions;
 use stockade_guard::policy::access::Operation;
-use stockade_guard::policy::shell::ReadOptions;
-use stockade_guard::policy::{Access, Caller, Effect};
+use stockade_guard::policy::{Access, Caller};
 use stockade_guard::{Authorization, EvaluatedFor, PathRequest, Session, path_evaluation_event};
 
 use super::{

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stockade_guard::audit::{AuditEvent, EventKind, field};
-use stockade_guard::policy::commands::rules::{CommandRuleFile, CommandRuleFormat, ImportedRules};
-use stockade_guard::policy::{CommandRule, Layer};
+use stockade_guard::command::rules::{CommandRuleFile, CommandRuleFormat, ImportedRules};
+use stockade_guard::command::{CommandRule, Layer};
 
 use super::super::command::rule_objects;
 use super::super::{AskedBy, Json, Lane, Parameters};

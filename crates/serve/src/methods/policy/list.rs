@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::policy::{CommandPolicy, Layer};
+use stockade_guard::command::{CommandPolicy, Layer};
 
 use super::super::{AskedBy, Json, Lane, Parameters};
 use super::RuleRow;

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::{Output, Stdio};
 
 use serde_json::{Value, json};
-use stockade_guard::policy::{CommandContext, CommandPolicy};
+use stockade_guard::command::{CommandContext, CommandPolicy};
 
 use super::super::Serving;
 use super::home::{Home, hook_input};

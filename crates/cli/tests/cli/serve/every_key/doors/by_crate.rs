@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use stockade_guard::audit::{AuditOptions, AuditTrail};
+use stockade_guard::command::answers::CommandAnswer;
+use stockade_guard::command::shell::{Shell, quote_argv};
 use stockade_guard::exec::{Input, Stream, Streams};
 use stockade_guard::output::ProfileOverride;
-use stockade_guard::policy::commands::answers::CommandAnswer;
-use stockade_guard::policy::shell::{Shell, quote_argv};
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{

@@ -1,0 +1,98 @@
+//! Where a command runs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use stockade_text::resolve_path;
+
+use super::repository::FoundRepository;
+
+/// What is known about the place that a command runs in.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandContext {
+    /// The working folder. A rule about folders does not permit without it.
+    pub cwd: Option<PathBuf>,
+    /// The workspace, for rules that name it.
+    pub workspace: Option<PathBuf>,
+    /// What git finds in folders, by their absolute paths. Which ones are asked for, [`CommandDecision::git_folders`] says; of
+    /// the others nothing is known.
+    ///
+    /// [`CommandDecision::git_folders`]: crate::CommandDecision::git_folders
+    pub repositories: BTreeMap<PathBuf, FoundRepository>,
+}
+
+impl CommandContext {
+    /// Returns a place of which nothing but the folders is known.
+    #[must_use]
+    pub const fn new(cwd: Option<PathBuf>, workspace: Option<PathBuf>) -> Self {
+        Self { cwd, workspace, repositories: BTreeMap::new() }
+    }
+}
+
+/// The same for one part of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartContext<'p> {
+    pub(crate) context: &'p CommandContext,
+    /// Whether the text itself changes the folder.
+    pub(crate) moves: bool,
+    /// Whether the words that are added when it runs are names of files which were looked for where nothing is secret.
+    pub(crate) adds_harmless_names: bool,
+}
+
+impl PartContext<'_> {
+    /// Returns whether the command runs in one of the folders, or below; nothing when that is not known.
+    pub(super) fn is_within(&self, folders: &[String]) -> Option<bool> {
+        let cwd = self.context.cwd.as_deref().filter(|cwd| cwd.is_absolute() && !self.moves)?;
+        let cwd = resolve_path(Path::new("/"), cwd);
+        let mut all_known = true;
+        for folder in folders {
+            let folder = match (folder.as_str(), &self.context.workspace) {
+                ("workspace", Some(workspace)) => workspace.clone(),
+                ("workspace", None) => {
+                    all_known = false;
+                    continue;
+                }
+                (folder, _) => PathBuf::from(folder),
+            };
+            if cwd.starts_with(resolve_path(Path::new("/"), &folder)) {
+                return Some(true);
+            }
+        }
+        all_known.then_some(false)
+    }
+
+    /// Returns whether a file that is named relative to the folder lies in the workspace, as far as its name tells.
+    pub(crate) fn holds(&self, file: &str) -> bool {
+        let plain = !file.starts_with(['/', '~', '-']) && file.split('/').all(|name| name != "..");
+        let folder = [String::from("workspace")];
+        plain
+            && !file.is_empty()
+            && !self.moves
+            && (self.context.cwd.is_none() || self.is_within(&folder) == Some(true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_compared_name_by_name() {
+        let within = |cwd: Option<&str>, moves, folder: &str| {
+            let context = CommandContext::new(cwd.map(PathBuf::from), Some("/srv/app".into()));
+            PartContext { context: &context, moves, adds_harmless_names: false }
+                .is_within(&[folder.to_owned()])
+        };
+        let rows = [
+            (Some("/data/../data/p"), false, "/data", Some(true)),
+            (Some("/database"), false, "/data", Some(false)),
+            (Some("/srv/app/src"), false, "workspace", Some(true)),
+            (Some("/srv"), false, "workspace", Some(false)),
+            (Some("/srv/app"), true, "workspace", None),
+            (Some("app"), false, "workspace", None),
+            (None, false, "workspace", None),
+        ];
+        for (cwd, moves, folder, expected) in rows {
+            assert_eq!(within(cwd, moves, folder), expected, "{cwd:?} {moves} {folder}");
+        }
+    }
+}

@@ -1,0 +1,439 @@
+//! From a text to the verdicts on its parts.
+
+use std::cell::OnceCell;
+
+use super::CommandDecision;
+use super::part::{Action, Cause, Part};
+use super::policy::{CommandPolicy, Substitutions};
+use crate::context::{CommandContext, PartContext};
+use crate::hazards::{self, Floor, Hazard};
+use crate::rules::builtin;
+use crate::rules::effect::{Effect, Layer};
+use crate::rules::matcher::Compiled;
+use crate::rules::program::{base, trusted};
+use crate::rules::rule::{CommandPattern, Redirects, RegexScope};
+use crate::validator::{ValidatorOptions, validate};
+use crate::variables;
+use stockade_shell::{
+    Actions, Assignment, AssignmentScope, HazardKind, InvocationKind, PartialScript, ReadError,
+    ReadErrorKind, ReadOptions, Redirect, Run, Script, Span, VariableChange,
+};
+
+/// Decides on a text.
+pub(super) fn decide<'t, 'p>(
+    policy: &'p CommandPolicy,
+    text: &'t str,
+    options: &ReadOptions,
+    context: &CommandContext,
+) -> CommandDecision<'t, 'p> {
+    let mut judge =
+        Judge { text, policy, context, parts: Vec::new(), granted: Vec::new(), spoken: OnceCell::new() };
+    let (script, mut actions) = match Script::read(text, options) {
+        Ok(script) => {
+            let actions = script.actions();
+            (Some(script), actions)
+        }
+        // Whatever can be read of it may still be a reason to deny. There is no canonical spelling to run.
+        Err(error) => {
+            let partial = Script::read_partly(text, options);
+            judge.refused(text, error, &partial);
+            (None, partial.actions())
+        }
+    };
+    judge.raw(text);
+    judge.validated(text, options);
+    let mut hazards = hazards::all_hazards(&actions);
+    hazards::know_what_is_listed(&actions, text, &mut hazards);
+    let mut git_folders = Vec::new();
+    hazards::git_elsewhere(&actions, context, &mut hazards, &mut git_folders);
+    hazards::files_outside(&actions, context, &mut hazards);
+    hazards::files_at_home(&actions, context, &mut hazards);
+    judge.actions(&mut actions);
+    judge.hazards(hazards);
+    if judge.parts.is_empty() {
+        judge.whole(Span::new(0, text.len()), Effect::Allow, Cause::Nothing);
+    }
+    CommandDecision::new(text, judge.parts, script, Some(actions)).asking_of(git_folders)
+}
+
+struct Judge<'t, 'p, 'a> {
+    text: &'t str,
+    policy: &'p CommandPolicy,
+    context: &'a CommandContext,
+    parts: Vec<Part<'t, 'p>>,
+    /// Variables that may be set, by the place where they are.
+    granted: Vec<(Span, String)>,
+    /// The rule that denies what the words of the whole text name, once somebody has asked.
+    spoken: OnceCell<Option<&'p Compiled>>,
+}
+
+/// Bytes of assignments that a computed name may be made of.
+const MAX_ASSIGNED: usize = 4096;
+
+/// Commands with computed names that are looked at one by one.
+const MAX_COMPUTED: usize = 64;
+
+/// What a rule lets a command do beside running.
+struct Grant<'p> {
+    span: Span,
+    env: &'p [String],
+    redirects: Redirects,
+}
+
+impl<'t, 'p> Judge<'t, 'p, '_> {
+    fn whole(&mut self, span: Span, effect: Effect, cause: Cause<'p>) {
+        self.parts.push(Part { action: Action::Whole, span, effect, cause, adds_harmless_names: false });
+    }
+
+    fn refused(&mut self, text: &str, error: ReadError, partial: &PartialScript<'_>) {
+        let effect = match error.kind {
+            // Behind a limit anything may stand, and nobody who means well writes as much.
+            _ if partial.is_cut() => Effect::Deny,
+            // Every shell takes the end of the text for that of the here-document, and everything else was read.
+            ReadErrorKind::UnterminatedHeredoc if partial.is_whole() => {
+                self.policy.defaults.unanalysable.min(Effect::Sandbox)
+            }
+            // The shell refuses a single line without its end before anything of it runs.
+            ReadErrorKind::UnterminatedQuote | ReadErrorKind::TrailingBackslash if !text.contains('\n') => {
+                self.policy.defaults.unanalysable.min(Effect::Sandbox)
+            }
+            _ => self.unanalysable(),
+        };
+        self.whole(error.span, effect, Cause::NotRead(error.kind));
+        // A form of another shell is still a command. A line whose quote is not closed is none: nothing of it runs.
+        let is_open = error.kind.is_open_quote() || error.kind == ReadErrorKind::TrailingBackslash;
+        let is_form = !is_open || text.contains('\n');
+        let policy = self.policy;
+        let spoken = || *self.spoken.get_or_init(|| policy.set.spoken_of(&[self.text]));
+        if let Some(rule) = is_form.then(spoken).flatten() {
+            self.whole(error.span, Effect::Deny, Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
+    }
+
+    /// What becomes of something that may do more than the text shows.
+    fn uncertain(&self, kind: HazardKind) -> Effect {
+        match kind {
+            // Only data that was made for it runs anything, and then no more than what is contained.
+            HazardKind::EvaluatedData | HazardKind::TranslatedText => Effect::Sandbox,
+            // As for the text itself: what was not looked at may be what is denied.
+            HazardKind::TooDeep => Effect::Deny,
+            _ => self.unanalysable(),
+        }
+    }
+
+    fn unanalysable(&self) -> Effect {
+        self.policy.defaults.unanalysable.max(Effect::Sandbox)
+    }
+
+    /// Looks for expressions in the whole text.
+    fn raw(&mut self, text: &str) {
+        let policy = self.policy;
+        for rule in policy.set.find(RegexScope::Raw, text) {
+            self.whole(Span::new(0, text.len()), rule.rule.effect, by_rule(rule));
+        }
+    }
+
+    /// Has the validator look, where no substitution is permitted at all.
+    fn validated(&mut self, text: &str, options: &ReadOptions) {
+        if self.policy.defaults.substitutions != Substitutions::None {
+            return;
+        }
+        let options = ValidatorOptions { read: options.clone(), ..ValidatorOptions::default() };
+        if let Some(rejection) = validate(text, &options).rejection() {
+            self.whole(rejection.span, Effect::Deny, Cause::Rejected(rejection.kind));
+        }
+    }
+
+    /// Raises what is dangerous. A hazard of a single program belongs to its part; any other stands by itself.
+    fn hazards(&mut self, found: Vec<Hazard>) {
+        if found.is_empty() {
+            return;
+        }
+        // Sorted once, so that each hazard finds its parts by binary search.
+        self.parts.sort_by_key(|part| part.span);
+        let mut alone = Vec::new();
+        for hazard in found {
+            if self.policy.is_overridden(hazard.id) || self.is_granted(&hazard) {
+                continue;
+            }
+            let (effect, span) = (effect(hazard.floor), hazard.span);
+            let first = self.parts.partition_point(|part| part.span < span);
+            let same = self.parts.iter_mut().skip(first).take_while(|part| part.span == span);
+            let runs: Vec<&mut Part<'t, 'p>> = same.filter(|part| part.run().is_some()).collect();
+            if runs.is_empty() {
+                alone.push(Part {
+                    action: Action::Whole,
+                    span,
+                    effect,
+                    cause: Cause::Hazard(hazard),
+                    adds_harmless_names: false,
+                });
+                continue;
+            }
+            for part in runs.into_iter().filter(|part| !names_option(part, &hazard)) {
+                part.raise(effect, Cause::Hazard(hazard.clone()));
+            }
+        }
+        // Only now: what stands by itself must not be taken for the part of another hazard.
+        self.parts.append(&mut alone);
+    }
+
+    /// Whether a rule names the variable whose setting is the danger. No rule permits what is to be denied.
+    fn is_granted(&self, hazard: &Hazard) -> bool {
+        let Some(variable) = hazard.variable.as_deref().filter(|_| hazard.floor < Floor::Deny) else {
+            return false;
+        };
+        self.granted.iter().any(|(span, name)| *span == hazard.span && name == variable)
+    }
+
+    fn actions(&mut self, actions: &mut Actions<'t>) {
+        let adds = hazards::adds_harmless_names(actions, self.text);
+        let runs = std::mem::take(&mut actions.runs);
+        // After a `cd` nobody knows where a relative path leads, so rules about folders no longer permit.
+        let moves = runs.iter().any(hazards::changes_folder);
+        let context = PartContext { context: self.context, moves, adds_harmless_names: false };
+        let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
+        let mut grants = Vec::new();
+        let runs_programs = runs.iter().any(runs_program);
+        let assigned = self.assigned(&actions.assignments);
+        let mut computed = 0;
+        self.parts.reserve(runs.len());
+        for (run, adds_harmless_names) in runs.into_iter().zip(adds) {
+            // The body of a function is judged where it is written.
+            if run.invocation == InvocationKind::Function {
+                continue;
+            }
+            let inner = self.parts.last().and_then(Part::run);
+            let follows = inner.is_some_and(|inner| runs_through(inner, &run));
+            let (span, is_written) = (run.span, run.invocation == InvocationKind::AsWritten);
+            let context = PartContext { adds_harmless_names, ..context };
+            let mut part = self.run(run, &context, follows);
+            if part.run().is_some_and(|run| run.program().is_none()) {
+                computed += 1;
+                // Beyond so many, the words of the whole text are those of each.
+                let text = if computed > MAX_COMPUTED { None } else { self.text.get(span.start..span.end) };
+                self.named_in(text, &assigned, &mut part);
+            }
+            if needs_grants && is_written {
+                grants.push(grant(&part, span));
+            }
+            self.parts.push(part);
+        }
+        // `owner` searches them by where they begin.
+        grants.sort_by_key(|grant| grant.span);
+        for redirect in actions.redirects.iter().filter(|redirect| redirect.writes()) {
+            self.write(redirect, owner(&grants, redirect.span), &context);
+        }
+        for redirect in &actions.redirects {
+            self.expressions_on_file(redirect);
+        }
+        for assignment in &actions.assignments {
+            self.assignment(assignment, &grants, runs_programs);
+        }
+        for hazard in &actions.hazards {
+            self.whole(hazard.span, self.uncertain(hazard.kind), Cause::Uncertain(hazard.kind));
+        }
+    }
+
+    fn run(&self, run: Run<'t>, context: &PartContext<'_>, follows: bool) -> Part<'t, 'p> {
+        let policy = self.policy;
+        let said = policy.set.ask(&run, context);
+        // A program with a rule of its own is known, and what it does with its words is the business of that rule.
+        let carried = if said.winner.is_none() { policy.set.carried(&run) } else { None };
+        let words = policy.set.expressions.look_at(RegexScope::Argv).then(|| words(&run));
+        let (effect, cause) = match said.winner {
+            _ if run.program().is_none() => (self.computed(), Cause::ComputedName),
+            // A wrapper that only runs what follows it does nothing by itself.
+            Some(rule)
+                if follows && rule.layer == Layer::BuiltIn && builtin::steps_aside(&rule.rule.id, &run) =>
+            {
+                (Effect::Allow, Cause::StepsAside)
+            }
+            Some(rule) => (rule.rule.effect, by_rule(rule)),
+            None => (policy.defaults.unmatched, Cause::Unmatched),
+        };
+        let span = run.span;
+        let adds_harmless_names = context.adds_harmless_names;
+        let mut part = Part { action: Action::Run(run), span, effect, cause, adds_harmless_names };
+        if let Some(rule) = said.maybe {
+            part.raise(said.maybe_effect(), Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
+        if let Some(rule) = carried {
+            part.raise(Effect::Ask, Cause::Carries { rule: &rule.rule, layer: rule.layer });
+        }
+        for rule in words.iter().flat_map(|words| policy.set.find(RegexScope::Argv, words)) {
+            part.raise(rule.rule.effect, by_rule(rule));
+        }
+        part
+    }
+
+    /// The texts of assignments, from which a name may be computed.
+    fn assigned(&self, assignments: &[Assignment<'_>]) -> Vec<&'t str> {
+        let text = self.text;
+        let mut length = 0;
+        let texts = assignments.iter().filter_map(|one| text.get(one.span.start..one.span.end));
+        let within = texts.take_while(|text| {
+            length += text.len();
+            length <= MAX_ASSIGNED
+        });
+        within.collect()
+    }
+
+    /// Denies a program whose name is computed, where what it is computed from names one that somebody denies. `text` is where
+    /// the command is written.
+    fn named_in(&self, text: Option<&str>, assigned: &[&str], part: &mut Part<'t, 'p>) {
+        let policy = self.policy;
+        let rule = match text {
+            Some(text) => policy.set.spoken_of(&[&[text], assigned].concat()),
+            None => *self.spoken.get_or_init(|| policy.set.spoken_of(&[self.text])),
+        };
+        if let Some(rule) = rule {
+            part.raise(Effect::Deny, Cause::MayMatch { rule: &rule.rule, layer: rule.layer });
+        }
+    }
+
+    /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.
+    fn computed(&self) -> Effect {
+        // Without a denial there is nothing that the name could hide; a sandbox is then enough.
+        let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };
+        self.unanalysable().max(least)
+    }
+
+    fn expressions_on_file(&mut self, redirect: &Redirect<'t>) {
+        let policy = self.policy;
+        if !policy.set.expressions.look_at(RegexScope::Redirect) {
+            return;
+        }
+        for rule in policy.set.find(RegexScope::Redirect, &redirect.target.to_string()) {
+            let (action, span) = (Action::Write(redirect.clone()), redirect.span);
+            self.parts.push(Part {
+                action,
+                span,
+                effect: rule.rule.effect,
+                cause: by_rule(rule),
+                adds_harmless_names: false,
+            });
+        }
+    }
+
+    fn write(&mut self, redirect: &Redirect<'t>, grant: Option<&Grant<'p>>, context: &PartContext<'_>) {
+        let permitted = grant.map_or(Redirects::Null, |grant| grant.redirects);
+        let is_permitted = match redirect.target.known() {
+            Some("/dev/null" | "/dev/stdout" | "/dev/stderr") => true,
+            Some(file) => match permitted {
+                Redirects::Null => false,
+                Redirects::Workspace => context.holds(file),
+                Redirects::Any => true,
+            },
+            None => false,
+        };
+        if is_permitted {
+            return;
+        }
+        let effect = if redirect.target.known().is_some() { Effect::Sandbox } else { self.unanalysable() };
+        let action = Action::Write(redirect.clone());
+        self.parts.push(Part {
+            action,
+            span: redirect.span,
+            effect,
+            cause: Cause::WritesFile,
+            adds_harmless_names: false,
+        });
+    }
+
+    fn assignment(&mut self, assignment: &Assignment<'t>, grants: &[Grant<'p>], runs_programs: bool) {
+        let is_set = assignment.change == VariableChange::Set;
+        let is_obeyed = is_set && variables::matter(&assignment.name);
+        // What is exported may outlive the text: some harnesses keep their shell.
+        let is_seen = runs_programs || assignment.scope == AssignmentScope::Shell;
+        let is_unknown = is_seen && assignment.exported && !variables::is_known(&assignment.name);
+        if !(is_obeyed || is_unknown) || hazards::is_harmless_assignment(assignment) {
+            return;
+        }
+        let granted = |grant: &Grant<'_>| variables::listed(grant.env, &assignment.name);
+        let is_permitted = match assignment.scope {
+            AssignmentScope::Command | AssignmentScope::Reading => {
+                owner(grants, assignment.span).is_some_and(granted)
+            }
+            // It lasts: everything that is run has to permit it.
+            AssignmentScope::Shell => !grants.is_empty() && grants.iter().all(granted),
+        };
+        if is_permitted {
+            self.granted.push((assignment.span, assignment.name.to_string()));
+        } else {
+            let action = Action::Set(assignment.clone());
+            let cause = Cause::SetsVariable;
+            self.parts.push(Part {
+                action,
+                span: assignment.span,
+                effect: Effect::Sandbox,
+                cause,
+                adds_harmless_names: false,
+            });
+        }
+    }
+}
+
+/// Words of the shell itself that start nothing and read no variable that programs do.
+const STARTING_NOTHING: &[&str] = &[
+    ".", ":", "[", "alias", "break", "cd", "continue", "declare", "dirs", "echo", "exit", "export", "false",
+    "getopts", "jobs", "kill", "let", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift",
+    "shopt", "source", "test", "times", "trap", "true", "type", "typeset", "ulimit", "umask", "unset",
+    "wait",
+];
+
+/// Whether a command starts a program, which sees the variables of its environment.
+fn runs_program(run: &Run<'_>) -> bool {
+    run.invocation != InvocationKind::Function
+        && run.program().is_none_or(|name| !STARTING_NOTHING.contains(&name))
+}
+
+/// Whether the rule that permits a program names the very options that are the danger.
+fn names_option(part: &Part<'_, '_>, hazard: &Hazard) -> bool {
+    let Cause::Rule { rule, layer } = &part.cause else { return false };
+    let (CommandPattern::Prefix(words) | CommandPattern::Exact(words)) = &rule.pattern else { return false };
+    hazard.id == hazards::OPTION_LOADS_ID
+        && *layer != Layer::BuiltIn
+        && part.run().is_some_and(|run| hazards::loading_options_are_named(run, words))
+}
+
+fn by_rule(rule: &Compiled) -> Cause<'_> {
+    Cause::Rule { rule: &rule.rule, layer: rule.layer }
+}
+
+fn words(run: &Run<'_>) -> String {
+    run.argv.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn grant<'p>(part: &Part<'_, 'p>, span: Span) -> Grant<'p> {
+    match &part.cause {
+        Cause::Rule { rule, .. } => Grant { span, env: &rule.guards.env, redirects: rule.guards.redirects },
+        _ => Grant { span, env: &[], redirects: Redirects::Null },
+    }
+}
+
+/// Returns the innermost command that holds a span.
+fn owner<'g, 'p>(grants: &'g [Grant<'p>], span: Span) -> Option<&'g Grant<'p>> {
+    /// How many commands may begin inside a command before the span: more nesting than that is not looked through.
+    const LOOKED_AT: usize = 64;
+    let after = grants.partition_point(|grant| grant.span.start <= span.start);
+    let before = grants.get(..after)?;
+    before.iter().rev().take(LOOKED_AT).find(|grant| span.end <= grant.span.end)
+}
+
+/// Returns whether `inner` is run by `outer`.
+fn runs_through(inner: &Run<'_>, outer: &Run<'_>) -> bool {
+    let Some(name) = outer.program() else { return false };
+    let through = inner.call_chain.get(outer.call_chain.len());
+    through.is_some_and(|program| *program == base(name))
+        && inner.call_chain.starts_with(&outer.call_chain)
+        && trusted(name) == base(name)
+}
+
+const fn effect(floor: Floor) -> Effect {
+    match floor {
+        Floor::Sandbox => Effect::Sandbox,
+        Floor::Ask => Effect::Ask,
+        Floor::Deny => Effect::Deny,
+    }
+}

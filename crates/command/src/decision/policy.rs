@@ -1,0 +1,147 @@
+//! The rules of all layers, ready to decide.
+
+use crate::context::CommandContext;
+use crate::decision::CommandDecision;
+use crate::hazards::HIDDEN_FETCH_ID;
+use crate::rules::builtin;
+use crate::rules::check::{self, CommandRuleError};
+use crate::rules::effect::{Effect, Layer};
+use crate::rules::layer::RuleLayer;
+use crate::rules::matcher::Compiled;
+use crate::rules::rule::CommandRule;
+use crate::rules::set::RuleSet;
+use crate::rules::shadow::{self, ShadowedRule};
+use stockade_shell::ReadOptions;
+
+use super::judge;
+
+/// What holds where no rule says anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommandDefaults {
+    /// For a command that no rule matches.
+    pub unmatched: Effect,
+    /// For what is not certain before it runs. Never less than [`Effect::Sandbox`].
+    pub unanalysable: Effect,
+    /// For commands within commands.
+    pub substitutions: Substitutions,
+}
+
+/// What becomes of the commands in substitutions: `$(…)`, `` `…` ``, `<(…)`, `>(…)` and what zsh has besides. Rules and
+/// hazards judge each of them in any case, as any other part; this is what they may do beyond.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub enum Substitutions {
+    /// The rules alone decide about them.
+    Rules,
+    /// Those that reach the network are refused: what they bring back becomes a command that nobody has seen. `$(date)` and
+    /// `$(git rev-parse HEAD)` are what they are.
+    #[default]
+    Local,
+    /// None is permitted, nor whatever else the [validator](crate::validator) rejects.
+    None,
+}
+
+impl Substitutions {
+    /// Every choice, each stricter than the one before.
+    pub const ALL: [Self; 3] = [Self::Rules, Self::Local, Self::None];
+    /// Their names, in the same order.
+    pub const NAMES: &[&str] = &["rules", "local", "none"];
+
+    /// Returns the choice of this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().zip(Self::ALL).find(|(known, _)| **known == name).map(|(_, choice)| choice)
+    }
+}
+
+impl Default for CommandDefaults {
+    fn default() -> Self {
+        Self {
+            unmatched: Effect::Sandbox,
+            unanalysable: Effect::Ask,
+            substitutions: Substitutions::default(),
+        }
+    }
+}
+
+/// Decides what may become of commands.
+#[derive(Debug, Clone)]
+pub struct CommandPolicy {
+    pub(super) set: RuleSet,
+    pub(super) defaults: CommandDefaults,
+    pub(super) overrides: Vec<String>,
+}
+
+impl CommandPolicy {
+    /// Returns the built-in rules alone.
+    #[must_use]
+    pub fn builtin() -> Self {
+        // The rows are compiled by a test, so that nothing is left that could be refused.
+        Self::assemble(Vec::new(), CommandDefaults::default()).unwrap_or_else(|_| Self::nothing())
+    }
+
+    /// Compiles rules on top of the built-in ones. Every rule is checked, and its examples are run.
+    ///
+    /// # Errors
+    /// The first rule that cannot be used, and what is wrong with it.
+    pub fn compile(layers: Vec<RuleLayer>, defaults: CommandDefaults) -> Result<Self, CommandRuleError> {
+        check::layers(&layers)?;
+        Self::assemble(layers, defaults)
+    }
+
+    /// Assembles rules that have been checked.
+    pub(crate) fn assemble(
+        layers: Vec<RuleLayer>,
+        defaults: CommandDefaults,
+    ) -> Result<Self, CommandRuleError> {
+        let builtin = builtin::rules().map(|rule| Compiled::new(rule, Layer::BuiltIn));
+        let overrides = layers.iter().flat_map(|one| &one.overrides).map(|one| one.floor.clone()).collect();
+        let written = layers.into_iter().flat_map(|RuleLayer { layer, rules, .. }| {
+            rules.into_iter().flat_map(move |rule| Compiled::all(rule, layer))
+        });
+        let set = RuleSet::new(builtin.chain(written).collect()).map_err(CommandRuleError::together)?;
+        Ok(Self { set, defaults, overrides })
+    }
+
+    /// A policy that permits nothing.
+    fn nothing() -> Self {
+        let defaults = CommandDefaults {
+            unmatched: Effect::Deny,
+            unanalysable: Effect::Deny,
+            substitutions: Substitutions::None,
+        };
+        Self { set: RuleSet::default(), defaults, overrides: Vec::new() }
+    }
+
+    /// Decides what may become of a text that `options.shell` would run.
+    pub fn decide<'t>(
+        &self,
+        text: &'t str,
+        options: &ReadOptions,
+        context: &CommandContext,
+    ) -> CommandDecision<'t, '_> {
+        judge::decide(self, text, options, context)
+    }
+
+    /// Returns the rules of every layer, the built-in ones first.
+    pub fn rules(&self) -> impl Iterator<Item = (Layer, &CommandRule)> {
+        let written = self.set.rules().iter().filter(|rule| rule.is_as_written);
+        written.map(|rule| (rule.layer, &*rule.rule))
+    }
+
+    /// Returns the rules that never decide, because another one is always preferred to them.
+    #[must_use]
+    pub fn shadowed(&self) -> Vec<ShadowedRule> {
+        shadow::shadowed(self.set.rules())
+    }
+
+    /// Returns what holds where no rule says anything.
+    #[must_use]
+    pub const fn defaults(&self) -> CommandDefaults {
+        self.defaults
+    }
+
+    pub(super) fn is_overridden(&self, id: &str) -> bool {
+        let is_left_to_rules = id == HIDDEN_FETCH_ID && self.defaults.substitutions == Substitutions::Rules;
+        is_left_to_rules || self.overrides.iter().any(|one| one == id)
+    }
+}

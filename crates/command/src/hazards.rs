@@ -1,0 +1,401 @@
+//! What is dangerous about a command, whatever rules say.
+//!
+//! A shape is structural: a program, its options read as the program reads them, and what it is pointed at. Text in
+//! quotes never fires (`echo "rm -rf /"`), and however options are split, joined or abbreviated they always do
+//! (`rm -r -f /`, `rm --recursive --forc /`).
+//!
+//! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `packages`, `secrets`,
+//! `options`, `spying`, `guards`, `hiding`), by what they are for (`attack_tools`) or where they belong (`windows`), files
+//! whichever program names them (`files`), variables (`environment`), and what programs do together (`flows`). Every row holds commands in which it must be found and commands in which it must not.
+
+use std::borrow::Cow;
+
+use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Script, Span};
+
+mod attack_tools;
+mod code;
+mod command;
+mod contain;
+mod destroy;
+mod environment;
+mod files;
+mod flows;
+mod git;
+mod guards;
+mod hiding;
+mod lists;
+mod loads;
+mod machine;
+mod network;
+mod options;
+mod packages;
+mod persist;
+mod secrets;
+mod session;
+mod shape;
+mod shapes;
+mod specs;
+mod spying;
+mod target;
+mod trees;
+mod windows;
+
+use command::Command;
+pub use files::{DangerousName, of_name};
+pub(crate) use files::{at_home as files_at_home, outside as files_outside};
+pub(crate) use flows::{HIDDEN_FETCH_ID, changes_folder, git_elsewhere};
+pub(crate) use lists::{adds_harmless_names, know_what_is_listed};
+pub(crate) use loads::OPTION_LOADS_ID;
+
+/// How strict a finding is: the least that a decision may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Floor {
+    /// It may run where it can reach nothing that matters.
+    Sandbox,
+    /// A person is asked.
+    Ask,
+    /// It is refused, whatever rules say.
+    Deny,
+}
+
+/// Something dangerous about a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Hazard {
+    /// The stable name of the shape.
+    pub id: &'static str,
+    /// The least that a decision may be.
+    pub floor: Floor,
+    /// What it does, for people.
+    pub reason: String,
+    /// What to do instead.
+    pub fix: String,
+    /// Where it is written.
+    pub span: Span,
+    /// The variable that is set, when that is the danger.
+    pub variable: Option<String>,
+}
+
+/// Finds what is dangerous about one running program: its name, its options, and the files that it names.
+#[must_use]
+pub fn hazards(run: &Run<'_>) -> Vec<Hazard> {
+    let mut found = Vec::new();
+    of_run(run, &mut found);
+    found
+}
+
+fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
+    if run.invocation == InvocationKind::Function {
+        return;
+    }
+    hides_words(run, found);
+    let Some(command) = Command::of(run) else { return };
+    let shapes = shapes::of(command.name).filter(|shape| (shape.fires)(&command));
+    found.extend(shapes.map(|shape| shape.hazard(run.span)));
+    attack_tools::of_command(&command, found);
+    hiding::of_command(&command, found);
+    windows::of_command(&command, found);
+    loads::of_command(&command, found);
+    files::of_command(&command, found);
+    shows_secret(&command, found);
+}
+
+/// Shapes of other tables than `destroy` that throw work away.
+const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
+
+/// Returns whether a program deletes or overwrites by its nature: before it runs, somebody may want to keep what is there. Of
+/// what cannot be read, nobody says that it does not.
+pub(crate) fn destroys(run: &Run<'_>) -> bool {
+    let Some(command) = Command::of(run) else { return true };
+    let is_meant = |shape: &shape::Shape| {
+        destroy::SHAPES.iter().any(|row| row.id == shape.id) || ALSO_DESTROY.contains(&shape.id)
+    };
+    destroy::deletes(&command)
+        || shapes::of(command.name).any(|shape| is_meant(shape) && (shape.fires)(&command))
+}
+
+/// Returns whether the words of a rule name every option by which a program runs, loads, writes or sends something else.
+pub(crate) fn loading_options_are_named(run: &Run<'_>, words: &[Vec<String>]) -> bool {
+    Command::of(run).is_some_and(|command| loads::are_named(&command, words))
+}
+
+/// Returns whether setting the variable is dangerous, but for values that are known to be harmless.
+pub(crate) fn is_dangerous_variable(name: &str) -> bool {
+    environment::is_dangerous(name)
+}
+
+/// Returns whether a variable that matters is set to a value, or for a command, that is known to be harmless.
+pub(crate) fn is_harmless_assignment(assignment: &Assignment<'_>) -> bool {
+    environment::is_harmless(assignment)
+}
+
+/// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the
+/// variables that are set, and what programs do together.
+#[must_use]
+pub fn script_hazards(script: &Script<'_>) -> Vec<Hazard> {
+    let actions = script.actions();
+    let mut found = Vec::new();
+    let each = of_runs(&actions, &mut found);
+    found.clear();
+    beside(&actions, each, &mut found);
+    found
+}
+
+/// Finds everything that is dangerous in what a script does, in the order in which it is written.
+#[must_use]
+pub fn all_hazards(actions: &Actions<'_>) -> Vec<Hazard> {
+    let mut found = Vec::new();
+    let taints = of_runs(actions, &mut found);
+    beside(actions, taints, &mut found);
+    found.sort_by_key(|hazard| (hazard.span, hazard.id));
+    found.dedup();
+    found
+}
+
+/// Finds what is dangerous about each running program. Returns what their output is, by itself.
+fn of_runs(actions: &Actions<'_>, found: &mut Vec<Hazard>) -> Vec<flows::Taint> {
+    let taint = |run| {
+        let before = found.len();
+        of_run(run, found);
+        flows::Taint::of(run, touches_secret(found.get(before..).unwrap_or_default()))
+    };
+    actions.runs.iter().map(taint).collect()
+}
+
+fn beside(actions: &Actions<'_>, taints: Vec<flows::Taint>, found: &mut Vec<Hazard>) {
+    actions.redirects.iter().for_each(|redirect| files::of_redirect(redirect, found));
+    actions.assignments.iter().for_each(|assignment| environment::of_assignment(assignment, found));
+    passes_secret(actions, found);
+    flows::of_actions(actions, taints, found);
+}
+
+/// Words of the shell that show nothing of what they are given.
+const SILENT: &[&str] = &[
+    ":",
+    "[",
+    "declare",
+    "exit",
+    "export",
+    "false",
+    "let",
+    "local",
+    "mapfile",
+    "read",
+    "readarray",
+    "readonly",
+    "return",
+    "shift",
+    "test",
+    "true",
+    "typeset",
+    "unset",
+    "wait",
+];
+
+/// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way of
+/// another variable. In the sandbox it is not there.
+fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
+    let may_be_secret = |name: &&String| environment::is_secret_name(name) || name.starts_with("${");
+    for used in &actions.uses {
+        let Some(name) = used.names.iter().find(may_be_secret) else { continue };
+        let runs = actions.runs.get(used.runs.clone()).unwrap_or_default();
+        let shows = |run: &&Run<'_>| run.program().is_none_or(|name| !SILENT.contains(&name));
+        found.extend(runs.iter().filter(shows).map(|run| Hazard {
+            id: "pass-secret",
+            floor: Floor::Sandbox,
+            reason: format!("is given a variable that may hold a secret (`{}`)", name.escape_debug()),
+            fix: "let the program read the variable itself".to_owned(),
+            span: run.span,
+            variable: None,
+        }));
+    }
+}
+
+/// Whether a program handles a secret, by what was found about it.
+fn touches_secret(found: &[Hazard]) -> bool {
+    const IDS: &[&str] = &[
+        "read-keys",
+        "read-secrets",
+        files::READ_CREDENTIALS,
+        "print-credential",
+        "print-environment",
+        "git-secrets",
+        "code-reads-secrets",
+    ];
+    found.iter().any(|hazard| IDS.contains(&hazard.id))
+}
+
+/// A name in small letters. Nearly every name is, and is borrowed.
+fn in_small_letters(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|letter| letter.is_ascii_uppercase()) {
+        Cow::Owned(name.to_ascii_lowercase())
+    } else {
+        Cow::Borrowed(name)
+    }
+}
+
+/// A word that `$IFS` splits, so that it does not look like the words it becomes.
+fn hides_words(run: &Run<'_>, found: &mut Vec<Hazard>) {
+    let hides = |arg: &Arg<'_>| matches!(arg, Arg::Unknown { spelling, .. } if spelling.contains("${IFS}"));
+    if run.argv.iter().any(hides) {
+        found.push(Hazard {
+            id: "hidden-spaces",
+            floor: Floor::Deny,
+            reason: "hides where words end behind the variable IFS".to_owned(),
+            fix: "write spaces between the words".to_owned(),
+            span: run.span,
+            variable: None,
+        });
+    }
+}
+
+/// A variable with a secret in it that is printed or sent.
+fn shows_secret(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
+    let shows =
+        |name| matches!(name, "echo" | "printf" | "print" | "tee" | "cat") || network::SENDERS.contains(name);
+    if command.words().any(environment::shows_secret) && shows(command.name) {
+        found.push(Hazard {
+            id: "show-secret",
+            floor: Floor::Ask,
+            reason: "prints or sends a variable that usually holds a secret".to_owned(),
+            fix: "let the program read the variable itself".to_owned(),
+            span: command.run.span,
+            variable: None,
+        });
+    }
+}
+
+impl shape::Shape {
+    pub(super) fn hazard(&self, span: Span) -> Hazard {
+        Hazard {
+            id: self.id,
+            floor: self.floor,
+            reason: self.reason.to_owned(),
+            fix: self.fix.to_owned(),
+            span,
+            variable: None,
+        }
+    }
+}
+
+/// A hazard, texts that have it, and texts that have not.
+#[cfg(test)]
+pub(crate) type Examples = (&'static str, &'static [&'static str], &'static [&'static str]);
+
+/// Returns the examples of all hazards.
+#[cfg(test)]
+pub(crate) fn examples() -> Vec<Examples> {
+    let programs = shapes::all().map(|row| (row.id, row.matches, row.clean));
+    let files = files::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+    let variables = environment::SHAPES.iter().map(|row| (row.id, row.matches, row.clean));
+    let together = flows::ALL.iter().map(|row| (row.id, row.matches, row.clean));
+    programs.chain(files).chain(variables).chain(together).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_shell::ReadOptions;
+
+    fn ids(text: &str) -> Vec<&'static str> {
+        let Ok(script) = Script::read(text, &ReadOptions::default()) else { return vec!["refused"] };
+        all_hazards(&script.actions()).into_iter().map(|hazard| hazard.id).collect()
+    }
+
+    #[test]
+    fn every_shape_is_found_where_it_must_be_and_nowhere_else() {
+        let mut wrong = Vec::new();
+        for (id, matches, clean) in examples() {
+            assert!(matches.len() > 1 && clean.len() > 1, "{id} has too few examples");
+            let read = matches.iter().chain(clean).filter(|text| ids(text).contains(&"refused"));
+            wrong.extend(read.map(|text| format!("{id} has an example that is refused: {text}")));
+            wrong.extend(
+                matches
+                    .iter()
+                    .filter(|text| !ids(text).contains(&id))
+                    .map(|text| format!("{id} misses {text}")),
+            );
+            wrong.extend(
+                clean.iter().filter(|text| ids(text).contains(&id)).map(|text| format!("{id} finds {text}")),
+            );
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids: Vec<_> = examples().iter().map(|row| row.0).collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| matches!(pair, [one, other] if one != other)), "{ids:?}");
+    }
+
+    #[test]
+    fn words_are_not_hidden() {
+        assert_eq!(ids("rm${IFS}-rf${IFS}/"), ["hidden-spaces"]);
+        assert_eq!(ids("echo ${IFS:0:1}"), ["hidden-spaces"]);
+        assert!(ids("echo '${IFS}' $DIFS").is_empty());
+    }
+
+    #[test]
+    fn no_program_is_given_a_secret_whatever_the_way() {
+        for text in [
+            "cat <<< $API_TOKEN",
+            "cat <<EOF\n$API_TOKEN\nEOF",
+            "cat <<EOF\n${API_TOKEN:-x}\nEOF",
+            "head -c 99 <<< \"x $API_TOKEN\"",
+            "while read -r l; do echo \"$l\"; done <<< $API_TOKEN",
+            "read x <<< $API_TOKEN; echo $x",
+            "x=$API_TOKEN; echo $x",
+            "x=$API_TOKEN; y=a$x; ls $y",
+            "x=API_TOKEN; echo ${!x}",
+            "declare -n x=API_TOKEN; echo $x",
+            "printf -v x %s \"$API_TOKEN\"; echo $x",
+            "for x in $API_TOKEN; do echo $x; done",
+            "export x=$API_TOKEN; echo $x",
+            "f() { echo $1; }; f $API_TOKEN",
+            "set -- $API_TOKEN; echo $1",
+            "a=($API_TOKEN); echo ${a[0]}",
+            "echo ${API_TOKEN:0:40}",
+            "echo ${API_TOKEN%x}",
+            "[[ $API_TOKEN =~ (.*) ]] && echo ${BASH_REMATCH[1]}",
+            "ls \"$API_TOKEN\"",
+            "ls $(echo $API_TOKEN)",
+            "bash -c 'cat <<< $API_TOKEN'",
+            "eval 'cat <<< $API_TOKEN'",
+            "case a in a) cat <<< $API_TOKEN;; esac",
+        ] {
+            assert!(ids(text).contains(&"pass-secret"), "{text}");
+        }
+        for text in [
+            "[ -n \"$API_TOKEN\" ] && ls",
+            "test -z $API_TOKEN || ls",
+            "[[ $API_TOKEN ]] && ls",
+            "echo ${#API_TOKEN}",
+            "export API_TOKEN=$x; ls",
+            "cat <<'EOF'\n$API_TOKEN\nEOF",
+            "API_TOKEN=$API_TOKEN; ls",
+            "x=$HOME; echo $x",
+            "echo $*; kill $!; ls \"$@\"",
+            "cat <<< '$API_TOKEN'",
+        ] {
+            assert!(!ids(text).contains(&"pass-secret"), "{text}");
+        }
+        let flood: String = (0..1000).map(|number| format!("x=$x$a{number}; ")).collect();
+        assert!(ids(&format!("{flood} echo $x")).contains(&"pass-secret"));
+    }
+
+    #[test]
+    fn variables_that_hold_secrets_are_not_shown() {
+        for text in [
+            "echo ${GITHUB_TOKEN}",
+            "curl -H $OPENAI_API_KEY http://e",
+            "echo \"x: $ANTHROPIC_API_KEY\"",
+            "curl -H \"Authorization: $TOKEN\" h",
+        ] {
+            assert!(ids(text).contains(&"show-secret"), "{text}");
+        }
+        for text in ["echo $HOME", "echo '$GITHUB_TOKEN'", "npm test $GITHUB_TOKEN", "echo $CACHE_KEY"] {
+            assert!(!ids(text).contains(&"show-secret"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Variables that make other programs run code, and variables that hold secrets.
+
+use super::Floor::{self, Ask, Deny};
+use super::Hazard;
+use crate::variables::fits;
+use stockade_names::{
+    HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
+    SEPARATOR_VARIABLES, TRACE_VARIABLES,
+};
+use stockade_shell::{Arg, Assignment, AssignmentScope, VariableChange};
+
+/// Variables that are dangerous to set.
+pub(super) struct Variables {
+    pub(super) id: &'static str,
+    floor: Floor,
+    /// Names; a `*` at one end stands for anything.
+    names: &'static [&'static str],
+    /// Values that are known to be harmless.
+    harmless: fn(&str) -> bool,
+    reason: &'static str,
+    fix: &'static str,
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(super) matches: &'static [&'static str],
+    #[cfg_attr(not(test), expect(dead_code, reason = "examples are for the reader and the tests"))]
+    pub(super) clean: &'static [&'static str],
+}
+
+pub(super) static SHAPES: &[Variables] = &[
+    Variables {
+        id: "set-loader",
+        floor: Deny,
+        names: LOADER_VARIABLES,
+        harmless: str::is_empty,
+        reason: "loads code into every program that is started",
+        fix: "leave the variable as it is",
+        matches: &[
+            "LD_PRELOAD=./x.so ls",
+            "export LD_LIBRARY_PATH=/tmp",
+            "env BASH_ENV=x bash y",
+            "DYLD_INSERT_LIBRARIES=x ls",
+            "PROMPT_COMMAND=id",
+            "sudo LD_PRELOAD=x ls",
+            "bash -c 'LD_AUDIT=x ls'",
+            "ENV=x sh y",
+            "declare -x LD_PRELOAD=x",
+        ],
+        clean: &[
+            "echo LD_PRELOAD=x",
+            "A=LD_PRELOAD ls",
+            "LD_PRELOAD= ls",
+            "NODE_ENV=test npm test",
+            "unset LD_PRELOAD",
+        ],
+    },
+    Variables {
+        id: "set-trace",
+        floor: Deny,
+        names: TRACE_VARIABLES,
+        // What a line of the trace begins with is expanded before each command.
+        harmless: |value| !value.contains(['`', '[', '@', '!']) && !value.contains("$("),
+        reason: "is expanded before each command that is traced, and may run another one",
+        fix: "write it without substitutions",
+        matches: &[
+            "PS4='$(id) '",
+            "read -r PS4 < f",
+            "for PS4 in '$(id)'; do ls; done",
+            "PS4=`cat f`",
+            "printf -v PS4 x",
+        ],
+        clean: &["PS4='+ '", "PS4='+ ${BASH_SOURCE}:${LINENO}: '; set -x", "echo $PS4", "PS4='> ' bash -x f"],
+    },
+    Variables {
+        id: "set-separators",
+        floor: Ask,
+        names: SEPARATOR_VARIABLES,
+        // Decides where the shell splits words, so that what is read as one word runs as two. Signs that are part of no
+        // name and of no number split nothing that is read as one.
+        harmless: |value| value.chars().all(|sign| " \t\n,:;|".contains(sign)),
+        reason: "changes where the shell splits words",
+        fix: "set it before `read` only: `IFS=/ read -r a b`",
+        matches: &["IFS=/", "read -r IFS < f", "IFS=$x; ls", "IFS=a eval ls", "export IFS=m"],
+        clean: &[
+            "IFS=/ read -r a b",
+            "while IFS= read -r line; do echo \"$line\"; done < f",
+            "IFS=$'\\n\\t'",
+            "IFS=, read -ra parts",
+            "echo $IFS",
+        ],
+    },
+    Variables {
+        id: "set-path",
+        floor: Ask,
+        names: SEARCH_VARIABLES,
+        harmless: |_| false,
+        reason: "changes which programs or libraries a name means",
+        fix: "write the path of the program instead",
+        matches: &[
+            "PATH=/tmp:$PATH ls",
+            "export PATH=.",
+            "PYTHONSTARTUP=x python3",
+            "PERL5OPT=-Mx perl y",
+            "printf -v PATH /tmp; ls",
+            "read -r PATH < f",
+            "for PATH in /tmp; do ls; done",
+            "BASH_CMDS[ls]=/tmp/ls",
+            "hash -p /tmp/ls ls",
+            "env PYTHONPATH=/x python3 y",
+            "PYTHONPATH=src pytest",
+            "HOME=/tmp ls",
+            "PERL5DB='BEGIN{}' perl -d x",
+            "unset PATH; ls",
+            "unset -v x PATH",
+            "unset P{A,B}TH; ls",
+            "f() { local PATH; ls; }; f",
+            "declare -a PATH; ls",
+            "typeset +x PATH; ls",
+            "export -n PATH; ls",
+            "env -u PATH ls",
+        ],
+        clean: &[
+            "echo $PATH",
+            "GOPATH=x ls",
+            "A=PATH ls",
+            "unset GOPATH",
+            "unset -f PATH",
+            "export PATH",
+            "local_path=x ls",
+            "unset PYTHONPATH; ls",
+        ],
+    },
+    Variables {
+        id: "set-helper",
+        floor: Ask,
+        names: HELPER_VARIABLES,
+        harmless: is_harmless_helper,
+        reason: "makes an ordinary program start another one, or read its settings elsewhere",
+        fix: "leave the variable as it is",
+        matches: &[
+            "GIT_SSH_COMMAND='sh -c id' git fetch",
+            "PAGER=x git log",
+            "GIT_EXTERNAL_DIFF=x git diff",
+            "EDITOR='sh -c id' crontab -l",
+            "LESSOPEN='|id %s' less x",
+            "GIT_CONFIG_COUNT=1 git log",
+            "export https_proxy=http://e",
+            "RUSTC_WRAPPER=x cargo build",
+            "MANPAGER='sh -c id' man ls",
+        ],
+        clean: &[
+            "PAGER=cat git log",
+            "GIT_PAGER= git log",
+            "GIT_EDITOR=true git rebase --continue",
+            "GIT_TERMINAL_PROMPT=0 git fetch",
+            "GIT_AUTHOR_NAME=x git commit",
+            "echo GIT_SSH_COMMAND=x",
+            "EDITOR=vim x",
+        ],
+    },
+    Variables {
+        id: "set-node-options",
+        floor: Ask,
+        names: NODE_VARIABLES,
+        harmless: |value| {
+            value.split_whitespace().all(|option| {
+                [
+                    "--max-old-space-size",
+                    "--no-warnings",
+                    "--trace-",
+                    "--enable-source-maps",
+                    "--unhandled-rejections",
+                    "--max-http-header-size",
+                ]
+                .iter()
+                .any(|known| option.starts_with(known))
+            })
+        },
+        reason: "loads code into every program that node starts",
+        fix: "give the option to the one program",
+        matches: &[
+            "NODE_OPTIONS='--require ./x.js' npm test",
+            "NODE_OPTIONS=--import=x node y",
+            "export NODE_OPTIONS=$x",
+        ],
+        clean: &["NODE_OPTIONS=--max-old-space-size=4096 npm test", "NODE_ENV=test node x"],
+    },
+    Variables {
+        id: "set-history",
+        floor: Ask,
+        names: HISTORY_VARIABLES,
+        harmless: |_| false,
+        reason: "hides what is run from the history of the shell",
+        fix: "leave the history as it is",
+        matches: &["HISTFILE=/dev/null bash", "export HISTSIZE=0", "HISTCONTROL=ignorespace"],
+        clean: &["echo $HISTFILE", "history"],
+    },
+];
+
+/// Variables that are dangerous to be without: where there is no `PATH`, shells look for programs in the folder that they are in.
+const MISSED: &[&str] = &["PATH"];
+
+/// Returns what is dangerous about setting a variable, or about unsetting it.
+pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>) {
+    let is_dangerous = match assignment.change {
+        VariableChange::Set => true,
+        VariableChange::Unset => MISSED.contains(&&*assignment.name),
+        _ => false,
+    };
+    if !is_dangerous {
+        return;
+    }
+    let set = |shape: &&Variables| shape.is_about(&assignment.name) && !shape.permits(assignment);
+    found.extend(SHAPES.iter().filter(set).map(|shape| Hazard {
+        id: shape.id,
+        floor: if is_of_the_folder(assignment) { Floor::Sandbox } else { shape.floor },
+        reason: format!("{} (`{}`)", shape.reason, assignment.name.escape_debug()),
+        fix: shape.fix.to_owned(),
+        span: assignment.span,
+        variable: Some(assignment.name.to_string()),
+    }));
+}
+
+/// Whether modules of the folder itself are added to those of a language: `PYTHONPATH=src pytest` runs no other code than `pytest` may,
+/// which looks there anyway.
+fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
+    let is_below = |path: &str| {
+        !path.starts_with(['/', '~', '-'])
+            && path.split('/').all(|name| {
+                name != ".."
+                    && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+            })
+    };
+    matches!(&*assignment.name, "PYTHONPATH" | "NODE_PATH" | "RUBYLIB" | "PERL5LIB")
+        && assignment.scope == AssignmentScope::Command
+        && assignment.value.known().is_some_and(|value| value.split(':').all(is_below))
+}
+
+/// Returns whether a dangerous variable is set in a way that is known to be harmless.
+pub(super) fn is_harmless(assignment: &Assignment<'_>) -> bool {
+    let mut shapes = SHAPES.iter().filter(|shape| shape.is_about(&assignment.name)).peekable();
+    shapes.peek().is_some() && shapes.all(|shape| shape.permits(assignment))
+}
+
+impl Variables {
+    fn permits(&self, assignment: &Assignment<'_>) -> bool {
+        assignment.value.known().is_some_and(|value| (self.harmless)(value))
+            || assignment.name.starts_with("GIT_") && is_harmless_git(&assignment.name)
+            // `read` starts no program and splits nothing but what it reads.
+            || self.id == "set-separators" && assignment.scope == AssignmentScope::Reading
+    }
+
+    fn is_about(&self, name: &str) -> bool {
+        self.names.iter().any(|pattern| fits(pattern, name))
+    }
+}
+
+/// Returns whether there is a value with which setting the variable is dangerous.
+pub(super) fn is_dangerous(name: &str) -> bool {
+    SHAPES.iter().any(|shape| shape.is_about(name))
+}
+
+fn is_harmless_helper(value: &str) -> bool {
+    matches!(
+        value,
+        "" | "cat"
+            | "less"
+            | "more"
+            | "true"
+            | ":"
+            | "vim"
+            | "vi"
+            | "nvim"
+            | "nano"
+            | "emacs"
+            | "0"
+            | "/bin/true"
+            | "/bin/cat"
+    )
+}
+
+fn is_harmless_git(name: &str) -> bool {
+    name.starts_with("GIT_AUTHOR_")
+        || name.starts_with("GIT_COMMITTER_")
+        || matches!(
+            name,
+            "GIT_TERMINAL_PROMPT" | "GIT_OPTIONAL_LOCKS" | "GIT_MERGE_AUTOEDIT" | "GIT_LFS_SKIP_SMUDGE"
+        )
+}
+
+/// Whether a variable of this name usually holds a secret.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    const ENDS: &[&str] = &[
+        "_TOKEN",
+        "_SECRET",
+        "_PASSWORD",
+        "_PASSWD",
+        "_KEY",
+        "_KEY_ID",
+        "_CREDENTIALS",
+        "_PAT",
+        "_PWD",
+        "_PASS",
+        "_API_KEY",
+        "_PRIVATE_KEY",
+        "_AUTH",
+        "_DSN",
+        "_KEY_BASE",
+    ];
+    const NAMES: &[&str] =
+        &["TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_URL", "PGPASSWORD", "MYSQL_PWD"];
+    const PUBLIC: &[&str] = &["PUBLIC_KEY", "PRIMARY_KEY", "SORT_KEY", "CACHE_KEY", "OLD_PWD"];
+    ENDS.iter().any(|end| name.ends_with(end)) && !PUBLIC.iter().any(|end| name.ends_with(end))
+        || NAMES.contains(&name)
+}
+
+/// Returns whether a word shows a variable that usually holds a secret.
+pub(super) fn shows_secret(word: &Arg<'_>) -> bool {
+    let Arg::Unknown { spelling, .. } = word else { return false };
+    spelling.split("${").skip(1).filter_map(|rest| rest.split_once('}')).any(|(name, _)| is_secret_name(name))
+}

@@ -1,0 +1,322 @@
+//! Files that must not be written, and files that must not be read, whichever program does it.
+
+#[cfg(test)]
+mod globs;
+mod index;
+mod named;
+mod patterns;
+mod shape;
+mod table;
+
+use shape::FileShape;
+use table::READ_HOME;
+pub(super) use table::{RAW_DISKS, READ_CREDENTIALS, SHAPES};
+
+use super::Floor::{self, Deny, Sandbox};
+use super::command::Command;
+use super::target::{Base, Target};
+use super::{Hazard, destroy, flows};
+use crate::context::CommandContext;
+use std::borrow::Cow;
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+use stockade_names::Access;
+use stockade_shell::{Actions, Arg, Redirect, Span, WordCount};
+
+/// Returns what is dangerous about the files that a command names.
+pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
+    let span = command.run.span;
+    if !command.words().any(looks_like_path) {
+        return;
+    }
+    for word in named::written(command) {
+        check(&word, Access::Write, span, found);
+    }
+    for word in named::read(command) {
+        check(&word, Access::Read, span, found);
+    }
+}
+
+/// Returns what is dangerous about the file that a redirection opens.
+pub(super) fn of_redirect(redirect: &Redirect<'_>, found: &mut Vec<Hazard>) {
+    if !redirect.opens_file() {
+        return;
+    }
+    let access = if redirect.writes() { Access::Write } else { Access::Read };
+    check(&redirect.target, access, redirect.span, found);
+}
+
+/// Returns what is dangerous about the files that a command names, when it runs in `folder`.
+pub(super) fn of_command_in(command: &Command<'_, '_>, folder: &Target, found: &mut Vec<Hazard>) {
+    let span = command.run.span;
+    for (words, access) in [(named::written(command), Access::Write), (named::read(command), Access::Read)] {
+        words.iter().for_each(|word| check_in(word, folder, access, span, found));
+    }
+}
+
+/// Returns what is dangerous about the file that a redirection opens in `folder`.
+pub(super) fn of_redirect_in(redirect: &Redirect<'_>, folder: &Target, found: &mut Vec<Hazard>) {
+    let access = if redirect.writes() { Access::Write } else { Access::Read };
+    check_in(&redirect.target, folder, access, redirect.span, found);
+}
+
+fn check_in(word: &Arg<'_>, folder: &Target, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    let here = Target::of(word);
+    let there = here.below(folder);
+    // What it means wherever it stands was found already.
+    if there != here {
+        of_target(&there, word, access, span, found);
+    }
+}
+
+/// Returns which of the files that commands write lie outside the workspace. A rule that permits a program permits no more
+/// than a redirection may do: `tee /etc/x` is `> /etc/x`.
+pub(crate) fn outside(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
+    for command in actions.runs.iter().filter_map(Command::of) {
+        let leaves = |word: &Arg<'_>| {
+            word.known().is_some_and(|word| word.contains(['/', '~']) && !word.starts_with("./"))
+        };
+        if !command.words().any(leaves) {
+            continue;
+        }
+        let written = named::written(&command);
+        if let Some(word) = written.iter().filter(|word| leaves(word)).find(|word| is_outside(word, context))
+        {
+            found.push(Hazard {
+                id: "writes-outside",
+                floor: Sandbox,
+                reason: format!("writes outside the workspace (`{}`)", shown(word)),
+                fix: "write to a file inside the workspace".to_owned(),
+                span: command.run.span,
+                variable: None,
+            });
+        }
+    }
+}
+
+fn is_outside(word: &Arg<'_>, context: &CommandContext) -> bool {
+    let target = Target::of(word);
+    let names: PathBuf = target.names.iter().collect();
+    let is_in_workspace = || {
+        let top = context.workspace.as_ref().or(context.cwd.as_ref());
+        top.is_some_and(|top| Path::new("/").join(&names).starts_with(top))
+    };
+    match target.base {
+        Base::Root => {
+            !names.starts_with("tmp")
+                && !names.starts_with("var/tmp")
+                && !names.starts_with("dev")
+                && !is_in_workspace()
+        }
+        Base::Home | Base::Above(_) => true,
+        Base::Here | Base::Unknown => false,
+    }
+}
+
+/// The danger of a file by its name, whichever program opens it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DangerousName {
+    /// The stable name of the danger, as commands that touch the file have it.
+    pub id: &'static str,
+    /// The least that a decision may be.
+    pub floor: Floor,
+    /// Why it is dangerous.
+    pub reason: &'static str,
+}
+
+/// Returns the worst danger of a file by its name: the same as of a command that names it. `path` is relative to the workspace
+/// where it lies in it, or absolute.
+#[must_use]
+pub fn of_name(path: &str, access: Access) -> Option<DangerousName> {
+    // No folder of a path is the home because of how its name begins.
+    let path = if path.starts_with('/') { Cow::Borrowed(path) } else { Cow::Owned(format!("./{path}")) };
+    let target = Target::of(&Arg::Known(path));
+    let shapes = index::shapes(&target, access);
+    // The first of the worst, as the table has them.
+    let worst = shapes.min_by_key(|shape| Reverse(shape.floor))?;
+    Some(DangerousName { id: worst.id, floor: worst.floor, reason: worst.reason })
+}
+
+/// Whether a word names a file with secrets.
+pub(super) fn is_secret(word: &Arg<'_>) -> bool {
+    let target = Target::of(word);
+    // What is hidden in a home is mostly no secret.
+    index::shapes(&target, Access::Read).any(|shape| shape.id != READ_HOME)
+}
+
+/// Returns which commands read what is hidden in a home, or where credentials are kept, by a path that only says so together with
+/// the folder that it begins in: `cat .s3cfg` in a home, `cat ../.s3cfg` below it, `cat /srv/agent/.s3cfg`.
+pub(crate) fn at_home(actions: &Actions<'_>, context: &CommandContext, found: &mut Vec<Hazard>) {
+    let cwd = context.cwd.as_deref().filter(|cwd| cwd.is_absolute());
+    let top = context.workspace.as_deref().or(cwd);
+    // A workspace may be hidden in a home itself.
+    let is_hidden = top.is_some_and(|top| may_be_in_a_home(top) && is_hidden_at_home(top));
+    if is_hidden {
+        found.retain(|hazard| hazard.id != READ_HOME);
+    }
+    let mut there = Vec::new();
+    let goes_up = |word: &Arg<'_>| match word {
+        Arg::Known(text) => text.contains(".."),
+        Arg::Unknown { spelling, .. } => spelling.contains(".."),
+    };
+    let words = actions.runs.iter().flat_map(|run| &run.argv);
+    let targets = actions.redirects.iter().map(|redirect| &redirect.target);
+    let is_near = |cwd: &&Path| may_be_in_a_home(cwd) || words.chain(targets).any(goes_up);
+    if let Some(cwd) = cwd.filter(is_near) {
+        flows::in_folder(actions, Some(Target::of(&Arg::Known(cwd.to_string_lossy()))), &mut there);
+    }
+    let reads =
+        |hazard: &Hazard| SHAPES.iter().any(|shape| shape.id == hazard.id && shape.access == Access::Read);
+    let is_meant = |hazard: &Hazard| reads(hazard) && !(is_hidden && hazard.id == READ_HOME);
+    found.extend(there.into_iter().filter(is_meant));
+    let is_path = |word: &Arg<'_>| match word {
+        Arg::Known(text) => text.contains('/'),
+        Arg::Unknown { spelling, .. } => spelling.contains('/'),
+    };
+    let has_path = |command: &Command<'_, '_>| command.words().any(is_path);
+    for command in actions.runs.iter().filter_map(Command::of).filter(has_path) {
+        named::read(&command).iter().for_each(|word| in_other_home(word, top, command.run.span, found));
+    }
+    let is_read = |redirect: &&Redirect<'_>| redirect.opens_file() && !redirect.writes();
+    for redirect in actions.redirects.iter().filter(is_read) {
+        in_other_home(&redirect.target, top, redirect.span, found);
+    }
+}
+
+/// Whether a folder lies where homes do, or `..` in it may lead there.
+fn may_be_in_a_home(folder: &Path) -> bool {
+    let text = folder.as_os_str().as_encoded_bytes();
+    ["/root", "/home", "/Users"].iter().any(|homes| folder.starts_with(homes))
+        || text.windows(2).any(|two| two == b"..")
+}
+
+/// Whether a path is hidden in a home.
+fn is_hidden_at_home(path: &Path) -> bool {
+    let target = Target::of(&Arg::Known(path.to_string_lossy()));
+    index::shapes(&target, Access::Read).any(|shape| shape.id == READ_HOME)
+}
+
+/// Credentials in a home whose place is not known: wherever a path outside the workspace goes on as one in a home does.
+fn in_other_home(word: &Arg<'_>, workspace: Option<&Path>, span: Span, found: &mut Vec<Hazard>) {
+    let target = Target::of(word);
+    if target.base != Base::Root {
+        return;
+    }
+    let path = Path::new("/").join(target.names.iter().collect::<PathBuf>());
+    if workspace.is_none_or(|workspace| !path.starts_with(workspace)) {
+        goes_on_as_at_home(&target, word, span, found);
+    }
+}
+
+fn goes_on_as_at_home(target: &Target, word: &Arg<'_>, span: Span, found: &mut Vec<Hazard>) {
+    let homes = (0..target.names.len()).filter_map(|at| target.names.get(at..));
+    let in_home = |names: &[String]| Target { base: Base::Home, names: names.to_vec() };
+    let keeps = |names| index::shapes(&in_home(names), Access::Read).any(|shape| shape.id != READ_HOME);
+    if homes.take(MAX_HOMES).any(keeps) {
+        let row = SHAPES.iter().find(|shape| shape.id == READ_CREDENTIALS);
+        found.extend(row.map(|row| row.hazard(word, span)));
+    }
+}
+
+/// More folders than lead to a home.
+const MAX_HOMES: usize = 16;
+
+/// Whether the letters of a pattern of names speak of a file with secrets.
+pub(super) fn speaks_of_secret(pattern: &str) -> bool {
+    index::shapes(&Target::spelled(pattern), Access::Read).any(|shape| shape.id != READ_HOME)
+}
+
+/// Returns what is dangerous about reading what a pattern of names means.
+pub(super) fn of_pattern(pattern: &str, found: &mut Vec<Hazard>) {
+    let spelling = pattern.into();
+    let word = Arg::Unknown { prefix: "".into(), count: WordCount::Any, spelling };
+    check(&word, Access::Read, Span::new(0, 0), found);
+}
+
+fn check(word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    if !looks_like_path(word) {
+        return;
+    }
+    let target = Target::of(word);
+    of_target(&target, word, access, span, found);
+    if access == Access::Write
+        && destroy::is_disk(&target)
+        && !found.iter().any(|hazard| hazard.id == "write-device")
+    {
+        found.push(Hazard {
+            id: "write-device",
+            floor: Deny,
+            reason: "writes raw data to a disk".to_owned(),
+            fix: "write to a file inside the workspace".to_owned(),
+            span,
+            variable: None,
+        });
+    }
+}
+
+/// Returns what is dangerous about a path that a word means.
+fn of_target(target: &Target, word: &Arg<'_>, access: Access, span: Span, found: &mut Vec<Hazard>) {
+    if target.base == Base::Unknown && access == Access::Read {
+        goes_on_as_at_home(target, word, span, found);
+    }
+    let (shapes, possible) = index::shapes_and_possible(target, access);
+    found.extend(shapes.into_iter().map(|shape| shape.hazard(word, span)));
+    if let Some(shape) = possible {
+        found.push(Hazard {
+            id: "glob-may-reach",
+            floor: Sandbox,
+            reason: format!("is a pattern that may name a file of `{}` (`{}`)", shape.id, shown(word)),
+            fix: "name the files, or give the pattern their ending: *.md".to_owned(),
+            span,
+            variable: None,
+        });
+    }
+}
+
+impl FileShape {
+    fn hazard(&self, word: &Arg<'_>, span: Span) -> Hazard {
+        Hazard {
+            id: self.id,
+            floor: self.floor,
+            reason: format!("{} (`{}`)", self.reason, shown(word)),
+            fix: self.fix.to_owned(),
+            span,
+            variable: None,
+        }
+    }
+}
+
+/// A word in a reason. A long one is cut, so that what is said of a command is never much longer than the command.
+fn shown(word: &Arg<'_>) -> String {
+    /// No path that a person writes has as many letters.
+    const MAX_SHOWN: usize = 160;
+    let word = word.to_string();
+    match word.char_indices().nth(MAX_SHOWN).and_then(|(end, _)| word.get(..end)) {
+        Some(start) => format!("{}…", start.escape_debug()),
+        None => word.escape_debug().to_string(),
+    }
+}
+
+/// Nearly every word is not, and most words are looked at.
+fn looks_like_path(word: &Arg<'_>) -> bool {
+    const NAMES: &[&str] = &[
+        "id_",
+        "wallet",
+        "key",
+        "cookies",
+        "secrets",
+        "credentials",
+        "service-account",
+        "Jenkinsfile",
+        "rust-toolchain",
+        "logins",
+        "Login",
+    ];
+    let text = match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { spelling, .. } if spelling.contains(['*', '?', '[']) => return true,
+        Arg::Unknown { spelling, .. } => spelling,
+    };
+    text.bytes().any(|byte| matches!(byte, b'/' | b'.' | b'~'))
+        || NAMES.iter().any(|name| text.starts_with(name))
+}

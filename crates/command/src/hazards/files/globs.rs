@@ -1,0 +1,140 @@
+//! Which patterns of file names are taken for secrets: those whose letters speak of one, and no others.
+#![expect(clippy::string_slice, reason = "the names of the table are ASCII, and a test may panic")]
+
+use stockade_names::{Read, Scope, names};
+
+use super::index::shapes_and_possible;
+use crate::hazards::target::Target;
+use stockade_names::Access;
+
+/// What becomes of a pattern whose files are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// It is as if the secret were named.
+    Secret,
+    /// It may name one, which is enough for no more than a sandbox.
+    Perhaps,
+    Nothing,
+}
+use Verdict::{Nothing, Perhaps, Secret};
+
+fn verdict(glob: &str) -> Verdict {
+    let target = Target::spelled(glob);
+    match shapes_and_possible(&target, Access::Read) {
+        (meant, _) if !meant.is_empty() => Secret,
+        (_, Some(_)) => Perhaps,
+        _ => Nothing,
+    }
+}
+
+#[rustfmt::skip]
+const TABLE: &[(&str, Verdict)] = &[
+    // An ending that many files have speaks of nothing.
+    ("*.md", Nothing), ("src/*.rs", Nothing), ("src/*.c", Nothing), ("data/*.csv", Nothing), ("tests/*.py", Nothing),
+    ("src/**/*.ts", Nothing), ("/etc/*release", Nothing), ("*_test.go", Nothing), ("[a-z]*.md", Nothing),
+    ("chapter-??.tex", Nothing), ("/app/*.log", Nothing), ("~/notes/*.md", Nothing), ("/usr/bin/*pdp", Nothing),
+    ("*.example", Nothing), ("packages/*/src/index.js", Nothing), ("/var/log/*.log", Nothing),
+    ("*.toml", Nothing), ("*/*.md", Nothing), ("*/README*.md", Nothing), ("*.d", Nothing), ("/sys/class/net/*/address", Nothing),
+    ("server*.pub", Nothing), ("~/.ssh/*.pub", Nothing), ("*.pub.pem", Nothing), ("/proc/[0-9]*/status", Nothing),
+    // It may be one.
+    ("*", Perhaps), ("x*", Perhaps), ("i*", Perhaps), ("log*", Perhaps), ("*.json", Perhaps), ("src/*", Perhaps),
+    ("?", Nothing), ("/usr/bin/*pdp*", Perhaps), ("cred*", Perhaps), ("*.tf*", Perhaps), ("README*", Perhaps), ("/etc/s*", Perhaps),
+    ("/proc/self/*", Perhaps), ("[[:alnum:]]*", Perhaps),
+    // It speaks of one.
+    ("id_*", Secret), ("id_*.bak", Secret), ("*_rsa", Secret), ("??_rsa", Secret), ("id_rs?", Secret),
+    (".ssh/*", Secret), ("~/.ssh/*", Secret), ("~/.s*/id_rsa", Secret), ("*/.ssh/id_*", Secret),
+    ("*.pem", Secret), ("certs/*.pem", Secret), ("*.pe?", Secret), ("[a-z]*.p12", Secret), ("*.kdbx", Secret),
+    ("~/.aws/*", Secret), ("~/.aws/cred*", Secret), (".env*", Secret), (".e?v", Secret), (".[e]nv", Secret),
+    (".env.*", Secret), ("*/.env", Secret), (".en[v]", Secret), ("~/.netr?", Secret), (".*", Secret), ("~/.??*", Secret),
+    ("/etc/shado*", Secret), ("/e*/shadow", Secret), ("/*/shadow", Secret), ("/proc/*/environ", Secret),
+    ("/proc/*/env*", Secret), ("secret*.yml", Secret), ("*.tfvars", Secret), ("credential*.json", Secret),
+    ("~/.gnupg/*", Secret), ("~/.docker/*.json", Secret), ("~/Library/Keychains/*", Secret), ("/run/secrets/*", Secret),
+];
+
+#[test]
+fn patterns_are_secrets_by_what_their_letters_say() {
+    let wrong: Vec<_> = TABLE.iter().filter(|(glob, expected)| verdict(glob) != *expected).collect();
+    let found: Vec<_> = wrong.iter().map(|(glob, _)| verdict(glob)).collect();
+    assert!(wrong.is_empty(), "{wrong:?} are {found:?}");
+}
+
+/// The example of every row of secrets, from where it lies.
+fn secrets() -> impl Iterator<Item = String> {
+    let rows = names().filter(|name| name.read >= Read::Ask);
+    rows.flat_map(|row| {
+        row.matches.iter().map(|path| match row.scope {
+            Scope::Anywhere => (*path).to_owned(),
+            Scope::Home => format!("~/{path}"),
+            Scope::Repository => format!(".git/{path}"),
+            Scope::Machine => format!("/{path}"),
+        })
+    })
+    // Patterns are compared as they are spelled, and some rows show that case does not matter, or any ending.
+    .filter(|path| verdict(path) == Secret && !path.bytes().any(|byte| byte.is_ascii_uppercase()))
+    .filter(|path| verdict(&path[..path.len() - 1]) != Secret)
+}
+
+#[test]
+fn no_pattern_that_names_a_secret_is_taken_for_nothing() {
+    let mut tried = 0;
+    for path in secrets() {
+        let start = path.rfind('/').map_or(0, |slash| slash + 1);
+        let (folder, name) = path.split_at(start);
+        for from in 0..name.len() {
+            for to in from + 1..=name.len() {
+                // A leading dot has to be written.
+                if from == 0 && name.starts_with('.') {
+                    continue;
+                }
+                let (before, after) = (&name[..from], &name[to..]);
+                for middle in ["*", "?*", "*?", "[!x]*"] {
+                    if middle.len() > 1 && to - from < 2 {
+                        continue;
+                    }
+                    let glob = format!("{folder}{before}{middle}{after}");
+                    assert_ne!(verdict(&glob), Nothing, "{glob} names {path}");
+                    tried += 1;
+                }
+            }
+        }
+    }
+    assert!(tried > 1000, "{tried}");
+}
+
+#[test]
+fn one_letter_less_hides_no_secret() {
+    for path in secrets() {
+        let start = path.rfind('/').map_or(0, |slash| slash + 1);
+        // Fewer letters are too few to be recognised by.
+        for at in (start + 1..path.len()).filter(|_| path.len() - start > 5) {
+            let glob = format!("{}?{}", &path[..at], &path[at + 1..]);
+            let is_in_the_ending = path[at..].bytes().filter(|byte| *byte == b'.').count() == 0;
+            assert!(
+                verdict(&glob) == Secret || is_in_the_ending,
+                "{glob} names {path}: {:?}",
+                verdict(&glob)
+            );
+        }
+    }
+}
+
+#[test]
+fn no_pattern_with_an_ordinary_ending_is_a_secret() {
+    const FOLDERS: &[&str] =
+        &["", "src/", "./", "../", "/app/", "/etc/", "~/project/", "a/*/", "**/", "/usr/share/*/"];
+    const BEFORE: &[&str] =
+        &["*", "?", "[a-z]*", "x*", "main*", "*test", "test_*", "??*", "*-*", "[!.]*", "index.*", "*s", "i*"];
+    const ENDINGS: &[&str] = &[
+        "md", "txt", "rs", "c", "h", "cpp", "py", "js", "ts", "tsx", "jsx", "go", "java", "rb", "php", "sh",
+        "css", "html", "json", "toml", "yaml", "yml", "csv", "log", "lock", "xml", "sql", "proto", "tf",
+        "ipynb", "svg", "png", "out",
+    ];
+    for folder in FOLDERS {
+        for before in BEFORE {
+            for ending in ENDINGS {
+                let glob = format!("{folder}{before}.{ending}");
+                assert_ne!(verdict(&glob), Secret, "{glob}");
+            }
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Which words of a command name files that it reads, writes, changes or deletes.
+
+use std::sync::LazyLock;
+
+use super::looks_like_path;
+use crate::hazards::command::Command;
+use stockade_shell::Arg;
+use stockade_shell::lookup::{Names, names};
+
+/// The words that name files which the command writes, changes or deletes.
+pub(super) fn written<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let operands = || command.operands().cloned();
+    let mut words: Vec<Arg<'t>> = match command.name {
+        "tee" | "truncate" | "shred" | "touch" | "mkdir" | "rm" | "rmdir" | "unlink" | "mkfifo" | "mknod"
+        | "ed" | "ex" | "vim" | "vi" | "nano" | "emacs" | "sponge" => operands().collect(),
+        "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" | "chcon" => operands().skip(1).collect(),
+        "cp" | "ln" | "install" | "rsync" | "scp" | "gcp" | "ditto" => {
+            operands().skip(1).last().into_iter().collect()
+        }
+        "mv" | "rename" => operands().collect(),
+        "dd" => {
+            let outputs = operands().filter(|word| word.known().is_some_and(|word| word.starts_with("of=")));
+            outputs.map(|word| word.without_prefix(3)).collect()
+        }
+        "sed" | "gsed" | "perl" | "ruby" if command.has("-i --in-place") => operands().collect(),
+        "xxd" | "uniq" | "gzip" | "gunzip" | "bzip2" | "xz" => operands().skip(1).collect(),
+        "zip" | "7z" | "ar" => operands().take(1).collect(),
+        "split" | "csplit" => operands().skip(1).collect(),
+        _ => Vec::new(),
+    };
+    let options = match command.name {
+        "cp" | "mv" | "ln" | "install" => "-t --target-directory",
+        "curl" => "-o --output -D --dump-header -c --cookie-jar --output-dir --trace --libcurl --stderr",
+        "wget" | "wget2" => "-O -P -o -a --output-document --directory-prefix --output-file --append-output",
+        "sort" | "shuf" | "pandoc" | "ruff" | "eslint" | "aria2c" | "gtester" => "-o --output --output-file",
+        "tsc" => "--outFile --outDir",
+        // Options are sorted only where one of these may be among them: git runs often.
+        "git" if command.known().any(|word| word.starts_with("--ou")) => "--output",
+        "tar" | "gtar" | "bsdtar" => "-C --directory",
+        "ssh-keygen" => "-f",
+        "dd" | "openssl" | "unzip" | "patch" | "gcc" | "cc" | "ffmpeg" => "-o --output -d",
+        _ => "",
+    };
+    words.extend(command.values(options).cloned());
+    if command.name == "mkdir" {
+        words.extend(command.values("-m").filter(|word| looks_like_path(word)).cloned());
+    }
+    words
+}
+
+/// Programs whose words are no files that they read.
+static NOT_READING: LazyLock<Names> = LazyLock::new(|| {
+    names(&[
+        "echo",
+        "printf",
+        "test",
+        "[",
+        "[[",
+        "ls",
+        "eza",
+        "exa",
+        "stat",
+        "mkdir",
+        "touch",
+        "chmod",
+        "chown",
+        "chgrp",
+        "rm",
+        "rmdir",
+        "unlink",
+        "cd",
+        "pushd",
+        "popd",
+        "which",
+        "type",
+        "export",
+        "declare",
+        "local",
+        "set",
+        "unset",
+        "tee",
+        "dirname",
+        "basename",
+        "realpath",
+        "readlink",
+        "du",
+        "df",
+        "find",
+        "fd",
+        "ssh-keygen",
+        "ssh-add",
+        "ssh",
+        "mosh",
+        "alias",
+        "kill",
+        "pgrep",
+        "pkill",
+        "true",
+        "false",
+        "command",
+        "shred",
+        "truncate",
+        "exit",
+        "return",
+        "logger",
+        "notify-send",
+        "say",
+        "trap",
+        "read",
+        "wait",
+        "umask",
+        "mktemp",
+        "sudo",
+        "doas",
+        "env",
+        "nohup",
+        "timeout",
+        "time",
+        "nice",
+        "xargs",
+        "eval",
+        "exec",
+        "bash",
+        "sh",
+        "zsh",
+        "dash",
+    ])
+});
+
+/// Programs whose first operand is a pattern or a script.
+const PATTERN_FIRST: &[&str] = &[
+    "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "gsed", "awk", "gawk", "mawk", "nawk", "jq", "yq",
+    "perl", "expr", "tr", "pcregrep", "zgrep",
+];
+
+/// Commands of git whose words are no files that it reads.
+const GIT_QUIET: &[&str] = &[
+    "commit",
+    "rm",
+    "mv",
+    "check-ignore",
+    "ls-files",
+    "checkout",
+    "status",
+    "update-index",
+    "restore",
+    "clone",
+    "remote",
+    "tag",
+    "branch",
+    "config",
+    "push",
+    "fetch",
+    "pull",
+    "init",
+    "stash",
+    "switch",
+    "merge",
+    "rebase",
+];
+
+/// The words that name files which the command reads.
+pub(super) fn read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let mut words = operands_read(command);
+    words.extend(lists_read(command));
+    words
+}
+
+/// Lists of names that a program reads, whatever else it does: in an error it shows what is no name.
+fn lists_read<'t>(command: &Command<'_, 't>) -> impl Iterator<Item = Arg<'t>> {
+    const LIST: &str = "--files0-from=";
+    let starts = |word: &&Arg<'t>| match word {
+        Arg::Known(text) | Arg::Unknown { prefix: text, .. } => text.starts_with(LIST),
+    };
+    command.words().filter(starts).map(|word| word.without_prefix(LIST.len()))
+}
+
+fn operands_read<'t>(command: &Command<'_, 't>) -> Vec<Arg<'t>> {
+    let runs_others = matches!(command.name, "xargs" | "bash" | "sh" | "zsh" | "dash");
+    if runs_others {
+        return command.values("-a --arg-file").cloned().collect();
+    }
+    // A certificate is public: these show nothing else of a file that holds a key as well.
+    let shows_certificates = command.name == "openssl" && command.is_sub(&["x509", "crl", "verify"]);
+    if shows_certificates
+        || NOT_READING.contains(command.name)
+        || (command.name == "git" && command.is_sub(GIT_QUIET))
+    {
+        return Vec::new();
+    }
+    // Without the changes, a log names files and shows nothing of them.
+    if command.name == "git"
+        && command.is_sub(&["log"])
+        && !command.has("-p -u --patch -L -c --cc -U --unified -W")
+    {
+        return Vec::new();
+    }
+    let skip = usize::from(
+        PATTERN_FIRST.contains(&command.name) && !command.has("-e -f --regexp --file --expression"),
+    );
+    let last = usize::from(matches!(command.name, "cp" | "install" | "rsync"));
+    let operands: Vec<_> = command.operands().skip(skip).collect();
+    let count = if operands.len() > 1 { operands.len() - last } else { operands.len() };
+    let names_key = |option: &str| {
+        matches!(
+            option,
+            "-i" | "--key"
+                | "--cert"
+                | "--cacert"
+                | "-E"
+                | "--env-file"
+                | "--exclude"
+                | "-m"
+                | "--message"
+                | "-o"
+                | "--output"
+                | "-O"
+                | "-C"
+                | "-e"
+                | "--include"
+                | "--glob"
+                | "-g"
+        )
+    };
+    let values = command.all_values().filter(|(option, _)| !names_key(option)).map(|(_, value)| value);
+    let words = operands.into_iter().take(count).chain(values);
+    let is_git = command.name == "git";
+    let kept = |word: &Arg<'t>| if is_git { in_commit(word) } else { by_address(word) };
+    words.flat_map(|word| [Some(word.clone()), after_mark(word), kept(word)]).flatten().collect()
+}
+
+/// The file of a commit: `HEAD:.env`.
+fn in_commit<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    let text = match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { prefix, .. } => prefix,
+    };
+    Some(word.without_prefix(text.find(':')? + 1))
+}
+
+/// The file of an address, as databases take them: `file:x?immutable=1`.
+fn by_address<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    const SCHEME: &str = "file:";
+    let text = match word {
+        Arg::Known(text) => text.strip_prefix(SCHEME)?,
+        Arg::Unknown { prefix, .. } => prefix.strip_prefix(SCHEME).map(|_| "")?,
+    };
+    let path = text.split('?').next().unwrap_or_default();
+    if path.is_empty() {
+        Some(word.without_prefix(SCHEME.len()))
+    } else {
+        Some(Arg::Known(path.to_owned().into()))
+    }
+}
+
+/// What follows the first `=`, `@` or `<` of a word: `if=x`, `f=@x`, `@x`.
+fn after_mark<'t>(word: &Arg<'t>) -> Option<Arg<'t>> {
+    let text = match word {
+        Arg::Known(text) => text,
+        Arg::Unknown { prefix, .. } => prefix,
+    };
+    let start = text.find(['=', '@', '<'])? + 1;
+    let more = text.get(start..)?.bytes().take_while(|byte| matches!(byte, b'=' | b'@' | b'<')).count();
+    Some(word.without_prefix(start + more))
+}

@@ -1,0 +1,133 @@
+//! Lists of what runs on a machine, searched for what watches over it, and for signs of a machine that is none.
+//!
+//! Whoever means harm looks first for whoever could see it (MITRE T1518.001), and for a sandbox that pretends to be a computer
+//! (T1497.001). A list by itself harms nobody, and is searched every day; what it is searched for makes the difference.
+
+use super::table::{SEARCH_HISTORY, SEARCH_VIRTUAL, SEARCH_WATCHERS, Together};
+use crate::hazards::command::{Command, name_of};
+use stockade_shell::Run;
+
+/// What a list tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Listing {
+    /// Programs and services that run.
+    Programs,
+    /// Devices, modules of the kernel and the firmware.
+    Devices,
+}
+
+/// Names of software that watches over a machine: one of them is enough.
+#[rustfmt::skip]
+const WATCHERS: &[&str] = &[
+    "falcond", "falcon-sensor", "falconctl", "csfalcon", "crowdstrike", "cbosxsensorservice", "cbagentd", "cbdaemon", "cbdefense", "cbsensor",
+    "carbonblack", "carbon-black", "osqueryd", "osquery", "santad", "nessusd", "wazuh", "wazuh-agent", "wazuh-agentd", "ossec", "ossec-agentd",
+    "mdatp", "wdavdaemon", "sentinelone", "sentineld", "sentinelagent", "xagt", "fireeye", "cylance", "cylancesvc", "sophos", "sophosav", "savd",
+    "esets", "ds_agent", "symantec", "mcafee", "kaspersky", "bitdefender", "malwarebytes", "jamfagent", "snitch", "littlesnitch", "littlesnitchd",
+    "blockblock", "knockknock", "qualys", "qualys-cloud-agent", "taniumclient", "rkhunter", "chkrootkit", "traps_agent", "cortexd", "elastic-endpoint",
+    "endpointsecurity", "auoms", "microsoft-defender", "rapid7", "ir_agent", "tetragon", "sysmon",
+];
+
+/// Names that a developer may look for as well: two of them are.
+#[rustfmt::skip]
+const PERHAPS_WATCHERS: &[&str] = &[
+    "falcon", "auditd", "clamd", "clamav", "falco", "suricata", "snort", "filebeat", "packetbeat", "auditbeat", "td-agent", "icinga", "icinga2",
+    "bareos-fd", "lulu", "aide", "tripwire", "santa", "fail2ban", "apparmor", "selinux", "splunkd", "zabbix_agentd", "syslog", "rsyslog", "rsyslogd",
+];
+
+/// Parts of a guest, which no real machine has.
+#[rustfmt::skip]
+const GUESTS: &[&str] = &[
+    "vboxsf", "vboxguest", "vboxservice", "vmxnet", "vmw_balloon", "vmw_baloon", "vmtoolsd", "vmmouse", "hv_vmbus", "hv_blkvsc", "hv_netvsc",
+    "hv_utils", "hv_storvsc", "xen-vbd", "xen-vnif", "prl_tools", "droplet",
+];
+
+/// Names of what makes guests: two of them are looked for by nobody who uses one.
+#[rustfmt::skip]
+const PERHAPS_GUESTS: &[&str] = &[
+    "virtualbox", "vbox", "vmware", "vmw", "parallels", "qemu", "kvm", "xen", "hvm", "hyper-v", "hyperv", "virtio_pci", "virtio_net", "virtual",
+    "bochs", "bhyve", "oracle", "microsoft", "amazon", "innotek",
+];
+
+/// Words for what is secret in a line of a history.
+const SECRET_WORDS: &[&str] = &[
+    "pass",
+    "passwd",
+    "password",
+    "secret",
+    "token",
+    "apikey",
+    "api_key",
+    "credential",
+    "credentials",
+    "aws_secret_access_key",
+    "sshpass",
+];
+
+/// What a program lists.
+pub(super) fn listing(name: &str) -> Option<Listing> {
+    match name {
+        "ps" | "top" | "htop" | "systemctl" | "launchctl" | "service" | "chkconfig" | "initctl"
+        | "pstree" | "tasklist" => Some(Listing::Programs),
+        "lsmod" | "kldstat" | "kextstat" | "ioreg" | "dmidecode" | "lspci" | "lscpu" | "system_profiler"
+        | "sysctl" | "dmesg" | "lshw" | "hostnamectl" | "biosdecode" => Some(Listing::Devices),
+        _ => None,
+    }
+}
+
+/// What is dangerous about a program that searches what flows into it.
+pub(super) fn searched(
+    run: &Run<'_>,
+    programs: bool,
+    devices: bool,
+    history: bool,
+) -> Option<&'static Together> {
+    let is_search = name_of(run).is_some_and(|name| {
+        matches!(
+            name,
+            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "awk" | "gawk" | "sed" | "pcregrep" | "ggrep"
+        )
+    });
+    if !is_search {
+        return None;
+    }
+    let command = Command::of(run)?;
+    let is =
+        |wanted: bool, certain: &[&str], perhaps: &[&str]| wanted && speaks_of(&command, certain, perhaps);
+    if is(programs, WATCHERS, PERHAPS_WATCHERS) {
+        Some(&SEARCH_WATCHERS)
+    } else if is(devices, GUESTS, PERHAPS_GUESTS) {
+        Some(&SEARCH_VIRTUAL)
+    } else if is(history, SECRET_WORDS, &[]) {
+        Some(&SEARCH_HISTORY)
+    } else {
+        None
+    }
+}
+
+/// What is dangerous about a program that is asked for others by their names.
+pub(super) fn asked(run: &Run<'_>) -> Option<&'static Together> {
+    let is_asked = name_of(run).is_some_and(|name| {
+        matches!(name, "pgrep" | "pidof" | "systemctl" | "service" | "launchctl" | "pkill" | "killall")
+    });
+    let command = is_asked.then(|| Command::of(run)).flatten()?;
+    speaks_of(&command, WATCHERS, PERHAPS_WATCHERS).then_some(&SEARCH_WATCHERS)
+}
+
+/// Whether the words of a command have one of the certain names in them, or two of the others.
+fn speaks_of(command: &Command<'_, '_>, certain: &[&str], perhaps: &[&str]) -> bool {
+    /// Names of a command that are looked at.
+    const MAX_NAMES: usize = 200;
+    let is_within = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    let names = command.known().flat_map(|word| word.split(move |letter| !is_within(letter)));
+    let names =
+        names.filter(|name| name.len() > 2 && name.len() < 40).take(MAX_NAMES).map(str::to_ascii_lowercase);
+    let mut some = 0;
+    for name in names {
+        let name = name.trim_start_matches('-').trim_end_matches(".service");
+        if certain.contains(&name) {
+            return true;
+        }
+        some += usize::from(perhaps.contains(&name));
+    }
+    some > 1
+}

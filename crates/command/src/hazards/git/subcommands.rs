@@ -1,0 +1,255 @@
+//! What a command of git does with what a repository says: as far as it can be told from its words.
+
+use crate::hazards::command::Command;
+
+/// What a command of git makes use of. Whatever is not known to leave something alone makes use of it.
+#[derive(Debug, Clone)]
+pub(in crate::hazards) struct Uses<'w> {
+    subcommand: Option<&'w str>,
+    /// Whether it compares, shows or merges the contents of files.
+    pub(super) contents: bool,
+    /// Whether it changes the repository, and so asks for texts and runs hooks.
+    pub(super) changes: bool,
+    /// Whether it talks to another repository.
+    pub(super) network: bool,
+    /// Whether it shows the help.
+    pub(super) help: bool,
+}
+
+/// Commands that only read, however they are called.
+const READERS: &[&str] = &[
+    "annotate",
+    "blame",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "cherry",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "for-each-ref",
+    "grep",
+    "help",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "merge-tree",
+    "name-rev",
+    "patch-id",
+    "range-diff",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "status",
+    "var",
+    "verify-pack",
+    "version",
+    "whatchanged",
+];
+
+/// Commands that only read with these words as the next.
+const READERS_WITH: &[(&str, &[&str])] = &[
+    ("bisect", &["log"]),
+    ("config", &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]),
+    ("lfs", &["env", "ls-files", "status"]),
+    ("notes", &["list", "show"]),
+    ("reflog", &["show"]),
+    ("remote", &["-v", "--verbose", "get-url"]),
+    ("stash", &["list", "show"]),
+    ("submodule", &["status", "summary"]),
+    ("worktree", &["list"]),
+    ("branch", LISTS),
+    ("tag", LISTS),
+];
+
+/// Options by which `git branch` and `git tag` list.
+const LISTS: &[&str] =
+    &["--list", "-l", "--contains", "--merged", "--no-merged", "-a", "-r", "-v", "-vv", "--show-current"];
+
+/// Readers that look at names and never at what is in a file.
+const NAMES_ONLY: &[&str] = &[
+    "branch",
+    "check-attr",
+    "check-ignore",
+    "config",
+    "count-objects",
+    "for-each-ref",
+    "help",
+    "ls-tree",
+    "merge-base",
+    "name-rev",
+    "remote",
+    "rev-parse",
+    "show-ref",
+    "tag",
+    "var",
+    "version",
+    "worktree",
+];
+
+/// Options before the subcommand whose value is the next word.
+pub(in crate::hazards) const OPTIONS_WITH_VALUE: &[&str] = &[
+    "-C",
+    "-c",
+    "--attr-source",
+    "--config-env",
+    "--git-dir",
+    "--namespace",
+    "--shallow-file",
+    "--super-prefix",
+    "--work-tree",
+];
+
+impl Uses<'_> {
+    /// Whether it leaves the repository, and the files beside it, as they are.
+    pub(in crate::hazards) const fn only_reads(&self) -> bool {
+        !self.changes
+    }
+
+    /// Whether it is the command of this name. Settings know no case.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        // One that cannot be read may be any.
+        self.subcommand.is_none_or(|subcommand| subcommand.eq_ignore_ascii_case(name))
+    }
+
+    /// Whether it runs a hook. Whoever only reads may still write the index, to remember what was found unchanged.
+    pub(super) fn runs_hook(&self, name: &str) -> bool {
+        name == "post-index-change" || self.changes && HOOKS.contains(&name)
+    }
+}
+
+/// githooks(5), without those of servers.
+const HOOKS: &[&str] = &[
+    "applypatch-msg",
+    "commit-msg",
+    "fsmonitor-watchman",
+    "p4-changelist",
+    "p4-post-changelist",
+    "p4-pre-submit",
+    "p4-prepare-changelist",
+    "post-applypatch",
+    "post-checkout",
+    "post-commit",
+    "post-index-change",
+    "post-merge",
+    "post-rewrite",
+    "post-update",
+    "pre-applypatch",
+    "pre-auto-gc",
+    "pre-commit",
+    "pre-merge-commit",
+    "pre-push",
+    "pre-rebase",
+    "prepare-commit-msg",
+    "reference-transaction",
+    "sendemail-validate",
+];
+
+/// Returns what a command of git makes use of.
+pub(in crate::hazards) fn uses<'w>(command: &Command<'w, '_>) -> Uses<'w> {
+    let words: Option<Vec<&str>> = command.words().map(|word| word.known()).collect();
+    match words {
+        Some(words) => uses_of_words(&words),
+        // A word that is only known when it runs may be an option: of such a command only the first words are sure.
+        None => {
+            let known: Vec<&str> = command.words().map_while(|word| word.known()).collect();
+            let uses = uses_of_words(&known);
+            let only_reads = uses.subcommand.is_some_and(|name| READERS.contains(&name));
+            Uses { changes: !only_reads, network: !only_reads, contents: true, help: true, ..uses }
+        }
+    }
+}
+
+pub(super) fn uses_of_words<'w>(words: &[&'w str]) -> Uses<'w> {
+    let mut rest = words.iter();
+    let mut subcommand = None;
+    while let Some(word) = rest.next() {
+        if OPTIONS_WITH_VALUE.contains(word) {
+            rest.next();
+        } else if *word == "-v" {
+            // So git takes it, whatever follows.
+            subcommand = Some("version");
+            break;
+        } else if !word.starts_with('-') {
+            subcommand = Some(*word);
+            break;
+        }
+    }
+    let name = subcommand.unwrap_or_default();
+    let only_reads = READERS.contains(&name) || reads_with(name, rest.as_slice());
+    let help = name == "help"
+        || !only_reads
+        || words.iter().any(|word| "--help".starts_with(*word) && word.len() > 2);
+    Uses {
+        subcommand,
+        contents: !(only_reads && NAMES_ONLY.contains(&name)),
+        changes: !only_reads,
+        network: !only_reads,
+        help,
+    }
+}
+
+/// Whether a command that can read and write reads with these words.
+fn reads_with(name: &str, rest: &[&str]) -> bool {
+    let Some((_, words)) = READERS_WITH.iter().find(|(known, _)| *known == name) else { return false };
+    match rest.first() {
+        // `git stash` saves, `git notes`, `git submodule` and the like list.
+        None => name != "stash" && name != "bisect",
+        Some(first) => words.contains(first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_only_read_are_told_from_those_that_change() {
+        for words in [
+            "status -s",
+            "-C x log",
+            "--no-pager diff",
+            "-c a=b show",
+            "stash list",
+            "branch",
+            "branch -a",
+            "tag --list v*",
+            "remote -v",
+            "config --get a.b",
+            "--attr-source HEAD status",
+            "-v",
+        ] {
+            assert!(!uses_of_words(&words.split(' ').collect::<Vec<_>>()).changes, "{words}");
+        }
+        for words in [
+            "commit",
+            "stash",
+            "stash pop",
+            "branch x",
+            "remote update",
+            "fetch",
+            "-C log commit",
+            "config a.b c",
+            "st",
+            "",
+        ] {
+            assert!(uses_of_words(&words.split(' ').collect::<Vec<_>>()).changes, "{words}");
+        }
+    }
+
+    #[test]
+    fn tables_are_sorted_and_fit_together() {
+        assert!(READERS.is_sorted() && NAMES_ONLY.is_sorted() && HOOKS.is_sorted());
+        for name in NAMES_ONLY {
+            let may_read = READERS.contains(name) || READERS_WITH.iter().any(|(known, _)| known == name);
+            assert!(may_read, "{name}");
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! Lists of files that one program makes for another: `find … | xargs grep`.
+//!
+//! What `xargs` adds to a command is what was written before it. Where that is a program which looks for names below the
+//! folder that the command runs in, and everything between only leaves some of them out, the names are known to be below it.
+
+use super::command::Command;
+use super::files;
+use super::options::AWAITS_FILE_LIST_ID;
+use super::{Floor, Hazard};
+use crate::rules::harmless;
+use stockade_shell::{Actions, Arg, DataFlow, Flow, InvocationKind, RedirectOperator, Run};
+
+/// Programs that are in a flow, beyond which it is not followed: no pipeline that a person writes has as many.
+const MAX_FOLLOWED: usize = 8;
+
+/// Programs that show nothing of a file but its name, its size, its kind or the lines that are asked for.
+const SHOW_LITTLE: &[&str] =
+    &["grep", "egrep", "fgrep", "wc", "du", "sha1sum", "sha256sum", "sha512sum", "md5sum", "cksum", "b2sum"];
+
+/// What the names of a list are known to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Listed {
+    /// They can be any text that somebody wrote.
+    Unknown,
+    /// Files below the folder, among which secrets can be.
+    Below,
+    /// Files below it whose names are no secret's.
+    Harmless,
+}
+
+/// Returns for each program whether `xargs` gives it nothing but names of files that it may show. `text` is the whole script.
+pub(crate) fn adds_harmless_names(actions: &Actions<'_>, text: &str) -> Vec<bool> {
+    let given = given(actions, text);
+    let adds = |(at, listed): (usize, Listed)| {
+        actions.runs.get(at).is_some_and(|run| may_show(run, actions.runs.get(at + 1), listed))
+    };
+    given.into_iter().enumerate().map(adds).collect()
+}
+
+/// Programs that change the files of a list, each of which may be undone, or holds where names were asked for.
+const CHANGE_LISTED: &[&str] = &["chmod", "mv", "ln", "rmdir"];
+
+/// Lowers what is said of `xargs` that changes whatever it reads, where that is a list of files below the folder: a sandbox
+/// holds what becomes of them. Files are only deleted there when the list was asked for by their names.
+pub(crate) fn know_what_is_listed(actions: &Actions<'_>, text: &str, found: &mut [Hazard]) {
+    if !found.iter().any(|hazard| hazard.id == AWAITS_FILE_LIST_ID) {
+        return;
+    }
+    for ((inner, outer), listed) in
+        actions.runs.iter().zip(actions.runs.iter().skip(1)).zip(given(actions, text))
+    {
+        let is_held = match inner.program() {
+            Some("rm") => listed == Listed::Harmless,
+            Some(name) => listed >= Listed::Below && CHANGE_LISTED.contains(&name),
+            None => false,
+        };
+        if is_held && gives_to(outer, inner) {
+            let same = found
+                .iter_mut()
+                .filter(|hazard| hazard.id == AWAITS_FILE_LIST_ID && hazard.span == outer.span);
+            same.for_each(|hazard| hazard.floor = Floor::Sandbox);
+        }
+    }
+}
+
+/// What `xargs` gives to each program.
+fn given(actions: &Actions<'_>, text: &str) -> Vec<Listed> {
+    let runs = &actions.runs;
+    // A here-document takes the place of what a pipe brings, and is not among the redirections.
+    if !runs.iter().any(|run| run.open_ended) || text.contains("<<") {
+        return vec![Listed::Unknown; runs.len()];
+    }
+    let is_read = |at: usize| {
+        actions.redirects.iter().any(|redirect| {
+            redirect.operator != RedirectOperator::Write
+                && redirect.operator != RedirectOperator::Append
+                && !redirect.writes()
+                && redirect.opens_file()
+                && redirect.runs.contains(&at)
+        })
+    };
+    let flows: Vec<&Flow> = actions.flows.iter().filter(|flow| flow.through == DataFlow::Input).collect();
+    let mut listed = vec![Listed::Unknown; runs.len()];
+    let mut adds = vec![Listed::Unknown; runs.len()];
+    for (at, run) in runs.iter().enumerate().take(MAX_FOLLOWED * MAX_FOLLOWED) {
+        let comes = if is_read(at) { Listed::Unknown } else { brought(&flows, at, &listed) };
+        if let Some(own) = listed.get_mut(at) {
+            *own = lists(run).or_else(|| leaves_out(run).then_some(comes)).unwrap_or(Listed::Unknown);
+        }
+        if let Some(adds) = adds.get_mut(at).filter(|_| run.open_ended) {
+            *adds = comes;
+        }
+    }
+    adds
+}
+
+/// What flows into a program, when that is known of everything that does.
+fn brought(flows: &[&Flow], at: usize, listed: &[Listed]) -> Listed {
+    let into: Vec<&&Flow> = flows.iter().filter(|flow| flow.into.contains(&at)).take(2).collect();
+    let [flow] = into.as_slice() else { return Listed::Unknown };
+    if flow.from.len() > MAX_FOLLOWED {
+        return Listed::Unknown;
+    }
+    let from = listed.get(flow.from.clone()).unwrap_or_default();
+    from.iter().copied().min().unwrap_or(Listed::Unknown)
+}
+
+/// Whether a program may show the files of a list. `outer` is the one that runs it.
+fn may_show(run: &Run<'_>, outer: Option<&Run<'_>>, listed: Listed) -> bool {
+    let Some(outer) = outer.filter(|outer| gives_to(outer, run)) else { return false };
+    let keeps_names_whole = options_of(outer).any(|word| word.contains('0') || "--null".starts_with(word));
+    let shows_little = run.program().is_some_and(|name| SHOW_LITTLE.contains(&name))
+        || harmless::of(run) == harmless::Harmlessness::Words;
+    match listed {
+        Listed::Unknown => false,
+        Listed::Below => shows_little,
+        // A name with a space in it becomes two, the second of which can be any file.
+        Listed::Harmless => shows_little || keeps_names_whole,
+    }
+}
+
+/// Whether a program is an `xargs` that runs another one with what it reads from a pipe.
+fn gives_to(outer: &Run<'_>, inner: &Run<'_>) -> bool {
+    outer.program() == Some("xargs")
+        && outer.invocation == InvocationKind::AsWritten
+        && inner.call_chain.last().is_some_and(|last| last == "xargs")
+        && inner.call_chain.len() == outer.call_chain.len() + 1
+        && !options_of(outer).any(|word| word.contains('a'))
+}
+
+fn options_of<'r>(run: &'r Run<'_>) -> impl Iterator<Item = &'r str> {
+    run.argv.iter().skip(1).filter_map(Arg::known).take_while(|word| word.starts_with('-'))
+}
+
+/// What a program lists, if it looks for names.
+fn lists(run: &Run<'_>) -> Option<Listed> {
+    match run.program()? {
+        "find" => Some(found(run)),
+        "git" if run.argv.get(1).and_then(Arg::known) == Some("ls-files") => Some(named(run, 2)),
+        "ls" => Some(named(run, 1)),
+        _ => None,
+    }
+}
+
+/// What `find` finds.
+fn found(run: &Run<'_>) -> Listed {
+    let Some(words) = run.argv.iter().skip(1).map(Arg::known).collect::<Option<Vec<&str>>>() else {
+        return Listed::Unknown;
+    };
+    let is_start = |word: &&&str| !word.starts_with(['-', '(', '!', ',']);
+    let starts = words.iter().take_while(is_start).count();
+    let (starts, tests) = words.split_at_checked(starts).unwrap_or_default();
+    let goes_elsewhere = |word: &&str| {
+        matches!(
+            *word,
+            "-files0-from"
+                | "-printf"
+                | "-exec"
+                | "-execdir"
+                | "-ok"
+                | "-okdir"
+                | "-ls"
+                | "-fls"
+                | "-H"
+                | "-L"
+                | "-follow"
+        )
+    };
+    if !starts.iter().all(|start| is_below(start)) || tests.iter().any(goes_elsewhere) {
+        return Listed::Unknown;
+    }
+    let is_name = |word: &str| matches!(word, "-name" | "-iname" | "-path" | "-wholename");
+    let names =
+        tests.iter().zip(tests.iter().skip(1)).filter(|(test, _)| is_name(test)).map(|(_, name)| *name);
+    let names: Vec<&str> = names.collect();
+    let others = tests.iter().filter(|word| matches!(**word, "-o" | "-or" | "," | "!" | "-not")).count();
+    if !names.is_empty() && names.len() > others && names.iter().all(|name| is_harmless(name)) {
+        Listed::Harmless
+    } else {
+        Listed::Below
+    }
+}
+
+/// What a program lists that is told names.
+fn named(run: &Run<'_>, skip: usize) -> Listed {
+    let mut all = Listed::Harmless;
+    let mut any = false;
+    for arg in run.argv.iter().skip(skip) {
+        let name = match arg {
+            Arg::Known(word) if word.starts_with('-') => continue,
+            Arg::Known(word) => word,
+            Arg::Unknown { spelling, .. } if harmless::is_only_pattern(spelling) => spelling,
+            Arg::Unknown { .. } => return Listed::Unknown,
+        };
+        any = true;
+        if !is_below(name) {
+            return Listed::Unknown;
+        }
+        if !is_harmless(name) || !name.contains(['*', '.']) {
+            all = Listed::Below;
+        }
+    }
+    if any { all } else { Listed::Below }
+}
+
+fn is_below(path: &str) -> bool {
+    !path.starts_with(['/', '~']) && !path.split('/').any(|name| name == "..")
+}
+
+/// Whether a pattern names no secret, and could name none.
+fn is_harmless(pattern: &str) -> bool {
+    let mut found: Vec<Hazard> = Vec::new();
+    files::of_pattern(pattern, &mut found);
+    found.is_empty()
+}
+
+/// Whether a program only leaves out some of the lines that it reads, or puts them in another order.
+fn leaves_out(run: &Run<'_>) -> bool {
+    let Some(command) = Command::of(run) else { return false };
+    let is_known = run.argv.iter().all(|arg| arg.known().is_some()) && !run.open_ended;
+    let operands = command.operands().filter_map(|word| word.known());
+    let count = operands.filter(|word| !word.bytes().all(|byte| byte.is_ascii_digit())).count();
+    is_known
+        && match command.name {
+            "grep" | "egrep" | "fgrep" => {
+                count == 1
+                    && !command
+                        .has("-o -n -b -c -H -e -f -T -Z -A -B -C --only-matching --line-number --color")
+            }
+            "sort" | "uniq" | "head" | "tail" => count == 0 && !command.has("-c --count -o --output"),
+            _ => false,
+        }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stockade_shell::{ReadOptions, Script};
+
+    fn any_adds(text: &str) -> bool {
+        let script = Script::read(text, &ReadOptions::default()).unwrap();
+        adds_harmless_names(&script.actions(), text).contains(&true)
+    }
+
+    #[test]
+    fn names_that_were_looked_for_below_the_folder_are_added() {
+        for text in [
+            "find . -name '*.py' | xargs grep -l TODO",
+            "find src -type f | xargs grep TODO",
+            "find . -name '*.rs' -print0 | xargs -0 cat",
+            "find . -name '*.rs' | grep -v target | sort | head -20 | xargs wc -l",
+            "git ls-files '*.md' | xargs grep -n x",
+            "ls src/*.c | xargs wc -l",
+            "find . -type f | xargs ls -la",
+        ] {
+            assert!(any_adds(text), "{text}");
+        }
+    }
+
+    fn floor(text: &str) -> Option<Floor> {
+        let script = Script::read(text, &ReadOptions::default()).unwrap();
+        let actions = script.actions();
+        let mut found = crate::hazards::all_hazards(&actions);
+        know_what_is_listed(&actions, text, &mut found);
+        found.iter().filter(|hazard| hazard.id == AWAITS_FILE_LIST_ID).map(|hazard| hazard.floor).max()
+    }
+
+    #[test]
+    fn a_sandbox_holds_changes_of_what_is_listed_below_the_folder() {
+        for text in [
+            "find . -name '*.sh' | xargs chmod +x",
+            "find src -type d -print0 | xargs -0 chmod 755",
+            "find . -name '*.pyc' | xargs rm -f",
+            "git ls-files '*.orig' | xargs rm",
+        ] {
+            assert_eq!(floor(text), Some(Floor::Sandbox), "{text}");
+        }
+        for text in [
+            "find / -name '*.sh' | xargs chmod +x",
+            "find . -type f | xargs rm",
+            "find ~ -name '*.pyc' | xargs rm",
+            "find . -name '*.pem' | xargs rm",
+            "cat list | xargs chmod 777",
+            "find . -name '*.sh' | xargs chmod 777 < list",
+            "find . -name '*.sh' | xargs sh",
+            "find . -name '*.sh' | xargs sudo rm",
+            "find . -name '*.sh' | xargs chown root",
+            "find . -name '*.sh' | xargs -a list chmod 777",
+            "find . -name '*.sh' | sed s,^,/etc/, | xargs chmod 777",
+            "{ find . -name '*.sh'; cat list; } | xargs rm",
+            "find . -name '*.sh' | xargs rm; cat list | xargs rm",
+        ] {
+            assert_eq!(floor(text), Some(Floor::Ask), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_that_anybody_may_have_written_are_not() {
+        for text in [
+            "cat list | xargs cat",
+            "echo /etc/shadow | xargs cat",
+            "find / -name id_rsa | xargs cat",
+            "find ~ -name '*.py' | xargs grep x",
+            "find ../.. -type f | xargs grep x",
+            "find . -name '*.pem' -print0 | xargs -0 cat",
+            "find . -type f -print0 | xargs -0 cat",
+            "find . -name '*.rs' -o -type f -print0 | xargs -0 cat",
+            "find . -name '*.rs' | xargs cat",
+            "find . -name '*.rs' | xargs grep x < list",
+            "find . -name '*.rs' | xargs grep x <<< /etc/shadow",
+            "find . -printf '/etc/shadow' | xargs grep x",
+            "find . -name '*.rs' | xargs -a list grep x",
+            "find . -name '*.rs' | sed s,^,/etc/, | xargs grep x",
+            "find . | grep -o /etc/shadow | xargs grep x",
+            "find . | head -3 list | xargs grep x",
+            "find $x -name '*.rs' | xargs grep x",
+            "{ find . -name '*.rs'; cat list; } | xargs grep x",
+        ] {
+            assert!(!any_adds(text), "{text}");
+        }
+    }
+}

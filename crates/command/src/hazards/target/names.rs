@@ -1,0 +1,252 @@
+//! Names of files with patterns in them: whether two can mean the same file, and whether the one speaks of the other.
+//!
+//! Two patterns meet when the languages of their automata intersect. Each has a state for every letter, so the product has
+//! `n * m` states, and is walked row by row, as in the dynamic programme for one wildcard pattern and one text. Each state
+//! keeps how many letters of the one were the very letters of the other: nearly every pattern can meet `id_ecdsa*`, as
+//! `*.md` does in `id_ecdsa.md`, but only one that shares letters with it was written with it in mind.
+
+/// A longer pattern is taken to mean every name: no honest one is as long, and comparing it would take long.
+const MAX_NAME_BYTES: usize = 1024;
+
+/// Whether a name, which may be a pattern itself, can be one that `part` means.
+pub(super) fn fits(name: &str, part: &str) -> bool {
+    let is_plain = |letter: u8| !matches!(letter, b'*' | b'?' | b'[' | b'\\');
+    if name.bytes().all(is_plain) && !part.as_bytes().contains(&b'*') {
+        return name == part;
+    }
+    // Cheap before dear: most names differ in their first or last letter, and need no table.
+    if ends_differ(name.chars().next(), part.chars().next())
+        || ends_differ(name.chars().next_back(), part.chars().next_back())
+    {
+        return false;
+    }
+    if name.len() > MAX_NAME_BYTES {
+        return name.contains(['*', '?', '[']);
+    }
+    let name = letters(name);
+    // `*` alone means any file, and is no sign that this one is meant.
+    let says_something = name.iter().any(|letter| matches!(letter, Letter::Is(_)));
+    let hides = part.starts_with('.') && !matches!(name.first(), Some(Letter::Is('.')));
+    (says_something || part == "*") && !hides && meet(&name, &letters(part))
+}
+
+/// Whether no letter before the first `*` of either, nor behind the last, tells them apart.
+pub(super) fn may_be(name: &str, part: &str) -> bool {
+    let is_plain = |letter: &u8| !matches!(letter, b'*' | b'?' | b'[' | b']' | b'\\');
+    let both_plain = |(one, other): &(u8, u8)| is_plain(one) && is_plain(other);
+    let same = |(one, other): (u8, u8)| one == other;
+    let first = (name.bytes().next(), part.bytes().next());
+    // Only a dot that is written means the one in front of a hidden name.
+    if let (Some(b'*' | b'?' | b'['), Some(b'.')) = first {
+        return false;
+    }
+    let mut starts = name.bytes().zip(part.bytes()).take_while(both_plain);
+    let mut ends = name.bytes().rev().zip(part.bytes().rev()).take_while(both_plain);
+    starts.all(same) && ends.all(same)
+}
+
+/// Letters that are enough where few others could be meant.
+const ENOUGH: usize = 3;
+
+/// How near a name, which may be a pattern, comes to one that a row means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::hazards) enum Likeness {
+    /// No file has both names.
+    Other,
+    /// Some file could have both names, but nothing in the letters speaks of it: `*`, `x*`.
+    Possible,
+    /// The letters speak of such a file: `id_*`, `.e?v`, or the name itself.
+    Meant,
+}
+
+/// How near `name` comes to what `part` means. In a folder that holds little else, fewer letters speak of it.
+pub(super) fn likeness(name: &str, part: &str, is_known_folder: bool) -> Likeness {
+    // The most frequent pattern of all speaks of nothing, and can be anything that is not hidden.
+    if name == "*" {
+        return if part.starts_with('.') { Likeness::Other } else { Likeness::Possible };
+    }
+    let is_plain = |letter: u8| !matches!(letter, b'*' | b'?' | b'[' | b'\\');
+    if name.bytes().all(is_plain) {
+        return if fits(name, part) { Likeness::Meant } else { Likeness::Other };
+    }
+    if ends_differ(name.chars().next(), part.chars().next())
+        || ends_differ(name.chars().next_back(), part.chars().next_back())
+    {
+        return Likeness::Other;
+    }
+    if name.len() > MAX_NAME_BYTES {
+        return Likeness::Meant;
+    }
+    let (name, other) = (letters(name), letters(part));
+    if part.starts_with('.') && name.first() != Some(&Letter::Is('.')) {
+        return Likeness::Other;
+    }
+    let stem = Stem::of(part, is_known_folder);
+    match shared(&name, &other, &stem) {
+        None => Likeness::Other,
+        Some(shared) if stem.is_spoken_of(shared) || speaks_up_to_a_mark(&name, &other) => Likeness::Meant,
+        Some(_) if is_everything_hidden(&name) => Likeness::Meant,
+        Some(shared) if shared < ENOUGH && reaches_only_through_the_end(&name, &other) => Likeness::Other,
+        Some(_) => Likeness::Possible,
+    }
+}
+
+/// The letters of a name by which it is recognised: all but an ending that many files have.
+struct Stem {
+    /// The range of letters, in the order of the pattern.
+    letters: std::ops::Range<usize>,
+    /// How many of them another pattern has to share.
+    needed: usize,
+}
+
+impl Stem {
+    fn of(part: &str, is_known_folder: bool) -> Self {
+        let letters = letters(part);
+        let dot = letters.iter().rposition(|letter| *letter == Letter::Is('.'));
+        let is_hidden = letters.first() == Some(&Letter::Is('.'));
+        let is_ending = letters.first() == Some(&Letter::Many);
+        let end = dot.filter(|dot| *dot > 0 && !is_hidden && !is_ending).unwrap_or(letters.len());
+        let all = letters.iter().take(end).filter(|letter| matches!(letter, Letter::Is(_))).count();
+        // An ending is written nearly whole, a hidden name has a dot that all of them have.
+        let needed = match (is_ending, is_hidden) {
+            (true, _) => all.min(ENOUGH).max(all / 2 + 1),
+            (_, true) => all.div_ceil(2).max(2),
+            _ if is_known_folder => ENOUGH.min(all / 2 + 1),
+            _ => all / 2 + 1,
+        };
+        Self { letters: 0..end, needed }
+    }
+
+    const fn is_spoken_of(&self, shared: usize) -> bool {
+        shared >= self.needed
+    }
+}
+
+/// Whether a pattern begins as the other one does, up to a mark between words: `id_*` and `id_rsa`.
+fn speaks_up_to_a_mark(name: &[Letter], other: &[Letter]) -> bool {
+    let same = name.iter().zip(other).take_while(|(one, other)| matches!(one, Letter::Is(_)) && one == other);
+    let same: Vec<&Letter> = same.map(|(one, _)| one).collect();
+    let ends_there = name.get(same.len()).is_none_or(|next| !matches!(next, Letter::Is(_)));
+    let mark = matches!(same.last(), Some(Letter::Is('_' | '-')));
+    ends_there && mark && same.len() >= ENOUGH
+}
+
+/// `.*` and its like: every hidden file, and so those with secrets.
+fn is_everything_hidden(name: &[Letter]) -> bool {
+    let [Letter::Is('.'), rest @ ..] = name else { return false };
+    rest.iter().all(|letter| !matches!(letter, Letter::Is(_)))
+}
+
+/// Whether two patterns only meet where a `*` at the end of the other takes the ending of the name: `*.md` and `id_ecdsa*`.
+fn reaches_only_through_the_end(name: &[Letter], other: &[Letter]) -> bool {
+    let (Some(Letter::Is(_)), Some((Letter::Many, shorter))) = (name.last(), other.split_last()) else {
+        return false;
+    };
+    if name.first() == Some(&Letter::Is('.')) {
+        return false;
+    }
+    shared(name, shorter, &Stem { letters: 0..0, needed: 0 }).is_none()
+}
+
+/// Whether every file that `name` means is one that `part` means: `server*.pub` and `*.pub`. It knows parts with one `*`.
+pub(super) fn is_within(name: &str, part: &str) -> bool {
+    let Some((before, after)) = part.split_once('*').filter(|(_, after)| !after.contains('*')) else {
+        return name == part;
+    };
+    let letters = letters(name);
+    let is_literal = |letter: &&Letter| matches!(letter, Letter::Is(_));
+    let text = |letters: &mut dyn Iterator<Item = &Letter>| -> String {
+        letters.filter_map(|letter| if let Letter::Is(one) = letter { Some(*one) } else { None }).collect()
+    };
+    let start = text(&mut letters.iter().take_while(is_literal));
+    let end = text(&mut letters.iter().rev().take_while(is_literal));
+    start.starts_with(before) && end.chars().rev().collect::<String>().ends_with(after)
+}
+
+/// Whether two letters are no part of a pattern, and not the same.
+fn ends_differ(left: Option<char>, right: Option<char>) -> bool {
+    let is_plain = |letter: char| !matches!(letter, '*' | '?' | '[' | ']' | '\\');
+    matches!((left, right), (Some(left), Some(right)) if is_plain(left) && is_plain(right) && left != right)
+}
+
+/// A letter of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    Is(char),
+    One,
+    Many,
+}
+
+fn letters(pattern: &str) -> Vec<Letter> {
+    let mut letters = Vec::new();
+    let last_end = pattern.rfind(']');
+    let mut rest = pattern.char_indices();
+    while let Some((at, character)) = rest.next() {
+        letters.push(match character {
+            '\\' => Letter::Is(rest.next().map_or('\\', |(_, character)| character)),
+            '*' => Letter::Many,
+            '?' => Letter::One,
+            '[' if last_end.is_some_and(|end| end > at) => {
+                rest.by_ref().find(|(_, end)| *end == ']');
+                Letter::One
+            }
+            character => Letter::Is(character),
+        });
+    }
+    letters
+}
+
+/// Whether a text exists that both patterns match.
+fn meet(left: &[Letter], right: &[Letter]) -> bool {
+    shared(left, right, &Stem { letters: 0..0, needed: 0 }).is_some()
+}
+
+/// The most letters of the stem of `right` that are the very letters of `left` in some text which both match.
+fn shared(left: &[Letter], right: &[Letter], stem: &Stem) -> Option<usize> {
+    // `reach[j]`: the beginning of `left` read so far can be the beginning `right[..j]`, with so many letters shared.
+    let mut reach: Vec<Option<usize>> = vec![None; right.len() + 1];
+    start(&mut reach, right);
+    let mut next = reach.clone();
+    for letter in left {
+        next.fill(None);
+        for (at, reached) in reach.iter().enumerate() {
+            let Some(score) = *reached else { continue };
+            let other = right.get(at);
+            if *letter == Letter::Many || other == Some(&Letter::Many) {
+                raise(&mut next, at, score);
+            }
+            match (letter, other) {
+                (_, None) => {}
+                (Letter::Is(one), Some(Letter::Is(other))) if one != other => {}
+                (Letter::Is(_), Some(Letter::Is(_))) if stem.letters.contains(&at) => {
+                    raise(&mut next, at + 1, score + 1);
+                }
+                _ => raise(&mut next, at + 1, score),
+            }
+        }
+        // `*` on the left takes any number of letters of the right, and `*` on the right none of the left.
+        for at in 0..right.len() {
+            let here = next.get(at).copied().flatten();
+            let is_skipped = *letter == Letter::Many || right.get(at) == Some(&Letter::Many);
+            if let Some(score) = here.filter(|_| is_skipped) {
+                raise(&mut next, at + 1, score);
+            }
+        }
+        std::mem::swap(&mut reach, &mut next);
+    }
+    reach.last().copied().flatten()
+}
+
+/// Marks what is reached before the first letter: past every `*` at the start.
+fn start(reach: &mut [Option<usize>], right: &[Letter]) {
+    raise(reach, 0, 0);
+    for at in 0..right.iter().take_while(|letter| **letter == Letter::Many).count() {
+        raise(reach, at + 1, 0);
+    }
+}
+
+fn raise(row: &mut [Option<usize>], at: usize, score: usize) {
+    if let Some(cell) = row.get_mut(at) {
+        *cell = (*cell).max(Some(score));
+    }
+}

@@ -1,0 +1,71 @@
+//! Patterns of paths, read once: most words that are patterns themselves are compared with all of them.
+
+use super::names::{self, Likeness};
+
+/// A pattern of paths: `/etc/**`, `~/.ssh/**`, `**/.env`.
+#[derive(Debug, Clone)]
+pub(in crate::hazards) struct PathPattern {
+    pub(super) start: Start,
+    /// The names without `**`, which stands at the start or the end.
+    pub(super) parts: Box<[&'static str]>,
+    /// Whether everything below is meant as well.
+    pub(super) ends_below: bool,
+}
+
+/// Where the first name of a pattern lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Start {
+    Anywhere,
+    Home,
+    Root,
+}
+
+/// Folders that hold the files of so many programs that their names say nothing of secrets.
+const GENERAL: &[&str] = &[".config", ".local", ".cache"];
+
+impl PathPattern {
+    pub(in crate::hazards) fn read(pattern: &'static str) -> Self {
+        let (start, rest) = match (pattern.strip_prefix("**/"), pattern.strip_prefix("~/")) {
+            (Some(rest), _) => (Start::Anywhere, rest),
+            (_, Some(rest)) => (Start::Home, rest),
+            _ => (Start::Root, pattern.strip_prefix('/').unwrap_or(pattern)),
+        };
+        let parts = rest.split('/').filter(|part| *part != "**").collect();
+        Self { start, parts, ends_below: rest.ends_with("**") }
+    }
+
+    /// How near names come to it. It is meant when a name speaks of the file itself or of a folder that is one tool's own;
+    /// that all of them could be the same is only possible.
+    pub(super) fn along(&self, names: &[String]) -> Likeness {
+        let count = self.parts.len();
+        if names.len() < count || (names.len() > count && !self.ends_below) {
+            return Likeness::Other;
+        }
+        let mut is_meant = false;
+        for (at, (name, part)) in names.iter().zip(&self.parts).enumerate() {
+            // Nearly every name is told apart by its first and last letters, and needs nothing else.
+            if name != "**" && !names::may_be(name, part) {
+                return Likeness::Other;
+            }
+            let mut near = names::likeness(name, part, self.start != Start::Anywhere);
+            // The root has a dozen folders, and what is hidden in a home is mostly settings and keys.
+            let is_few = at == 0
+                && (self.start == Start::Root || (self.start == Start::Home && name.starts_with('.')));
+            if near == Likeness::Possible && is_few {
+                near = Likeness::Meant;
+            }
+            let speaks = at + 1 == count || (part.starts_with('.') && !GENERAL.contains(part));
+            match near {
+                Likeness::Other => return Likeness::Other,
+                Likeness::Possible => {}
+                Likeness::Meant => is_meant |= speaks,
+            }
+        }
+        match is_meant {
+            true => Likeness::Meant,
+            // A folder that could be called so has other files in it.
+            false if names.len() > count => Likeness::Other,
+            false => Likeness::Possible,
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod agent_commands;
+pub mod answers;
+mod audit;
+mod context;
+mod decision;
+mod depends;
+mod exclusions;
+pub mod hazards;
+mod repository;
+pub mod router;
+pub mod rules;
+pub mod validator;
+mod variables;
+
+pub use agent_commands::AgentCommands;
+pub use audit::{AuditEntry, AuditPart};
+pub use context::CommandContext;
+pub use decision::CommandDecision;
+pub use decision::explain::{ConsideredRule, RuleOutcome};
+pub use decision::part::{Action, Cause, Part};
+pub use decision::policy::{CommandDefaults, CommandPolicy, Substitutions};
+pub use decision::suggest::Suggestion;
+pub use depends::{Dependencies, Undetermined};
+pub use exclusions::{ExclusionError, Exclusions};
+pub use repository::{FoundRepository, RepositoryFacts};
+pub use rules::check::CommandRuleError;
+pub use rules::effect::{Effect, Layer};
+pub use rules::layer::RuleLayer;
+pub use rules::rule::CommandRule;
+pub use stockade_names::Access;
+pub use stockade_shell as shell;

@@ -1,0 +1,127 @@
+//! The rules that a user adds and removes: a document that is kept between runs.
+//!
+//! The document is a rule file. It is read whole or not at all: a file that is damaged, or that a newer version wrote,
+//! is an error, and whoever starts with it must not start. A rule that comes or goes leaves all else as it is written, the
+//! comments of people too; and what comes of it passes every example and test that the file has.
+
+use std::collections::HashSet;
+
+use stockade_text::{push_tables, remove_table};
+
+use super::check;
+use super::check::{CommandRuleError, CommandRuleProblem};
+use super::effect::Layer;
+use super::file::error::{CommandRuleFileError, CommandRuleFileProblem};
+use super::file::{CommandRuleFile, CommandRuleFormat};
+use super::rule::CommandRule;
+use crate::rules::layer::RuleLayer;
+
+/// What a new document begins with.
+const HEAD: &str = "\
+# Rules for commands that were added by answering questions or by `stockade policy add`. `stockade policy lint` looks at them.
+version = 1
+";
+
+/// The key of the list of rules.
+const RULES: &[&str] = &["rule"];
+
+/// The rules that a user has added, and the document that they stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomRules {
+    document: String,
+    rules: Vec<CommandRule>,
+    layer: Layer,
+}
+
+impl Default for CustomRules {
+    fn default() -> Self {
+        Self::new(Layer::User)
+    }
+}
+
+impl CustomRules {
+    /// Returns a document without rules.
+    #[must_use]
+    pub fn new(layer: Layer) -> Self {
+        Self { document: HEAD.to_owned(), rules: Vec::new(), layer }
+    }
+
+    /// Reads a document of the user's own. Every rule is checked, and its examples are run.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, and where.
+    pub fn parse(document: &str) -> Result<Self, CommandRuleFileError> {
+        Self::parse_for(document, Layer::User)
+    }
+
+    /// Reads the document of somebody.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, and where.
+    pub fn parse_for(document: &str, layer: Layer) -> Result<Self, CommandRuleFileError> {
+        let file = CommandRuleFile::parse(document, CommandRuleFormat::Toml, layer)?;
+        Ok(Self { document: document.to_owned(), rules: file.rules().to_vec(), layer })
+    }
+
+    /// Returns the document that [`CustomRules::parse`] reads.
+    #[must_use]
+    pub fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// Adds a rule behind the others.
+    ///
+    /// # Errors
+    /// When it cannot be used, there is a rule of this id, or a test of the document has another outcome with it.
+    pub fn add(&mut self, rule: &CommandRule) -> Result<(), CommandRuleFileProblem> {
+        self.add_all(std::slice::from_ref(rule))
+    }
+
+    /// Adds rules behind the others: all of them or none. The document is read once, however many there are.
+    ///
+    /// # Errors
+    /// As [`CustomRules::add`], for the first that cannot be added.
+    pub fn add_all(&mut self, rules: &[CommandRule]) -> Result<(), CommandRuleFileProblem> {
+        let mut ids: HashSet<&str> = self.rules.iter().map(|rule| rule.id.as_str()).collect();
+        for rule in rules {
+            let fail = |problem| CommandRuleError { rule: rule.id.clone(), problem };
+            if !ids.insert(&rule.id) {
+                return Err(fail(CommandRuleProblem::DuplicateId).into());
+            }
+            check::rule(rule).map_err(fail)?;
+        }
+        let values: Vec<String> = rules.iter().map(CommandRule::to_toml_values).collect();
+        let document = push_tables(&self.document, RULES, &values);
+        self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)
+    }
+
+    /// Removes the rule of this id, and returns it.
+    ///
+    /// # Errors
+    /// When a test of the document has another outcome without it.
+    pub fn remove(&mut self, id: &str) -> Result<Option<CommandRule>, CommandRuleFileProblem> {
+        let Some(index) = self.rules.iter().position(|rule| rule.id == id) else { return Ok(None) };
+        let rule = self.rules.get(index).cloned();
+        let document = remove_table(&self.document, RULES, index);
+        self.become_document(&document.map_err(|error| CommandRuleError::together(error.reason))?)?;
+        Ok(rule)
+    }
+
+    /// Takes another document, if all of it can be used.
+    fn become_document(&mut self, document: &str) -> Result<(), CommandRuleFileProblem> {
+        *self = Self::parse_for(document, self.layer).map_err(|error| error.problem)?;
+        Ok(())
+    }
+
+    /// Returns the rules that were added.
+    #[must_use]
+    pub fn rules(&self) -> &[CommandRule] {
+        &self.rules
+    }
+
+    /// Returns the rules as a layer.
+    #[must_use]
+    pub fn layer(&self) -> RuleLayer {
+        RuleLayer { layer: self.layer, rules: self.rules.clone(), overrides: Vec::new() }
+    }
+}

@@ -1,0 +1,269 @@
+//! What a rule that denies lets through: its own words are tried in disguise.
+//!
+//! Nothing is guessed: each text is decided on by all rules together, and what is not denied is reported with what decided.
+
+use stockade_shell::{ReadOptions, quote};
+use stockade_text::Escaped;
+
+use super::aliases::options::names_of;
+use super::aliases::{Sameness, other_spellings};
+use super::effect::{Effect, Layer};
+use super::layer::RuleLayer;
+use super::lint::Lint;
+use super::rule::{CommandPattern, CommandRule, Example, RegexScope};
+use super::token::alternatives;
+use crate::context::CommandContext;
+use crate::decision::CommandDecision;
+use crate::decision::policy::{CommandDefaults, CommandPolicy};
+
+/// The most texts that are tried for the rules of a file, and shown for one reason.
+const MAX_TRIED: usize = 20_000;
+const MAX_SHOWN: usize = 3;
+
+/// What every command can be hidden in. `#` stands for the command, `@` for its text in quotes, `%` for its name and `&` for the
+/// words after the name.
+const DISGUISES: &[&str] = &[
+    "# more",
+    "# --more -x",
+    "/bin/#",
+    "/tmp/x/#",
+    "./#",
+    "\\#",
+    "'%' &",
+    "\"%\" &",
+    "$'%' &",
+    "% --an-option=x &",
+    "% -x &",
+    "env #",
+    "env A=1 #",
+    "A=1 #",
+    "command #",
+    "exec #",
+    "sudo #",
+    "sudo -u me #",
+    "nice #",
+    "nohup # &",
+    "timeout 5 #",
+    "time #",
+    "busybox #",
+    "xargs # < names",
+    "find . -exec # ';'",
+    "sh -c @",
+    "bash -lc @",
+    "eval @",
+    "echo @ | sh",
+    "sh <<< @",
+    "echo $(#)",
+    "echo \"`#`\"",
+    "cat <(#)",
+    "x=$(#)",
+    "cd x && #",
+    "true; #",
+    "( # )",
+    "{ #; }",
+    "if true; then #; fi",
+    "for i in 1 2; do #; done",
+    "f() { #; }; f",
+    "! #",
+    "# &",
+    "# > out 2>&1",
+    "trap @ EXIT",
+    "alias a=@; a",
+];
+
+/// Programs that run a command which is a text of theirs: denied by nobody who does not deny them, but not to be allowed beside a denial.
+const INTERPRETERS: &[&str] = &[
+    "python3 -c 'import os; os.system(\"#\")'",
+    "perl -e 'system(\"#\")'",
+    "ruby -e 'system(\"#\")'",
+    "node -e 'require(\"child_process\").execSync(\"#\")'",
+    "php -r 'system(\"#\");'",
+    "awk 'BEGIN { system(\"#\") }'",
+    "pwsh -c '#'",
+];
+
+/// Returns for each rule that denies which disguises of its words are not denied.
+pub(super) fn missed(rules: &[CommandRule]) -> Vec<Lint> {
+    let layer = RuleLayer { layer: Layer::User, rules: rules.to_vec(), overrides: Vec::new() };
+    let Ok(policy) = CommandPolicy::assemble(vec![layer], CommandDefaults::default()) else {
+        return Vec::new();
+    };
+    let (mut lints, mut left) = (Vec::new(), MAX_TRIED);
+    for rule in rules.iter().filter(|rule| rule.enabled && rule.effect == Effect::Deny) {
+        let mut trial = Trial { policy: &policy, rule, found: Vec::new(), left };
+        trial.all();
+        left = trial.left;
+        lints.extend(trial.lints());
+        if left == 0 {
+            let message =
+                format!("the rules from here on were not tried in disguise: {MAX_TRIED} texts are the most");
+            lints.push(Lint { rule: rule.id.clone(), message });
+            break;
+        }
+    }
+    lints
+}
+
+struct Trial<'p> {
+    policy: &'p CommandPolicy,
+    rule: &'p CommandRule,
+    /// What would mend it, with the texts that it would mend.
+    found: Vec<(String, Vec<String>)>,
+    left: usize,
+}
+
+impl Trial<'_> {
+    fn all(&mut self) {
+        for words in seeds(self.rule) {
+            let command = joined(&words);
+            // A rule that holds in some folders only, or that another one outweighs, has nothing to hide.
+            if !self.is_denied(&command) {
+                continue;
+            }
+            let name = words.first().cloned().unwrap_or_default();
+            let rest = joined(words.get(1..).unwrap_or_default());
+            for disguise in DISGUISES {
+                let text = disguise.replace('&', if disguise.contains('%') { &rest } else { "&" });
+                let text = text.replace('%', &name).replace('@', &quote(&command)).replace('#', &command);
+                self.one(&text);
+            }
+            self.spellings(&words);
+            for disguise in INTERPRETERS {
+                self.interpreter(&disguise.replace('#', &command.replace(['"', '\''], "")));
+            }
+        }
+    }
+
+    /// The other names of the program, of its commands and of its options.
+    fn spellings(&mut self, words: &[String]) {
+        let pattern: Vec<Vec<String>> = words.iter().map(|word| vec![super::token::escape(word)]).collect();
+        for spelled in other_spellings(&pattern, Sameness::Same) {
+            let most = spelled.words.iter().map(Vec::len).max().unwrap_or(0);
+            for at in 0..most {
+                let word = |word: &Vec<String>| word.get(at).or_else(|| word.first()).cloned();
+                let own: Vec<String> = spelled.words.iter().filter_map(word).collect();
+                self.one(&joined(&own));
+            }
+        }
+        let Some((name, rest)) = words.split_first() else { return };
+        for (at, option) in rest.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
+            let names = names_of(&[name], rest.first().map(String::as_str), option);
+            for other in names.into_iter().skip(1) {
+                let mut own = words.to_vec();
+                own.splice(at + 1..at + 2, [other]);
+                self.one(&joined(&own));
+            }
+        }
+    }
+
+    fn is_denied(&self, text: &str) -> bool {
+        self.decide(text).effect == Effect::Deny
+    }
+
+    fn decide<'t>(&self, text: &'t str) -> CommandDecision<'t, '_> {
+        let context = CommandContext::new(Some("/workspace".into()), Some("/workspace".into()));
+        self.policy.decide(text, &ReadOptions::default(), &context)
+    }
+
+    /// Tries a text, and keeps it when it is not denied.
+    fn one(&mut self, text: &str) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return;
+        }
+        let decision = self.decide(text);
+        if decision.effect < Effect::Deny {
+            let (fix, effect) = (self.fix(&decision), decision.effect);
+            self.keep(fix, format!("`{}` ({effect})", Escaped(text)));
+        }
+    }
+
+    fn interpreter(&mut self, text: &str) {
+        let decision = self.decide(text);
+        if decision.effect == Effect::Allow {
+            let fix = format!("{} lets a program run any other: let it stay in a sandbox", whose(&decision));
+            self.keep(fix, format!("`{}`", Escaped(text)));
+        }
+    }
+
+    fn keep(&mut self, fix: String, shown: String) {
+        match self.found.iter_mut().find(|(known, _)| *known == fix) {
+            Some((_, texts)) => texts.push(shown),
+            None => self.found.push((fix, vec![shown])),
+        }
+    }
+
+    /// The narrowest change after which it would be denied.
+    fn fix(&self, decision: &CommandDecision<'_, '_>) -> String {
+        let first = |words: &[Vec<String>]| {
+            let plain = |word: &Vec<String>| word.first().cloned().unwrap_or_default();
+            words.iter().map(plain).collect::<Vec<_>>()
+        };
+        match &self.rule.pattern {
+            CommandPattern::Exact(words) => {
+                format!(
+                    "it is about exactly these words: write `prefix = {:?}`, which takes more",
+                    first(words)
+                )
+            }
+            CommandPattern::Regex { .. } => {
+                "an expression sees one way to write it: name the words with `prefix`, which sees all"
+                    .to_owned()
+            }
+            CommandPattern::Prefix(_) => match decision.decisive().find_map(|part| part.cause.rule()) {
+                Some((rule, Layer::User)) if rule.id != self.rule.id => {
+                    format!(
+                        "rule `{}` decides there: give this one a higher `priority`, or narrow that one",
+                        rule.id
+                    )
+                }
+                _ => "deny what runs it there, too".to_owned(),
+            },
+        }
+    }
+
+    fn lints(self) -> Vec<Lint> {
+        let id = &self.rule.id;
+        let of = |(fix, texts): (String, Vec<String>)| {
+            let more = match texts.len().saturating_sub(MAX_SHOWN) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let shown = texts.into_iter().take(MAX_SHOWN).collect::<Vec<_>>().join(", ");
+            Lint { rule: id.clone(), message: format!("it does not deny {shown}{more}: {fix}") }
+        };
+        self.found.into_iter().map(of).collect()
+    }
+}
+
+fn whose(decision: &CommandDecision<'_, '_>) -> String {
+    let rule = decision.decisive().find_map(|part| part.cause.rule());
+    rule.map_or_else(|| "it".to_owned(), |(rule, _)| format!("rule `{}`", rule.id))
+}
+
+/// The commands that a rule is about: its words, or the examples of an expression.
+fn seeds(rule: &CommandRule) -> Vec<Vec<String>> {
+    /// A rule with more examples is known by the first.
+    const MAX_SEEDS: usize = 4;
+    let words = match &rule.pattern {
+        CommandPattern::Prefix(words) | CommandPattern::Exact(words) => words,
+        CommandPattern::Regex { over: RegexScope::Redirect, .. } => return Vec::new(),
+        CommandPattern::Regex { .. } => {
+            let words = |example: &Example| match example {
+                Example::Text(text) => text.split_whitespace().map(str::to_owned).collect(),
+                Example::Argv(words) => words.clone(),
+            };
+            return rule.matches.iter().take(MAX_SEEDS).map(words).collect();
+        }
+    };
+    let plain = |word: &Vec<String>| {
+        let first = word.first().map(|word| alternatives(word)).and_then(|all| all.into_iter().next());
+        first.unwrap_or_default().replace(['*', '?'], "x").replace('\\', "")
+    };
+    let required = rule.guards.require.iter().map(|word| word.replace(['*', '?'], "x"));
+    vec![words.iter().map(plain).chain(required).collect()]
+}
+
+fn joined(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}

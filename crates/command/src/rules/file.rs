@@ -1,0 +1,212 @@
+//! Rules from TOML, YAML or JSON.
+//!
+//! All three hold the same: a list `rule` of tables, with `test`, `defaults` and `override` beside it. Every key is
+//! checked by name and kind, then every rule and its examples, then the tests of the file; whatever is refused is refused
+//! with its line and column.
+
+pub(crate) mod error;
+mod schema;
+mod syntax;
+
+use stockade_text::{Node, TextPosition};
+
+use error::{CommandRuleFileError, CommandRuleFileProblem};
+use schema::RulePositions;
+
+use super::check::{self, CommandRuleError, CommandRuleProblem};
+use super::effect::{Effect, Layer};
+use super::rule::CommandRule;
+use crate::context::CommandContext;
+use crate::decision::policy::{CommandDefaults, CommandPolicy};
+use crate::rules::layer::{FloorOverride, RuleLayer};
+use stockade_shell::{ReadOptions, Shell};
+
+/// The most bytes of a rule file.
+pub const MAX_COMMAND_RULE_FILE_BYTES: usize = 1 << 20;
+
+/// The version of the format that is known here.
+pub(crate) const VERSION: i64 = 1;
+
+/// A file of rules for commands that can be used.
+#[derive(Debug, Clone, Default)]
+pub struct CommandRuleFile {
+    rules: Vec<CommandRule>,
+    places: Vec<RulePositions>,
+    tests: Vec<CommandTest>,
+    defaults: Option<CommandDefaults>,
+    overrides: Vec<FloorOverride>,
+    shell: Shell,
+}
+
+/// The format of a rule file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CommandRuleFormat {
+    /// TOML, with a `[[rule]]` table for each.
+    Toml,
+    /// A list under `rule:`.
+    Yaml,
+    /// An object with an array `"rule"`.
+    Json,
+}
+
+/// A command and what a file says must become of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CommandTest {
+    /// The command that is decided on.
+    pub command: String,
+    /// What must become of it.
+    pub expect: Effect,
+    at: TextPosition,
+}
+
+impl CommandRuleFormat {
+    /// Returns the format that the ending of a file's name says.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        let formats = [("toml", Self::Toml), ("yaml", Self::Yaml), ("yml", Self::Yaml), ("json", Self::Json)];
+        formats.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(ending)).map(|(_, format)| format)
+    }
+}
+
+impl CommandRuleFile {
+    /// Reads a rule file for a layer, checks its rules, and runs its examples and its tests.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, where it stands, and how to mend it.
+    pub fn parse(text: &str, format: CommandRuleFormat, layer: Layer) -> Result<Self, CommandRuleFileError> {
+        let file = Self::parse_untested(text, format, layer)?;
+        file.test(layer)?;
+        Ok(file)
+    }
+
+    /// Reads rules that stand as a list in another document, such as a configuration, and checks them likewise. An error says
+    /// where in that document.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with a rule, where it stands, and how to mend it.
+    pub fn of_list(rules: &[Node], layer: Layer) -> Result<Self, CommandRuleFileError> {
+        let file = schema::rules(rules)?;
+        check::layers(&[file.layer(layer)]).map_err(|error| file.locate(&error))?;
+        Ok(file)
+    }
+
+    /// Reads and checks a rule file, and leaves its tests for later.
+    fn parse_untested(
+        text: &str,
+        format: CommandRuleFormat,
+        layer: Layer,
+    ) -> Result<Self, CommandRuleFileError> {
+        if text.len() > MAX_COMMAND_RULE_FILE_BYTES {
+            return Err(CommandRuleFileError::at(
+                TextPosition::START,
+                CommandRuleFileProblem::TooLarge { bytes: text.len() },
+            ));
+        }
+        let file = schema::file(&syntax::parse(text, format)?)?;
+        check::layers(&[file.layer(layer)]).map_err(|error| file.locate(&error))?;
+        Ok(file)
+    }
+
+    /// Returns the rules, in the order of the file.
+    #[must_use]
+    pub fn rules(&self) -> &[CommandRule] {
+        &self.rules
+    }
+
+    /// Returns where the rule of this id stands.
+    #[must_use]
+    pub fn place_of(&self, id: &str) -> Option<TextPosition> {
+        let index = self.rules.iter().position(|rule| rule.id == id)?;
+        self.places.get(index).map(|places| places.rule)
+    }
+
+    /// Returns the tests in the file.
+    #[must_use]
+    pub fn tests(&self) -> &[CommandTest] {
+        &self.tests
+    }
+
+    /// Returns what the file says holds where no rule says anything.
+    #[must_use]
+    pub const fn defaults(&self) -> Option<CommandDefaults> {
+        self.defaults
+    }
+
+    /// Returns the shell that the file says its commands are for.
+    #[must_use]
+    pub const fn shell(&self) -> Shell {
+        self.shell
+    }
+
+    /// Returns the rules as those of a layer.
+    #[must_use]
+    pub fn layer(&self, layer: Layer) -> RuleLayer {
+        RuleLayer { layer, rules: self.rules.clone(), overrides: self.overrides.clone() }
+    }
+
+    /// Says where in the file an error stands that [`CommandPolicy::compile`] reports for one of its rules.
+    #[must_use]
+    pub fn locate(&self, error: &CommandRuleError) -> CommandRuleFileError {
+        let found = self
+            .rules
+            .iter()
+            .rposition(|rule| rule.id == error.rule)
+            .and_then(|index| self.places.get(index));
+        let at = found.map_or(TextPosition::START, |places| places.of(&error.problem));
+        CommandRuleFileError::at(at, CommandRuleFileProblem::Rule(error.clone()))
+    }
+
+    /// Runs the tests of the file, with the built-in rules below its own.
+    fn test(&self, layer: Layer) -> Result<(), CommandRuleFileError> {
+        if self.tests.is_empty() {
+            return Ok(());
+        }
+        let policy = CommandPolicy::assemble(vec![self.layer(layer)], self.defaults.unwrap_or_default())
+            .map_err(|error| self.locate(&error))?;
+        let context = CommandContext::new(Some("/workspace".into()), Some("/workspace".into()));
+        let options = ReadOptions::for_shell(self.shell);
+        for test in &self.tests {
+            let decision = policy.decide(&test.command, &options, &context);
+            if decision.effect != test.expect {
+                let reason =
+                    decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
+                return Err(CommandRuleFileError::at(
+                    test.at,
+                    CommandRuleFileProblem::Test {
+                        command: test.command.clone(),
+                        expected: test.expect.name(),
+                        found: decision.effect.name(),
+                        reason,
+                    },
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RulePositions {
+    /// Returns where the part of a rule stands that has the problem.
+    fn of(&self, problem: &CommandRuleProblem) -> TextPosition {
+        let nth = |list: &[TextPosition], number: &usize| {
+            number.checked_sub(1).and_then(|index| list.get(index)).copied()
+        };
+        match problem {
+            CommandRuleProblem::Id | CommandRuleProblem::DuplicateId => Some(self.id),
+            CommandRuleProblem::Silent { number, .. } => nth(&self.matches, number),
+            CommandRuleProblem::Fires { number, .. } => nth(&self.not_matches, number),
+            CommandRuleProblem::Word { position } | CommandRuleProblem::Alternatives { position } => {
+                nth(&self.words, position)
+            }
+            CommandRuleProblem::TooBroad { .. }
+            | CommandRuleProblem::AnyProgram
+            | CommandRuleProblem::Expression { .. }
+            | CommandRuleProblem::TooHeavy
+            | CommandRuleProblem::ExpressionAllows => Some(self.pattern),
+            _ => None,
+        }
+        .unwrap_or(self.rule)
+    }
+}
