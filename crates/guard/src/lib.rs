@@ -71,21 +71,18 @@ pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace, WouldRun};
 #[cfg(feature = "container")]
 pub use stockade_admission::container;
 pub use stockade_admission::{
-    self as admission, Authorization, FileScan, Granted, Judgement, PathAsk, PathGuard, PathGuardError,
-    PathRequest, PendingPath, decide_on_disk, scan_bytes, scan_files, scan_files_except, scanner, syntax_of,
+    self as admission, Authorization, FileScan, Granted, Judgement, PathGuard, PathRequest, decide_on_disk,
+    scan_bytes, scan_files, scan_files_except, scanner, syntax_of,
 };
 #[cfg(feature = "skills")]
 pub use stockade_admission::{
-    Admission, AdmitError, AdmitOptions, BlindScanner, Dialect, FileSurface, ListedTools, LoadedSkill,
-    LockedSkill, NotLocked, OnCritical, ProblemLevel, PromptRefused, Reading, SkillDrift, SkillFinding,
-    SkillFolders, SkillLock, SkillLockError, SkillManifest, SkillPermissions, SkillProblem, SkillReport,
-    SkillRequirements, SkillSource, Surface, SurfaceKind, admit, check_scanner, check_tools, file_surfaces,
-    find_skills, read_manifest, scan_report,
+    Admission, AdmitOptions, Dialect, LoadedSkill, NotLocked, OnCritical, ProblemLevel, Reading, SkillDrift,
+    SkillFinding, SkillFolders, SkillLock, SkillManifest, SkillProblem, SkillReport, SkillSource, Surface,
+    SurfaceKind, admit, check_scanner, find_skills, read_manifest, scan_report,
 };
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use stockade_admission::{
-    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
-    CommandQuestion, ListedAnswer,
+    AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion, ListedAnswer,
 };
 #[cfg(feature = "extract")]
 pub use stockade_admission::{ToolResult, admit_result};
