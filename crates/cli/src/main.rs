@@ -10,8 +10,6 @@ mod commands;
 mod exclusions;
 mod exit;
 mod failure;
-#[cfg(target_os = "linux")]
-mod mcp;
 mod output;
 mod render;
 mod report;

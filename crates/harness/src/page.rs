@@ -106,7 +106,7 @@ What others wrote stays, though it calls `stockade hook`: a hook whose line does
 or file of hooks that does not say at its top that this program wrote it or holds anything else. `install` says what is in its way.
 
 `stockade install HARNESS --mcp` is for the servers of the Model Context Protocol in those settings, and `doctor` names those that nothing stands in front of: see
-[MCP.md](../cli/MCP.md).
+[MCP.md](../mcp/MCP.md).
 ";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Which crate may depend on which: `cli → {serve, harness} → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
+//! Which crate may depend on which: `cli → mcp → {serve, harness} → state → guard → {config, admission} → on the sandbox → layers → ground floor`, and nothing else.
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
@@ -81,7 +81,8 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
         on_the_sandbox.chain(LAYERS.iter().copied()).chain(ground())
     };
     match own {
-        "cli" => Some(["serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
+        "cli" => Some(["mcp", "serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
+        "mcp" => Some(["serve", "harness", "state", "guard"].into_iter().chain(ground()).collect()),
         "serve" | "harness" => Some(["state", "guard"].into_iter().chain(ground()).collect()),
         "state" => Some(std::iter::once("guard").chain(ground()).collect()),
         "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
@@ -99,7 +100,7 @@ fn beside(layer: &str) -> impl Iterator<Item = &'static str> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

@@ -87,6 +87,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/workspace/", "looks for protected names in a workspace"),
     ("crates/exec-sandbox/src/worktree.rs", "follows what git wrote about a worktree"),
     ("crates/harness/src/", "reads and writes settings of harnesses, and tests hooks"),
+    ("crates/mcp/src/", "passes messages between a client and a server, and keeps pins"),
     ("crates/serve/src/", "reads requests, runs commands and writes answers, on threads of its own"),
     (
         "crates/state/src/",

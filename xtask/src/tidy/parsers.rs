@@ -52,8 +52,8 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "messages of the Model Context Protocol",
-        path: "crates/cli/src/mcp/message.rs",
-        targets: &[("cli", "mcp_messages")],
+        path: "crates/mcp/src/message.rs",
+        targets: &[("mcp", "mcp_messages")],
     },
     Parser {
         reads: "settings beside skills",

@@ -51,9 +51,6 @@ mod lazy;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod mcp;
-#[cfg(test)]
-#[path = "../it/mcp_properties.rs"]
-mod mcp_properties;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod owners;
@@ -62,8 +59,6 @@ mod reports;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod secrets;
-#[cfg(test)]
-mod seeds;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod serve;

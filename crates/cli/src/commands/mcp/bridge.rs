@@ -9,7 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::failure::Failure;
-use crate::mcp::bridge::{self, Header};
+use stockade_mcp::bridge::{self, Header};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct BridgeArgs {

@@ -9,8 +9,8 @@ use super::wrap::name;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::mcp::pins::{Change, Pins, names};
 use crate::output::Output;
+use stockade_mcp::pins::{DefinitionChange, Pins, names};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -97,7 +97,7 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
     output.finish(exit)
 }
 
-fn agreed_to(change: &Change) -> String {
+fn agreed_to(change: &DefinitionChange) -> String {
     format!("agreed to {}: {}\n", escape(&change.ticket), change.difference)
 }
 
@@ -117,7 +117,7 @@ fn list(server: &str, print: &mut dyn FnMut(&str)) -> Result<Exit, Failure> {
         for (name, tool) in &known.tools {
             match tool.change(name) {
                 None => print(&format!("  {}\n", escape(name))),
-                Some(Change { difference, ticket }) => {
+                Some(DefinitionChange { difference, ticket }) => {
                     worst = Exit::Found;
                     let (name, ticket) = (escape(name), escape(&ticket));
                     print(&format!("  {name} HAS CHANGED: {difference}\n"));

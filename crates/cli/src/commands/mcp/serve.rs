@@ -9,7 +9,7 @@ use stockade_guard::AnswerStore;
 use crate::args::HELP;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::mcp::serve::serve;
+use stockade_mcp::serve::serve;
 use stockade_serve::{Audit, Evaluations, MAX_REQUEST, ServeOptions, Server, end_by_signal};
 use stockade_state::command_rules::{configuration, of_agent};
 

@@ -15,11 +15,11 @@ use super::address::Address;
 use crate::args::HELP;
 use crate::commands::exec::{ExecArgs, NotPrepared, RULES_FIX, prepare, started};
 use crate::failure::Failure;
-use crate::mcp::conversation::{Terms, Wish};
-use crate::mcp::judge::Judged;
-use crate::mcp::wrap;
 use stockade_harness::call::Origin;
 use stockade_harness::mcp_servers::is_server_name;
+use stockade_mcp::judge::Judged;
+use stockade_mcp::wrap;
+use stockade_mcp::{ClientFeature, Terms};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -75,7 +75,7 @@ pub(crate) struct WrapArgs {
 
     /// What the server may ask the client for; it gets nothing of it without; may be repeated
     #[arg(long = "let", value_name = "WHAT", value_parser = wishes())]
-    lets: Vec<Wish>,
+    lets: Vec<ClientFeature>,
 
     /// How long nothing may be heard of a request before it fails, in seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
@@ -138,9 +138,9 @@ pub(crate) struct WrapArgs {
     command: Vec<OsString>,
 }
 
-fn wishes() -> impl TypedValueParser<Value = Wish> {
-    let possible = Wish::ALL.iter().map(|wish| PossibleValue::new(wish.name()).help(wish.meaning()));
-    let find = |word: String| Wish::ALL.iter().copied().find(|wish| wish.name() == word);
+fn wishes() -> impl TypedValueParser<Value = ClientFeature> {
+    let possible = ClientFeature::ALL.iter().map(|wish| PossibleValue::new(wish.name()).help(wish.meaning()));
+    let find = |word: String| ClientFeature::ALL.iter().copied().find(|wish| wish.name() == word);
     PossibleValuesParser::new(possible).try_map(move |word| find(word).ok_or("there is no such word"))
 }
 

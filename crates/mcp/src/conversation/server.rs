@@ -1,0 +1,159 @@
+//! What a server sends.
+
+use std::time::Instant;
+
+use stockade_text::Value;
+
+use super::{Conversation, Judge, Looked, MAX_GARBAGE, MAX_UNDER_WAY, Out, params, said};
+use crate::edit::get;
+use crate::message::{Id, Kind, Message, Unread, answers, read};
+use crate::methods::{ClientFeature, Era, Side, Subject, is_notification, request};
+use crate::spelling::shown;
+use crate::written::written;
+
+impl<J: Judge> Conversation<J> {
+    /// Reads a line of the server.
+    pub(crate) fn hear_server(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
+        if self.gone.is_none() {
+            match read(line) {
+                Err(unread) => self.garbage(line, &unread),
+                Ok(Message { kind, whole }) => {
+                    self.garbage = 0;
+                    match kind {
+                        Kind::Request(id, method) => self.wants(id, &method, &whole.value),
+                        Kind::Notification(method) => self.notes(&method, &whole.value, now),
+                        Kind::Result(id) => self.has_answered(&id, whole.value),
+                        Kind::Error(id) => self.has_failed(id.as_ref(), &whole.value),
+                    }
+                }
+            }
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    /// A line was longer than any message may be, so nobody knows what it was about.
+    pub(crate) fn server_overflowed(&mut self) -> Vec<Out> {
+        self.fail_all("the server has sent a message that is longer than any may be");
+        std::mem::take(&mut self.out)
+    }
+
+    fn garbage(&mut self, line: &[u8], unread: &Unread) {
+        self.garbage += 1;
+        self.tell(format!("a line of the server is no message: {}", unread.why));
+        if let Some(id) = answers(line).filter(|id| self.asked.contains_key(id)) {
+            self.asked.remove(&id);
+            let why = format!("the answer of the server does not mean one thing: {}", unread.why);
+            self.error(&id, said::WITHHELD, &why);
+        }
+        if self.garbage >= MAX_GARBAGE {
+            let why = format!("the server has sent {MAX_GARBAGE} lines in a row that are no messages");
+            self.gone = Some(why.clone());
+            self.fail_all(&why);
+            self.out.push(Out::Stop(why));
+        }
+    }
+
+    /// The server asks for something, as servers of the handshake do.
+    fn wants(&mut self, id: Id, method: &str, whole: &Value) {
+        let why = match request(Side::Server, Era::Handshake, method) {
+            _ if !self.is_handshake => {
+                Some("servers of this revision ask for nothing by themselves".to_owned())
+            }
+            None => {
+                Some(format!("no revision that this proxy knows lets a server ask for `{}`", shown(method)))
+            }
+            Some(_) if self.wanted.len() >= MAX_UNDER_WAY || self.wanted.contains(&id) => {
+                Some("too many requests wait for an answer, or one of this id does".to_owned())
+            }
+            Some(Subject::ClientFeature(wish)) => self.why_not(wish, params(whole)),
+            Some(_) => None,
+        };
+        match why {
+            Some(why) => self.out.push(Out::Server(said::error(Some(&id), said::NO_METHOD, &why, None))),
+            None => {
+                self.wanted.insert(id);
+                self.out.push(Out::Client(written(whole)));
+            }
+        }
+    }
+
+    fn notes(&mut self, method: &str, whole: &Value, now: Instant) {
+        if !is_notification(Side::Server, self.era(), method) {
+            return self.tell(format!("a notification of the server is not known: {}", shown(method)));
+        }
+        let said = params(whole);
+        // A server may ask within what it tells of a task.
+        for within in [Some(said), get(said, "task")].into_iter().flatten() {
+            if let Err(why) = self.wishes(within) {
+                return self.tell(format!("a notification of the server was dropped: {why}"));
+            }
+        }
+        let id = |name: &str| get(said, name).and_then(Id::of);
+        match method {
+            "notifications/cancelled" => {
+                let of_server = id("requestId").is_some_and(|id| self.wanted.remove(&id));
+                // A server ends what listens so, and nothing else of the client's.
+                let ends = id("requestId")
+                    .filter(|id| self.asked.get(id).is_some_and(|asked| asked.subject == Subject::Listen));
+                if !of_server && ends.and_then(|id| self.asked.remove(&id)).is_none() {
+                    return;
+                }
+            }
+            "notifications/progress" => {
+                let token = id("progressToken");
+                let about = self.asked.values_mut().find(|asked| token.is_some() && asked.token == token);
+                match about {
+                    Some(asked) => asked.heard = now,
+                    None => return,
+                }
+            }
+            // Each is to be looked at again before it is called.
+            "notifications/tools/list_changed" => self.tools.clear(),
+            _ => {}
+        }
+        match self.judge.text(method, &said.to_json()) {
+            Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
+                self.tell(format!("a notification of the server was dropped: {why}"));
+            }
+        }
+    }
+
+    fn has_failed(&mut self, id: Option<&Id>, whole: &Value) {
+        let Some((id, _)) = id.and_then(|id| self.asked.remove_entry(id)) else {
+            return self.tell("the server has answered what nobody waits for");
+        };
+        let error = get(whole, "error").unwrap_or(whole);
+        if sends_to_a_page(error) {
+            let why = "it wants to send the person to a page, and nobody here can say what that is";
+            let why = self.turn_away(ClientFeature::Elicitation.name(), "url", why);
+            return self.error(&id, said::WITHHELD, &why);
+        }
+        match self.judge.text("error", &error.to_json()) {
+            Ok(Looked::Fine) => self.out.push(Out::Client(written(whole))),
+            Ok(Looked::Cleaned { found: why, .. } | Looked::Withheld(why)) | Err(why) => {
+                let code = match get(error, "code").and_then(Id::of) {
+                    Some(Id::Number(code)) => i32::try_from(code).unwrap_or(said::WITHHELD),
+                    _ => said::WITHHELD,
+                };
+                self.error(&id, code, &format!("the server failed, and what it says is not shown: {why}"));
+            }
+        }
+    }
+}
+
+/// The code of the error that asks the client to send a person to a page.
+const PAGE_REQUIRED: f64 = -32042.0;
+
+/// Whether an error asks the client for something, as a server does that must not ask by itself. A code may be spelled in several ways.
+fn sends_to_a_page(error: &Value) -> bool {
+    let is_code = match get(error, "code") {
+        Some(Value::Number(code) | Value::Text(code)) => {
+            code.trim().parse::<f64>().is_ok_and(|code| (code - PAGE_REQUIRED).abs() < 0.5)
+        }
+        _ => false,
+    };
+    is_code
+        || get(error, "data")
+            .is_some_and(|data| ["elicitations", "inputRequests"].iter().any(|key| get(data, key).is_some()))
+}

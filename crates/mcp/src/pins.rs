@@ -1,0 +1,217 @@
+//! The definitions of tools as they were first seen. A server that is another one tomorrow is noticed by what it then says its
+//! tools are.
+
+mod difference;
+mod kept;
+
+use std::path::{Path, PathBuf};
+
+use stockade_files::{KeptFile, KeptFileError};
+use stockade_guard::audit::AuditTrail;
+
+use super::conversation::{Definition, Pinned};
+use kept::{Changed, Kept, KeptServer, KeptTool};
+
+/// The most bytes of the pins of one name.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The most servers of one name: the same program with other arguments is another server.
+const MAX_SERVERS: usize = 64;
+
+/// The longest difference that is told where a tool is refused, in characters. One that is longer is told where there is room for all of it.
+const MAX_TOLD: usize = 4000;
+
+/// What has changed of a tool, and what names that to whoever agrees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefinitionChange {
+    /// Where both differ.
+    pub difference: String,
+    /// `TOOL@TICKET`, for `stockade mcp pins accept`.
+    pub ticket: String,
+}
+
+/// The pins of the servers of one name.
+#[derive(Debug, Clone)]
+pub struct Pins {
+    name: String,
+    file: KeptFile,
+}
+
+impl Pins {
+    /// The pins of this user. Nothing is read.
+    pub fn of_user(name: &str) -> Result<Self, String> {
+        let folder = folder().ok_or("this user has no folder for states: HOME is not set")?;
+        Ok(Self::within(&folder, name))
+    }
+
+    fn within(folder: &Path, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            file: KeptFile::new(folder.join(format!("{name}.json")), MAX_BYTES).private(),
+        }
+    }
+
+    /// Returns what is kept.
+    pub fn servers(&self) -> Result<Vec<KeptServer>, String> {
+        let text = self.file.read().map_err(|error| self.unusable(&error))?;
+        Ok(self.read(text.as_deref())?.servers)
+    }
+
+    /// Holds the definitions of tools of a server against what is kept. What is seen for the first time is kept.
+    pub(crate) fn pin(&self, command: &[String], tools: &[Definition]) -> Result<Vec<Pinned>, String> {
+        if tools.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.change(|kept| {
+            let server = match kept.servers.iter().position(|server| server.is(command)) {
+                Some(at) => kept.servers.get_mut(at),
+                None if kept.servers.len() >= MAX_SERVERS => return Err(self.too_many()),
+                None => {
+                    kept.servers.push(KeptServer::of(command)?);
+                    kept.servers.last_mut()
+                }
+            };
+            let server = server.ok_or_else(|| "there is no server to keep anything of".to_owned())?;
+            tools.iter().map(|definition| self.pin_one(server, definition)).collect()
+        })
+    }
+
+    fn pin_one(&self, server: &mut KeptServer, seen: &Definition) -> Result<Pinned, String> {
+        let Definition { tool, written } = seen;
+        let Some(known) = server.tools.get_mut(tool) else {
+            let first = KeptTool { definition: written.clone(), changed: None };
+            server.tools.insert(tool.clone(), first);
+            return Ok(Pinned::Same);
+        };
+        if known.definition == *written {
+            known.changed = None;
+            return Ok(Pinned::Same);
+        }
+        if known.changed.as_ref().is_none_or(|changed| changed.definition != *written) {
+            known.changed = Some(Changed::to(written)?);
+        }
+        Ok(known.change(tool).map_or(Pinned::Same, |change| Pinned::Changed(self.refusal(&change))))
+    }
+
+    /// Why a tool that has changed is left out, and what agrees to it: nobody agrees to what they have not read.
+    fn refusal(&self, change: &DefinitionChange) -> String {
+        let (DefinitionChange { difference, ticket }, server) = (change, &self.name);
+        match difference.chars().nth(MAX_TOLD) {
+            None => format!(
+                "its definition is no longer the one that was agreed to: {difference}; after reading that, `stockade mcp pins accept \
+                 {server} {ticket}` agrees to it"
+            ),
+            Some(_) => format!(
+                "its definition is no longer the one that was agreed to, and the difference is too long to be told here: `stockade mcp pins \
+                 list {server}` shows all of it, and how to agree to it"
+            ),
+        }
+    }
+
+    fn too_many(&self) -> String {
+        format!(
+            "{MAX_SERVERS} other servers or command lines are called `{0}`, and no more are kept in mind: give this one a name of its own, \
+             --name NAME, or forget the others, `stockade mcp pins forget {0}`",
+            self.name
+        )
+    }
+
+    /// Agrees to changes, each by its ticket, and to nothing else that came meanwhile. Returns what was agreed to, or a ticket that names
+    /// nothing that waits: then to nothing.
+    pub fn accept(&self, tickets: &[String]) -> Result<Result<Vec<DefinitionChange>, String>, String> {
+        self.change(|kept| {
+            let waits = |kept: &Kept, ticket: &String| {
+                let mut tools = kept.servers.iter().flat_map(|server| &server.tools);
+                tools.any(|(name, tool)| tool.ticket(name).is_some_and(|waiting| waiting == *ticket))
+            };
+            if let Some(unknown) = tickets.iter().find(|ticket| !waits(kept, ticket)) {
+                return Ok(Err(unknown.clone()));
+            }
+            let mut agreed = Vec::new();
+            for (name, tool) in kept.servers.iter_mut().flat_map(|server| &mut server.tools) {
+                let is_meant = tool.ticket(name).is_some_and(|ticket| tickets.contains(&ticket));
+                if is_meant
+                    && let Some(change) = tool.change(name)
+                    && let Some(changed) = tool.changed.take()
+                {
+                    tool.definition = changed.definition;
+                    agreed.push(change);
+                }
+            }
+            Ok(Ok(agreed))
+        })
+    }
+
+    /// Forgets these tools, or all: what is seen next is seen for the first time. Returns how many were known.
+    pub fn forget(&self, tools: &[String]) -> Result<usize, String> {
+        self.change(|kept| {
+            let count = |kept: &Kept| kept.servers.iter().map(|server| server.tools.len()).sum::<usize>();
+            let before = count(kept);
+            for server in &mut kept.servers {
+                server.tools.retain(|name, _| !tools.is_empty() && !tools.contains(name));
+            }
+            kept.servers.retain(|server| !server.tools.is_empty());
+            Ok(before - count(kept))
+        })
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "makes the folder of the pins")]
+    fn change<T>(&self, change: impl FnOnce(&mut Kept) -> Result<T, String>) -> Result<T, String> {
+        if let Some(folder) = self.file.path().parent() {
+            let made = std::fs::create_dir_all(folder);
+            made.map_err(|error| self.unusable(&KeptFileError::Io(error)))?;
+        }
+        let changed = self.file.change(|text| {
+            let before = self.read(text)?;
+            let mut kept = before.clone();
+            kept.servers.iter_mut().for_each(KeptServer::renew);
+            let answer = change(&mut kept)?;
+            // Nothing is written down for a list that says what the one before it said.
+            if kept == before {
+                return Ok((None, answer));
+            }
+            let after = serde_json::to_string_pretty(&kept).map_err(|error| error.to_string())?;
+            match u64::try_from(after.len()).is_ok_and(|bytes| bytes < MAX_BYTES) {
+                true => Ok((Some(format!("{after}\n")), answer)),
+                false => Err(format!(
+                    "the tools of servers called `{0}` are described in more than {MAX_BYTES} bytes; `stockade mcp pins forget {0}` forgets \
+                     them all",
+                    self.name
+                )),
+            }
+        });
+        changed.map_err(|error| self.unusable(&error))?
+    }
+
+    fn read(&self, text: Option<&str>) -> Result<Kept, String> {
+        let read = text.map(serde_json::from_str).transpose();
+        let broken = |error: serde_json::Error| {
+            format!("{} does not hold pins: {error}; move it away to begin anew", self.file.path().display())
+        };
+        Ok(read.map_err(broken)?.unwrap_or_default())
+    }
+
+    fn unusable(&self, error: &KeptFileError) -> String {
+        format!("the pins in {} cannot be used: {error}", self.file.path().display())
+    }
+}
+
+fn folder() -> Option<PathBuf> {
+    AuditTrail::default_path()?.parent().map(|state| state.join("mcp"))
+}
+
+/// The names that anything is kept of.
+#[expect(clippy::disallowed_methods, reason = "lists the folder of the pins")]
+pub fn names() -> Vec<String> {
+    let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let name = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        Some(name.strip_suffix(".json").filter(|name| !name.starts_with('.'))?.to_owned())
+    };
+    let mut names: Vec<String> = entries.filter_map(name).collect();
+    names.sort_unstable();
+    names
+}
+
+#[cfg(test)]
+mod tests;

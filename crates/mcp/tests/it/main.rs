@@ -1,0 +1,6 @@
+//! What is true of every message, with the seeds of the fuzz target and with random bytes.
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod seeds;

@@ -1,0 +1,28 @@
+//! The properties, with the seeds of the fuzz target and with random bytes.
+
+#[path = "../../../../fuzz/replay.rs"]
+mod replay;
+
+use proptest::prelude::*;
+
+use crate::properties;
+use replay::replay;
+
+#[test]
+fn every_seed_passes() {
+    replay(&[("mcp_messages", properties::messages)]);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_message_or_none(line: Vec<u8>) {
+        properties::messages(&line);
+    }
+
+    #[test]
+    fn whatever_looks_like_a_message_means_one_thing(
+        line in r#"\{"jsonrpc":"2.0"(,"(id|method|params|result|error|Method|ID)":("a"|[0-9.e-]{1,4}|null|\{("(name|Name|a|A)":["a ]{0,3},?){0,3}\})){0,4}\}"#
+    ) {
+        properties::messages(line.as_bytes());
+    }
+}
