@@ -14,8 +14,8 @@ use stockade_scanner::{ScanOptions, Scanner, Severity};
 use crate::scan_files::scan_bytes;
 use crate::skill::{Findings, Reading, SkillFinding};
 
-use stockade_exec_sandbox::container::read_package;
-pub use stockade_exec_sandbox::container::{
+use stockade_package::read_package;
+pub use stockade_package::{
     Address, CheckedPackage, ContainerArgs, ContainerManifest, ContainerOptions, ContainerOptionsError,
     DeclaredFile, MANIFEST, ManifestErrors, ManifestHash, ManifestProblem, NotEnforced, PackageError,
     PackageOptions, PackageProblem, PackageRun, Permissions, Publisher, SandboxLimits, SignatureError,

@@ -41,8 +41,6 @@ mod bwrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
 mod choices;
-#[cfg(feature = "container")]
-pub mod container;
 #[cfg(feature = "e2b")]
 pub mod e2b;
 mod enforcement;

@@ -52,7 +52,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ),
     ("crates/exec-sandbox/src/bwrap/", "tries bubblewrap, and starts it"),
     ("crates/exec-sandbox/src/cgroup.rs", "makes and removes control groups"),
-    ("crates/exec-sandbox/src/container/copy.rs", "writes the files of a package that was checked"),
+    ("crates/package/src/copy.rs", "writes the files of a package that was checked"),
     ("crates/model-cli/src/find.rs", "looks for CLIs and for where their keys are kept"),
     ("crates/model-cli/src/kept.rs", "makes folders in which CLIs keep their state"),
     ("crates/egress/src/broker.rs", "connects for commands, and keeps threads for it"),

@@ -182,8 +182,8 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "manifests of packages for containers",
-        path: "crates/exec-sandbox/src/container/manifest.rs",
-        targets: &[("exec-sandbox", "container")],
+        path: "crates/package/src/manifest.rs",
+        targets: &[("package", "container")],
     },
     Parser {
         reads: "heads of skills",

@@ -271,3 +271,109 @@ pub(crate) fn variables(plan: &Plan) -> Vec<u8> {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::backends::request::{ContainerRequest, EngineFacts};
+    use crate::enforcement::Property;
+    use crate::host::{Entry, HostFacts};
+    use crate::limits::{Limit, ResourceLimits};
+    use crate::spec::SandboxSpec;
+
+    fn digest() -> String {
+        format!("sha256:{}", "c".repeat(64))
+    }
+
+    fn facts(engine: EngineFacts) -> HostFacts {
+        let environment = [("PATH", "/usr/bin"), ("USER", "me"), ("SHELL", "/bin/sh"), ("TERM", "xterm")];
+        HostFacts {
+            entries: [("/srv/p".into(), Entry::Folder)].into(),
+            home: "/home/u".into(),
+            user: 1000,
+            environment: environment.map(|(name, value)| (name.into(), value.into())).into(),
+            engine: Some(Ok(engine)),
+            ..HostFacts::default()
+        }
+    }
+
+    /// What a signed package asks for that may start nothing.
+    fn package() -> SandboxSpec {
+        let mut spec = SandboxSpec::new("/srv/p", [""; 0]);
+        spec.workspace_access = MountAccess::ReadOnly;
+        spec.backend = Engine::Docker.backend();
+        spec.container =
+            ContainerRequest { image: Some(digest()), runtime: None, purpose: ContainerPurpose::Package };
+        spec.limits = ResourceLimits {
+            wall_time: Limit::AtMost(Duration::from_secs(10)),
+            memory: Limit::AtMost(128 << 20),
+            processors: Limit::AtMost(1),
+            processes: Limit::AtMost(64),
+            open_files: Limit::AtMost(1024),
+            file_size: Limit::Unlimited,
+            scratch: 64 << 20,
+            output: Limit::AtMost(10 << 20),
+            ..ResourceLimits::default()
+        };
+        spec.require.extend([
+            Property::TotalMemory,
+            Property::ProcessCount,
+            Property::Processors,
+            Property::NoSpawn,
+        ]);
+        spec.spawn = Spawn::Threads;
+        let set = [
+            ("HOME", "/tmp"),
+            ("TMPDIR", "/tmp"),
+            ("LANG", "C.UTF-8"),
+            ("ISCL_SKILL_NAME", "example-transfer-skill"),
+        ];
+        spec.environment.set = set.map(|(name, value)| (name.into(), value.into())).into();
+        spec
+    }
+
+    fn arguments(spec: &SandboxSpec, engine: EngineFacts) -> Vec<String> {
+        let plan = crate::plan::plan(spec, &facts(engine)).unwrap();
+        let container = plan.provider.container().unwrap();
+        let handed = Handed {
+            name: "N",
+            owner: "O",
+            variables: Path::new("V"),
+            launcher: (plan.spawn == Spawn::Threads).then_some(Path::new("/l")),
+        };
+        let words = create(&plan, container, &handed);
+        let variables = String::from_utf8(variables(&plan)).unwrap();
+        let told =
+            variables.lines().filter(|line| !line.ends_with('=')).map(|line| format!("variable {line}"));
+        words.into_iter().map(|word| word.into_string().unwrap()).chain(told).collect()
+    }
+
+    #[test]
+    fn the_whole_command_line() {
+        let mut engine = EngineFacts::complete(digest());
+        engine.command = vec!["/bin/sh".into(), "main.sh".into()];
+        engine.volumes = vec!["/data".to_owned()];
+        let wanted = "create --name=N --label=stockade.owner=O --env-file=V --network=none --workdir=/srv/p --user=0:0 \
+            --memory=134217728b --memory-swap=134217728b --pids-limit=64 --cpus=0.5 --ulimit=nofile=1024:1024 \
+            --ipc=none --tmpfs=/data:ro,noexec,nosuid,nodev,size=4096,mode=0555 \
+            --tmpfs=/tmp:rw,noexec,nosuid,nodev,size=67108864,mode=1777,uid=0,gid=0,nr_inodes=13421 \
+            --mount=type=bind,source=/srv/p,target=/srv/p,readonly \
+            --mount=type=bind,source=/l,target=/.stockade-launcher,readonly --entrypoint=/.stockade-launcher \
+            --pull=never --interactive --read-only --cap-drop=ALL --security-opt=no-new-privileges --log-driver=none \
+            --no-healthcheck --restart=no --hostname=stockade --ulimit=core=0";
+        let wanted = wanted.replace("0:0", "1000:0").replace("uid=0", "uid=1000");
+        let mut wanted: Vec<String> = wanted.split_whitespace().map(str::to_owned).collect();
+        wanted.push(digest());
+        wanted.extend(["1", "/bin/sh", "/bin/sh", "main.sh"].map(str::to_owned));
+        let told = ["HOME=/tmp", "ISCL_SKILL_NAME=example-transfer-skill", "LANG=C.UTF-8"];
+        wanted.extend(told.map(|line| format!("variable {line}")));
+        wanted.push(format!(
+            "variable PATH={}",
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        ));
+        wanted.push("variable TMPDIR=/tmp".to_owned());
+        assert_eq!(arguments(&package(), engine), wanted);
+    }
+}

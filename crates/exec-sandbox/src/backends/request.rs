@@ -227,12 +227,15 @@ pub(crate) fn is_image(name: &str) -> bool {
     begins && name.len() <= 512 && name.bytes().all(letter)
 }
 
-/// Whether this is the name of a runtime.
-pub(crate) fn is_runtime(name: &str) -> bool {
-    let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    (1..=64).contains(&name.len())
-        && name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
-        && name.bytes().all(letter)
+impl ContainerRequest {
+    /// Returns whether this is the name of a runtime.
+    #[must_use]
+    pub fn is_runtime(name: &str) -> bool {
+        let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        (1..=64).contains(&name.len())
+            && name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+            && name.bytes().all(letter)
+    }
 }
 
 #[cfg(test)]
@@ -256,7 +259,12 @@ mod tests {
         ] {
             assert_eq!(is_image(&name), taken, "{name}");
         }
-        assert!(is_runtime("runsc") && !is_runtime("-x") && !is_runtime("a b") && !is_runtime(""));
+        assert!(
+            ContainerRequest::is_runtime("runsc")
+                && !ContainerRequest::is_runtime("-x")
+                && !ContainerRequest::is_runtime("a b")
+                && !ContainerRequest::is_runtime("")
+        );
     }
 
     #[test]

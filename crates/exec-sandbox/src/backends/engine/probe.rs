@@ -10,7 +10,7 @@ use std::time::Duration;
 use stockade_handoff::find_program;
 
 use super::Client;
-use crate::backends::request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image, is_runtime};
+use crate::backends::request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image};
 
 /// How long an engine may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -34,7 +34,7 @@ pub(crate) fn look(engine: Engine, request: &ContainerRequest) -> Result<EngineF
         return Err(EngineLack::OddImage);
     }
     // No engine is asked for what is no name.
-    if request.runtime.as_deref().is_some_and(|runtime| !is_runtime(runtime)) {
+    if request.runtime.as_deref().is_some_and(|runtime| !ContainerRequest::is_runtime(runtime)) {
         return Err(EngineLack::Runtime);
     }
     let host = ask(engine)?;
@@ -140,7 +140,7 @@ fn has_init() -> bool {
 
 impl Host {
     pub(crate) fn has_runtime(&self, runtime: &str) -> bool {
-        is_runtime(runtime)
+        ContainerRequest::is_runtime(runtime)
             && match self.client.engine() {
                 Engine::Docker => self.runtimes.iter().any(|one| one == runtime),
                 // It takes what it is told, and looks for it where programs are.

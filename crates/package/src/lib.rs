@@ -7,12 +7,18 @@
 //! is in the files is for whoever inspects them.
 //!
 //! ```
-//! use stockade_exec_sandbox::container::ContainerManifest;
+//! use stockade_package::ContainerManifest;
 //!
 //! let wrong = ContainerManifest::parse(r#"{"version": "1", "sandbox": {"memoryMB": 128}}"#, |_| true).unwrap_err();
 //! let unknown = wrong.problems.iter().find(|problem| problem.path == "sandbox.memoryMB").unwrap();
 //! assert_eq!(unknown.fix, "write `memoryMb`");
 //! ```
+
+#![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod copy;
 mod docker;

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
+use stockade_exec_sandbox::{
+    ContainerPurpose, ContainerRequest, Engine, Limit, MountAccess, Network, Property, ResourceLimits,
+    SandboxSpec, Spawn,
+};
+
 use super::docker::{ContainerOptions, ContainerOptionsError, LEAST_MEMORY_MB, NotEnforced, image};
 use super::manifest::ContainerManifest;
-use crate::backends::request::{ContainerPurpose, ContainerRequest, Engine};
-use crate::enforcement::Property;
-use crate::limits::{Limit, ResourceLimits};
-use crate::spec::{MountAccess, Network, SandboxSpec, Spawn};
 
 /// What a package may print; what goes beyond is dropped.
 const MAX_OUTPUT: u64 = 10 << 20;
@@ -96,11 +97,10 @@ impl ContainerManifest {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use stockade_exec_sandbox::{EngineFacts, Entry, HostFacts, plan};
 
     use super::super::manifest::tests::sample;
     use super::*;
-    use crate::backends::request::EngineFacts;
-    use crate::host::{Entry, HostFacts};
 
     fn manifest(memory: u64, spawn: bool) -> ContainerManifest {
         let mut manifest = sample();
@@ -128,50 +128,50 @@ mod tests {
         }
     }
 
-    fn arguments(run: &PackageRun, engine: EngineFacts) -> Vec<String> {
-        let plan = crate::plan(&run.spec, &facts(engine)).unwrap();
-        let container = plan.provider.container().unwrap();
-        let handed = crate::backends::args::Handed {
-            name: "N",
-            owner: "O",
-            variables: Path::new("V"),
-            launcher: (plan.spawn == Spawn::Threads).then_some(Path::new("/l")),
-        };
-        let words = crate::backends::args::create(&plan, container, &handed);
-        let variables = String::from_utf8(crate::backends::args::variables(&plan)).unwrap();
-        let told =
-            variables.lines().filter(|line| !line.ends_with('=')).map(|line| format!("variable {line}"));
-        words.into_iter().map(|word| word.into_string().unwrap()).chain(told).collect()
-    }
-
+    /// The request as a sandbox gets it. What an engine is told of it is a test of the sandbox: `the_whole_command_line`.
     #[test]
-    fn the_whole_command_line() {
+    fn the_whole_request() {
         let run =
             manifest(128, false).package_run(Engine::Docker, Path::new("/srv/p"), &[], &pinned()).unwrap();
         assert_eq!(run.not_enforced, []);
-        let mut engine = EngineFacts::complete(digest());
-        engine.command = vec!["/bin/sh".into(), "main.sh".into()];
-        engine.volumes = vec!["/data".to_owned()];
-        let wanted = "create --name=N --label=stockade.owner=O --env-file=V --network=none --workdir=/srv/p --user=0:0 \
-            --memory=134217728b --memory-swap=134217728b --pids-limit=64 --cpus=0.5 --ulimit=nofile=1024:1024 \
-            --ipc=none --tmpfs=/data:ro,noexec,nosuid,nodev,size=4096,mode=0555 \
-            --tmpfs=/tmp:rw,noexec,nosuid,nodev,size=67108864,mode=1777,uid=0,gid=0,nr_inodes=13421 \
-            --mount=type=bind,source=/srv/p,target=/srv/p,readonly \
-            --mount=type=bind,source=/l,target=/.stockade-launcher,readonly --entrypoint=/.stockade-launcher \
-            --pull=never --interactive --read-only --cap-drop=ALL --security-opt=no-new-privileges --log-driver=none \
-            --no-healthcheck --restart=no --hostname=stockade --ulimit=core=0";
-        let wanted = wanted.replace("0:0", "1000:0").replace("uid=0", "uid=1000");
-        let mut wanted: Vec<String> = wanted.split_whitespace().map(str::to_owned).collect();
-        wanted.push(digest());
-        wanted.extend(["1", "/bin/sh", "/bin/sh", "main.sh"].map(str::to_owned));
-        let told = ["HOME=/tmp", "ISCL_SKILL_NAME=example-transfer-skill", "LANG=C.UTF-8"];
-        wanted.extend(told.map(|line| format!("variable {line}")));
-        wanted.push(format!(
-            "variable PATH={}",
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-        ));
-        wanted.push("variable TMPDIR=/tmp".to_owned());
-        assert_eq!(arguments(&run, engine), wanted);
+        let mut wanted = SandboxSpec::new("/srv/p", [""; 0]);
+        wanted.workspace_access = MountAccess::ReadOnly;
+        wanted.backend = Engine::Docker.backend();
+        wanted.container =
+            ContainerRequest { image: Some(digest()), runtime: None, purpose: ContainerPurpose::Package };
+        wanted.limits = ResourceLimits {
+            wall_time: Limit::AtMost(Duration::from_secs(10)),
+            memory: Limit::AtMost(128 << 20),
+            processors: Limit::AtMost(1),
+            processes: Limit::AtMost(64),
+            open_files: Limit::AtMost(1024),
+            file_size: Limit::Unlimited,
+            scratch: 64 << 20,
+            output: Limit::AtMost(10 << 20),
+            ..ResourceLimits::default()
+        };
+        wanted.require.extend([
+            Property::TotalMemory,
+            Property::ProcessCount,
+            Property::Processors,
+            Property::NoSpawn,
+        ]);
+        wanted.spawn = Spawn::Threads;
+        let set = [
+            ("HOME", "/tmp"),
+            ("TMPDIR", "/tmp"),
+            ("LANG", "C.UTF-8"),
+            ("ISCL_SKILL_NAME", "example-transfer-skill"),
+        ];
+        wanted.environment.set = set.map(|(name, value)| (name.into(), value.into())).into();
+        assert_eq!(run.spec, wanted);
+        assert!(
+            plan(
+                &run.spec,
+                &facts(EngineFacts { command: vec!["/bin/sh".into()], ..EngineFacts::complete(digest()) })
+            )
+            .is_ok()
+        );
     }
 
     #[test]
@@ -180,19 +180,19 @@ mod tests {
             manifest(64, true).package_run(Engine::Docker, Path::new("/srv/p"), &["x".into()], &pinned());
         let run = run.unwrap();
         let full = || EngineFacts::complete(digest());
-        assert!(crate::plan(&run.spec, &facts(full())).is_ok());
+        assert!(plan(&run.spec, &facts(full())).is_ok());
         for lacking in [
             EngineFacts { bounds_memory: false, ..full() },
             EngineFacts { bounds_processes: false, ..full() },
             EngineFacts { bounds_processors: false, ..full() },
             EngineFacts { filters: false, ..full() },
         ] {
-            assert!(crate::plan(&run.spec, &facts(lacking.clone())).is_err(), "{lacking:?}");
+            assert!(plan(&run.spec, &facts(lacking.clone())).is_err(), "{lacking:?}");
         }
         // The image says none, and nobody else does.
         let run =
             manifest(64, true).package_run(Engine::Docker, Path::new("/srv/p"), &[], &pinned()).unwrap();
-        let refusal = crate::plan(&run.spec, &facts(full())).unwrap_err();
+        let refusal = plan(&run.spec, &facts(full())).unwrap_err();
         assert!(refusal.fix.contains("name a program after `--`"), "{}", refusal.fix);
     }
 

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::field::bytes_of;
 use super::manifest::ContainerManifest;
-use crate::backends::request::is_runtime;
+use stockade_exec_sandbox::ContainerRequest;
 
 /// What a caller decides about a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,7 +115,7 @@ impl ContainerManifest {
         let memory_mb = self.sandbox.memory_mb.max(LEAST_MEMORY_MB);
         let mut docker: Vec<String> = vec!["run".into()];
         if let Some(runtime) = &options.runtime {
-            if !is_runtime(runtime) {
+            if !ContainerRequest::is_runtime(runtime) {
                 return Err(ContainerOptionsError::Runtime);
             }
             docker.extend(["--runtime".to_owned(), runtime.clone()]);

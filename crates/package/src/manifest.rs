@@ -144,7 +144,7 @@ pub(super) mod tests {
     use super::ContainerManifest;
 
     /// A manifest with nothing wrong but its signature.
-    pub(in crate::container) fn sample() -> Value {
+    pub(crate) fn sample() -> Value {
         json!({
             "version": "1",
             "name": "example-transfer-skill",
