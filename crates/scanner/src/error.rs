@@ -31,7 +31,7 @@ pub enum RuleProblem {
         hint: &'static str,
     },
     /// A text exceeds its maximum length.
-    #[error("the {field} has {length} characters, and {max} is the most")]
+    #[error("the {field} has {length} characters; the maximum is {max}")]
     TooLong {
         /// Name of the field.
         field: &'static str,
@@ -41,7 +41,7 @@ pub enum RuleProblem {
         max: usize,
     },
     /// A list has too many entries.
-    #[error("there are {count} {field}, and {max} is the most: split the rule")]
+    #[error("there are {count} {field}; the maximum is {max}: split the rule")]
     TooMany {
         /// Name of the list.
         field: &'static str,

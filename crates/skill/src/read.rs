@@ -255,7 +255,7 @@ impl Reader<'_> {
         };
         let length = text.chars().count();
         if length > most {
-            let message = format_args!("`{}` has {length} characters, and {most} is the most", entry.key);
+            let message = format_args!("`{}` has {length} characters; the maximum is {most}", entry.key);
             self.problem("too-long", node.at, message, "shorten it");
         }
         Some(text.chars().take(MAX_TEXT_CHARS.max(most)).collect())
@@ -305,7 +305,7 @@ impl Reader<'_> {
     fn bounded(&mut self, entry: &TableEntry, mut texts: Vec<String>) -> Vec<String> {
         if texts.len() > MAX_ENTRIES {
             let message =
-                format_args!("`{}` has {} entries, and {MAX_ENTRIES} is the most", entry.key, texts.len());
+                format_args!("`{}` has {} entries; the maximum is {MAX_ENTRIES}", entry.key, texts.len());
             self.problem("too-long", entry.at, message, "shorten it");
             texts.truncate(MAX_ENTRIES);
         }

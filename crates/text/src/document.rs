@@ -173,7 +173,7 @@ fn is_fraction(number: &str) -> bool {
 /// repeats a key in one table. Two parsers may choose different values for a repeated key.
 pub fn parse(text: &str, format: Format, max_bytes: usize) -> Result<Node, DocumentError> {
     if text.len() > max_bytes {
-        let reason = format!("it has {} bytes, and {max_bytes} is the most", text.len());
+        let reason = format!("it has {} bytes; the maximum is {max_bytes}", text.len());
         return Err(DocumentError { at: TextPosition::START, reason });
     }
     match format {
@@ -196,7 +196,7 @@ fn broken(at: TextPosition, message: &str) -> DocumentError {
 /// Makes the error for lists and tables that nest too deeply.
 #[cfg(any(feature = "json", feature = "toml"))]
 fn too_deep(at: TextPosition) -> DocumentError {
-    DocumentError { at, reason: format!("lists and tables stand more than {MAX_NESTING} deep in each other") }
+    DocumentError { at, reason: format!("lists and tables are nested more than {MAX_NESTING} levels deep") }
 }
 
 #[cfg(test)]

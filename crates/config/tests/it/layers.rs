@@ -244,7 +244,7 @@ fn files_that_cannot_be_trusted_are_refused() {
     assert!(site.load().unwrap_err().to_string().contains("it is no file"));
     fs::remove_file(&file).unwrap();
     fs::write(&file, "x".repeat(300 << 10)).unwrap();
-    assert!(site.load().unwrap_err().to_string().contains("is the most"));
+    assert!(site.load().unwrap_err().to_string().contains("the maximum is"));
     fs::write(&file, b"\xff\xfe").unwrap();
     assert!(site.load().unwrap_err().to_string().contains("cannot be read"));
 }

@@ -37,13 +37,13 @@ pub enum RuleFileProblem {
         reason: String,
     },
     /// The file exceeds the maximum size.
-    #[error("the file has {bytes} bytes, and {max} is the most: split it", max = super::MAX_RULE_FILE_BYTES)]
+    #[error("the file has {bytes} bytes; the maximum is {max}: split it", max = super::MAX_RULE_FILE_BYTES)]
     TooLarge {
         /// Its size.
         bytes: usize,
     },
     /// The file has too many rules.
-    #[error("the file has {count} rules, and {max} is the most: split it", max = super::MAX_RULES)]
+    #[error("the file has {count} rules; the maximum is {max}: split it", max = super::MAX_RULES)]
     TooManyRules {
         /// Number of rules.
         count: usize,

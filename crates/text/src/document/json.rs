@@ -175,7 +175,7 @@ mod tests {
             ("[01]", "1:3", "invalid number"),
             ("{} {}", "1:4", "trailing characters"),
             ("[\"äöü\", x]", "1:9", "expected value"),
-            (deep.as_str(), "1:38", "lists and tables stand more than 32 deep in each other"),
+            (deep.as_str(), "1:38", "lists and tables are nested more than 32 levels deep"),
         ] {
             let broken = parse(text).unwrap_err();
             assert_eq!((broken.at.to_string().as_str(), broken.reason.as_str()), (position, why), "{text}");

@@ -59,7 +59,7 @@ fn what_is_hostile_is_refused_with_its_position() {
         (Format::Yaml, &lists, "1:"),
         (Format::Json, "{\"a\": 1, \"\\u0061\": 2}", "1:10: duplicate key `a`"),
         (Format::Json, "", "1:1: EOF while parsing a value"),
-        (Format::Json, &lists, "1:33: lists and tables stand more than 32 deep in each other"),
+        (Format::Json, &lists, "1:33: lists and tables are nested more than 32 levels deep"),
         (Format::Toml, "a = 1\na = 2\n", "2:1: duplicate key"),
         (Format::Toml, &format!("a = {lists}"), "1:"),
         (Format::Toml, &dotted, "1:"),
@@ -78,7 +78,7 @@ fn what_is_hostile_is_refused_with_its_position() {
 fn what_is_too_long_is_not_read() {
     for format in [Format::Json, Format::Toml, Format::Yaml] {
         let error = parse("{ nothing of any format", format, 7).unwrap_err();
-        assert_eq!(error.to_string(), "1:1: it has 23 bytes, and 7 is the most");
+        assert_eq!(error.to_string(), "1:1: it has 23 bytes; the maximum is 7");
     }
 }
 
