@@ -20,9 +20,9 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 
 use crate::host::ProtectedEntry;
+use crate::quarantined::{LeftBy, Quarantined};
 use crate::sweep::{Before, Company, Maker, moment, sweep, whole};
 use crate::workspace::roots::Root;
-use crate::{LeftBy, Quarantined};
 use record::{read, record};
 
 /// Longest file that is read, and the most that are looked at.

@@ -68,6 +68,7 @@ mod protect;
 mod provider;
 #[cfg(target_os = "linux")]
 mod quarantine;
+mod quarantined;
 mod reach;
 mod refusal;
 #[cfg(any(feature = "e2b", feature = "kube"))]
@@ -133,6 +134,7 @@ pub use provider::{AddedBackend, Offer, Provider, Sees};
 pub use quarantine::{
     HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore, remove_tree,
 };
+pub use quarantined::{LeftBy, Quarantined};
 pub use refusal::{Refusal, SandboxRule, What};
 #[cfg(target_os = "linux")]
 pub use review::{
@@ -161,37 +163,3 @@ pub use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
 pub use stockade_handoff::{HandedListeners, find_program, helper_command};
 #[cfg(target_os = "linux")]
 pub use tiers::{Held, tier_table};
-
-/// Something that was found under a protected name after a command, and where it was put.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Quarantined {
-    /// Where it was found, below the workspace; in full, where that is another folder.
-    pub path: std::path::PathBuf,
-    /// Where it is now; nothing if it could not be moved.
-    pub moved_to: Option<std::path::PathBuf>,
-    /// What it is called in quarantine; nothing if it could not be moved, or nobody could write down where it lay.
-    pub id: Option<String>,
-    /// Which command left it there.
-    pub left_by: LeftBy,
-}
-
-/// Which command left something under a protected name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LeftBy {
-    /// The command that has just ended.
-    ThisCommand,
-    /// An earlier one: whoever ran it was killed before it could look, so that this is done before the next one.
-    EarlierCommand,
-}
-
-impl LeftBy {
-    /// Its stable name, for machines.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::ThisCommand => "this-command",
-            Self::EarlierCommand => "earlier-command",
-        }
-    }
-}

@@ -20,7 +20,7 @@ pub struct Outcome {
     /// What it was refused, if it failed, by what it asked the kernel for and by the limits that it ran into.
     pub denials: Vec<crate::Denial>,
     /// What was found under a protected name afterwards, and where it was put.
-    pub quarantine: Vec<crate::Quarantined>,
+    pub quarantine: Vec<crate::quarantined::Quarantined>,
     /// What had been in quarantine before and was dropped: there is room for so much, and for so long.
     pub quarantine_dropped: Vec<DroppedGroup>,
     /// Files that other programs or agents obey, and that are not as they were before: made, written or removed. Also new links
@@ -57,7 +57,8 @@ impl Outcome {
     /// something that runs programs outside of the sandbox, or a link that does harm. Nobody is to take that for success.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
-        let left = self.quarantine.iter().any(|found| found.left_by == crate::LeftBy::ThisCommand);
+        let left =
+            self.quarantine.iter().any(|found| found.left_by == crate::quarantined::LeftBy::ThisCommand);
         if left || self.changed.iter().any(|changed| changed.is_harmful) {
             return LEFT_TO_RUN;
         }
@@ -242,7 +243,7 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{LeftBy, Quarantined};
+    use crate::quarantined::{LeftBy, Quarantined};
 
     #[test]
     fn what_a_command_left_changes_the_code_and_what_an_earlier_one_left_does_not() {

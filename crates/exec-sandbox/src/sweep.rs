@@ -14,11 +14,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::Quarantined;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::known_links::KnownLinks;
 use crate::outcome::{Changed, DroppedGroup};
 use crate::quarantine::Taker;
+use crate::quarantined::Quarantined;
 use crate::workspace::links::{Astray, astray};
 use crate::workspace::roots::Root;
 use crate::workspace::targets::lying_at;

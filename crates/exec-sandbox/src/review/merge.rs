@@ -29,7 +29,7 @@ use super::layer::{ReviewLayer, Settled};
 use super::manifest::Manifest;
 use super::select::{ChangeSelection, Changes, Chosen, Conflict, to_apply, to_undo};
 use super::store::ReviewStore;
-use crate::Quarantined;
+use crate::quarantined::Quarantined;
 
 /// What came of applying or undoing changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,13 +2,13 @@
 //! still is.
 
 use super::{RunControl, RunError, Streams, run_once};
-use crate::Quarantined;
 use crate::choices::{OnUnavailable, SandboxBackend};
 use crate::host::HostFacts;
 use crate::journal;
 use crate::outcome::Outcome;
 use crate::plan::{Plan, plan};
 use crate::provider::Provider;
+use crate::quarantined::Quarantined;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::SandboxSpec;
 

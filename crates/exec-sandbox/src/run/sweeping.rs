@@ -8,13 +8,14 @@ use crate::choices::ReviewMode;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{FileIdentity, ProtectedEntry};
 use crate::journal::{self, Journal, Kept};
+use crate::outcome::Changed;
 use crate::plan::Plan;
 use crate::quarantine::as_text;
+use crate::quarantined::Quarantined;
 use crate::spec::Protection;
 use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
 use crate::workspace::links::strays_in;
 use crate::workspace::roots::roots;
-use crate::{Changed, Quarantined};
 
 /// What is swept after a command, written down before it.
 pub(super) struct Sweeping {

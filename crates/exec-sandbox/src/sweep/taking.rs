@@ -13,9 +13,9 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, chmod, fstat, openat2};
 
 use crate::outcome::DroppedGroup;
 use crate::quarantine::{Taken, Taker, Taking};
+use crate::quarantined::{LeftBy, Quarantined};
 use crate::workspace::entry::{Stopped, open_below, open_parent};
 use crate::workspace::links::is_guarded;
-use crate::{LeftBy, Quarantined};
 
 /// How much is listed of what was taken away, and how much of a path.
 const MAX_LISTED: usize = 10_000;

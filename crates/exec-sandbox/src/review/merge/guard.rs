@@ -9,13 +9,13 @@ use std::path::Path;
 use super::journal::{Step, Way};
 use crate::host::{ProtectedEntry, ProtectionMode};
 use crate::journal::{self, Journal, Kept};
+use crate::quarantined::{LeftBy, Quarantined};
 use crate::review::change::{ChangeKind, FileChange};
 use crate::review::judge::{Judged, refuse_if};
 use crate::review::layer::ReviewLayer;
 use crate::sweep::{Before, Company, Maker, sweep};
 use crate::workspace::look;
 use crate::workspace::roots::roots;
-use crate::{LeftBy, Quarantined};
 
 const SINCE: &str = "other programs obey it now, and did not when the command was over";
 const SINCE_BEGUN: &str = "other programs obey it now, and did not when the command began";
