@@ -4,12 +4,13 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use stockade_guard::admission::ToolResult;
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{SandboxMode, Stream, Streams};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session, ToolResult};
+use stockade_guard::{Decision, GuardError, Ran, RunAnswer, Session};
 use stockade_text::escape;
 
 use crate::failure::{Failure, with_causes};

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use stockade_guard::admission::{FileOptions, FileScan, Source, read_text};
 use stockade_guard::scanner::Finding;
-use stockade_guard::{FileOptions, FileScan, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;
 use crate::suppressions::sha256;
-use stockade_guard::scan_report::{SetAsideKind, SetAsideRow};
+use stockade_guard::admission::scan_report::{SetAsideKind, SetAsideRow};
 
 /// The most bytes of a file of what is known.
 const MAX_BYTES: usize = 64 << 20;
@@ -132,7 +132,7 @@ fn fingerprint(path: &Path, digest: &str, finding: &Finding<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade_guard::scan_bytes;
+    use stockade_guard::admission::scan_bytes;
     use stockade_guard::scanner::{ScanOptions, Scanner};
 
     fn scanned<R>(path: &str, text: &str, look: impl Fn(FileScan<'_>) -> R) -> R {

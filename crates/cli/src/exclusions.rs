@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use stockade_guard::{EntryKind, FileOptions, Source, read_text};
+use stockade_guard::admission::{EntryKind, FileOptions, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;

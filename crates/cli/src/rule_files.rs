@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
+use stockade_guard::admission::{FileOptions, Source, read_text};
 use stockade_guard::config::ConfigSources;
 use stockade_guard::scanner::{
     MAX_RULE_FILE_BYTES, RuleBuf, RuleError, RuleFile, RuleFileError, RuleFormat, Scanner,
 };
-use stockade_guard::{FileOptions, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;

@@ -9,6 +9,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use stockade_guard::admission::{Authorization, SkillSource};
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::Streams;
@@ -17,9 +18,7 @@ use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, PermissionDecision, Reply, ToolCatalog};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{
-    Authorization, Guard, GuardError, GuardOptions, RunAnswer, Session, SessionOptions, SkillSource,
-};
+use stockade_guard::{Guard, GuardError, GuardOptions, RunAnswer, Session, SessionOptions};
 
 /// What a model may say.
 #[derive(Debug, Clone, Copy)]

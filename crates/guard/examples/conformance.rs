@@ -19,11 +19,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use stockade_guard::Resolver;
+use stockade_guard::admission::{Authorization, Granted, PathGuard, PathRequest};
 use stockade_guard::policy::access::{Policy, PolicyDecision, Position, RunState};
 use stockade_guard::policy::{
     Access, AccessRequest, Answer, Caller, PermissionDecision, Reply, SandboxConfig, Verdict,
 };
-use stockade_guard::{Authorization, Granted, PathGuard, PathRequest, Resolver};
 
 /// Rows that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[

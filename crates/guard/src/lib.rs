@@ -1,9 +1,8 @@
 //! Composes the layers of stockade and does the I/O that they refuse to do.
 //!
-//! Files, skills and packages of strangers come in through [`admission`], whose names are here too: [`scan_files()`], `admit`
-//! and the module `container`.
+//! Untrusted files, skills and packages come in through [`admission`].
 //!
-//! Paths that a tool asks for are opened by the [`PathGuard`] of [`admission`], so that what was authorised is what is open.
+//! Paths that a tool asks for are opened by the [`PathGuard`](admission::PathGuard) of [`admission`], so that what was authorised is what is open.
 //!
 //! Limits of the agents are kept across restarts in a `SqliteStore`, or shared by machines in a `RedisStore`.
 //!
@@ -70,22 +69,7 @@ pub use session::{
 pub use session::{GraphRun, PendingRun, Ran, RunAnswer, RunPlace, WouldRun};
 #[cfg(feature = "container")]
 pub use stockade_admission::container;
-pub use stockade_admission::{
-    self as admission, Authorization, FileScan, Granted, Judgement, PathGuard, PathRequest, decide_on_disk,
-    scan_bytes, scan_files, scan_files_except, scanner, syntax_of,
-};
-#[cfg(feature = "skills")]
-pub use stockade_admission::{
-    Admission, AdmitOptions, Dialect, LoadedSkill, NotLocked, OnCritical, ProblemLevel, Reading, SkillDrift,
-    SkillFinding, SkillFolders, SkillLock, SkillManifest, SkillProblem, SkillReport, SkillSource, Surface,
-    SurfaceKind, admit, check_scanner, find_skills, read_manifest, scan_report,
-};
-#[cfg(all(feature = "audit", feature = "config"))]
-pub use stockade_admission::{
-    AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion, ListedAnswer,
-};
-#[cfg(feature = "extract")]
-pub use stockade_admission::{ToolResult, admit_result};
+pub use stockade_admission::{self as admission, scanner};
 #[cfg(feature = "audit")]
 pub use stockade_audit as audit;
 pub use stockade_command::{self as command, AgentCommands};
@@ -95,7 +79,7 @@ pub use stockade_config as config;
 pub use stockade_egress as egress;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
-pub use stockade_files::{Coverage, EntryKind, FileOptions, Gap, Resolver, Source, TextFile, read_text};
+pub use stockade_files::Resolver;
 pub use stockade_limits as limits;
 #[cfg(all(feature = "config", target_os = "linux"))]
 pub use stockade_model_cli as driven;

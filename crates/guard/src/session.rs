@@ -98,7 +98,7 @@ pub struct Session {
     trail: AuditTrail,
     held: at_once::HeldRecords,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    answers: Arc<crate::CommandAnswers>,
+    answers: Arc<stockade_admission::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     bounds: bounds::CommandBounds,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -166,7 +166,10 @@ impl Session {
             trail,
             held: at_once::HeldRecords::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
-            answers: Arc::new(crate::CommandAnswers::new(crate::AnswerTerms::default(), None)),
+            answers: Arc::new(stockade_admission::CommandAnswers::new(
+                stockade_admission::AnswerTerms::default(),
+                None,
+            )),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             bounds: bounds::CommandBounds::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -208,6 +211,12 @@ impl Session {
     #[must_use]
     pub const fn tools(&self) -> &ToolPolicy {
         &self.tools
+    }
+
+    /// Returns how long answers to commands are kept by the configuration.
+    #[must_use]
+    pub fn answer_terms(&self) -> stockade_admission::AnswerTerms {
+        crate::guard::answer_terms(self.guard.config())
     }
 
     /// Lets a skill in, or turns it away. The configuration says how bad each rule of the scanner is.

@@ -6,14 +6,13 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_guard::admission::{AskedCommand, decide_on_disk};
 use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{CommandContext, CommandDecision, Effect};
 use stockade_guard::config::{Config, ConfigSources, Isolation};
 use stockade_guard::exec::SandboxMode;
 use stockade_guard::policy::{Access, ToolCatalog, ToolPolicyConfig};
-use stockade_guard::{
-    AskedCommand, Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session, decide_on_disk,
-};
+use stockade_guard::{Decision, DecisionLayer, Guard, GuardError, GuardOptions, Session};
 
 use super::answer::{HookVerdict, is_shown_whole};
 use super::call::{Origin, ToolCall};

@@ -1,9 +1,9 @@
 //! What a tool has brought back, before the model sees it: its profile, the sanitizer and the scanner.
 
 use serde_json::{Value, json};
+use stockade_guard::admission::{ToolResult, admit_result};
 use stockade_guard::output::{ProfileOverride, SourceProfile, resolve_source};
 use stockade_guard::scanner::{Scanner, Severity};
-use stockade_guard::{ToolResult, admit_result};
 
 use super::answer::Said;
 use super::call::ToolCall;

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use stockade_guard::admission::{Authorization, PathRequest};
 use stockade_guard::policy::{Access, Caller};
-use stockade_guard::{Authorization, PathRequest};
 
 use super::answer::HookVerdict;
 use super::call::{Origin, ToolCall};

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use stockade_guard::admit_result;
+use stockade_guard::admission::admit_result;
 use stockade_guard::audit::{AuditEvent, EventKind, Recorded, field};
 use stockade_guard::output::{ProfileOverride, resolve_source};
 use stockade_guard::scanner::Scanner;

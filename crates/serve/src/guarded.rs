@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
+use stockade_guard::admission::{AnswerTerms, CommandAnswers};
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::UnknownAgent;
 use stockade_guard::limits::store::LimitStore;
 use stockade_guard::policy::{SandboxConfig, ToolCatalog};
 use stockade_guard::{
-    AnswerTerms, CommandAnswers, Decision, Guard, GuardCacheError, GuardError, Narrowing, Session,
-    SessionOptions, open_limit_store,
+    Decision, Guard, GuardCacheError, GuardError, Narrowing, Session, SessionOptions, open_limit_store,
 };
 
 use super::bounds::{MAX_SAID, at_most};

@@ -15,12 +15,13 @@ use crate::operator_rules::OperatorRules;
 use crate::pool::{self, Pool};
 use crate::sessions::{self, Sessions};
 use crate::{ending, scanner};
+use stockade_guard::GuardCache;
+use stockade_guard::admission::{AnswerStore, AnswerTerms, CommandAnswers};
 use stockade_guard::audit::Unrecorded;
 use stockade_guard::config::{AuditConfig, Config, ConfigSources};
 #[cfg(target_os = "linux")]
 use stockade_guard::exec::SandboxPool;
 use stockade_guard::limits::store::LimitStore;
-use stockade_guard::{AnswerStore, AnswerTerms, CommandAnswers, GuardCache};
 
 /// How many sandboxes are made beforehand: an agent runs one command after the other, and each that waits takes memory.
 #[cfg(target_os = "linux")]

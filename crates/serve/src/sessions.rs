@@ -6,13 +6,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
+use stockade_guard::Call;
+use stockade_guard::admission::{CommandAnswers, PathGuard};
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::{
     AgentLimits, CallPermit, CallRefusal, CallVerdict, MemoryStore, SharedLimits,
 };
 use stockade_guard::policy::SandboxConfig;
-use stockade_guard::{Call, CommandAnswers, PathGuard};
 
 use super::fault::{self, Fault};
 use super::guarded::{Guarded, Wish};

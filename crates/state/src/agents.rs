@@ -3,13 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use stockade_guard::admission::{AnswerStore, AnswerTerms, CommandAnswers};
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{
-    AnswerStore, AnswerTerms, CommandAnswers, Guard, GuardError, GuardOptions, LazyLimitStore, Session,
-    SessionOptions,
-};
+use stockade_guard::{Guard, GuardError, GuardOptions, LazyLimitStore, Session, SessionOptions};
 
 /// Reads the name of an agent.
 ///

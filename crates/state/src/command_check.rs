@@ -4,9 +4,9 @@
 //! it reads. So what is denied is refused at every door. What would be asked about was typed by a person, or sent by a program
 //! that answers for itself.
 
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::shell::ReadOptions;
 use stockade_guard::command::{CommandContext, CommandDecision, CommandPolicy, Effect};
-use stockade_guard::decide_on_disk;
 use stockade_guard::exec::SandboxSpec;
 
 /// Returns why a command is denied, if it is.

@@ -4,13 +4,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use stockade_guard::AgentCommands;
+use stockade_guard::admission::{FileOptions, Source, read_text};
 use stockade_guard::command::Cause;
 use stockade_guard::command::rules::{
     CommandRuleFile, CommandRuleFileError, CommandRuleFormat, MAX_COMMAND_RULE_FILE_BYTES,
 };
 use stockade_guard::command::{CommandDefaults, CommandPolicy, CommandRule, CommandRuleError, Layer};
 use stockade_guard::config::{AgentConfig, Config, ConfigError, ConfigRule, ConfigSources};
-use stockade_guard::{AgentCommands, FileOptions, Source, read_text};
 use stockade_text::escape_path;
 
 use crate::StateError;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use stockade_guard::command::{CommandDecision, Effect};
-use stockade_guard::{
+use stockade_guard::admission::{
     AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion,
 };
+use stockade_guard::command::{CommandDecision, Effect};
 
 use stockade_text::with_causes;
 

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use stockade_guard::admission::{
+    AnsweredCommand, AskedCommand, FileOptions, Source, decide_on_disk, read_text,
+};
 use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{Cause, CommandContext, CommandDecision, Effect, Suggestion};
 use stockade_guard::config::Config;
-use stockade_guard::{
-    AnsweredCommand, AskedCommand, EvaluatedFor, FileOptions, Source, decide_on_disk, evaluation_event,
-    read_text,
-};
+use stockade_guard::{EvaluatedFor, evaluation_event};
 
 use crate::args::Format;
 use crate::exit::Exit;

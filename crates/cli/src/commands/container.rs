@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use stockade_guard::admission::{FileOptions, Source, TextFile, read_text};
 use stockade_guard::container::{
     ContainerOptions, PackageError, PackageOptions, check_package, parse_manifest,
 };
-use stockade_guard::{FileOptions, Source, TextFile, read_text};
 use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};

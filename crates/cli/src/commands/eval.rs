@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use stockade_guard::admission::{FileOptions, Source, read_text};
 use stockade_guard::eval::{Data, ErrorKind, EvalError, EvalLimits};
-use stockade_guard::{FileOptions, Source, read_text};
 use stockade_text::{escape, escape_lines, escape_path};
 
 use crate::args::{Format, HELP};

@@ -21,6 +21,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use stockade_guard::command::CommandPolicy;
 use stockade_guard::command::shell::quote_argv;
@@ -28,7 +29,7 @@ use stockade_guard::exec::{
     EXIT_CODES, End, HomeView, Input, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode,
     RunError, SandboxBackend, SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
 };
-use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 use units::{duration, memory, size};
 pub(super) use wish::{existing, variables};
 

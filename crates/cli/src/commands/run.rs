@@ -5,9 +5,10 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use stockade_guard::admission::{Admission, AdmitOptions, OnCritical, SkillSource, ToolResult};
 use stockade_guard::exec::{Input, ReviewMode, SandboxMode, Signals, Stream, Streams};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Admission, AdmitOptions, Decision, OnCritical, Ran, SkillSource, ToolResult};
+use stockade_guard::{Decision, Ran};
 use stockade_text::{escape, escape_path};
 
 use super::exec::{self, document, report};

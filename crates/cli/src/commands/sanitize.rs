@@ -8,8 +8,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use stockade_guard::admission::{FileOptions, Source, TextFile, read_text};
 use stockade_guard::sanitize::{DEFAULT_MAX_CHARS, SanitizeOptions, Sanitized, sanitize};
-use stockade_guard::{FileOptions, Source, TextFile, read_text};
 use stockade_text::escape_path;
 
 use crate::args::{Format, HELP};

@@ -9,8 +9,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use stockade_guard::admission::{FileOptions, FileScan, Source, check_scanner, scan_files_except};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{FileOptions, FileScan, Source, check_scanner, scan_files_except};
 
 use crate::args::HELP;
 use crate::baseline::{self, Baseline, KnownFinding};
@@ -24,8 +24,8 @@ use crate::report::fail_on::{self, Unseen};
 use crate::rule_files::Rules;
 use crate::suppressions::Suppressions;
 use page::{Page, Printer};
-use stockade_guard::scan_report::ScanTally;
-use stockade_guard::scan_report::SetAside;
+use stockade_guard::admission::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::SetAside;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,11 +11,12 @@ use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{
+use stockade_guard::admission::{
     Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillLock, SkillReport, SkillSource, Source,
-    admit, admit_options, read_text,
+    admit, read_text,
 };
+use stockade_guard::admit_options;
+use stockade_guard::scanner::Scanner;
 
 use stockade_text::escape_path;
 

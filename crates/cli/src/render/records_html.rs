@@ -6,7 +6,7 @@ use super::html::bars::{Bar, Bars};
 use super::html::timeline::figure;
 use super::html::{END, Number, Tone, head, numbers, section, text};
 use crate::report::record_tally::{RecordTally, Refusal};
-use stockade_guard::scan_report::Counted;
+use stockade_guard::admission::scan_report::Counted;
 
 /// The tones and names of what was decided, in the order of its counts.
 const OUTCOMES: [(Tone, &str); 3] =

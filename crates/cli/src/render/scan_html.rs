@@ -1,15 +1,15 @@
 //! The answer of `scan` as a page for a browser. It is written as the files come, so the sums stand behind the findings; the style shows
 //! them first, and a link at the top leads there.
 
+use stockade_guard::admission::{Coverage, FileScan};
 use stockade_guard::scanner::{Finding, Severity, TextView};
-use stockade_guard::{Coverage, FileScan};
 use stockade_text::escape_path;
 
 use super::html::bars::{Bar, Bars};
 use super::html::{self, END, Number, Tone, numbers, section, text};
 use super::snippet::Snippet;
-use stockade_guard::scan_report::SetAside;
-use stockade_guard::scan_report::{Gaps, ScanTally, Surfaces};
+use stockade_guard::admission::scan_report::SetAside;
+use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 
 /// Paths that are listed by name in each list. Programs find all of them in the JSON.
 const LISTED: usize = 50;

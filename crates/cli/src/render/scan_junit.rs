@@ -1,11 +1,11 @@
 //! The answer of `scan` as a report of tests: one test for each file, which fails where something was found.
 
-use stockade_guard::{Coverage, FileScan};
+use stockade_guard::admission::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
 
 use crate::report::fail_on::FailOn;
-use stockade_guard::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::ScanTally;
 
 /// How the document begins. The tests follow.
 pub(crate) const HEAD: &str =

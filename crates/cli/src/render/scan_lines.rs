@@ -1,15 +1,15 @@
 //! The answer of `scan` as lines: of JSON for programs that read along, and of commands for GitHub's workflows.
 
 use serde::Serialize;
+use stockade_guard::admission::{Coverage, FileScan};
 use stockade_guard::scanner::Severity;
-use stockade_guard::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
 
-use stockade_guard::scan_report::ScanTally;
-use stockade_guard::scan_report::SetAsideRow;
-use stockade_guard::scan_report::path_text;
-use stockade_guard::scan_report::{FindingRow, ScanSummary};
+use stockade_guard::admission::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::SetAsideRow;
+use stockade_guard::admission::scan_report::path_text;
+use stockade_guard::admission::scan_report::{FindingRow, ScanSummary};
 use stockade_text::to_printable_json;
 
 /// Returns the findings of one file as lines of JSON.

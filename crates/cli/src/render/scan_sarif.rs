@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use stockade_guard::FileScan;
+use stockade_guard::admission::FileScan;
 use stockade_guard::scanner::{Finding, RuleBuf, RuleChange, Scanner, Severity};
 
-use stockade_guard::scan_report::{GapRow, Gaps, ScanTally};
+use stockade_guard::admission::scan_report::{GapRow, Gaps, ScanTally};
 use stockade_text::to_printable_json;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
+use stockade_guard::admission::{Coverage, FileScan};
 use stockade_guard::scanner::{Finding, Severity, TextView};
-use stockade_guard::{Coverage, FileScan};
 
 use stockade_text::{escape, escape_path};
 
 use super::snippet::Snippet;
 use super::style::Styles;
-use stockade_guard::scan_report::SetAside;
-use stockade_guard::scan_report::{Gaps, ScanTally, Surfaces};
+use stockade_guard::admission::scan_report::SetAside;
+use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 
 /// Files that are listed by name at the end. Programs find all of them in the JSON.
 const LISTED: usize = 10;

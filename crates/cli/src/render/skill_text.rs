@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::{Admission, ProblemLevel, Reading, SkillFinding, SkillProblem, Surface};
+use stockade_guard::admission::{Admission, ProblemLevel, Reading, SkillFinding, SkillProblem, Surface};
 
 use stockade_text::escape;
 

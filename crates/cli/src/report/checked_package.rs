@@ -1,7 +1,7 @@
 //! What was found out about a package for containers.
 
 use serde::Serialize;
-use stockade_guard::SkillFinding;
+use stockade_guard::admission::SkillFinding;
 use stockade_guard::container::{ContainerManifest, ManifestProblem, PackageProblem, PackageReport};
 
 /// What was found out about a package, or about a manifest alone.

@@ -1,7 +1,7 @@
 //! Which findings make a scan fail, and with which exit code it ends.
 
 use clap::ValueEnum;
-use stockade_guard::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::ScanTally;
 use stockade_guard::scanner::Severity;
 
 use crate::exit::Exit;

@@ -6,7 +6,7 @@ use stockade_guard::audit::{AuditRecord, EventKind, Timestamp};
 
 use super::record_facts::{about, detail};
 use super::timeline::Timeline;
-use stockade_guard::scan_report::Counted;
+use stockade_guard::admission::scan_report::Counted;
 
 /// The most refusals that are shown one by one: the newest.
 const MAX_REFUSED: usize = 100;

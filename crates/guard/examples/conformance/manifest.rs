@@ -1,12 +1,12 @@
 //! `comis-manifest.json`: heads of skills in the dialect of Comis.
 
 use serde_json::{Map, Value, json};
+use stockade_guard::admission::{
+    Admission, AdmitOptions, Dialect, LoadedSkill, ProblemLevel, SkillManifest, SkillSource, admit,
+};
 use stockade_guard::policy::SkillTools;
 use stockade_guard::policy::tools::SkillTool;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{
-    Admission, AdmitOptions, Dialect, LoadedSkill, ProblemLevel, SkillManifest, SkillSource, admit,
-};
 
 /// One row: whether the skill is let in, and what its head is read as.
 pub(super) fn row(row: &Value) -> Option<Result<(), String>> {

@@ -9,8 +9,7 @@ use stockade_policy::{PermissionDecision, Reply};
 
 use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};
-use crate::guard::answer_terms;
-use crate::{AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
+use stockade_admission::{AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
 impl Session {
     /// Uses the answers of others too, or keeps those of this session for later ones. By itself, a session remembers its own.
@@ -71,11 +70,5 @@ impl Session {
             Some(question) => Ok(self.answers.recall_within(question, self.answer_terms())?),
             None => Ok(None),
         }
-    }
-
-    /// Returns how long answers hold by the configuration.
-    #[must_use]
-    pub fn answer_terms(&self) -> AnswerTerms {
-        answer_terms(self.guard.config())
     }
 }

@@ -8,9 +8,9 @@ use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
 use super::search_path;
 use super::start::{Found, look};
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
-use crate::CommandQuestion;
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
 use crate::runner::{PreparedRun, RunReport};
+use stockade_admission::CommandQuestion;
 use stockade_config::{ExecConfig, Isolation};
 
 /// What came of a command.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use stockade_guard::admission::{AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion};
 use stockade_guard::command::answers::CommandAnswer::{
     self, Allow, AllowAlways, AllowSession, Deny, DenySession,
 };
@@ -16,7 +17,6 @@ use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{
     CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
-use stockade_guard::{AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion};
 
 const HOUR: u64 = 3600;
 

@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use stockade_guard::admission::SkillSource;
 use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::exec::{End, Streams};
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions, SkillSource};
+use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions};
 
 struct Site {
     folder: tempfile::TempDir,

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use stockade_guard::admission::SkillSource;
 use stockade_guard::audit::{AuditOptions, AuditQuery, AuditTrail};
 use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
@@ -13,7 +14,7 @@ use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, Session, SessionOptions, SkillSource};
+use stockade_guard::{DecisionLayer, Guard, GuardError, GuardOptions, Session, SessionOptions};
 
 struct Site {
     folder: tempfile::TempDir,

@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use stockade_exec_sandbox::{HostFacts, ProtectionMode, SandboxSpec, plan, probe};
+use stockade_guard::Resolver;
+use stockade_guard::admission::{
+    AdmitOptions, Authorization, PathGuard, PathRequest, SkillSource, SurfaceKind, admit,
+};
 use stockade_guard::command::hazards::{Floor, all_hazards};
 use stockade_guard::command::shell::{ReadOptions, Script};
 use stockade_guard::policy::{Access, Caller, SandboxConfig};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{
-    AdmitOptions, Authorization, PathGuard, PathRequest, Resolver, SkillSource, SurfaceKind, admit,
-};
 use stockade_names::{Kind, Name, Read, SandboxView, Scope, Tools, Write, names};
 
 /// Every path of the table, with a letter where it has a star.

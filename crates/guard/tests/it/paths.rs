@@ -9,9 +9,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use stockade_guard::Resolver;
+use stockade_guard::admission::{Authorization, PathGuard, PathRequest};
 use stockade_guard::policy::paths::{HardLinks, PathPolicy, Preset, ResolveError};
 use stockade_guard::policy::{Access, Answer, Caller, PathFacts, Reply, SandboxConfig};
-use stockade_guard::{Authorization, PathGuard, PathRequest, Resolver};
 
 const RESOLVERS: [Resolver; 2] = [Resolver::Kernel, Resolver::Walk];
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use stockade_command::{CommandContext, CommandPolicy, Effect};
-use stockade_guard::decide_on_disk;
+use stockade_guard::admission::decide_on_disk;
 
 fn effect(folder: &Path, text: &str) -> Effect {
     let policy = CommandPolicy::builtin();

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::admission::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
 use stockade_guard::command::answers::CommandAnswer;
-use stockade_guard::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::exec::{
     Cancellation, End, Input, Limit, RunControl, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams,
 };
-use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport, ToolResult};
+use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use streamed::Streamed;
 

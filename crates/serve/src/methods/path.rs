@@ -8,14 +8,13 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use stockade_guard::admission::{Authorization, Judgement, PathGuard, PathRequest};
 use stockade_guard::audit::field;
 use stockade_guard::policy::access::{ChainChange, Operation, Policy, Position, RunState};
 use stockade_guard::policy::{
     Access, Ask, Caller, PermissionDecision, Reply, SandboxConfig, Verdict, Violation,
 };
-use stockade_guard::{
-    Authorization, EvaluatedFor, Judgement, PathGuard, PathRequest, Resolver, path_evaluation_event,
-};
+use stockade_guard::{EvaluatedFor, Resolver, path_evaluation_event};
 
 use super::trail::evaluated;
 use super::{AskedBy, Json, Lane, Parameters};

@@ -6,16 +6,18 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use stockade_guard::admission::{
+    Coverage, FileOptions, Source, check_scanner, scan_bytes, scan_files, syntax_of,
+};
 use stockade_guard::scanner::{Deobfuscate, RuleFile, RuleFormat, ScanOptions, ScanReport, Scanner};
-use stockade_guard::{Coverage, FileOptions, Source, check_scanner, scan_bytes, scan_files, syntax_of};
 
 use super::{AskedBy, Json, Lane, Parameters, bytes_of};
 use crate::Server;
 use crate::bounds::{MAX_SCANNED, at_most};
 use crate::fault::Fault;
-use stockade_guard::scan_report::ScanTally;
-use stockade_guard::scan_report::{JSON_HEAD, findings_json, summary_json};
-use stockade_guard::scan_report::{SetAside, SetAsideRow};
+use stockade_guard::admission::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::{JSON_HEAD, findings_json, summary_json};
+use stockade_guard::admission::scan_report::{SetAside, SetAsideRow};
 
 /// The most bytes of a bundle's answer that are findings. What goes beyond makes it truncated.
 const MAX_FINDINGS: usize = 8 << 20;

@@ -11,8 +11,9 @@ use stockade_guard::limits::breaker::BreakerSettings;
 use stockade_guard::limits::budget::{Allowance, BudgetLimits};
 use stockade_guard::limits::store::AgentLimits;
 
+use stockade_guard::Narrowing;
+use stockade_guard::admission::{AnswerTerms, CommandAnswers};
 use stockade_guard::policy::{SandboxConfig, ToolCatalog, ToolPolicyConfig};
-use stockade_guard::{AnswerTerms, CommandAnswers, Narrowing};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;

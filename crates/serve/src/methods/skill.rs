@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stockade_guard::policy::SkillTools;
-use stockade_guard::scanner::Scanner;
-use stockade_guard::{
+use stockade_guard::admission::{
     Admission, AdmitOptions, Dialect, OnCritical, ProblemLevel, SkillFinding, SkillManifest, SkillProblem,
     SkillReport, SkillSource, Surface, admit,
 };
+use stockade_guard::policy::SkillTools;
+use stockade_guard::scanner::Scanner;
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;

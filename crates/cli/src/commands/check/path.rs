@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use stockade_guard::Resolver;
+use stockade_guard::admission::PathGuard;
 use stockade_guard::policy::access::Fix;
 use stockade_guard::policy::paths::{PathPolicy, Preset};
 use stockade_guard::policy::{self, Access, AccessRequest, Caller, PathFacts, SandboxConfig, Verdict};
-use stockade_guard::{PathGuard, Resolver};
 use stockade_text::escape_path;
 
 use super::{Answer, Decision};

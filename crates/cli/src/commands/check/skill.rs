@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use stockade_guard::admission::{Dialect, FileOptions, ProblemLevel, Source, read_manifest, read_text};
 use stockade_guard::policy::SkillTools;
-use stockade_guard::{Dialect, FileOptions, ProblemLevel, Source, read_manifest, read_text};
 use stockade_text::escape_path;
 
 use crate::failure::Failure;

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde::Serialize;
+use stockade_guard::admission::ToolResult;
 use stockade_guard::egress::Observed;
 use stockade_guard::exec::{Denial, End, Enforcement, Outcome, Plan};
-use stockade_guard::{Decision, RunReport, ToolResult, network_held};
+use stockade_guard::{Decision, RunReport, network_held};
 
 use super::hidden_programs;
 use stockade_state::changes::ReviewOutcome;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use clap::ArgGroup;
 use serde::Serialize;
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::rules::{CommandPattern, CommandRuleFileProblem, CommandRuleProblem};
 use stockade_guard::command::{CommandRule, Effect};
-use stockade_guard::decide_on_disk;
 use stockade_text::{escape, nearest};
 
 use super::target::TargetArgs;

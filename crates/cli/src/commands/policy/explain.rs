@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use serde::Serialize;
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::{ConsideredRule, Part};
-use stockade_guard::decide_on_disk;
 
 use super::listed::RulesFrom;
 use crate::args::Format;

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use stockade_guard::admission::{FileOptions, Source, read_text};
 use stockade_guard::command::rules::ImportedRules;
 use stockade_guard::command::{CommandRule, Effect, Layer};
-use stockade_guard::{FileOptions, Source, read_text};
 use stockade_text::{escape, escape_path};
 
 use super::listed::RulesFrom;

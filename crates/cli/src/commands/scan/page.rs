@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use stockade_guard::FileScan;
+use stockade_guard::admission::FileScan;
 use stockade_guard::scanner::Scanner;
 
 use super::ScanFormat;
@@ -11,9 +11,9 @@ use crate::output::Output;
 use crate::render::style::Styles;
 use crate::render::{scan_html, scan_junit, scan_lines, scan_sarif, scan_text};
 use crate::report::fail_on::FailOn;
-use stockade_guard::scan_report::ScanTally;
-use stockade_guard::scan_report::{JSON_HEAD, findings_json, summary_json};
-use stockade_guard::scan_report::{SetAside, SetAsideRow};
+use stockade_guard::admission::scan_report::ScanTally;
+use stockade_guard::admission::scan_report::{JSON_HEAD, findings_json, summary_json};
+use stockade_guard::admission::scan_report::{SetAside, SetAsideRow};
 
 /// How each file is printed.
 #[derive(Debug, Clone, Copy)]

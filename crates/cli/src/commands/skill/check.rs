@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use stockade_guard::{Admission, FileOptions, SkillFolders, SkillSource, admit, find_skills};
+use stockade_guard::admission::{Admission, FileOptions, SkillFolders, SkillSource, admit, find_skills};
 use stockade_text::{escape, escape_path};
 
 use super::{Door, row};

@@ -6,10 +6,9 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use stockade_guard::admission::{AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion};
 use stockade_guard::command::{Cause, CommandDecision, Effect, Part, Suggestion};
-use stockade_guard::{
-    AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion, EvaluatedFor, Session, evaluation_event,
-};
+use stockade_guard::{EvaluatedFor, Session, evaluation_event};
 
 use super::super::answers::{self, AnsweredBy, Reply, Said};
 use super::super::trail::evaluated;

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
+use stockade_guard::Session;
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::Suggestion;
 use stockade_guard::command::shell::{ReadOptions, Shell, quote_argv};
 use stockade_guard::command::{CommandContext, CommandDecision};
-use stockade_guard::{Session, decide_on_disk};
 
 use super::ShellName;
 use super::rules::OwnRules;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
+use stockade_guard::admission::ToolResult;
 use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session, ToolResult};
+use stockade_guard::{DecisionLayer, PendingRun, Ran, RunAnswer, Session};
 
 use super::{Ended, Exec, streams};
 use crate::Server;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use stockade_guard::admission::{Authorization, PathRequest};
 use stockade_guard::audit::{AuditEvent, EventKind, field};
 use stockade_guard::command::Effect;
 use stockade_guard::command::shell::ReadOptions;
 use stockade_guard::policy::access::Operation;
 use stockade_guard::policy::{Access, Caller};
-use stockade_guard::{Authorization, EvaluatedFor, PathRequest, Session, path_evaluation_event};
+use stockade_guard::{EvaluatedFor, Session, path_evaluation_event};
 
 use super::{
     Asker, Authorize, Decided, Policies, Prompt, Wish, add_policies, caller_of, command, operation_of,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::{CommandContext, ConsideredRule, RuleOutcome};
-use stockade_guard::decide_on_disk;
 
 use super::super::command::{Evaluated, ShellName, text};
 use super::super::{AskedBy, Json, Lane, Parameters};

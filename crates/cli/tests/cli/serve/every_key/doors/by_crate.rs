@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use stockade_guard::admission::{
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, SkillSource,
+};
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::command::answers::CommandAnswer;
 use stockade_guard::command::shell::{Shell, quote_argv};
@@ -10,10 +13,7 @@ use stockade_guard::exec::{Input, Stream, Streams};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
-use stockade_guard::{
-    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, Guard, GuardError, GuardOptions,
-    RunAnswer, Session, SessionOptions, SkillSource,
-};
+use stockade_guard::{Guard, GuardError, GuardOptions, RunAnswer, Session, SessionOptions};
 
 use super::{House, Probe, TASK, UNNAMED, ended, held, output, recorded, refused, skill};
 
