@@ -61,11 +61,12 @@ fn checks(workspace: &Workspace, missing: Missing) -> Vec<Check> {
     let mut checks = setup::checks(missing);
     checks.extend(tidy::checks(workspace));
     checks.extend(lint::checks(workspace));
-    // With the tests, what is generated is compared with its files.
-    checks.extend(test::checks(workspace));
-    // The program is there since its tests were built.
+    checks.extend(test::builds(workspace));
+    // The program was built with the examples.
     checks.extend(battery::checks(workspace));
     checks.extend(own_scan::checks(workspace));
+    // With the tests, what is generated is compared with its files. Feature sets are compiled beside them.
+    checks.extend(test::checks(workspace));
     checks.extend(features::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));

@@ -69,17 +69,7 @@ fn of_count(workspace: &Workspace, count: usize) -> Vec<Check> {
 }
 
 fn build(workspace: &Workspace) -> Check {
-    let build = [
-        "build",
-        "--quiet",
-        "--all-features",
-        "--package",
-        "stockade-shell",
-        "--package",
-        "stockade-command",
-    ];
-    let examples = ["--example", "oracle", "--example", "judged"];
-    Check::program(GROUP, "build", workspace.cargo().args(build).args(examples))
+    Check::program(GROUP, "build", workspace.build_examples())
 }
 
 /// Asks one shell about `count` commands.

@@ -19,8 +19,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    // With the features that its tests have, for which it was built before.
-    let build = workspace.cargo().args(["build", "--quiet", "--package", "stockade-cli", "--all-features"]);
+    // Built alone it would have other features, and with them everything below it.
+    let build = workspace.build_examples();
     let scan = Program::new(workspace.target.join("debug/stockade")).folder(&workspace.root).args([
         "scan",
         "--exclude-from",

@@ -2,6 +2,7 @@
 //! the tests whose names hold one of these words.
 
 use crate::checks::Check;
+use crate::program::Program;
 use crate::runner::run_live;
 use crate::stop::Stop;
 use crate::workspace::Workspace;
@@ -20,16 +21,21 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     run_live(&[Check::program(GROUP, name, test)])
 }
 
-/// Returns the checks of continuous integration: the tests of all crates together, what is in the documentation, and that the
-/// examples build. That each crate holds together alone is for `features` to say: its lints come after, beside the tests of
-/// every crate, which often wait for a sandbox or a clock.
-pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let test = || workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"]);
-    // A test that skips something prints why, and that must reach the report.
-    let tests = test().args(["--tests", "--", "--show-output"]);
+/// Returns the checks of what `cargo build` makes, and of the examples in the documentation.
+pub(crate) fn builds(workspace: &Workspace) -> Vec<Check> {
     vec![
         Check::program(GROUP, "examples build", workspace.build_examples()),
-        Check::program(GROUP, "documentation", test().arg("--doc")),
-        Check::program(GROUP, "every crate", tests).side_by_side(),
+        Check::program(GROUP, "documentation", all(workspace).arg("--doc")),
     ]
+}
+
+/// Returns the check of the tests of all crates together. They often wait for a sandbox or a clock, so other checks run beside them.
+pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
+    // A test that skips something prints why, and that must reach the report.
+    let tests = all(workspace).args(["--tests", "--", "--show-output"]);
+    vec![Check::program(GROUP, "every crate", tests).side_by_side()]
+}
+
+fn all(workspace: &Workspace) -> Program {
+    workspace.cargo().args(["test", "--workspace", "--all-features", "--no-fail-fast"])
 }

@@ -518,8 +518,8 @@ mod tests {
             ("T=env:T@a.example often", "means nothing"),
             ("LD_PRELOAD=env:T@a.example", "loads code into every program"),
             ("PATH=env:T@a.example", "which programs or libraries a name means"),
-            ("SSL_CERT_FILE=env:T@a.example", "which authorities programs trust"),
-            ("NODE_EXTRA_CA_CERTS=env:T@a.example", "which authorities programs trust"),
+            ("SSL_CERT_FILE=env:T@a.example", "authorities that programs trust"),
+            ("NODE_EXTRA_CA_CERTS=env:T@a.example", "authorities that programs trust"),
             ("https_proxy=env:T@a.example", "that programs obey"),
         ] {
             let error = SecretBinding::read(text).unwrap_err();

@@ -78,9 +78,8 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
 
 /// Builds the program with the features that its tests have, which were built before.
 fn build(workspace: &Workspace) -> Result<PathBuf, String> {
-    let arguments = ["build", "--quiet", "--package", "stockade-cli", "--all-features"];
-    let build = workspace.cargo().args(arguments);
-    build.read().map_err(|error| error.to_string())?;
+    // Built alone it would have other features, and with them everything below it.
+    workspace.build_examples().read().map_err(|error| error.to_string())?;
     Ok(workspace.target.join("debug/stockade"))
 }
 
