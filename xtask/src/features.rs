@@ -62,8 +62,9 @@ fn check(one: &Crate, set: &FeatureSet, what: &str, program: Program) -> Check {
     Check::program(GROUP, format!("{}, {}, {what}", one.short(), set.name), program)
 }
 
+/// Without a selection cargo checks the library and the programs, and asks for neither where a crate lacks one.
 fn compile(workspace: &Workspace, one: &Crate, set: &FeatureSet) -> Program {
-    let check = workspace.cargo().args(["check", "--package", &one.package, "--lib", "--bins"]);
+    let check = workspace.cargo().args(["check", "--package", &one.package]);
     check.args(&set.flags).warnings_fail()
 }
 
