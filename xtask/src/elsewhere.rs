@@ -16,32 +16,6 @@ const GROUP: &str = "elsewhere";
 /// A program that takes any arguments and succeeds.
 const NO_COMPILER: &str = "true";
 
-/// What is checked, each time in one go.
-const SELECTIONS: &[(&str, &[&str])] = &[
-    (
-        "the layers",
-        &[
-            "--workspace",
-            "--exclude=stockade-audit",
-            "--exclude=stockade-admission",
-            "--exclude=stockade-guard",
-            "--exclude=stockade-cli",
-            "--exclude=xtask",
-            "--all-features",
-        ],
-    ),
-    (
-        "guard and the command line",
-        &[
-            "--package=stockade-admission",
-            "--package=stockade-audit",
-            "--package=stockade-guard",
-            "--package=stockade-cli",
-            "--all-features",
-        ],
-    ),
-];
-
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
     no_more(arguments, GROUP)?;
@@ -50,18 +24,18 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let pairs = setup::targets().flat_map(|target| SELECTIONS.iter().map(move |part| (target, part)));
-    let check = |(target, (name, flags)): (&'static str, &(&str, &[&str]))| {
-        let program = workspace.cargo().args(["check", "--target", target]).args(*flags).warnings_fail();
+    let check = |target: &'static str| {
+        let check = workspace.cargo().args(["check", "--target", target, "--workspace", "--exclude=xtask"]);
+        let program = check.arg("--all-features").warnings_fail();
         let program = program.env(&for_target("CC", target), NO_COMPILER);
         let program = program.env(&for_target("AR", target), NO_COMPILER);
-        let check = Check::program(GROUP, format!("{name}, {target}"), program);
+        let check = Check::program(GROUP, target, program);
         Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking_for(target) {
             Some(reason) => Verdict::cannot(reason),
             None => check.run(echo),
         })
     };
-    pairs.map(check).collect()
+    setup::targets().map(check).collect()
 }
 
 /// The variable with the tool that build scripts use for a target: `CC_aarch64_apple_darwin`.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! [`Server::new`] sets a server up. [`converse`] answers one client over any reader and writer, [`listen`] all clients of a socket
-//! that only programs of this user reach, and [`schema`] describes every method as JSON Schema.
+//! that only programs of this user reach, and [`schema()`] describes every method as JSON Schema.
 //!
 //! `requests` and `wire` know JSON-RPC, `traffic` bounds what is in flight, `pool` works, `connection` joins them, `socket` makes
 //! connections, and `methods` has one file for each group of methods and the table of all.
