@@ -1,13 +1,18 @@
 //! The guard of an agent, as every front end opens it.
 
 use std::path::Path;
+#[cfg(target_os = "linux")]
 use std::sync::Arc;
 
+#[cfg(target_os = "linux")]
 use stockade_guard::admission::{AnswerStore, AnswerTerms, CommandAnswers};
+#[cfg(target_os = "linux")]
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;
 use stockade_guard::policy::ToolCatalog;
-use stockade_guard::{Guard, GuardError, GuardOptions, LazyLimitStore, Session, SessionOptions};
+use stockade_guard::{Guard, GuardError, GuardOptions};
+#[cfg(target_os = "linux")]
+use stockade_guard::{LazyLimitStore, Session, SessionOptions};
 
 /// Reads the name of an agent.
 ///
@@ -32,6 +37,7 @@ pub fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Guard, Gua
 }
 
 /// Begins a session for one command. What the agent used is known to all of its sessions.
+#[cfg(target_os = "linux")]
 pub fn session(guard: &Guard, trail: AuditTrail) -> Session {
     let limits = Box::new(LazyLimitStore::new(guard.limit_store()));
     let mut session = guard.session(SessionOptions { limits, trail });
