@@ -124,7 +124,7 @@ impl Config {
         })
     }
 
-    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`] always do.
+    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`](crate::KNOWN_AGENTS) always do.
     ///
     /// # Errors
     /// When agents are named, and this is none of them: what is said of the one that is meant would not hold.

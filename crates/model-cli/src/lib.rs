@@ -2,7 +2,7 @@
 //!
 //! The CLI, and all that it starts, runs in one sandbox. Of its own home it sees nothing (`secureCredentialHome`): it begins with an
 //! empty one. It reaches the host of its model and no other, by a broker (`broker-only`), and has a placeholder for its key, which the
-//! broker replaces. [`drive`] returns that as a [`SandboxSpec`], hosts and secrets, for the caller to run.
+//! broker replaces. [`drive()`] returns that as a [`SandboxSpec`], hosts and secrets, for the caller to run.
 //!
 //! ```no_run
 //! # #[cfg(target_os = "linux")] {
