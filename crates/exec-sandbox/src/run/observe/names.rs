@@ -10,6 +10,7 @@
 //! a command before this one may have made them, from plain objects and without ever making a file of that name. Git fails, the
 //! branch stays the one it was, and whoever wants the other one checks it out outside of the sandbox.
 
+mod contents;
 mod how;
 mod locks;
 mod make;
@@ -277,7 +278,7 @@ impl Names {
 
     /// Lets others make names at the same time, unless this one makes a repository.
     fn turn(&self, place: &NameInFolder) -> Turn<'_> {
-        match rule::may_complete(place) {
+        match contents::may_complete(place) {
             true => Turn::Alone(self.alone()),
             false => Turn::BesideOthers(self.turns.read().unwrap_or_else(PoisonError::into_inner)),
         }

@@ -15,7 +15,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, readlin
 use rustix::io::Errno;
 use stockade_files::{GitSetting, git_settings};
 
-use super::rule::{Rules, has_live_hooks, holds_strays, is_there};
+use super::contents::{has_live_hooks, holds_strays, is_there};
+use super::rule::Rules;
 use super::target::NameInFolder;
 use crate::protect::COPIES;
 use crate::workspace::links::{is_part_of_a_repository, stays_in_a_repository};

@@ -2,35 +2,31 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CString, OsStr};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
+use rustix::fs::{FileType, Mode, OFlags, openat, readlinkat};
 use stockade_names::{fits, fold};
 
+use super::contents::{
+    brings_parts, completes, has_live_hooks, holds, holds_strays, is_in_a_repository, is_link, is_obeyed_in,
+    is_repository, is_there, may_complete, up,
+};
 use super::target::NameInFolder;
 use crate::host::{FileIdentity, ProtectionMode, Searched};
 use crate::mounts::MountKind;
 use crate::plan::Plan;
-use crate::protect::{
-    Answer, IN_ANY_FOLDER, JUDGED_BY_CONTENT, KEPT_FOR_US, answer, is_interpreter_of_the_system, is_ours,
-};
+use crate::protect::{Answer, IN_ANY_FOLDER, KEPT_FOR_US, answer, is_interpreter_of_the_system, is_ours};
 use crate::workspace::PACKAGES;
-use crate::workspace::entry::list_below;
-use crate::workspace::links::{
-    is_of_version_control, is_part_of_a_repository, stays_in_a_repository, text_of,
-};
+use crate::workspace::links::stays_in_a_repository;
 use crate::workspace::roots::{Root, roots};
 use crate::workspace::settings::SettingsOf;
 use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
 
 /// How many folders are remembered that the command made. One that is not counts as one that was there before.
 const MAX_MADE: usize = 200_000;
-
-/// What makes a folder a repository to git.
-const COMPLETES: &[&str] = &["HEAD", "commondir", "objects", "refs"];
 
 /// What comes to lie under a name.
 #[derive(Debug, Clone, Copy)]
@@ -442,12 +438,6 @@ fn is_kept_for_us(place: &NameInFolder, root: &Root) -> bool {
     is_ours(below) || is_ours(Path::new(&place.name))
 }
 
-/// Opens the folder so many levels up; nothing for none.
-fn up(folder: BorrowedFd<'_>, levels: usize) -> Option<OwnedFd> {
-    let path = vec![".."; levels].join("/");
-    (levels > 0).then(|| openat(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()
-}
-
 /// Whether these names, and no more, are what a pattern says.
 fn is_path(names: &[String], pattern: &str) -> bool {
     names.len() == pattern.split('/').count()
@@ -484,75 +474,6 @@ fn part(place: &NameInFolder, name: &str) -> Option<Part> {
     }
 }
 
-/// Whether git takes a folder for a repository, or for the part of one that has the settings.
-pub(super) fn is_repository(folder: BorrowedFd<'_>) -> bool {
-    let has = |name: &str| is_there(folder, Path::new(name));
-    (has("objects") && has("refs")) || (has("commondir") && has("HEAD"))
-}
-
-/// Whether a name may make a repository of its folder.
-pub(super) fn may_complete(place: &NameInFolder) -> bool {
-    COMPLETES.iter().any(|name| place.name.eq_ignore_ascii_case(name))
-}
-
-/// Whether a folder becomes a repository with a name.
-fn completes(place: &NameInFolder) -> bool {
-    if !may_complete(place) {
-        return false;
-    }
-    let own = |name: &str| place.name.eq_ignore_ascii_case(name);
-    let folder = place.folder.as_fd();
-    let has = |name: &str| own(name) || is_there(folder, Path::new(name));
-    !is_repository(folder) && ((has("objects") && has("refs")) || (has("commondir") && has("HEAD")))
-}
-
-/// Whether what comes to lie in a place below a root lies in a repository then, or is one itself.
-fn is_in_a_repository(place: &NameInFolder, root: &Root, is_folder: bool) -> bool {
-    let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
-    if below.iter().chain([&*place.name]).any(is_of_version_control) {
-        return true;
-    }
-    // In a folder that is known as a repository by what lies in it, other folders than git's own are worktrees.
-    let mut inner = place.name.as_os_str();
-    for (levels, around) in below.ancestors().enumerate() {
-        let is_part = (levels == 0 && !is_folder) || is_part_of_a_repository(inner);
-        let folder = if is_part { up(place.folder.as_fd(), levels) } else { None };
-        let folder = folder.as_ref().map_or(place.folder.as_fd(), |folder| folder.as_fd());
-        if is_part && is_repository(folder) {
-            return true;
-        }
-        inner = around.file_name().unwrap_or_default();
-    }
-    false
-}
-
-/// Links that lie in a folder, by which git would write to another file.
-#[derive(Default)]
-struct Strays {
-    are_there: bool,
-}
-
-impl Visit for Strays {
-    fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize> {
-        let links = here.names.unwrap_or_default().iter().filter(|entry| entry.kind == FileType::Symlink);
-        let mut texts = links.map(|entry| text_of(here, &entry.name));
-        self.are_there |= texts.any(|to| to.is_none_or(|to| !stays_in_a_repository(&to)));
-        BTreeSet::new()
-    }
-}
-
-/// Whether a folder holds such links, or cannot be looked into.
-pub(super) fn holds_strays(folder: OwnedFd) -> bool {
-    let mut strays = Strays::default();
-    walk_from(folder, &mut strays) == Searched::InPart || strays.are_there
-}
-
-/// Whether a folder holds parts by which git picks programs, or objects of others.
-fn brings_parts(from: &NameInFolder) -> bool {
-    let inner = ["attributes", "info/alternates"].map(|path| Path::new(&from.name).join(path));
-    inner.iter().any(|path| is_there(from.folder.as_fd(), path))
-}
-
 /// What lies in a folder that comes to lie where one of others lay.
 #[derive(Default)]
 struct Inside {
@@ -584,37 +505,4 @@ impl Visit for Arming<'_> {
         self.are_there |= is_obeyed && !self.rules.is_made(here.folder);
         BTreeSet::new()
     }
-}
-
-/// Whether other programs obey what lies in a folder under a name, whatever it says.
-fn is_obeyed_in(folder: BorrowedFd<'_>, name: &str) -> bool {
-    let rows = IN_ANY_FOLDER.with(name).into_iter().filter(|row| answer(row.name) == Some(Answer::Protect));
-    rows.into_iter().any(|row| match row.rest {
-        None => !JUDGED_BY_CONTENT.contains(&name),
-        Some(rest) => {
-            let last = rest.rsplit('/').next().unwrap_or_default();
-            !JUDGED_BY_CONTENT.contains(&last) && holds(folder, OsStr::new(name), rest)
-        }
-    })
-}
-
-/// Whether a folder below another one holds what a pattern says, of which only the last part may be one.
-fn holds(folder: BorrowedFd<'_>, name: &OsStr, pattern: &str) -> bool {
-    let (around, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
-    let names = list_below(folder, &Path::new(name).join(around));
-    names.iter().any(|name| fits(&fold(&name.to_string_lossy()), last))
-}
-
-fn is_link(folder: BorrowedFd<'_>, path: &Path) -> bool {
-    let found = statat(folder, path, AtFlags::SYMLINK_NOFOLLOW);
-    found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Symlink)
-}
-
-pub(super) fn is_there(folder: BorrowedFd<'_>, path: &Path) -> bool {
-    statat(folder, path, AtFlags::SYMLINK_NOFOLLOW).is_ok()
-}
-
-pub(super) fn has_live_hooks(folder: BorrowedFd<'_>, name: &OsStr) -> bool {
-    let names = list_below(folder, Path::new(name));
-    names.iter().any(|name| !name.as_encoded_bytes().ends_with(b".sample"))
 }
