@@ -5,11 +5,13 @@ mod asked;
 mod at_once;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod bounds;
+mod calls;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 mod graph;
 mod hosts;
 mod narrow;
 mod own_tools;
+mod paths;
 #[cfg(feature = "extract")]
 mod result;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -24,28 +26,23 @@ mod start;
 mod view;
 mod why;
 
-use std::path::Path;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use stockade_command::Cause;
 use stockade_command::shell::{ReadOptions, quote_argv};
 use stockade_command::{CommandContext, CommandDecision, Effect};
-use stockade_files::Resolver;
-use stockade_limits::Usage;
-use stockade_limits::breaker::CallOutcome;
-use stockade_limits::budget::Settled;
-use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, LimitStore, SharedLimits, StoreError};
-use stockade_policy::access::Fix;
-use stockade_policy::paths::STANDARD_FORBIDDEN_GLOBS;
-use stockade_policy::{Access, Ask, Caller, Reply, SkillTools, ToolPolicy, ToolVerdict, Violation};
+use stockade_limits::store::{LimitStore, SharedLimits};
+use stockade_policy::{SkillTools, ToolPolicy, ToolVerdict};
 use stockade_scanner::Scanner;
 
+pub use calls::{Call, Execution};
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use graph::GraphRun;
 pub use hosts::HostAnswer;
 pub use narrow::Narrowing;
+pub use paths::PathAnswer;
 #[cfg(all(feature = "exec", target_os = "linux"))]
 pub use route::RunPlace;
 #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -57,10 +54,10 @@ use crate::guard::{
     Decision, DecisionDraft, DecisionLayer, DecisionRule, Guard, GuardError, admit_options, record,
     record_all,
 };
+use stockade_admission::PathGuard;
 use stockade_admission::{
     Admission, AdmitOptions, LoadedSkill, OnCritical, SkillSource, admit, decide_on_disk,
 };
-use stockade_admission::{Authorization, PathGuard, PathRequest, PendingPath};
 
 /// What a session is given.
 #[derive(Debug)]
@@ -94,7 +91,7 @@ pub struct Session {
     narrower_tools: Option<Arc<ToolPolicy>>,
     /// Opened when somebody asks for a path first.
     paths: Arc<Mutex<Option<PathGuard>>>,
-    limits: Arc<SharedLimits<Store>>,
+    limits: Arc<SharedLimits<calls::Store>>,
     trail: AuditTrail,
     held: at_once::HeldRecords,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -111,48 +108,6 @@ pub struct Session {
     counting: start::Counting,
 }
 
-/// One task of an agent, from its first call to its answer. Its steps are counted where the limits of the agent are kept, for
-/// all who go on with the task of this name.
-#[derive(Debug, Clone)]
-pub struct Execution {
-    name: String,
-}
-
-/// A call that may be made.
-#[derive(Debug)]
-#[must_use = "a call that is never settled is charged in full"]
-pub struct Call {
-    permit: CallPermit,
-}
-
-impl Call {
-    /// Returns how many steps its task has left.
-    #[must_use]
-    pub const fn steps_left(&self) -> Option<u32> {
-        self.permit.steps_left()
-    }
-}
-
-/// What came of asking for a path.
-#[derive(Debug)]
-#[must_use]
-pub struct PathAnswer {
-    /// What was decided.
-    pub decision: Decision,
-    /// What it leads to, already open; or a question, or a refusal.
-    pub authorization: Authorization,
-}
-
-/// A store of any kind.
-#[derive(Debug, Clone)]
-struct Store(Arc<dyn LimitStore>);
-
-impl LimitStore for Store {
-    fn update(&self, agent: &str, change: &mut stockade_limits::store::Change<'_>) -> Result<(), StoreError> {
-        self.0.update(agent, change)
-    }
-}
-
 impl Session {
     pub(crate) fn new(guard: Guard, options: SessionOptions) -> Self {
         let SessionOptions { limits, trail } = options;
@@ -162,7 +117,7 @@ impl Session {
             narrowing: Arc::default(),
             narrower_tools: None,
             paths: Arc::default(),
-            limits: Arc::new(SharedLimits::new(guard.config().limits, Store(limits.into()))),
+            limits: Arc::new(SharedLimits::new(guard.config().limits, calls::Store(limits.into()))),
             trail,
             held: at_once::HeldRecords::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -309,102 +264,6 @@ impl Session {
         self.decided(DecisionDraft { layer: DecisionLayer::Tools, effect, subject: name, rule, reason, fix })
     }
 
-    /// Begins a task, or goes on with one.
-    #[must_use]
-    pub fn begin(&self, name: impl Into<String>) -> Execution {
-        Execution { name: name.into() }
-    }
-
-    /// Ends a task: its steps and what it used by itself are forgotten. The hour and the day keep what it used.
-    ///
-    /// # Errors
-    /// When that cannot be kept. The task goes on then.
-    #[expect(clippy::needless_pass_by_value, reason = "takes the task away, so that nobody goes on with it")]
-    pub fn end(&self, execution: Execution) -> Result<(), GuardError> {
-        Ok(self.limits.end_execution(self.guard.agent(), &execution.name)?)
-    }
-
-    /// Decides whether a call may be made that costs up to `estimate`: first by its steps, then by its budget, then by the
-    /// breaker. A call that may be made is to be settled.
-    ///
-    /// # Errors
-    /// When the answer cannot be put on record. Nothing is charged then.
-    pub fn begin_call(
-        &self,
-        execution: &Execution,
-        estimate: Usage,
-    ) -> Result<(Decision, Option<Call>), GuardError> {
-        let subject = execution.name.as_str();
-        match self.limits.admit(self.guard.agent(), subject, estimate) {
-            CallVerdict::Granted(permit) => Ok((within_limits(subject)?, Some(Call { permit }))),
-            CallVerdict::Refused(refusal) => Ok((self.limited(subject, &refusal)?, None)),
-        }
-    }
-
-    /// Decides whether a task may take a step that costs nothing by itself, such as a command: it may while it has a step left,
-    /// anything is left of its budgets, and the breaker lets calls through. Nothing is to be settled.
-    ///
-    /// # Errors
-    /// When the answer cannot be put on record.
-    pub fn take_step(&self, execution: &Execution) -> Result<Decision, GuardError> {
-        let subject = execution.name.as_str();
-        match self.limits.take_step(self.guard.agent(), subject) {
-            Ok(_) => within_limits(subject),
-            Err(refusal) => self.limited(subject, &refusal),
-        }
-    }
-
-    /// Decides whether the agent may do anything at all, whatever its task: whether anything is left of its budgets, and the
-    /// breaker lets calls through. Nothing is counted.
-    ///
-    /// # Errors
-    /// When the answer cannot be put on record.
-    pub fn check_limits(&self) -> Result<Decision, GuardError> {
-        let agent = self.guard.agent();
-        match self.limits.check(agent) {
-            Ok(()) => within_limits(agent),
-            Err(refusal) => self.limited(agent, &refusal),
-        }
-    }
-
-    /// Charges what a call did cost, and takes note of how it went.
-    ///
-    /// # Errors
-    /// When that cannot be kept. The call is then charged in full when its time is over.
-    pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<Settled, GuardError> {
-        Ok(self.limits.settle(call.permit, actual, outcome)?)
-    }
-
-    /// Decides on a path that a tool wants; when it is allowed, with what it leads to already open.
-    ///
-    /// # Errors
-    /// When the workspace cannot be opened, or the answer not be put on record.
-    pub fn path(&self, tool: &str, access: Access, path: &Path) -> Result<PathAnswer, GuardError> {
-        let caller = Caller { agent: self.guard.agent(), ..Caller::default() };
-        self.path_for(&PathRequest { tool, access, path, caller })
-    }
-
-    /// The same, for a caller that says more about itself: that its run was aborted.
-    ///
-    /// # Errors
-    /// As [`Session::path`].
-    pub fn path_for(&self, request: &PathRequest<'_>) -> Result<PathAnswer, GuardError> {
-        let authorization = self.with_paths(|paths| paths.authorize(request))?;
-        self.path_answer(request.path, authorization)
-    }
-
-    /// Goes on with a path that somebody was asked about.
-    ///
-    /// # Errors
-    /// As [`Session::path`].
-    pub fn answer_path(&self, pending: PendingPath, reply: Reply) -> Result<PathAnswer, GuardError> {
-        let path = pending.path().to_owned();
-        let event = self.event(EventKind::ApprovalAnswered).with(field::PATH, path.display().to_string());
-        self.record(event.with(field::ANSWER, reply_name(&reply)))?;
-        let authorization = self.with_paths(|paths| paths.answer(pending, reply))?;
-        self.path_answer(&path, authorization)
-    }
-
     /// Decides what may become of a command, without running it.
     ///
     /// # Errors
@@ -412,29 +271,6 @@ impl Session {
     pub fn command(&self, text: &str) -> Result<Decision, GuardError> {
         let (decision, _) = self.judged(text)?;
         Ok(decision)
-    }
-
-    /// Asks the guard of the paths of this session, which remembers what was answered.
-    ///
-    /// # Errors
-    /// When the workspace cannot be opened.
-    pub fn with_paths<R>(&self, ask: impl FnOnce(&mut PathGuard) -> R) -> Result<R, GuardError> {
-        let mut paths = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
-        let opened = match paths.take() {
-            Some(opened) => opened,
-            None => self.open_paths()?,
-        };
-        Ok(ask(paths.insert(opened)))
-    }
-
-    fn open_paths(&self) -> Result<PathGuard, GuardError> {
-        let (files, workspace) = (&self.guard.config().files, self.guard.workspace());
-        let mut opened = PathGuard::open(files, workspace, Resolver::Kernel)?;
-        if let Some(narrower) = &self.narrowing.paths {
-            opened.narrow(narrower)?;
-        }
-        opened.set_commands(self.guard.commands());
-        Ok(opened)
     }
 
     fn judged<'t>(&self, text: &'t str) -> Result<(Decision, CommandDecision<'t, '_>), GuardError> {
@@ -475,59 +311,6 @@ impl Session {
         self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
     }
 
-    fn path_answer(&self, path: &Path, authorization: Authorization) -> Result<PathAnswer, GuardError> {
-        let said = match &authorization {
-            Authorization::Granted(granted) => Said::Granted(granted.path()),
-            Authorization::Pending(pending) => Said::Pending(pending.ask()),
-            Authorization::Denied(violation) => Said::Denied(violation),
-            _ => Said::Unknown,
-        };
-        Ok(PathAnswer { decision: self.path_decision(path, &said)?, authorization })
-    }
-
-    /// Puts what is said of a path on record.
-    fn path_decision(&self, path: &Path, said: &Said<'_>) -> Result<Decision, GuardError> {
-        let (effect, rule, reason, fix) = match said {
-            Said::Granted(real) => {
-                let reason = format!("it is {}", real.display());
-                (Effect::Allow, DecisionRule::PathGranted, reason, None)
-            }
-            Said::Pending(ask) => {
-                let rule = DecisionRule::Named(ask.rule().to_string());
-                let fix = ask.fix().and_then(words_of);
-                (Effect::Ask, rule, "a person must be asked".to_owned(), fix)
-            }
-            Said::Denied(violation) => {
-                let rule = DecisionRule::Named(violation.reason.name().to_owned());
-                let fix = violation.fix.as_ref().and_then(words_of);
-                (Effect::Deny, rule, violation.rule.to_string(), fix)
-            }
-            Said::Unknown => {
-                let reason = "the policy says nothing that is understood".to_owned();
-                (Effect::Deny, DecisionRule::UnknownVerdict, reason, None)
-            }
-        };
-        let layer = DecisionLayer::Paths;
-        let subject = &path.display().to_string();
-        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
-    }
-
-    fn limited(&self, subject: &str, refusal: &CallRefusal) -> Result<Decision, GuardError> {
-        let (layer, effect) = (DecisionLayer::Limits, Effect::Deny);
-        let (rule, fix) = match refusal {
-            CallRefusal::Steps { .. } => {
-                (DecisionRule::Steps, Some("end it with what it has, or raise `maxSteps`".to_owned()))
-            }
-            CallRefusal::BreakerOpen { .. } => (DecisionRule::Breaker, None),
-            CallRefusal::Store(_) => {
-                (DecisionRule::LimitStore, Some(self.guard.limit_store().fix().to_owned()))
-            }
-            _ => (DecisionRule::Budget, None),
-        };
-        let reason = refusal.to_string();
-        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
-    }
-
     /// Puts a decision on record, and returns it.
     fn decided(&self, draft: DecisionDraft<'_>) -> Result<Decision, GuardError> {
         let decision = draft.named()?;
@@ -562,61 +345,7 @@ impl Session {
     }
 }
 
-/// Calls that are within their limits are no events of their own.
-fn within_limits(subject: &str) -> Result<Decision, GuardError> {
-    let decision = DecisionDraft {
-        layer: DecisionLayer::Limits,
-        effect: Effect::Allow,
-        subject,
-        rule: DecisionRule::WithinLimits,
-        reason: "steps and budget suffice".to_owned(),
-        fix: None,
-    };
-    decision.named()
-}
-
-/// What is said of a path.
-enum Said<'s> {
-    Granted(&'s Path),
-    Pending(&'s Ask),
-    Denied(&'s Violation),
-    Unknown,
-}
-
-/// A fix in the words of the configuration of an agent; nothing where the configuration has none for it.
-fn words_of(fix: &Fix) -> Option<String> {
-    Some(match fix {
-        Fix::AddAllowGlob { access: Access::Read, glob } => format!("add `{glob}` to `files.allowRead`"),
-        Fix::AddAllowGlob { access: Access::Write, glob } => format!("add `{glob}` to `files.allowWrite`"),
-        Fix::RemoveDenyGlob { access: Access::Read, glob } => {
-            format!("take `{glob}` out of `files.denyRead`")
-        }
-        Fix::RemoveDenyGlob { access: Access::Write, glob } => {
-            format!("take `{glob}` out of `files.denyWrite`")
-        }
-        // What a preset forbids stands in no list that anybody could take it out of.
-        Fix::RemoveForbiddenGlob { glob } if STANDARD_FORBIDDEN_GLOBS.contains(glob) => return None,
-        Fix::RemoveForbiddenGlob { glob } => format!("take `{glob}` out of `files.forbiddenGlobs`"),
-        Fix::AcceptHardLinks => return None,
-        Fix::AcceptAbsolutePaths => {
-            "set `files.preset` to `daemon`, which takes absolute paths, and `files.relativeOnly` to false"
-                .to_owned()
-        }
-        Fix::TurnJailOff => "copy the file into the workspace; only `files.preset: permissive` lets tools out of it, and that \
-                             restricts no path at all"
-            .to_owned(),
-        other => other.to_string(),
-    })
-}
-
 /// What a person types to allow exactly a command for which there are rules that help.
 fn allowing(agent: &str, command: &str) -> String {
     quote_argv(["stockade", "policy", "add", "--agent", agent, "--for", command])
-}
-
-fn reply_name(reply: &Reply) -> &'static str {
-    match reply {
-        Reply::Decision(answer) => answer.name(),
-        _ => "none",
-    }
 }

@@ -4,10 +4,11 @@ use stockade_command::answers::CommandAnswer;
 use stockade_command::{CommandDecision, Effect};
 use stockade_policy::{PermissionDecision, Reply};
 
+use super::paths::reply_name;
 use super::route::{RunPlace, Sandboxes, Way, needs_none, way};
 use super::search_path;
 use super::start::{Found, look};
-use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session, reply_name};
+use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Session};
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode, Streams};
 use crate::runner::{PreparedRun, RunReport};
 use stockade_admission::CommandQuestion;

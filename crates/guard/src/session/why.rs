@@ -14,7 +14,8 @@ use stockade_policy::tools::Removal;
 use stockade_policy::{Access, Caller, ToolCatalog, ToolPolicy, ToolPolicyConfig, ToolVerdict};
 
 use super::hosts::LIST;
-use super::{Decision, GuardError, Said, Session, words_of};
+use super::paths::{Said, words_of};
+use super::{Decision, GuardError, Session};
 use stockade_config::{Config, ConfigLayer, ConfigOrigin};
 
 /// What is said of what comes with this program.

@@ -1,0 +1,141 @@
+//! Tasks, steps and calls: whether the limits of an agent leave any, and what they cost.
+
+use std::sync::Arc;
+
+use stockade_command::Effect;
+use stockade_limits::Usage;
+use stockade_limits::breaker::CallOutcome;
+use stockade_limits::budget::Settled;
+use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, Change, LimitStore, StoreError};
+
+use super::Session;
+use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError};
+
+/// One task of an agent, from its first call to its answer. Its steps are counted where the limits of the agent are kept, for
+/// all who go on with the task of this name.
+#[derive(Debug, Clone)]
+pub struct Execution {
+    name: String,
+}
+
+/// A call that may be made.
+#[derive(Debug)]
+#[must_use = "a call that is never settled is charged in full"]
+pub struct Call {
+    permit: CallPermit,
+}
+
+impl Call {
+    /// Returns how many steps its task has left.
+    #[must_use]
+    pub const fn steps_left(&self) -> Option<u32> {
+        self.permit.steps_left()
+    }
+}
+
+/// A store of any kind.
+#[derive(Debug, Clone)]
+pub(super) struct Store(pub(super) Arc<dyn LimitStore>);
+
+impl LimitStore for Store {
+    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
+        self.0.update(agent, change)
+    }
+}
+
+impl Session {
+    /// Begins a task, or goes on with one.
+    #[must_use]
+    pub fn begin(&self, name: impl Into<String>) -> Execution {
+        Execution { name: name.into() }
+    }
+
+    /// Ends a task: its steps and what it used by itself are forgotten. The hour and the day keep what it used.
+    ///
+    /// # Errors
+    /// When that cannot be kept. The task goes on then.
+    #[expect(clippy::needless_pass_by_value, reason = "takes the task away, so that nobody goes on with it")]
+    pub fn end(&self, execution: Execution) -> Result<(), GuardError> {
+        Ok(self.limits.end_execution(self.guard.agent(), &execution.name)?)
+    }
+
+    /// Decides whether a call may be made that costs up to `estimate`: first by its steps, then by its budget, then by the
+    /// breaker. A call that may be made is to be settled.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record. Nothing is charged then.
+    pub fn begin_call(
+        &self,
+        execution: &Execution,
+        estimate: Usage,
+    ) -> Result<(Decision, Option<Call>), GuardError> {
+        let subject = execution.name.as_str();
+        match self.limits.admit(self.guard.agent(), subject, estimate) {
+            CallVerdict::Granted(permit) => Ok((within_limits(subject)?, Some(Call { permit }))),
+            CallVerdict::Refused(refusal) => Ok((self.limited(subject, &refusal)?, None)),
+        }
+    }
+
+    /// Decides whether a task may take a step that costs nothing by itself, such as a command: it may while it has a step left,
+    /// anything is left of its budgets, and the breaker lets calls through. Nothing is to be settled.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record.
+    pub fn take_step(&self, execution: &Execution) -> Result<Decision, GuardError> {
+        let subject = execution.name.as_str();
+        match self.limits.take_step(self.guard.agent(), subject) {
+            Ok(_) => within_limits(subject),
+            Err(refusal) => self.limited(subject, &refusal),
+        }
+    }
+
+    /// Decides whether the agent may do anything at all, whatever its task: whether anything is left of its budgets, and the
+    /// breaker lets calls through. Nothing is counted.
+    ///
+    /// # Errors
+    /// When the answer cannot be put on record.
+    pub fn check_limits(&self) -> Result<Decision, GuardError> {
+        let agent = self.guard.agent();
+        match self.limits.check(agent) {
+            Ok(()) => within_limits(agent),
+            Err(refusal) => self.limited(agent, &refusal),
+        }
+    }
+
+    /// Charges what a call did cost, and takes note of how it went.
+    ///
+    /// # Errors
+    /// When that cannot be kept. The call is then charged in full when its time is over.
+    pub fn end_call(&self, call: Call, actual: Usage, outcome: CallOutcome) -> Result<Settled, GuardError> {
+        Ok(self.limits.settle(call.permit, actual, outcome)?)
+    }
+
+    fn limited(&self, subject: &str, refusal: &CallRefusal) -> Result<Decision, GuardError> {
+        let (layer, effect) = (DecisionLayer::Limits, Effect::Deny);
+        let (rule, fix) = match refusal {
+            CallRefusal::Steps { .. } => {
+                (DecisionRule::Steps, Some("end it with what it has, or raise `maxSteps`".to_owned()))
+            }
+            CallRefusal::BreakerOpen { .. } => (DecisionRule::Breaker, None),
+            CallRefusal::Store(_) => {
+                (DecisionRule::LimitStore, Some(self.guard.limit_store().fix().to_owned()))
+            }
+            _ => (DecisionRule::Budget, None),
+        };
+        let reason = refusal.to_string();
+        self.decided(DecisionDraft { layer, effect, subject, rule, reason, fix })
+    }
+}
+
+/// Calls that are within their limits are no events of their own.
+fn within_limits(subject: &str) -> Result<Decision, GuardError> {
+    let decision = DecisionDraft {
+        layer: DecisionLayer::Limits,
+        effect: Effect::Allow,
+        subject,
+        rule: DecisionRule::WithinLimits,
+        reason: "steps and budget suffice".to_owned(),
+        fix: None,
+    };
+    decision.named()
+}
