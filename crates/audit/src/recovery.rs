@@ -6,7 +6,7 @@ use crate::record::{Draft, OpenRun};
 
 /// What ends a run whose writer is gone.
 pub(crate) fn cut_off(open: &OpenRun) -> Draft {
-    let interrupted = "interrupted: whoever started it ended without a word";
+    let interrupted = "interrupted: the program that started it ended without recording the outcome";
     let event = SafeEvent {
         agent: open.agent.clone(),
         skill: open.skill.clone(),

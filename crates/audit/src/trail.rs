@@ -111,7 +111,7 @@ struct Inner {
 }
 
 /// Something that began and is on record. Exactly one end follows: the one that is given, or, when this is dropped
-/// without one, that nobody said how it ended.
+/// without one, that the outcome was not recorded.
 #[derive(Debug)]
 #[must_use = "say how it ended"]
 pub struct AuditedRun {
@@ -490,7 +490,7 @@ impl Drop for AuditedRun {
     fn drop(&mut self) {
         if let Some(name) = self.name.take().filter(|_| !self.ended) {
             let event =
-                AuditEvent::new(EventKind::SandboxError).with(field::ERROR, "nobody said how it ended");
+                AuditEvent::new(EventKind::SandboxError).with(field::ERROR, "the outcome was not recorded");
             // If this fails, the run stays open, and the next to open the trail ends it.
             self.trail.append(event, Some(&name)).ok();
         }

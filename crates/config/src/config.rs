@@ -124,7 +124,8 @@ impl Config {
         })
     }
 
-    /// Returns what holds for an agent. Where nobody names any agent, each gets what holds for all, as `*` and [`KNOWN_AGENTS`](crate::KNOWN_AGENTS) always do.
+    /// Returns the settings of an agent. Where no layer names an agent, each gets the settings for all agents, as `*` and
+    /// [`KNOWN_AGENTS`](crate::KNOWN_AGENTS) always do.
     ///
     /// # Errors
     /// When agents are named, and this is none of them: what is said of the one that is meant would not hold.
@@ -164,7 +165,7 @@ impl Config {
         &self.notices
     }
 
-    /// Returns the value of a key. An agent that nobody has named has the values that hold for all.
+    /// Returns the value of a key. An agent that no layer names has the values for all agents.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<ConfigValue> {
         let key = ConfigKey::of(path)?;
@@ -205,7 +206,7 @@ impl Config {
         origin
     }
 
-    /// The same path, for an agent that nobody has named that of all.
+    /// The same path; for an agent that no layer names, the path for all agents.
     fn known_path(&self, path: &str) -> String {
         match agent_of(path).filter(|id| !self.agents.contains_key(id)) {
             Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),

@@ -16,7 +16,7 @@ pub struct ConfigKey {
     pub path: &'static str,
     /// What it holds.
     pub(crate) kind: Kind,
-    /// What holds where nobody says anything, as JSON.
+    /// The default value, as JSON.
     pub default: &'static str,
     /// How a project may change it.
     pub(crate) narrows: Narrows,
@@ -90,7 +90,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
              `alwaysSandbox`. The others run as other programs of this user, with the network that these have, and each such run is on record \
              as a warning. Where only a sandbox could hold what the configuration says (files that it denies, hosts, a view of the workspace, \
              another mode than `workspace-write`, a backend elsewhere), or `PATH` leads into the workspace, `auto` is `always`. With `never`, \
-             what a rule allows is left to whoever embeds the guard, who runs it with all rights of the program, and a person is asked \
+             what a rule allows is left to the program that embeds the guard, which runs it with all rights of the program, and a person is asked \
              about everything else."),
         key("agents.<id>.skills.execSandbox.alwaysSandbox", Texts,
             "[\"npm\", \"npx\", \"yarn\", \"pnpm\", \"pip\", \"pip3\", \"cargo\", \"make\", \"cmake\", \"git\", \"gh\", \"kubectl\", \"grep\", \"egrep\", \"fgrep\", \"rg\", \"ag\", \"find\", \"fd\", \"tree\", \"diff\", \"tar\", \"zip\"]", Union,
@@ -99,7 +99,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
              outside all the same belongs into `excludedCommands`."),
         key("agents.<id>.skills.execSandbox.mode", Word(SandboxMode::NAMES), "\"workspace-write\"", Stricter,
             "How much commands may do: with `read-only` they change nothing that outlasts them, with `workspace-write` the \
-             workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of whoever runs it, a \
+             workspace. With `danger-full-access` what a rule allows runs without a sandbox, with all rights of the calling user, a \
              person is asked about everything else, and each run is on record as a warning."),
         key("agents.<id>.skills.execSandbox.review", Word(ReviewPolicy::NAMES), "\"off\"", Stricter,
             "Which commands work on a view of the workspace. What they change there is not in the workspace before they are over: with \
@@ -107,7 +107,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
              back, with `destructive` that holds for commands that delete or overwrite by their nature. What other programs obey is \
              never applied. It needs a sandbox of namespaces."),
         key("agents.<id>.skills.execSandbox.excludedCommands", Texts, "[]", Intersect,
-            "Commands that run outside of the sandbox, with all rights of whoever runs them: `docker ps` is exactly that, `docker logs **` \
+            "Commands that run outside of the sandbox, with all rights of the calling user: `docker ps` is exactly that, `docker logs **` \
              whatever begins so. Every program of a command must be excluded by itself; with a redirection, a variable, a \
              substitution or anything dangerous it stays in the sandbox; what belongs into one because it runs what cannot be seen, such as \
              `docker compose up -d`, is excluded if it is written out to its last word. Each run is on record as a warning."),
@@ -205,9 +205,9 @@ pub(crate) const KEYS: &[ConfigKey] = {
         key("security.permission.secrets", Texts, "[]", Never,
             "Secrets that commands use and never see, each bound to one of `allowedNetHosts` and a place: \
              `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com in header:Authorization`. Within, the variable holds a value of the same shape that is of \
-             no use; the broker puts the secret in its place. It stands in a variable of whoever starts commands (`env:NAME`), in a file that \
-             nobody else may read (`file:/PATH`), is printed by a command that no shell runs (`cmd:PROGRAM ARGUMENTS`), or lies in the keyring \
-             (`keyring:SERVICE/ACCOUNT`). A project switches none of them on: where nobody else sets `enableNodePermissions`, none is lent, and one \
+             no use; the broker puts the secret in its place. It comes from a variable of the program that starts commands (`env:NAME`) or \
+             a file that only its owner may read (`file:/PATH`), is printed by a command that no shell runs (`cmd:PROGRAM ARGUMENTS`), or lies in the keyring \
+             (`keyring:SERVICE/ACCOUNT`). A project switches none of them on: where no other layer sets `enableNodePermissions`, no secret is lent, and one \
              whose host a project takes out of `allowedNetHosts` is left out, which is said: see [Secrets](../egress/SECRETS.md)."),
         key("security.unnamedAgents", Word(&["allow", "refuse"]), "\"refuse\"", Stricter,
             "What becomes of an agent that this configuration does not name, although it names others: it is refused, since its name may be \

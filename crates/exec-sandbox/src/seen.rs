@@ -76,7 +76,7 @@ impl Seen {
         seen.write(&file)
     }
 
-    /// Makes room where there is none: first of entries that changed, then of the oldest.
+    /// Makes room in a full table: first from entries that changed, then from the oldest.
     fn forget_what_is_gone(&mut self, workspace: &Path) {
         if self.0.len() > MAX_FILES {
             self.0.retain(|path, look| look_of(&workspace.join(path)).as_ref() == Some(look));

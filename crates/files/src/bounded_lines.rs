@@ -16,7 +16,7 @@ pub struct BoundedLines<R> {
     max: usize,
 }
 
-/// The next line, or the reason why there is none.
+/// The next line, or the reason why no line follows.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BoundedLine<'l> {
     /// A line without its end.

@@ -256,7 +256,7 @@ impl RunReport {
         shown
     }
 
-    /// Whether the command ran like any other program, with all rights of whoever started it.
+    /// Whether the command ran like any other program, with all rights of the calling user.
     #[must_use]
     pub fn is_unsandboxed(&self) -> bool {
         self.plan.provider == Provider::Nothing

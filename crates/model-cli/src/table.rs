@@ -52,7 +52,7 @@ pub(crate) type Settings = &'static [(&'static str, &'static str)];
 /// Where a key is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// In a variable of whoever starts the CLI.
+    /// A variable of the program that starts the CLI.
     Variable(&'static str),
     /// In a file of JSON below the home, where the CLI itself keeps its login.
     Login {

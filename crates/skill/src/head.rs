@@ -8,7 +8,7 @@ use std::borrow::Cow;
 pub struct SkillText<'t> {
     /// How it starts, with its front matter if present.
     pub start: HeadStart<'t>,
-    /// The text below the front matter; all of it if there is none.
+    /// The text below the front matter; all of it without front matter.
     pub body: &'t str,
     /// Number of lines before the body.
     pub lines_before: usize,

@@ -7,7 +7,7 @@ use super::problem::Problem;
 use super::tree::{File, Tree, numbered};
 
 /// How many stand in all sources and documents together. Lower it with every rewrite.
-const CEILING: usize = 2_550;
+const CEILING: usize = 2_464;
 
 /// Exempts its line.
 const MARKER: &str = "quoted text";
@@ -69,7 +69,7 @@ fn count_in(line: &str) -> usize {
     words + phrases
 }
 
-/// How often a phrase stands in a line without letters directly around it: `analysis none` is none.
+/// How often a phrase stands in a line without letters directly around it: `analysis none` does not count.
 fn whole(line: &str, phrase: &str) -> usize {
     let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
     let stands = |at: usize| {

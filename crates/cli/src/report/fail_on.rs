@@ -25,7 +25,7 @@ impl FailOn {
     }
 }
 
-/// What becomes of a scan in which nobody looked into something that is no text, or that was excluded.
+/// How a scan ends in which opaque data was not examined, or files were excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unseen {
     /// The answer tells of it, and the exit code does not.

@@ -87,9 +87,9 @@ fn the_threads_of_a_broker_write_records_and_nothing_else() {
 #[test]
 fn the_threads_of_a_gate_write_records_and_nothing_else() {
     #[derive(Default)]
-    struct Nobody(Mutex<Vec<String>>);
+    struct NoBrokers(Mutex<Vec<String>>);
 
-    impl Gatekeeper for Nobody {
+    impl Gatekeeper for NoBrokers {
         fn knows(&self, _: u32) -> bool {
             true
         }
@@ -107,8 +107,8 @@ fn the_threads_of_a_gate_write_records_and_nothing_else() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("b.sock");
-    let seen = Arc::<Nobody>::default();
-    let gate = BrokerGate::open(UnixListener::bind(&path).unwrap(), Arc::<Nobody>::clone(&seen)).unwrap();
+    let seen = Arc::<NoBrokers>::default();
+    let gate = BrokerGate::open(UnixListener::bind(&path).unwrap(), Arc::<NoBrokers>::clone(&seen)).unwrap();
     let mut client = UnixStream::connect(&path).unwrap();
     client.write_all(b"CONNECT host.example:443 HTTP/1.1\r\nHost: host.example:443\r\n\r\n").unwrap();
     let mut said = String::new();
@@ -120,7 +120,7 @@ fn the_threads_of_a_gate_write_records_and_nothing_else() {
         holds_at_most(&status, BROKER, "the gate of a broker");
     }
     drop(gate);
-    // Nobody comes in any more.
+    // The gate is closed.
     let late = UnixStream::connect(&path).and_then(|mut late| late.read(&mut [0]));
     assert_eq!(late.unwrap_or_default(), 0);
 }

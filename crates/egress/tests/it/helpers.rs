@@ -34,7 +34,7 @@ const HELPERS: &[Row] = &[
         file: "secrets/source.rs",
         starts: 1,
         helpers: "the thread that reads what a command of the user's prints, from which a secret comes",
-        keeps: "all of whoever starts it: it reads one pipe, and ends with the command",
+        keeps: "all rights of its caller: it reads one pipe, and ends with the command",
         test: "a_command_that_takes_too_long_ends_with_all_that_it_has_started",
     },
 ];

@@ -8,7 +8,7 @@ use crate::binds::is_plain;
 use crate::choices::HomeView;
 use crate::spec::MountAccess;
 
-/// Paths of the system that are visible where they exist, and why. A `*` at the end stands for the rest of a name.
+/// Paths of the system that are visible where they exist, and why. A final `*` matches the rest of a name.
 pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/usr", "programs and libraries of the system"),
     ("/bin", "programs and libraries of the system"),
@@ -25,12 +25,12 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/etc/ld.so.cache", "where libraries are"),
     ("/etc/ld.so.conf", "where libraries are"),
     ("/etc/ld.so.conf.d", "where libraries are"),
-    ("/etc/alternatives", "which program a name stands for"),
+    ("/etc/alternatives", "links from program names to the installed alternatives"),
     ("/etc/localtime", "the time zone"),
     ("/etc/passwd", "names of users"),
     ("/etc/group", "names of users"),
     ("/etc/nsswitch.conf", "where names are looked up"),
-    ("/etc/fonts", "which font a name stands for"),
+    ("/etc/fonts", "font configuration"),
     ("/etc/services", "names of ports"),
     ("/etc/protocols", "names of protocols"),
     ("/etc/host.conf", "where names are looked up"),

@@ -11,7 +11,7 @@ use stockade_config::{ExecConfig, Isolation, SandboxNeed};
 pub enum RunPlace {
     /// In a sandbox that is made for it.
     Sandbox,
-    /// Like any other program, with all rights of whoever runs it.
+    /// Like any other program, with all rights of the calling user.
     Unsandboxed,
 }
 

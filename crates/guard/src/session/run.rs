@@ -138,7 +138,7 @@ impl Session {
             Isolation::Sandbox(on_unavailable) => match self.outside(&judged) {
                 Some((rule, why)) => {
                     let reason =
-                        format!("{why}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
+                        format!("{why}: it runs WITHOUT A SANDBOX, with all rights of the calling user");
                     let decision = self.by_sandbox(Effect::Allow, judged.text, rule, reason, None)?;
                     let prepared =
                         self.prepare(&judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
@@ -250,7 +250,7 @@ impl Session {
         let text = judged.text;
         match way(judged, &self.guard.config().exec, Sandboxes::None) {
             Way::Runs(_) => {
-                let reason = format!("{NEVER}: it runs with all rights of whoever runs it");
+                let reason = format!("{NEVER}: it runs with all rights of the calling user");
                 let rule = DecisionRule::SandboxDisabled;
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
                 Ok(Going::Stays(RunAnswer::Unsandboxed(decision)))
@@ -275,7 +275,8 @@ impl Session {
         let exec = ExecConfig { isolation: Isolation::Direct, ..self.guard.config().exec.clone() };
         match way(judged, &exec, Sandboxes::None) {
             Way::Runs(_) => {
-                let reason = format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of whoever runs it");
+                let reason =
+                    format!("{FULL}: it runs WITHOUT A SANDBOX, with all rights of the calling user");
                 let decision = self.by_sandbox(Effect::Allow, text, rule, reason, None)?;
                 let prepared = self.prepare(judged, OnUnavailable::Refuse, SandboxMode::DangerFullAccess)?;
                 Ok(Going::Starts(decision, Box::new(prepared), RunPlace::Unsandboxed))

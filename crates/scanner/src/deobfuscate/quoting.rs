@@ -25,7 +25,7 @@ struct Quoted {
     plain: &'static str,
 }
 
-/// Removes the no-op quoting that hides a word of the rules; `None` if there is none.
+/// Removes the no-op quoting that hides a word of the rules; `None` without such quoting.
 pub(super) fn unquote(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     for Range { start: mut at, end } in tokens(text, can_be_idle) {
@@ -48,7 +48,7 @@ pub(super) fn is_word(word: &str) -> bool {
     WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Finds the first no-op quoting in a token; `None` if there is none worth taking off.
+/// Finds the first no-op quoting in a token that is worth removing, if any.
 fn first_quoted(token: &str) -> Option<Quoted> {
     let separator = field_separator(token);
     let end = separator.as_ref().map_or(token.len(), |range| range.start);

@@ -137,7 +137,7 @@ fn look_alike(letter: char) -> Option<Glyph> {
     }
 }
 
-/// [`LOOK_ALIKES`] by [`place`]; zero if there is none.
+/// [`LOOK_ALIKES`] by [`place`]; zero where no look-alike is known.
 #[expect(clippy::indexing_slicing, reason = "the compiler sees that every letter has a place")]
 static LOOK_ALIKE_AT: [u8; 0x600] = {
     let mut table = [0; _];

@@ -408,7 +408,7 @@ fn silent_clients_are_in_nobodys_way() {
     let (handoff, trust) = (site.broker.handoff(), site.broker.shared.inspector.as_ref().unwrap().trust());
     assert!(trust.file("authorities.pem").exists());
     drop(site);
-    assert!(!trust.file("authorities.pem").exists(), "whoever still plans with it: {handoff:?}");
+    assert!(!trust.file("authorities.pem").exists(), "a plan that still uses it: {handoff:?}");
     assert!(stream.read(&mut [0]).map_or(true, |read| read == 0));
     assert!(began.elapsed() < Duration::from_secs(5));
 }
