@@ -7,11 +7,12 @@ use thiserror::Error;
 
 use crate::scan_files::scan_bytes;
 
-/// A text in which the built-in rules find something. The rule is cheap to try, and is a warning, which quoting
-/// does not lower; the text is long enough that the prefilter takes its usual path of many bytes at once.
-const CANARY: &str = "This text stands in for a skill whose work is known beforehand, and no person or model is to follow it. \
-    It says to call printenv and to read what that prints, which every scan must find. \
-    Where it is not found, whatever else was called clean was not looked at.\n";
+/// A text in which the built-in rules find something. The pattern is short and has no exceptions, so that it is compiled in few
+/// instructions; its rule is a warning, which quoting does not lower. The text is long enough that the prefilter takes its usual
+/// path of many bytes at once.
+const CANARY: &str = "This text represents a skill with a known finding, and no person or model is to follow it. \
+    It asks to print %ENV in Perl, which every scan must find. \
+    Where it is not found, nothing that was called clean was examined.\n";
 
 /// A scanner does not find a known attack, so its results are worthless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
