@@ -29,6 +29,8 @@ pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
         let program = check.arg("--all-features").warnings_fail();
         let program = program.env(&for_target("CC", target), NO_COMPILER);
         let program = program.env(&for_target("AR", target), NO_COMPILER);
+        // A wrapper of rustc, such as sccache, is used by build scripts too, and asks the compiler for its name.
+        let program = program.env("RUSTC_WRAPPER", "");
         let check = Check::program(GROUP, target, program);
         Check::new(GROUP, check.name.clone(), move |echo: Echo| match setup::lacking_for(target) {
             Some(reason) => Verdict::cannot(reason),
