@@ -46,6 +46,8 @@ pub mod e2b;
 mod enforcement;
 mod env;
 mod explain;
+#[cfg(target_os = "linux")]
+mod exposed_secrets;
 mod git_settings;
 mod home_secrets;
 mod host;
@@ -83,8 +85,6 @@ mod seatbelt;
 mod seccomp;
 #[cfg(target_os = "linux")]
 mod secret_text;
-#[cfg(target_os = "linux")]
-mod seen;
 mod spec;
 #[cfg(target_os = "linux")]
 mod state;

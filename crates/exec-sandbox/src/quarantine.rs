@@ -18,11 +18,11 @@
 #![expect(clippy::disallowed_methods, reason = "keeps what was taken away from workspaces")]
 
 mod bounds;
+mod entry;
 mod error;
-mod held;
 mod origin;
+mod quarantine_move;
 mod remove;
-mod take;
 
 use std::fs::DirBuilder;
 use std::io;
@@ -33,13 +33,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, fchmod, mkdirat, openat, renameat_with, unlinkat};
 
 pub use bounds::{MAX_AGE, MAX_BYTES, MAX_GROUPS};
+pub use entry::{HeldKind, QuarantineEntry};
 pub use error::QuarantineError;
-pub use held::{HeldKind, QuarantineEntry};
+pub(crate) use quarantine_move::{Taken, Taker, Taking, as_text};
 pub(crate) use remove::remove as remove_all;
 pub use remove::remove_tree;
-pub(crate) use take::{Taken, Taker, Taking, as_text};
 
-use held::Held;
+use entry::Held;
 use origin::{ORIGINS, Origin};
 
 /// How a folder of ours is opened: itself, and not what a link leads to.

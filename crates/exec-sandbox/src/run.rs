@@ -11,20 +11,20 @@ mod begin;
 mod contained;
 mod control;
 mod disk;
-mod feed;
 mod memory;
+mod message_prefix;
 mod observe;
 mod poll;
 mod pool;
+mod preflight;
 mod prepared;
 mod private;
-mod pump;
 mod shared_target;
+mod stdin;
+mod stdio;
 mod supervise;
 mod sweeping;
 mod terminal;
-mod trial;
-mod voice;
 mod write_now;
 
 use std::io;
@@ -51,7 +51,7 @@ use observe::Observer;
 pub use pool::SandboxPool;
 pub use prepared::{plan_and_run, run_controlled, run_prepared};
 use private::Private;
-use pump::Pump;
+use stdio::Pump;
 use supervise::supervise;
 use sweeping::Sweeping;
 pub use terminal::TerminalSize;
@@ -289,7 +289,7 @@ fn carried_out(
     let mut enforcement = plan.enforcement.clone();
     groups.promise(&mut enforcement);
     limits_in_force(plan, groups, &mut enforcement)?;
-    trial::hold(plan)?;
+    preflight::hold(plan)?;
     let sweeping = Sweeping::begin(plan, &mut enforcement);
     in_whole(&plan.require_by_name, &enforcement)?;
     let started = Instant::now();
@@ -302,7 +302,7 @@ fn carried_out(
         Err(error) => Err(error),
     };
     let (quarantine, swept) = sweeping.end(plan, observer);
-    crate::seen::Seen::after(plan, &swept.seen_secrets(&plan.protected));
+    crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
         let why = "some folders in the workspace could not be looked into afterwards";

@@ -16,8 +16,8 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::{ObjectId, blob_id, indexed_files};
 
+use crate::exposed_secrets::Seen;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
-use crate::seen::Seen;
 
 /// Longest index that is read, some half a million files; longest file that is compared; and longest file that says where a
 /// repository is.

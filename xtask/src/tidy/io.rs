@@ -78,7 +78,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/run.rs", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/run/", "starts sandboxes and looks after them"),
     ("crates/exec-sandbox/src/seatbelt/run.rs", "starts what holds a command on macOS, and ends it"),
-    ("crates/exec-sandbox/src/seen.rs", "keeps how files looked when a command had seen them"),
+    ("crates/exec-sandbox/src/exposed_secrets.rs", "keeps how files looked when a command had seen them"),
     ("crates/exec-sandbox/src/state.rs", "asks where this user keeps the state of programs"),
     ("crates/exec-sandbox/src/sweep.rs", "looks whether what was reported is gone"),
     ("crates/exec-sandbox/src/sweep/", "moves what a command left under protected names"),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, unlinkat};
 
-use super::held::Held;
+use super::entry::Held;
 use super::origin::{ORIGINS, moment_of};
 use super::{QuarantineStore, names, remove};
 use crate::outcome::DroppedGroup;

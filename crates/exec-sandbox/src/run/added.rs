@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 
 use super::added_run::AddedRun;
 use super::begin::{Running, Speaks};
-use super::pump::Pump;
+use super::stdio::Pump;
 use super::{Cancellation, RunControl, RunError, Streams, carried_out, pipe};
 use crate::cgroup::Groups;
 use crate::outcome::{End, Outcome};

@@ -11,7 +11,7 @@ use super::added_run::AddedRun;
 use super::contained::Container;
 use super::observe::Observer;
 use super::private::Private;
-use super::pump::Ends;
+use super::stdio::Ends;
 use crate::backends::engine;
 use crate::backends::request::ContainerPlan;
 use crate::bwrap::start::{self as bubblewrap, handle, sees};

@@ -11,8 +11,8 @@
 
 mod caller;
 mod continued;
+mod mediation;
 mod modes;
-mod names;
 mod view;
 
 use std::io;
@@ -41,7 +41,7 @@ use crate::sys::launch::Observed;
 use crate::sys::raw::{self, ALL_SIGNALS, Notice};
 use caller::Caller;
 use continued::{Continued, let_go_on};
-use names::{Names, Reply, Waits};
+use mediation::{Names, Reply, Waits};
 
 /// What the observer keeps: it reads the memory of commands that belong to another user, and looks up the paths that they
 /// name.

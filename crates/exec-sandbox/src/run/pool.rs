@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use super::begin::{Running, Speaks, copy};
 use super::observe::Observer;
 use super::prepared::{Recovered, in_turn};
-use super::pump::Pump;
+use super::stdio::Pump;
 use super::supervise::read_report;
 use super::{RunControl, RunError, Streams, carried_out, observer, sandbox_number, tell};
 use crate::cgroup::Groups;

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::fs::fstat;
 
-use super::voice::Voice;
+use super::message_prefix::Voice;
 
 /// Where whoever runs the command speaks too. What goes there is marked piece by piece, and the next piece waits until one is
 /// written to its end: so it is known at every byte where in a line it stands.

@@ -13,7 +13,7 @@ use super::added_run::ASKS_TO_END;
 use super::begin::{Running, Speaks};
 use super::disk::{Disks, Fill, is_bounded};
 use super::poll::wait;
-use super::pump::Pump;
+use super::stdio::Pump;
 use super::{Cancellation, RunControl, RunError, Signals, memory};
 use crate::cgroup::Groups;
 use crate::enforcement::Enforcement;

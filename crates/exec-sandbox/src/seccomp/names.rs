@@ -1,4 +1,4 @@
-//! System calls that somebody else judges and carries out, see `run::observe::names`: those that make, move or open for writing
+//! System calls that somebody else judges and carries out, see `run::observe::mediation`: those that make, move or open for writing
 //! what has a name, where names are protected, and everywhere those that reach what is shared with other programs.
 //!
 //! What removes the name of a file is not among them: it gives nobody a name to obey, and what is protected cannot be removed. What

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::feed::Feed;
 use super::shared_target::{SharedTarget, standard};
+use super::stdin::Feed;
 use super::terminal::Pty;
 use super::write_now::WriteNow;
 use super::{Stream, Streams, Terminal};
