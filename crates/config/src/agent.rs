@@ -9,9 +9,9 @@ use std::time::Duration;
 use serde::Deserialize;
 use stockade_command::{CommandDefaults, Effect, RuleLayer, Substitutions};
 use stockade_egress::{HostList, HostListError, NetPolicy};
+use stockade_exec_sandbox::backends::ContainerRequest;
 use stockade_exec_sandbox::{
-    ContainerRequest, HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode,
-    backend_option,
+    HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode, backend_option,
 };
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};

@@ -4,7 +4,8 @@
 
 use std::process::ExitCode;
 
-use stockade_exec_sandbox::{End, Input, SandboxSpec, Signals, Stream, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::{Input, Signals, Stream, Streams};
+use stockade_exec_sandbox::{End, SandboxSpec, plan, probe, run};
 
 fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut arguments = std::env::args_os().skip(1);

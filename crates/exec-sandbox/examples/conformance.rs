@@ -18,10 +18,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::Value;
+use stockade_exec_sandbox::backends::EngineFacts;
+use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel};
+use stockade_exec_sandbox::provider::Provider;
+use stockade_exec_sandbox::seatbelt::seatbelt_plan;
 use stockade_exec_sandbox::{
-    Caches, EngineFacts, Entry, Environment, HomeView, HostFacts, Kernel, MountAccess, Network,
-    OnUnavailable, Plan, Provider, Refusal, SandboxBackend, SandboxMode, SandboxSpec, bwrap_arguments, plan,
-    seatbelt_plan,
+    Caches, Environment, HomeView, MountAccess, Network, OnUnavailable, Plan, Refusal, SandboxBackend,
+    SandboxMode, SandboxSpec, bwrap_arguments, plan,
 };
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.

@@ -16,3 +16,11 @@ mod launcher;
 #[cfg(target_os = "linux")]
 pub(crate) mod registry;
 pub(crate) mod request;
+
+#[cfg(target_os = "linux")]
+pub use backend::{Backend, BackendRun, Probed};
+#[cfg(all(feature = "external", target_os = "linux"))]
+pub use external::{external_backends, external_program, find_external};
+#[cfg(target_os = "linux")]
+pub use registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
+pub use request::{ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack};

@@ -106,7 +106,7 @@ pub(crate) fn environment(
         variables.extend(CACHES.iter().map(|(name, below)| ((*name).into(), workspace.join(below).into())));
     }
     if let Network::Proxy(_) = network {
-        let proxy = format!("http://{}", crate::PROXY_ADDRESS);
+        let proxy = format!("http://{}", crate::handoff::PROXY_ADDRESS);
         variables.extend(PROXY.iter().map(|name| ((*name).into(), proxy.clone().into())));
         variables.extend(BESIDE_PROXY.iter().map(|(name, value)| ((*name).into(), (*value).into())));
     }

@@ -1,6 +1,6 @@
 //! Runs one command of an AI agent where it sees and reaches only what it was given.
 //!
-//! A [`SandboxSpec`] says what somebody wants, [`HostFacts`] what this machine is like. [`plan()`] makes a [`Plan`] of both or
+//! A [`SandboxSpec`] says what somebody wants, [`HostFacts`](host::HostFacts) what this machine is like. [`plan()`] makes a [`Plan`] of both or
 //! a [`Refusal`]: mounts with a reason each, variables, limits, and what will be enforced. It touches nothing, so a plan
 //! can be printed, compared and tested anywhere. [`run()`] carries a plan out on Linux, with a launcher of its own that needs
 //! nothing installed and no privileges: namespaces, a filter of system calls, Landlock and limits.
@@ -9,7 +9,8 @@
 //! ruin it, and one with an open network may send it away. A hole in the kernel is a hole in this fence.
 //!
 //! ```
-//! use stockade_exec_sandbox::{Entry, HostFacts, Kernel, SandboxSpec, plan};
+//! use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel};
+//! use stockade_exec_sandbox::{SandboxSpec, plan};
 //!
 //! let facts = HostFacts {
 //!     entries: [("/usr".into(), Entry::Folder), ("/srv/work".into(), Entry::Folder)].into(),
@@ -35,7 +36,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod backends;
+pub mod backends;
 mod binds;
 mod bwrap;
 #[cfg(target_os = "linux")]
@@ -50,7 +51,7 @@ mod explain;
 mod exposed_secrets;
 mod git_settings;
 mod home_secrets;
-mod host;
+pub mod host;
 #[cfg(target_os = "linux")]
 mod journal;
 mod known_links;
@@ -58,7 +59,7 @@ mod known_links;
 pub mod kubernetes;
 mod limits;
 mod mode;
-mod mounts;
+pub mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
 pub mod openshell;
@@ -67,9 +68,9 @@ mod plan;
 #[cfg(target_os = "linux")]
 mod probe;
 mod protect;
-mod provider;
+pub mod provider;
 #[cfg(target_os = "linux")]
-mod quarantine;
+pub mod quarantine;
 mod quarantined;
 mod reach;
 mod refusal;
@@ -77,12 +78,12 @@ mod refusal;
 mod remote;
 mod requirement;
 #[cfg(target_os = "linux")]
-mod review;
+pub mod review;
 mod reviewed;
 #[cfg(target_os = "linux")]
-mod run;
-mod seatbelt;
-mod seccomp;
+pub mod run;
+pub mod seatbelt;
+pub mod seccomp;
 #[cfg(target_os = "linux")]
 mod secret_text;
 mod spec;
@@ -101,15 +102,6 @@ mod workspace;
 #[cfg(target_os = "linux")]
 mod worktree;
 
-#[cfg(target_os = "linux")]
-pub use backends::backend::{Backend, BackendRun, Probed};
-#[cfg(all(feature = "external", target_os = "linux"))]
-pub use backends::external::{external_backends, external_program, find_external};
-#[cfg(target_os = "linux")]
-pub use backends::registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
-pub use backends::request::{
-    ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack,
-};
 pub use bwrap::bwrap_arguments;
 pub use choices::{
     BackendName, HomeView, OnUnavailable, ReviewMode, ReviewPolicy, SandboxBackend, SandboxMode,
@@ -118,48 +110,23 @@ pub use choices::{
 pub use enforcement::{Enforcement, EnforcementGap, Property};
 pub use explain::Denial;
 pub use git_settings::GitSettings;
-pub use host::{
-    Entry, Exposed, FileIdentity, HostFacts, Kernel, KnownLinks, LinkedWorktree, ProtectedEntry,
-    ProtectionMode, Searched, Stamp, Watched,
-};
 pub use limits::{Limit, Priority, ResourceLimits};
-pub use mounts::{Mount, MountKind, MountPoint, Owner, mount_table};
 pub use outcome::{Changed, DroppedGroup, EXIT_CODES, End, Outcome, Output, ResourceUsage};
 pub use plan::{Identity, Plan, plan};
 #[cfg(target_os = "linux")]
 pub use probe::probe;
 pub use protect::name_table;
-pub use provider::{AddedBackend, Offer, Provider, Sees};
-#[cfg(target_os = "linux")]
-pub use quarantine::{
-    HeldKind, MAX_AGE, MAX_BYTES, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore, remove_tree,
-};
 pub use quarantined::{LeftBy, Quarantined};
 pub use refusal::{Refusal, SandboxRule, What};
-#[cfg(target_os = "linux")]
-pub use review::{
-    ChangeKind, ChangeSelection, ChangeState, Conflict, Content, DroppedLayer, FileChange, LayerState,
-    MAX_LAYER_AGE, MAX_LAYER_BYTES, MAX_LAYERS, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
-    ReviewView,
-};
 pub use reviewed::Reviewed;
 #[cfg(target_os = "linux")]
-pub use run::{
-    AddedCommand, Cancellation, Input, RunControl, RunError, SandboxPool, Signals, Stream, Streams, Terminal,
-    TerminalSize, plan_and_run, run, run_added, run_controlled, run_prepared,
-};
-pub use seatbelt::{SANDBOX_EXEC, SeatbeltPlan, seatbelt_plan};
-#[cfg(unix)]
-pub use seatbelt::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
-pub use seccomp::{Architecture, Closed, Instruction, filter};
+pub use run::{RunError, SandboxPool, plan_and_run, run, run_added, run_controlled, run_prepared};
 pub use spec::{
     Caches, Confinement, Environment, Explain, HomeState, MountAccess, Network, Protection, SandboxSpec,
     Spawn,
 };
 #[cfg(target_os = "linux")]
 pub use state::state_folder;
-pub use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_ADDRESS};
-#[cfg(target_os = "linux")]
-pub use stockade_handoff::{HandedListeners, find_program, helper_command};
+pub use stockade_handoff as handoff;
 #[cfg(target_os = "linux")]
 pub use tiers::{Held, tier_table};

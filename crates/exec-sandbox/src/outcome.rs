@@ -27,7 +27,7 @@ pub struct Outcome {
     /// that lead out of the workspace, or to what other programs obey.
     pub changed: Vec<Changed>,
     /// Files that it could read although secrets stand in them.
-    pub exposed: Vec<crate::Exposed>,
+    pub exposed: Vec<crate::host::Exposed>,
     /// What it changed, where it worked on a view of the workspace.
     pub review: Option<crate::Reviewed>,
 }

@@ -62,7 +62,7 @@ pub struct Plan {
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
     /// The version of Landlock to use; 0 for none.
     pub landlock: u32,
-    /// Whether this machine lets somebody else decide calls, see [`Kernel::mediation`](crate::Kernel::mediation).
+    /// Whether this machine lets somebody else decide calls, see [`Kernel::mediation`](crate::host::Kernel::mediation).
     pub mediation: bool,
     /// What this plan enforces once it runs.
     pub enforcement: Enforcement,
@@ -352,9 +352,9 @@ impl fmt::Display for Plan {
             Network::None => "none".to_owned(),
             Network::Broker { socket } => format!("only by {socket:?}"),
             Network::Proxy(handoff) if handoff.observes() => {
-                format!("every public host, seen by a proxy, at {}", crate::PROXY_ADDRESS)
+                format!("every public host, seen by a proxy, at {}", crate::handoff::PROXY_ADDRESS)
             }
-            Network::Proxy(_) => format!("only by a proxy, at {}", crate::PROXY_ADDRESS),
+            Network::Proxy(_) => format!("only by a proxy, at {}", crate::handoff::PROXY_ADDRESS),
             Network::Open => "open".to_owned(),
         };
         writeln!(f, "network  {network}")?;

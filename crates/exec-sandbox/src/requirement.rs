@@ -83,8 +83,8 @@ mod tests {
     fn names_that_are_protected_in_part_are_not_what_was_required() {
         let kernel = Kernel { namespaces: true, landlock: 6, seccomp: true, mediation: true };
         let workspace = std::path::PathBuf::from("/home/u/work");
-        let entries =
-            [workspace.clone(), "/usr".into(), "/home/u".into()].map(|path| (path, crate::Entry::Folder));
+        let entries = [workspace.clone(), "/usr".into(), "/home/u".into()]
+            .map(|path| (path, crate::host::Entry::Folder));
         let facts = |searched| HostFacts {
             entries: entries.clone().into(),
             home: "/home/u".into(),

@@ -4,8 +4,8 @@
 //! [`SandboxSpec`] as every other plan, and carried out on macOS alone. The language of profiles is not documented by Apple,
 //! and `sandbox-exec` is called deprecated since 2016 while the system itself, browsers and other agents go on to use it.
 //!
-//! What a profile says stands in tables ([`table`]); how paths become text of it, in [`text`]; in which order rules follow, in
-//! [`rules`]: the last one that fits decides, so what is said of a path comes behind what is said of the folders around it.
+//! The rules of a profile are rows of `table`; `text` writes paths as profile text; `rules` orders them. The last matching rule
+//! decides, so a rule for a path follows the rules for the folders around it.
 
 mod profile;
 mod rules;

@@ -150,7 +150,7 @@ pub enum Network {
         /// The socket on this machine. It has the same path in the sandbox.
         socket: PathBuf,
     },
-    /// Itself, and a [proxy](crate::PROXY_ADDRESS) on its own loopback. What connects there is heard outside, by a proxy that
+    /// Itself, and a [proxy](crate::handoff::PROXY_ADDRESS) on its own loopback. What connects there is heard outside, by a proxy that
     /// decides about everything else.
     Proxy(ListenerHandoff),
     /// Whatever this machine reaches, itself included.

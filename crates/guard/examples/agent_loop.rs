@@ -12,7 +12,7 @@ use std::time::Duration;
 use stockade_guard::admission::{Authorization, SkillSource};
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::Streams;
+use stockade_guard::exec::run::Streams;
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::MemoryStore;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::Streams;
+use stockade_guard::exec::run::Streams;
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Reply, ToolCatalog};
 use stockade_guard::{Decision, Guard, GuardOptions, RunAnswer, SessionOptions};

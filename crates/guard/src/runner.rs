@@ -25,10 +25,11 @@ pub(crate) use secrets::{OUT_OF_SIGHT, lend, unseen};
 use crate::audit::{AuditError, AuditEvent, AuditId, AuditTrail, EventKind, Recorded, field};
 use crate::broker::JoinedBroker;
 use crate::egress::{Observed, SecretError, Secrets};
-use crate::exec::{
-    BackendRun, HostFacts, Outcome, Plan, Provider, Refusal, RunControl, RunError, SandboxPool, SandboxSpec,
-    Streams, backends, probe,
-};
+use crate::exec::backends::BackendRun;
+use crate::exec::host::HostFacts;
+use crate::exec::provider::Provider;
+use crate::exec::run::{RunControl, Streams};
+use crate::exec::{Outcome, Plan, Refusal, RunError, SandboxPool, SandboxSpec, backends, probe};
 use crate::guard::Decision;
 
 #[cfg(doc)]

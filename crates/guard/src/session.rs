@@ -103,7 +103,7 @@ pub struct Session {
     #[cfg(all(feature = "exec", target_os = "linux"))]
     pool: Option<Arc<crate::exec::SandboxPool>>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    control: crate::exec::RunControl,
+    control: crate::exec::run::RunControl,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     counting: start::Counting,
 }
@@ -132,7 +132,7 @@ impl Session {
             #[cfg(all(feature = "exec", target_os = "linux"))]
             pool: None,
             #[cfg(all(feature = "exec", target_os = "linux"))]
-            control: crate::exec::RunControl::default(),
+            control: crate::exec::run::RunControl::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
             counting: start::Counting::default(),
             guard,

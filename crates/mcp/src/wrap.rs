@@ -25,7 +25,7 @@ use stockade_guard::NotRun;
 use stockade_guard::PreparedRun;
 use stockade_guard::RunReport;
 use stockade_guard::audit::AuditEvent;
-use stockade_guard::exec::{Cancellation, Input, RunControl, Signals, Stream, Streams};
+use stockade_guard::exec::run::{Cancellation, Input, RunControl, Signals, Stream, Streams};
 use stockade_text::escape;
 
 use super::conversation::{Conversation, Judge, Out, Terms};

@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use stockade_exec_sandbox::{HomeState, MountAccess, SandboxSpec, find_program};
+use stockade_exec_sandbox::handoff::find_program;
+use stockade_exec_sandbox::{HomeState, MountAccess, SandboxSpec};
 
 use crate::error::DriveError;
 use crate::table::{DrivenCli, DrivenKey, KeySource};

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::field::bytes_of;
 use super::manifest::ContainerManifest;
-use stockade_exec_sandbox::ContainerRequest;
+use stockade_exec_sandbox::backends::ContainerRequest;
 
 /// What a caller decides about a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -4,10 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use stockade_exec_sandbox::{
-    ContainerPurpose, ContainerRequest, Engine, Limit, MountAccess, Network, Property, ResourceLimits,
-    SandboxSpec, Spawn,
-};
+use stockade_exec_sandbox::backends::{ContainerPurpose, ContainerRequest, Engine};
+use stockade_exec_sandbox::{Limit, MountAccess, Network, Property, ResourceLimits, SandboxSpec, Spawn};
 
 use super::docker::{ContainerOptions, ContainerOptionsError, LEAST_MEMORY_MB, NotEnforced, image};
 use super::manifest::ContainerManifest;
@@ -97,7 +95,9 @@ impl ContainerManifest {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use stockade_exec_sandbox::{EngineFacts, Entry, HostFacts, plan};
+    use stockade_exec_sandbox::backends::EngineFacts;
+    use stockade_exec_sandbox::host::{Entry, HostFacts};
+    use stockade_exec_sandbox::plan;
 
     use super::super::manifest::tests::sample;
     use super::*;

@@ -7,7 +7,7 @@ use serde_json::Value;
 #[cfg(not(target_os = "linux"))]
 pub(super) use elsewhere::Cancellation;
 #[cfg(target_os = "linux")]
-pub(super) use stockade_guard::exec::Cancellation;
+pub(super) use stockade_guard::exec::run::Cancellation;
 
 /// Other systems have no command to end.
 #[cfg(not(target_os = "linux"))]

@@ -13,7 +13,7 @@ pub use unified::{MAX_DIFFED_FILE, diff};
 use std::path::{Component, Path, PathBuf};
 
 use stockade_guard::audit::{AuditEvent, EventKind, field};
-use stockade_guard::exec::{
+use stockade_guard::exec::review::{
     ChangeSelection, FileChange, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
 };
 

@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use stockade_guard::exec::{
-    ContainerRequest, Enforcement, Engine, ListedBackend, Probed, Property, SandboxBackend, SandboxSpec,
-    Selection, backends, engine_runtimes, external_backends,
+use stockade_guard::exec::backends::{
+    ContainerRequest, Engine, ListedBackend, Probed, Selection, engine_runtimes, external_backends,
 };
+use stockade_guard::exec::{Enforcement, Property, SandboxBackend, SandboxSpec, backends};
 use stockade_text::escape;
 
 use crate::args::{Format, HELP};

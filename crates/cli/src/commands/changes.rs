@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use clap::Subcommand;
 use stockade_guard::audit::{AuditEvent, Recorded, field};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::{
+use stockade_guard::exec::review::{
     ChangeState, FileChange, LayerState, MAX_LAYER_AGE, MAX_LAYERS, ResumedLayer, ReviewError, ReviewLayer,
 };
 

@@ -18,9 +18,8 @@ use stockade_guard::command::CommandPolicy;
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::driven::{ApiBase, DriveError, DriveRequest, Driven, KeepState, drive};
 use stockade_guard::egress::{BrokerOptions, HostList, SecretBinding};
-use stockade_guard::exec::{
-    Explain, Input, Limit, Refusal, RunError, Signals, Stream, Streams, Terminal, TerminalSize,
-};
+use stockade_guard::exec::run::{Input, Signals, Stream, Streams, Terminal, TerminalSize};
+use stockade_guard::exec::{Explain, Limit, Refusal, RunError};
 use stockade_guard::{Egress, NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 

@@ -25,9 +25,10 @@ use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use stockade_guard::command::CommandPolicy;
 use stockade_guard::command::shell::quote_argv;
+use stockade_guard::exec::run::{Input, Signals, Stream, Streams, Terminal, TerminalSize};
 use stockade_guard::exec::{
-    EXIT_CODES, End, HomeView, Input, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode,
-    RunError, SandboxBackend, SandboxMode, Signals, Stream, Streams, Terminal, TerminalSize, backend_option,
+    EXIT_CODES, End, HomeView, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode, RunError,
+    SandboxBackend, SandboxMode, backend_option,
 };
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 use units::{duration, memory, size};

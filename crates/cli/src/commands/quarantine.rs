@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::exec::{
+use stockade_guard::exec::quarantine::{
     HeldKind, MAX_AGE, MAX_GROUPS, QuarantineEntry, QuarantineError, QuarantineStore,
 };
 use stockade_text::{escape, escape_path};

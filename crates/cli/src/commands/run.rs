@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use stockade_guard::admission::{Admission, AdmitOptions, OnCritical, SkillSource, ToolResult};
-use stockade_guard::exec::{Input, ReviewMode, SandboxMode, Signals, Stream, Streams};
+use stockade_guard::exec::run::{Input, Signals, Stream, Streams};
+use stockade_guard::exec::{ReviewMode, SandboxMode};
 use stockade_guard::scanner::Scanner;
 use stockade_guard::{Decision, Ran};
 use stockade_text::{escape, escape_path};

@@ -15,10 +15,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
-use stockade_guard::exec::{
-    ContainerRequest, End, Limit, Outcome, RunControl, RunError, SandboxBackend, SandboxSpec, Spawn, Streams,
-    backends,
-};
+use stockade_guard::exec::backends::ContainerRequest;
+use stockade_guard::exec::run::{RunControl, Streams};
+use stockade_guard::exec::{End, Limit, Outcome, RunError, SandboxBackend, SandboxSpec, Spawn, backends};
 use stockade_text::escape;
 
 use crate::args::{Format, HELP};

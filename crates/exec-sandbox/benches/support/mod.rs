@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade_exec_sandbox::{
-    End, Input, Plan, SandboxPool, SandboxSpec, Stream, Streams, bwrap_arguments, plan, probe, run,
-};
+use stockade_exec_sandbox::run::{Input, Stream, Streams};
+use stockade_exec_sandbox::{End, Plan, SandboxPool, SandboxSpec, bwrap_arguments, plan, probe, run};
 
 /// The command that takes no time itself.
 pub(crate) const TRUE: &str = "/bin/true";

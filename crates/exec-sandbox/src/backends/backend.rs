@@ -13,7 +13,7 @@ use crate::spec::SandboxSpec;
 
 /// What makes sandboxes: one that comes with this crate, or somebody's own.
 ///
-/// A run is ended by the [`Cancellation`](crate::Cancellation) of its control, and streamed to where its streams and the control say.
+/// A run is ended by the [`Cancellation`](crate::run::Cancellation) of its control, and streamed to where its streams and the control say.
 /// One that was added runs a command by [`run_added`](crate::run_added), which does all of that.
 pub trait Backend: fmt::Debug + Send + Sync {
     /// What it is called.

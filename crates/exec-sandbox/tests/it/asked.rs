@@ -6,9 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use stockade_exec_sandbox::{
-    Denial, End, Explain, Network, Outcome, ProtectionMode, SandboxBackend, Streams, plan, probe, run,
-};
+use stockade_exec_sandbox::host::ProtectionMode;
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{Denial, End, Explain, Network, Outcome, SandboxBackend, plan, probe, run};
 
 use crate::live::{Live, each};
 

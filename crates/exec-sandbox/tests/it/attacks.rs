@@ -10,7 +10,8 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use stockade_exec_sandbox::{Input, Outcome, SandboxBackend, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::{Input, Streams};
+use stockade_exec_sandbox::{Outcome, SandboxBackend, SandboxSpec, plan, probe, run};
 
 use crate::live::{BACKENDS, Live, each, read};
 

@@ -1,6 +1,7 @@
 //! What users of other crates rely on: values can be shared between threads and shown.
 
-use stockade_exec_sandbox::{Enforcement, HostFacts, Outcome, Plan, Refusal, SandboxSpec};
+use stockade_exec_sandbox::host::HostFacts;
+use stockade_exec_sandbox::{Enforcement, Outcome, Plan, Refusal, SandboxSpec};
 
 fn is_ordinary<T: Send + Sync + Unpin + std::fmt::Debug + Clone>() {}
 

@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{
-    Explain, Limit, OnUnavailable, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
-};
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{Explain, Limit, OnUnavailable, SandboxBackend, SandboxSpec, plan, probe, run};
 
 use crate::live::{Live, each, read};
 
@@ -141,11 +140,11 @@ fn a_command_without_a_sandbox_keeps_its_rights_and_what_ends_it_does_not() {
     spec.limits.wall_time = Limit::AtMost(Duration::from_secs(40));
     // A machine that can make none.
     let mut facts = probe(&spec);
-    facts.kernel = stockade_exec_sandbox::Kernel::default();
+    facts.kernel = stockade_exec_sandbox::host::Kernel::default();
     facts.bubblewrap = None;
     std::thread::scope(|scope| {
         let planned = plan(&spec, &facts).unwrap();
-        assert_eq!(planned.provider, stockade_exec_sandbox::Provider::Nothing);
+        assert_eq!(planned.provider, stockade_exec_sandbox::provider::Provider::Nothing);
         let runs = scope.spawn(move || run(&planned, Streams::default()));
         let command = find(&mark);
         let is_free = |status: &String| set(status, "CapEff") & !END_OTHERS == 0;

@@ -293,7 +293,9 @@ fn request(fake: &Fake, folder: &Path, words: &[&str]) -> stockade_exec_sandbox:
 fn run(
     spec: &stockade_exec_sandbox::SandboxSpec,
 ) -> Result<stockade_exec_sandbox::Outcome, stockade_exec_sandbox::RunError> {
-    use stockade_exec_sandbox::{BackendRegistry, RunControl, Selection, Streams, e2b::E2bBackend};
+    use stockade_exec_sandbox::backends::{BackendRegistry, Selection};
+    use stockade_exec_sandbox::e2b::E2bBackend;
+    use stockade_exec_sandbox::run::{RunControl, Streams};
     let registry = BackendRegistry::builtin();
     registry.register(Box::new(E2bBackend), 0, Selection::ByNameOnly);
     registry.plan_and_run(spec, Streams::default(), &RunControl::default()).map(|(_, outcome)| outcome)

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Network, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{Network, SandboxSpec, plan, probe, run};
 
 use crate::live::{Live, read};
 

@@ -8,9 +8,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use stockade_exec_sandbox::backends::{BackendRegistry, find_external};
+use stockade_exec_sandbox::run::{Cancellation, RunControl, Streams};
 use stockade_exec_sandbox::{
-    BackendName, BackendRegistry, Cancellation, End, Limit, OnUnavailable, Outcome, Property, RunControl,
-    RunError, SandboxBackend, SandboxRule, SandboxSpec, Streams, find_external,
+    BackendName, End, Limit, OnUnavailable, Outcome, Property, RunError, SandboxBackend, SandboxRule,
+    SandboxSpec,
 };
 
 /// What answers every request but one to run.

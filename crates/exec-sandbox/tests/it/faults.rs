@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{SandboxBackend, SandboxSpec, Streams, plan_and_run};
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{SandboxBackend, SandboxSpec, plan_and_run};
 
 use crate::live::{Live, each};
 

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use stockade_exec_sandbox::{HomeView, SandboxBackend, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{HomeView, SandboxBackend, SandboxSpec, plan, probe, run};
 use stockade_names::{Name, SandboxView, Scope, names};
 
 use crate::live::{BACKENDS, each};

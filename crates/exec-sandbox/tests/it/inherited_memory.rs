@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{Limit, SandboxSpec, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::Streams;
+use stockade_exec_sandbox::{Limit, SandboxSpec, plan, probe, run};
 
 use crate::live::{Live, each, read};
 

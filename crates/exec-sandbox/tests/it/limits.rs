@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use stockade_exec_sandbox::run::{Signals, Stream, Streams};
 use stockade_exec_sandbox::{
-    Denial, End, Limit, Property, RunError, SandboxBackend, SandboxSpec, Signals, Spawn, Stream, Streams,
-    plan, probe, run,
+    Denial, End, Limit, Property, RunError, SandboxBackend, SandboxSpec, Spawn, plan, probe, run,
 };
 
 use crate::live::{Live, each, read};

@@ -6,9 +6,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
 
-use stockade_exec_sandbox::{
-    EgressSockets, End, HandedListeners, Network, PROXY_ADDRESS, Property, SandboxBackend,
-};
+use stockade_exec_sandbox::handoff::{EgressSockets, HandedListeners, PROXY_ADDRESS};
+use stockade_exec_sandbox::{End, Network, Property, SandboxBackend};
 
 use super::live::Live;
 

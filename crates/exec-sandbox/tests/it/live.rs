@@ -6,8 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use stockade_exec_sandbox::run::Streams;
 use stockade_exec_sandbox::{
-    End, HomeView, Outcome, ResourceUsage, RunError, SandboxBackend, SandboxSpec, Streams, plan, probe, run,
+    End, HomeView, Outcome, ResourceUsage, RunError, SandboxBackend, SandboxSpec, plan, probe, run,
 };
 use tempfile::TempDir;
 

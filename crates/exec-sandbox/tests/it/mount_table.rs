@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use stockade_exec_sandbox::{mount_table, name_table};
+use stockade_exec_sandbox::mounts::mount_table;
+use stockade_exec_sandbox::name_table;
 
 #[test]
 fn the_mount_table_is_fresh() {

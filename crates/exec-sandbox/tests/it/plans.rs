@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Stamp};
+use stockade_exec_sandbox::mounts::Mount;
+use stockade_exec_sandbox::provider::Provider;
 use stockade_exec_sandbox::{
-    Entry, HomeState, HomeView, HostFacts, Kernel, Mount, MountAccess, Network, OnUnavailable, Property,
-    ProtectedEntry, ProtectionMode, Provider, SandboxBackend, SandboxMode, SandboxRule, SandboxSpec, Stamp,
-    What, bwrap_arguments, plan,
+    HomeState, HomeView, MountAccess, Network, OnUnavailable, Property, SandboxBackend, SandboxMode,
+    SandboxRule, SandboxSpec, What, bwrap_arguments, plan,
 };
 
 fn named(path: &str, kind: Entry, mode: ProtectionMode) -> ProtectedEntry {

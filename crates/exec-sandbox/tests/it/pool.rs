@@ -11,8 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use stockade_exec_sandbox::run::Streams;
 use stockade_exec_sandbox::{
-    End, Environment, Limit, Outcome, Plan, RunError, SandboxPool, SandboxSpec, Streams, plan, probe,
+    End, Environment, Limit, Outcome, Plan, RunError, SandboxPool, SandboxSpec, plan, probe,
 };
 
 use crate::live::{Live, SPENDER, read, spent};

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use stockade_exec_sandbox::{
-    Entry, HostFacts, Kernel, MountAccess, MountKind, SandboxSpec, bwrap_arguments, plan,
-};
+use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel};
+use stockade_exec_sandbox::mounts::MountKind;
+use stockade_exec_sandbox::{MountAccess, SandboxSpec, bwrap_arguments, plan};
 
 /// Takes lines of bytes apart: a letter that says what the rest is, and the rest.
 pub(crate) fn plans_hold(data: &[u8]) {

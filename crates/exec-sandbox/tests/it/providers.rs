@@ -8,9 +8,11 @@ use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use stockade_exec_sandbox::provider::Provider;
+use stockade_exec_sandbox::run::Streams;
 use stockade_exec_sandbox::{
-    End, Explain, Limit, Network, OnUnavailable, Outcome, Priority, Property, Provider, SandboxBackend,
-    SandboxRule, SandboxSpec, Streams, plan, plan_and_run, probe, run,
+    End, Explain, Limit, Network, OnUnavailable, Outcome, Priority, Property, SandboxBackend, SandboxRule,
+    SandboxSpec, plan, plan_and_run, probe, run,
 };
 
 use crate::live::{BACKENDS, Live, SPENDER, each, read, spent};
@@ -121,7 +123,7 @@ fn time_of_processors_runs_out_without_any_sandbox() {
         let live = Live::bare();
         let mut spec = SandboxSpec::new(live.workspace(), ["python3", "-c", script]);
         let mut facts = probe(&spec);
-        (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
+        (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::host::Kernel::default(), None);
         spec.on_unavailable = OnUnavailable::Warn;
         spec.limits.cpu_time = Limit::AtMost(Duration::from_secs(1));
         spec.limits.priority = Priority::Normal;
@@ -370,7 +372,7 @@ fn without_any_sandbox_only_who_chose_it_runs() {
     let live = Live::bare();
     let mut spec = SandboxSpec::new(live.workspace(), ["touch", "ran"]);
     let mut facts = probe(&spec);
-    (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::Kernel::default(), None);
+    (facts.kernel, facts.bubblewrap) = (stockade_exec_sandbox::host::Kernel::default(), None);
     assert!(matches!(plan(&spec, &facts).unwrap_err().rule, SandboxRule::CannotEnforce(_)));
     spec.on_unavailable = OnUnavailable::Warn;
     let planned = plan(&spec, &facts).unwrap();

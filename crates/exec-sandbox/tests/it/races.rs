@@ -8,7 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use stockade_exec_sandbox::{End, QuarantineStore};
+use stockade_exec_sandbox::End;
+use stockade_exec_sandbox::quarantine::QuarantineStore;
 
 use crate::live::{Live, NamesAre, read};
 

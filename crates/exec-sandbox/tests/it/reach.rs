@@ -73,7 +73,7 @@ fn landlock_keeps_nothing_back() {
     spec.backend = SandboxBackend::Landlock;
     spec.require.clear();
     spec.read_only = vec!["/home/u/work/kept".into()];
-    machine.entries.insert("/home/u/work/kept".into(), stockade_exec_sandbox::Entry::Folder);
+    machine.entries.insert("/home/u/work/kept".into(), stockade_exec_sandbox::host::Entry::Folder);
     let plan = plan(&spec, &machine).unwrap();
     assert_eq!(plan.may_write(Path::new("/home/u/work/kept/audit.db")), Some(Path::new("/home/u/work")));
 }

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::{ChangeSelection, ReviewMode, ReviewStore, SandboxBackend};
+use stockade_exec_sandbox::review::{ChangeSelection, ReviewStore};
+use stockade_exec_sandbox::{ReviewMode, SandboxBackend};
 
 use crate::live::{Live, each};
 

@@ -10,10 +10,9 @@
 use std::path::{Path, PathBuf};
 
 use regex_automata::meta::Regex;
-use stockade_exec_sandbox::{
-    Entry, HomeView, HostFacts, MountAccess, Network, Property, Protection, SandboxSpec, SeatbeltPlan, Spawn,
-    seatbelt_plan,
-};
+use stockade_exec_sandbox::host::{Entry, HostFacts};
+use stockade_exec_sandbox::seatbelt::{SeatbeltPlan, seatbelt_plan};
+use stockade_exec_sandbox::{HomeView, MountAccess, Network, Property, Protection, SandboxSpec, Spawn};
 
 const HOME: &str = "/Users/agent";
 const WORKSPACE: &str = "/Users/agent/work";

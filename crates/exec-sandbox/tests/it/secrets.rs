@@ -6,7 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use stockade_exec_sandbox::{End, ProtectionMode, SandboxSpec, probe};
+use stockade_exec_sandbox::host::ProtectionMode;
+use stockade_exec_sandbox::{End, SandboxSpec, probe};
 use stockade_names::{Name, SandboxView, Scope, names};
 
 use crate::live::{Live, read};

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::fs::{OFlags, fcntl_getfl};
-use stockade_exec_sandbox::{Input, SandboxSpec, Stream, Streams, plan, probe, run};
+use stockade_exec_sandbox::run::{Input, Stream, Streams};
+use stockade_exec_sandbox::{SandboxSpec, plan, probe, run};
 
 use crate::live::{BACKENDS, Live, each};
 

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
+use stockade_exec_sandbox::run::{Streams, Terminal, TerminalSize};
 use stockade_exec_sandbox::{
-    Denial, End, Explain, Limit, Outcome, SandboxBackend, SandboxSpec, Streams, Terminal, TerminalSize, plan,
-    probe, run,
+    Denial, End, Explain, Limit, Outcome, SandboxBackend, SandboxSpec, plan, probe, run,
 };
 
 use crate::live::{BACKENDS, Live, each};

@@ -9,9 +9,10 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 
+use stockade_exec_sandbox::host::{HostFacts, Kernel};
+use stockade_exec_sandbox::provider::Provider;
 use stockade_exec_sandbox::{
-    End, HostFacts, Kernel, Limit, MountAccess, Outcome, Priority, Property, Provider, RunError,
-    SandboxBackend, SandboxSpec, plan,
+    End, Limit, MountAccess, Outcome, Priority, Property, RunError, SandboxBackend, SandboxSpec, plan,
 };
 
 use crate::live::{Live, each, read};
@@ -96,7 +97,7 @@ fn nothing_runs_as_root_behind_landlock() {
 #[test]
 fn nobody_takes_landlock_for_root_who_has_not_named_it() {
     let kernel = Kernel { namespaces: false, landlock: 7, seccomp: true, mediation: true };
-    let entries = [("/srv/work".into(), stockade_exec_sandbox::Entry::Folder)].into();
+    let entries = [("/srv/work".into(), stockade_exec_sandbox::host::Entry::Folder)].into();
     let facts = HostFacts { entries, home: "/root".into(), kernel, ..HostFacts::default() };
     let mut spec = SandboxSpec::new("/srv/work", ["true"]);
     let chosen = |spec: &SandboxSpec, user, owner| {

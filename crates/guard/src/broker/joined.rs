@@ -14,7 +14,8 @@ use thiserror::Error;
 use super::messages::{Answer, Ask, BrokerStatus, heard, say};
 use super::{SOCKET_VARIABLE, TOKEN_VARIABLE, control};
 use crate::egress::SecretError;
-use crate::exec::{HostFacts, Network, Plan, SandboxBackend, SandboxSpec, probe};
+use crate::exec::host::HostFacts;
+use crate::exec::{Network, Plan, SandboxBackend, SandboxSpec, probe};
 use crate::guard::Decision;
 use crate::runner::{OUT_OF_SIGHT, unseen};
 

@@ -5,7 +5,8 @@ use stockade_exec_sandbox::Property;
 use crate::audit::{
     AuditError, AuditEvent, AuditTrail, ClosedWord, ClosedWords, EventKind, EventSeverity, field,
 };
-use crate::exec::{Denial, End, Enforcement, LeftBy, Network, Outcome, Plan, Provider};
+use crate::exec::provider::Provider;
+use crate::exec::{Denial, End, Enforcement, LeftBy, Network, Outcome, Plan};
 use crate::guard::Decision;
 
 /// Whether the command cannot change its own record. One without a sandbox can do whatever its user can; that is on record.

@@ -7,7 +7,9 @@ use std::{fs, io};
 
 use super::Egress;
 use crate::egress::{SecretError, Secrets};
-use crate::exec::{HostFacts, Plan, Provider, SandboxSpec};
+use crate::exec::host::HostFacts;
+use crate::exec::provider::Provider;
+use crate::exec::{Plan, SandboxSpec};
 
 /// What is to be done about a secret that lies in sight.
 pub(crate) const OUT_OF_SIGHT: &str =

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use super::{GuardError, Session};
 use crate::audit::new_name;
-use stockade_exec_sandbox::remove_tree;
+use stockade_exec_sandbox::quarantine::remove_tree;
 
 /// How long the name of a run is.
 const NAME_LENGTH: usize = 32;

@@ -9,9 +9,9 @@ use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
 use crate::egress::BrokerOptions;
+use crate::exec::run::{RunControl, Streams};
 use crate::exec::{
-    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunControl, RunError, SandboxMode, SandboxPool,
-    SandboxSpec, Streams,
+    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxMode, SandboxPool, SandboxSpec,
 };
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
 use stockade_config::ExecConfig;

@@ -219,7 +219,8 @@ mod live {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
     use stockade_guard::audit::AuditRecord;
-    use stockade_guard::exec::{End, Streams};
+    use stockade_guard::exec::End;
+    use stockade_guard::exec::run::Streams;
     use stockade_guard::policy::{PermissionDecision, Reply};
     use stockade_guard::{GraphRun, Ran, RunAnswer, RunPlace};
 

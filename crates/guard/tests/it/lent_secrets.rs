@@ -7,7 +7,8 @@ use std::path::Path;
 
 use stockade_guard::audit::{AuditEvent, EventKind};
 use stockade_guard::egress::{BrokerOptions, HostList, SecretBinding};
-use stockade_guard::exec::{SandboxSpec, Stream, Streams};
+use stockade_guard::exec::SandboxSpec;
+use stockade_guard::exec::run::{Stream, Streams};
 use stockade_guard::{Egress, NotRun, PreparedRun, RunRecord};
 
 const REAL: &str = "ghp_REALrealREALrealREALrealREALreal0001";

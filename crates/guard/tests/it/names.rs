@@ -5,7 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use stockade_exec_sandbox::{HostFacts, ProtectionMode, SandboxSpec, plan, probe};
+use stockade_exec_sandbox::host::{HostFacts, ProtectionMode};
+use stockade_exec_sandbox::{SandboxSpec, plan, probe};
 use stockade_guard::Resolver;
 use stockade_guard::admission::{
     AdmitOptions, Authorization, PathGuard, PathRequest, SkillSource, SurfaceKind, admit,

@@ -7,9 +7,8 @@ use std::time::Duration;
 use stockade_guard::audit::{
     AuditEvent, AuditOptions, AuditQuery, AuditRecord, AuditTrail, Detail, EventKind, field,
 };
-use stockade_guard::exec::{
-    Cancellation, Limit, Network, RunControl, SandboxBackend, SandboxMode, SandboxSpec, Stream, Streams,
-};
+use stockade_guard::exec::run::{Cancellation, RunControl, Stream, Streams};
+use stockade_guard::exec::{Limit, Network, SandboxBackend, SandboxMode, SandboxSpec};
 use stockade_guard::{NotRun, PreparedRun, RunRecord};
 
 /// Who asks for the sandbox.

@@ -9,7 +9,7 @@ use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::command::Effect;
 use stockade_guard::config::{Config, ConfigSources};
 use stockade_guard::egress::{HostList, NetPolicy};
-use stockade_guard::exec::{Input, Stream, Streams};
+use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::limits::store::MemoryStore;
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::{

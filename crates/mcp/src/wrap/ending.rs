@@ -12,7 +12,7 @@ use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
 
-use stockade_guard::exec::Cancellation;
+use stockade_guard::exec::run::Cancellation;
 
 use super::Event;
 

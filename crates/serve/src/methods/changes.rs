@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stockade_guard::Session;
 use stockade_guard::audit::AuditEvent;
-use stockade_guard::exec::ReviewError;
+use stockade_guard::exec::review::ReviewError;
 
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters};

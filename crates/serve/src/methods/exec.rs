@@ -14,9 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditEvent, EventKind, field};
-use stockade_guard::exec::{
-    Cancellation, End, Input, Limit, RunControl, RunError, SandboxMode, SandboxSpec, Signals, Stream, Streams,
-};
+use stockade_guard::exec::run::{Cancellation, Input, RunControl, Signals, Stream, Streams};
+use stockade_guard::exec::{End, Limit, RunError, SandboxMode, SandboxSpec};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
 
 use streamed::Streamed;

@@ -9,9 +9,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stockade_guard::exec::host::HostFacts;
+use stockade_guard::exec::provider::Provider;
+use stockade_guard::exec::seatbelt::{SANDBOX_EXEC, seatbelt_plan};
 use stockade_guard::exec::{
-    Enforcement, HostFacts, Plan, Property, Provider, Refusal, SANDBOX_EXEC, SandboxBackend, SandboxSpec,
-    What, bwrap_arguments, plan, seatbelt_plan,
+    Enforcement, Plan, Property, Refusal, SandboxBackend, SandboxSpec, What, bwrap_arguments, plan,
 };
 
 use super::{AskedBy, Json, Lane, Parameters};
@@ -191,7 +193,7 @@ fn backend(wish: Option<&str>, has_bwrap: bool) -> Result<SandboxBackend, Fault>
 }
 
 fn mounts(plan: &Plan) -> Vec<Mounted> {
-    let mounted = |mount: &stockade_guard::exec::Mount| Mounted {
+    let mounted = |mount: &stockade_guard::exec::mounts::Mount| Mounted {
         target: mount.target.to_string_lossy().into_owned(),
         what: mount.to_string(),
         reason: mount.reason,

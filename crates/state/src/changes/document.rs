@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use stockade_guard::exec::{Content, FileChange, Merged, ReviewLayer, Reviewed};
+use stockade_guard::exec::Reviewed;
+use stockade_guard::exec::review::{Content, FileChange, Merged, ReviewLayer};
 
 use super::{ChangeDecision, DecidedChanges};
 use stockade_text::to_printable_json;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::exec::{Content, FileChange};
+use stockade_guard::exec::review::{Content, FileChange};
 use stockade_text::{escape_lines, escape_path};
 
 /// The longest file of which lines are shown.

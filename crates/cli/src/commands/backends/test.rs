@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde_json::Value;
-use stockade_guard::exec::{SandboxBackend, external_program};
+use stockade_guard::exec::SandboxBackend;
+use stockade_guard::exec::backends::external_program;
 use stockade_text::escape;
 
 use crate::args::{Format, HELP};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::exec::{ChangeState, FileChange, Merged, ResumedLayer, ReviewLayer};
+use stockade_guard::exec::review::{ChangeState, FileChange, Merged, ResumedLayer, ReviewLayer};
 use stockade_text::{escape, escape_path};
 
 use stockade_state::changes::{ChangeDecision, DecidedChanges};

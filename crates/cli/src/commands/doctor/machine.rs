@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::audit::private::default_register_folder;
-use stockade_guard::exec::{find_program, helper_command};
+use stockade_guard::exec::handoff::{find_program, helper_command};
 
 use super::Finding;
 

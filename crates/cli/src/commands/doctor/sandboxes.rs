@@ -9,9 +9,9 @@ use std::io;
 use std::path::Path;
 
 use rustix::process::geteuid;
+use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::exec::{
-    End, Input, Limit, MountAccess, Outcome, Property, RunError, SandboxBackend, SandboxSpec, Stream,
-    Streams, probe, run_spec,
+    End, Limit, MountAccess, Outcome, Property, RunError, SandboxBackend, SandboxSpec, probe, run_spec,
 };
 
 use super::Finding;

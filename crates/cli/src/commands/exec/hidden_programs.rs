@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use stockade_guard::command::shell::{ReadOptions, Script, quote_argv};
-use stockade_guard::exec::{End, MountKind, Plan, Provider};
+use stockade_guard::exec::mounts::MountKind;
+use stockade_guard::exec::provider::Provider;
+use stockade_guard::exec::{End, Plan};
 use stockade_text::escape_path;
 
 /// The most programs that are named.

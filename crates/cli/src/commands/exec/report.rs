@@ -8,8 +8,9 @@ use std::path::Path;
 use stockade_guard::RunReport;
 use stockade_guard::audit::AuditError;
 use stockade_guard::egress::HostList;
+use stockade_guard::exec::provider::Provider;
 use stockade_guard::exec::{
-    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Provider, Quarantined, Refusal, Reviewed,
+    Denial, End, Explain, LeftBy, Network, Outcome, Plan, Quarantined, Refusal, Reviewed,
 };
 
 use stockade_text::{escape, escape_path};

@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::{
-    ContainerRequest, Environment, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn,
-};
+use stockade_guard::exec::backends::ContainerRequest;
+use stockade_guard::exec::{Environment, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
 
 use super::{ExecArgs, Reach};
 use crate::args::Format;

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use stockade_guard::command::shell::quote_argv;
-use stockade_guard::exec::{Input, Stream, Streams};
+use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::{Decision, RunAnswer};
 
 use super::doors::home;

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::config::{Config, ConfigSources};
-use stockade_guard::exec::Streams;
+use stockade_guard::exec::run::Streams;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::{Guard, GuardOptions, RunAnswer, SessionOptions, open_limit_store};
 

@@ -6,7 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use stockade_guard::RunAnswer;
-use stockade_guard::exec::{SandboxMode, SandboxSpec, Streams, run_spec};
+use stockade_guard::exec::run::Streams;
+use stockade_guard::exec::{SandboxMode, SandboxSpec, run_spec};
 
 use super::Serving;
 use super::doors::home;

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 use stockade_guard::RunAnswer;
-use stockade_guard::exec::Streams;
+use stockade_guard::exec::run::Streams;
 
 use super::Serving;
 use super::doors::home;

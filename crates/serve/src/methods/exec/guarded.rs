@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use stockade_guard::admission::ToolResult;
-use stockade_guard::exec::{RunControl, SandboxMode, SandboxSpec};
+use stockade_guard::exec::run::RunControl;
+use stockade_guard::exec::{SandboxMode, SandboxSpec};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::ToolCatalog;
 use stockade_guard::scanner::Scanner;

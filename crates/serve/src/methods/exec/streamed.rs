@@ -18,7 +18,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use stockade_guard::exec::RunControl;
+use stockade_guard::exec::run::RunControl;
 
 use super::super::base64_of;
 use crate::fault::Fault;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use stockade_guard::exec::{Entry, HostFacts, Kernel, Network, SandboxSpec, mount_table};
+use stockade_guard::exec::host::{Entry, HostFacts, Kernel};
+use stockade_guard::exec::mounts::mount_table;
+use stockade_guard::exec::{Network, SandboxSpec};
 
 use crate::fault::Fault;
 

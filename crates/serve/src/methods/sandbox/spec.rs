@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use stockade_guard::exec::backends::ContainerRequest;
 use stockade_guard::exec::{
-    ContainerRequest, HomeView, Limit, Network, Priority, ResourceLimits, ReviewMode, SandboxBackend,
-    SandboxMode, SandboxSpec,
+    HomeView, Limit, Network, Priority, ResourceLimits, ReviewMode, SandboxBackend, SandboxMode, SandboxSpec,
 };
 
 use crate::fault::Fault;

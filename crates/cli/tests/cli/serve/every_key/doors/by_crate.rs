@@ -9,7 +9,7 @@ use stockade_guard::admission::{
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::command::answers::CommandAnswer;
 use stockade_guard::command::shell::{Shell, quote_argv};
-use stockade_guard::exec::{Input, Stream, Streams};
+use stockade_guard::exec::run::{Input, Stream, Streams};
 use stockade_guard::output::ProfileOverride;
 use stockade_guard::policy::{Access, ToolCatalog};
 use stockade_guard::scanner::Scanner;
