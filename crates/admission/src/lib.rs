@@ -59,13 +59,13 @@ struct Readme;
 #[cfg(feature = "skills")]
 mod admit;
 #[cfg(feature = "answers")]
-mod answers;
+pub mod answers;
 #[cfg(feature = "skills")]
 mod canary;
 #[cfg(feature = "container")]
 pub mod container;
 #[cfg(feature = "lock")]
-mod lock;
+pub mod lock;
 #[cfg(feature = "commands")]
 mod paths;
 #[cfg(feature = "commands")]
@@ -80,15 +80,8 @@ mod skill;
 
 #[cfg(feature = "skills")]
 pub use admit::{Admission, AdmitError, AdmitOptions, LoadedSkill, OnCritical, SkillReport, admit};
-#[cfg(feature = "answers")]
-pub use answers::{
-    AnswerStore, AnswerStoreError, AnswerTerms, AnsweredCommand, AskedCommand, BoundFile, CommandAnswers,
-    CommandQuestion, ListedAnswer,
-};
 #[cfg(feature = "skills")]
 pub use canary::{BlindScanner, check_scanner};
-#[cfg(feature = "lock")]
-pub use lock::{LockedSkill, NotLocked, SkillDrift, SkillLock, SkillLockError};
 #[cfg(feature = "commands")]
 pub use paths::{
     Authorization, Granted, Judgement, PathAsk, PathGuard, PathGuardError, PathRequest, PendingPath,

@@ -1,9 +1,9 @@
 //! Runs one command of an AI agent where it sees and reaches only what it was given.
 //!
-//! A [`SandboxSpec`] says what somebody wants, [`HostFacts`](host::HostFacts) what this machine is like. [`plan()`] makes a [`Plan`] of both or
-//! a [`Refusal`]: mounts with a reason each, variables, limits, and what will be enforced. It touches nothing, so a plan
-//! can be printed, compared and tested anywhere. [`run()`] carries a plan out on Linux, with a launcher of its own that needs
-//! nothing installed and no privileges: namespaces, a filter of system calls, Landlock and limits.
+//! A [`SandboxSpec`] is the request, [`HostFacts`](host::HostFacts) describe this machine, and [`plan()`] turns both into a
+//! [`Plan`] or a [`Refusal`]: mounts with a reason each, variables, limits, and what will be enforced. Planning touches nothing,
+//! so a plan can be printed, compared and tested anywhere. [`run()`] carries a plan out on Linux, with a launcher of its own
+//! that needs nothing installed and no privileges: namespaces, a system-call filter, Landlock and limits.
 //!
 //! It does **not** look into what the command does with what it was given: a command that may write the workspace may
 //! ruin it, and one with an open network may send it away. A hole in the kernel is a hole in this fence.

@@ -20,7 +20,7 @@ struct Readme;
 #[cfg(unix)]
 mod bound_socket;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-mod broker;
+pub mod broker;
 #[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
 mod denied_files;
 #[cfg(all(feature = "audit", feature = "config"))]
@@ -39,11 +39,6 @@ mod runner;
 mod session;
 #[cfg(unix)]
 pub use bound_socket::{BoundSocket, BoundSocketError};
-#[cfg(all(feature = "audit", feature = "config", feature = "exec", target_os = "linux"))]
-pub use broker::{
-    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, MAX_RUNS, RunStatus,
-    SecretStatus, ServedEgress, broker_status, broker_token,
-};
 #[cfg(all(feature = "audit", feature = "config"))]
 pub use evaluation::{EvaluatedFor, evaluation_event, path_evaluation_event};
 #[cfg(all(feature = "audit", feature = "config"))]

@@ -95,7 +95,7 @@ pub struct Session {
     trail: AuditTrail,
     held: at_once::HeldRecords,
     #[cfg(all(feature = "exec", target_os = "linux"))]
-    answers: Arc<stockade_admission::CommandAnswers>,
+    answers: Arc<stockade_admission::answers::CommandAnswers>,
     #[cfg(all(feature = "exec", target_os = "linux"))]
     bounds: bounds::CommandBounds,
     #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -121,8 +121,8 @@ impl Session {
             trail,
             held: at_once::HeldRecords::default(),
             #[cfg(all(feature = "exec", target_os = "linux"))]
-            answers: Arc::new(stockade_admission::CommandAnswers::new(
-                stockade_admission::AnswerTerms::default(),
+            answers: Arc::new(stockade_admission::answers::CommandAnswers::new(
+                stockade_admission::answers::AnswerTerms::default(),
                 None,
             )),
             #[cfg(all(feature = "exec", target_os = "linux"))]
@@ -170,7 +170,7 @@ impl Session {
 
     /// Returns how long answers to commands are kept by the configuration.
     #[must_use]
-    pub fn answer_terms(&self) -> stockade_admission::AnswerTerms {
+    pub fn answer_terms(&self) -> stockade_admission::answers::AnswerTerms {
         crate::guard::answer_terms(self.guard.config())
     }
 

@@ -6,7 +6,8 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use stockade_guard::admission::{AskedCommand, decide_on_disk};
+use stockade_guard::admission::answers::AskedCommand;
+use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{CommandContext, CommandDecision, Effect};
 use stockade_guard::config::{Config, ConfigSources, Isolation};

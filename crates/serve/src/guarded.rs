@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use stockade_guard::admission::{AnswerTerms, CommandAnswers};
+use stockade_guard::admission::answers::{AnswerTerms, CommandAnswers};
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::UnknownAgent;
 use stockade_guard::limits::store::LimitStore;

@@ -16,7 +16,7 @@ use crate::pool::{self, Pool};
 use crate::sessions::{self, Sessions};
 use crate::{ending, scanner};
 use stockade_guard::GuardCache;
-use stockade_guard::admission::{AnswerStore, AnswerTerms, CommandAnswers};
+use stockade_guard::admission::answers::{AnswerStore, AnswerTerms, CommandAnswers};
 use stockade_guard::audit::Unrecorded;
 use stockade_guard::config::{AuditConfig, Config, ConfigSources};
 #[cfg(target_os = "linux")]

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use stockade_guard::Call;
-use stockade_guard::admission::{CommandAnswers, PathGuard};
+use stockade_guard::admission::PathGuard;
+use stockade_guard::admission::answers::CommandAnswers;
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
 use stockade_guard::limits::store::{

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
-use stockade_guard::admission::{AnswerStore, AnswerTerms, CommandAnswers};
+use stockade_guard::admission::answers::{AnswerStore, AnswerTerms, CommandAnswers};
 #[cfg(target_os = "linux")]
 use stockade_guard::audit::AuditTrail;
 use stockade_guard::config::Config;

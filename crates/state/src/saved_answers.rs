@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stockade_guard::admission::{
+use stockade_guard::admission::answers::{
     AnswerStore, AnswerTerms, AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion,
 };
 use stockade_guard::command::{CommandDecision, Effect};

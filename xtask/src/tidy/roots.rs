@@ -11,32 +11,24 @@ use super::uses::uses;
 /// The most names that a library shows at its root.
 const MAX_NAMES: usize = 60;
 
-/// Libraries that show more until they are sorted. These numbers only fall.
-const MORE_NAMES: &[(&str, usize)] =
-    &[("crates/exec-sandbox", 143), ("crates/guard", 70), ("crates/admission", 69)];
-
 /// What carries the README for its examples to be run, in documentation tests only.
 const DOCTEST: &str = "Readme";
 
 /// Returns what is wrong with the roots of libraries.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let folders = tree.crate_folders();
-    let roots =
-        folders.iter().filter_map(|folder| Some((*folder, tree.file(&format!("{folder}/src/lib.rs"))?)));
-    roots
-        .flat_map(|(folder, root)| too_many_names(folder, root).into_iter().chain(definitions(root)))
-        .collect()
+    let roots = folders.iter().filter_map(|folder| tree.file(&format!("{folder}/src/lib.rs")));
+    roots.flat_map(|root| too_many_names(root).into_iter().chain(definitions(root))).collect()
 }
 
-fn too_many_names(folder: &str, root: &File) -> Option<Problem> {
+fn too_many_names(root: &File) -> Option<Problem> {
     let count = uses(root.code_before_tests()).iter().filter(|used| used.is_public).count();
-    let limit = MORE_NAMES.iter().find(|row| row.0 == folder).map_or(MAX_NAMES, |row| row.1);
     let message = || {
         format!(
-            "{count} names at the root, more than {limit}: move those of one subject to a public module of that name"
+            "{count} names at the root, more than {MAX_NAMES}: move those of one subject to a public module of that name"
         )
     };
-    (count > limit).then(|| Problem::new(&root.path, 1, message()))
+    (count > MAX_NAMES).then(|| Problem::new(&root.path, 1, message()))
 }
 
 fn definitions(root: &File) -> Vec<Problem> {

@@ -9,10 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use stockade_admission::lock::{NotLocked, SkillDrift, SkillLock, SkillLockError};
 use stockade_admission::scanner::Scanner;
-use stockade_admission::{
-    Admission, AdmitOptions, NotLocked, SkillDrift, SkillLock, SkillLockError, SkillSource, admit,
-};
+use stockade_admission::{Admission, AdmitOptions, SkillSource, admit};
 
 const SKILL: &str = "---\nname: greet\ndescription: Greets a person.\nallowed-tools: Read\nmetadata:\n  author: ada\n---\nSay hello.\n";
 

@@ -13,11 +13,12 @@ use std::time::{Duration, SystemTime};
 
 use clap::Subcommand;
 use serde::Serialize;
-use stockade_guard::command::shell::quote_argv;
-use stockade_guard::{
-    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, Egress, RunRecord,
-    ServedEgress, broker_status, broker_token,
+use stockade_guard::broker::{
+    BrokerAskError, BrokerServeError, BrokerServer, BrokerStatus, BrokerToken, ServedEgress, broker_status,
+    broker_token,
 };
+use stockade_guard::command::shell::quote_argv;
+use stockade_guard::{Egress, RunRecord};
 use stockade_text::{escape, escape_path};
 
 use super::exec::hosts;

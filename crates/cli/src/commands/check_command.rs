@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use serde::Serialize;
-use stockade_guard::admission::{
-    AnsweredCommand, AskedCommand, FileOptions, Source, decide_on_disk, read_text,
-};
+use stockade_guard::admission::answers::{AnsweredCommand, AskedCommand};
+use stockade_guard::admission::{FileOptions, Source, decide_on_disk, read_text};
 use stockade_guard::command::shell::{ReadOptions, Shell};
 use stockade_guard::command::{Cause, CommandContext, CommandDecision, Effect, Suggestion};
 use stockade_guard::config::Config;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use stockade_guard::admission::AnswerStore;
+use stockade_guard::admission::answers::AnswerStore;
 use stockade_text::escape_path;
 
 use crate::args::HELP;

@@ -11,9 +11,10 @@ use std::sync::Arc;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
+use stockade_guard::admission::lock::SkillLock;
 use stockade_guard::admission::{
-    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillLock, SkillReport, SkillSource, Source,
-    admit, read_text,
+    Admission, AdmitOptions, Dialect, FileOptions, LoadedSkill, SkillReport, SkillSource, Source, admit,
+    read_text,
 };
 use stockade_guard::admit_options;
 use stockade_guard::scanner::Scanner;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use stockade_guard::admission::AnsweredCommand;
+use stockade_guard::admission::answers::AnsweredCommand;
 use stockade_guard::command::shell::quote;
 use stockade_guard::command::{
     Cause, CommandDecision, ConsideredRule, Effect, Part, RuleOutcome, Suggestion,

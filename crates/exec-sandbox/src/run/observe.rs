@@ -2,7 +2,7 @@
 //! afterwards what it was refused.
 //!
 //! The kernel shows each such call to threads of this program before it carries it out ([`seccomp::observe`]). What makes names
-//! is judged and carried out by the thread ([`names`]), and so is what changes modes where Landlock alone keeps a command in
+//! is judged and carried out by the thread ([`mediation`]), and so is what changes modes where Landlock alone keeps a command in
 //! ([`modes`]). Of all else, the thread reads which path or address it is about, and lets the call go on. What it reads may be
 //! changed under its hands, which makes the explanation wrong and nothing else. The descriptor at which calls are shown is
 //! sent out before the command begins and kept by nobody inside: should this program end, each such call fails.

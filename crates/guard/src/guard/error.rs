@@ -40,7 +40,7 @@ pub enum GuardError {
     Audit(#[from] AuditError),
     /// The answers that were kept cannot be used.
     #[error(transparent)]
-    Answers(#[from] stockade_admission::AnswerStoreError),
+    Answers(#[from] stockade_admission::answers::AnswerStoreError),
     /// It cannot be known what was used.
     #[error(transparent)]
     Limits(#[from] StoreError),

@@ -1,6 +1,7 @@
 //! Settings of the configuration as options of admission, which does not know the configuration.
 
-use stockade_admission::{AdmitOptions, AnswerTerms, OnCritical};
+use stockade_admission::answers::AnswerTerms;
+use stockade_admission::{AdmitOptions, OnCritical};
 use stockade_config::{AgentConfig, CriticalFindings, SkillsConfig};
 
 /// Returns the options that admit skills by the configuration of an agent.

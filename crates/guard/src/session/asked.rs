@@ -9,7 +9,7 @@ use stockade_policy::{PermissionDecision, Reply};
 
 use super::run::{PendingRun, RunAnswer};
 use super::{DecisionRule, GuardError, Session};
-use stockade_admission::{AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
+use stockade_admission::answers::{AnsweredCommand, AskedCommand, CommandAnswers, CommandQuestion};
 
 impl Session {
     /// Uses the answers of others too, or keeps those of this session for later ones. By itself, a session remembers its own.

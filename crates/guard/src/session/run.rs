@@ -12,7 +12,7 @@ use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError, Se
 use crate::exec::run::Streams;
 use crate::exec::{OnUnavailable, Refusal, ReviewPolicy, SandboxMode};
 use crate::runner::{PreparedRun, RunReport};
-use stockade_admission::CommandQuestion;
+use stockade_admission::answers::CommandQuestion;
 use stockade_config::{ExecConfig, Isolation};
 
 /// What came of a command.

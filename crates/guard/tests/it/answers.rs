@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use stockade_guard::admission::{AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion};
+use stockade_guard::admission::answers::{
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion,
+};
 use stockade_guard::command::answers::CommandAnswer::{
     self, Allow, AllowAlways, AllowSession, Deny, DenySession,
 };

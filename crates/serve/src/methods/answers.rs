@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use stockade_guard::admission::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
+use stockade_guard::admission::answers::{AnsweredCommand, CommandAnswers, CommandQuestion, ListedAnswer};
 use stockade_guard::command::answers::CommandAnswer;
 
 use super::{AskedBy, Json, Lane, Parameters};

@@ -12,7 +12,7 @@ use stockade_guard::limits::budget::{Allowance, BudgetLimits};
 use stockade_guard::limits::store::AgentLimits;
 
 use stockade_guard::Narrowing;
-use stockade_guard::admission::{AnswerTerms, CommandAnswers};
+use stockade_guard::admission::answers::{AnswerTerms, CommandAnswers};
 use stockade_guard::policy::{SandboxConfig, ToolCatalog, ToolPolicyConfig};
 
 use super::{AskedBy, Json, Lane, Parameters};

@@ -132,7 +132,9 @@ pub(super) fn answered() -> Vec<(&'static str, Value, Value)> {
         audit: crate::Audit::File(records.path().join("audit.jsonl")),
         agent: None,
         evaluations: crate::Evaluations::Off,
-        answers: Some(stockade_guard::admission::AnswerStore::new(folder.path().join("answers.json"))),
+        answers: Some(stockade_guard::admission::answers::AnswerStore::new(
+            folder.path().join("answers.json"),
+        )),
         rules: None,
         may_widen: true,
         may_leave_sandbox: false,

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
-use stockade_guard::admission::AnswerStore;
+use stockade_guard::admission::answers::AnswerStore;
 
 use crate::args::HELP;
 use crate::exit::Exit;

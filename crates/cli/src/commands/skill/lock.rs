@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use stockade_guard::admission::{FileOptions, NotLocked, SkillDrift, SkillLock, find_skills};
+use stockade_guard::admission::lock::{NotLocked, SkillDrift, SkillLock};
+use stockade_guard::admission::{FileOptions, find_skills};
 use stockade_text::{escape, escape_path};
 
 use super::Door;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use stockade_guard::admission::{AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion};
+use stockade_guard::admission::answers::{AnswerTerms, AnsweredCommand, AskedCommand, CommandQuestion};
 use stockade_guard::command::{Cause, CommandDecision, Effect, Part, Suggestion};
 use stockade_guard::{EvaluatedFor, Session, evaluation_event};
 

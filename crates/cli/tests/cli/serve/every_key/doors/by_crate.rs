@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use stockade_guard::admission::{
-    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion, SkillSource,
+use stockade_guard::admission::SkillSource;
+use stockade_guard::admission::answers::{
+    AnswerStore, AnswerTerms, AskedCommand, CommandAnswers, CommandQuestion,
 };
 use stockade_guard::audit::{AuditOptions, AuditTrail};
 use stockade_guard::command::answers::CommandAnswer;
