@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::detail::{AuditId, ClosedWord, Detail, TypedDetail};
 use crate::field::{self, AuditField};
 use crate::kind::{EventKind, EventSeverity};
-use crate::redact::Redactor;
+use stockade_credentials::Redactor;
 
 /// The most bytes of one text of an event.
 const MAX_TEXT_BYTES: usize = 2 << 10;

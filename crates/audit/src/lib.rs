@@ -66,7 +66,6 @@ mod query;
 mod receipt;
 mod record;
 mod recovery;
-mod redact;
 mod register;
 mod rotation;
 #[cfg(feature = "sqlite")]
@@ -99,8 +98,8 @@ pub use otlp::to_otlp;
 pub use query::{AuditQuery, MAX_QUERY};
 pub use receipt::{NoReceipt, Receipt, Unproven};
 pub use record::{AuditRecord, Head};
-pub use redact::Redactor;
 pub use rotation::Rotated;
+pub use stockade_credentials::Redactor;
 pub use timestamp::Timestamp;
 pub use trail::{AuditOptions, AuditTrail, AuditedRun, Recorded, Unrecorded};
 pub use verify::{Fault, FaultKind, Registered, Verified};

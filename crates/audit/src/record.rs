@@ -191,7 +191,7 @@ impl AuditRecord {
 mod tests {
     use super::*;
     use crate::event::AuditEvent;
-    use crate::redact::Redactor;
+    use stockade_credentials::Redactor;
 
     fn record(head: &Head, now: u64) -> AuditRecord {
         let event = AuditEvent::new(EventKind::ToolAllowed).with(field::TOOL, "read");

@@ -21,13 +21,13 @@ use crate::opening::{BESIDE, WRITERS, beside, open_store, open_store_to_read, re
 use crate::query::AuditQuery;
 use crate::receipt::{self, NoReceipt, Receipt};
 use crate::record::{AuditRecord, Draft, Head};
-use crate::redact::Redactor;
 use crate::register::{Known, Register};
 use crate::sealing::{self, Due, Sealing, check_unsealed};
 use crate::store::{Seal, Store};
 use crate::timestamp::Timestamp;
 use crate::verify::{Beside, Verified, verify};
 use crate::writers::{self, Writer};
+use stockade_credentials::Redactor;
 
 /// What writes to a trail.
 type Write<'w, T> = &'w mut dyn FnMut(&mut dyn Store, Timestamp, Seal<'_>) -> Result<T, AuditError>;

@@ -5,8 +5,14 @@ use super::problem::Problem;
 use super::tree::{File, Tree};
 
 /// Readers and tables that decide nothing, which every crate above may name; and what each of them may name itself.
-const GROUND_FLOOR: &[(&str, &[&str])] =
-    &[("shell", &["text", "names"]), ("names", &[]), ("text", &[]), ("files", &[]), ("handoff", &[])];
+const GROUND_FLOOR: &[(&str, &[&str])] = &[
+    ("shell", &["text", "names"]),
+    ("credentials", &["shell"]),
+    ("names", &[]),
+    ("text", &[]),
+    ("files", &[]),
+    ("handoff", &[]),
+];
 
 /// Crates that answer one question each. A layer names the ground floor and no other layer, not even for its tests, but for the
 /// arrows of [`BETWEEN_LAYERS`].
@@ -101,7 +107,7 @@ fn beside(layer: &str) -> impl Iterator<Item = &'static str> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, names, text, files, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, credentials, names, text, files, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

@@ -12,7 +12,18 @@ const LINT: &str = "clippy::disallowed_methods";
 
 /// Layers that decide from their arguments alone, and the ground floor but for `files`, which reads and decides nothing.
 const PURE: &[&str] = &[
-    "scanner", "sanitize", "policy", "command", "limits", "output", "eval", "skill", "names", "shell", "text",
+    "scanner",
+    "sanitize",
+    "policy",
+    "command",
+    "limits",
+    "output",
+    "eval",
+    "skill",
+    "names",
+    "shell",
+    "text",
+    "credentials",
 ];
 
 /// Packages that do I/O themselves, where the lint does not see it.

@@ -5,8 +5,6 @@ mod exported;
 #[cfg(test)]
 mod properties;
 #[cfg(test)]
-mod redacted;
-#[cfg(test)]
 mod seeds;
 #[cfg(test)]
 mod trail;

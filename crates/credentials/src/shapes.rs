@@ -171,7 +171,7 @@ static STARTS: LazyLock<(Option<AhoCorasick>, Vec<&'static Row>)> = LazyLock::ne
 const LOOKED_AT: usize = 256;
 
 /// Finds what begins as a secret does and looks like one.
-pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
+pub(crate) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let (Some(starts), rows) = &*STARTS else { return };
     let bytes = text.as_bytes();
     // Where what was looked at last ends, for each alphabet: a long run is not measured anew from every start within.

@@ -1,4 +1,4 @@
-//! What it costs to take secrets out of the texts of an event. Run with `cargo xtask bench audit`.
+//! What it costs to take secrets out of the texts of an event. Run with `cargo xtask bench credentials`.
 //!
 //! Each round runs every case once, so that a busy moment of the machine hits all of them; the table shows medians of
 //! processor time for one text.
@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use stockade_audit::Redactor;
+use stockade_credentials::Redactor;
 
 const ROUNDS: usize = 41;
 const REPEATS: u32 = 200;

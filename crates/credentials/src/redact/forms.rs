@@ -8,7 +8,7 @@ use regex_automata::Input;
 use regex_automata::meta::Regex;
 use regex_automata::util::syntax;
 
-use super::values::{is_random, is_reference, looks_secret};
+use crate::values::{is_random, is_reference, looks_secret};
 
 /// A form of secrets.
 struct Form {

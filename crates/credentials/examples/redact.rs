@@ -9,7 +9,7 @@
 
 use std::io::BufRead as _;
 
-use stockade_audit::Redactor;
+use stockade_credentials::Redactor;
 
 fn main() -> std::io::Result<()> {
     let redactor = Redactor::default();

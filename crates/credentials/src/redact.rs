@@ -13,18 +13,16 @@ mod evidence;
 mod forms;
 mod keys;
 mod known;
-mod names;
 mod options;
 mod settings;
-mod tokens;
-mod values;
 mod words;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::names::{Naming, naming};
+use crate::shapes;
 use known::Known;
-use names::{Naming, naming};
 
 /// What stands where a secret stood.
 const REDACTED: &str = "[redacted]";
@@ -87,9 +85,9 @@ impl Redactor {
     /// Returns a name, a number or a word of a list without what is a secret by its own form. Nothing that stands beside it, and no
     /// value of a variable, makes it one: a record without its columns tells nothing.
     #[must_use]
-    pub(crate) fn redact_word<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub fn redact_word<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found = Vec::new();
-        tokens::find(text, &mut found);
+        shapes::find(text, &mut found);
         replaced(text, found)
     }
 
@@ -97,7 +95,7 @@ impl Redactor {
     fn found(&self, text: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
         let (mut certain, mut likely) = (Vec::new(), Vec::new());
         self.known.find(text, &mut certain);
-        tokens::find(text, &mut certain);
+        shapes::find(text, &mut certain);
         keys::find(text, &mut certain);
         self.values.find(text, &mut likely);
         forms::find(text, &mut certain, &mut likely);
@@ -106,7 +104,7 @@ impl Redactor {
 
     /// Returns the words of one command without secrets: a word may be one by the word before it.
     #[must_use]
-    pub(crate) fn redact_words(&self, words: &[String]) -> Vec<String> {
+    pub fn redact_words(&self, words: &[String]) -> Vec<String> {
         let bare: Vec<&str> = words.iter().map(String::as_str).collect();
         let (mut secrets, ordinary) = (words::find(&bare), words::ordinary(&bare));
         // What is run as a text is looked at by itself.

@@ -2,7 +2,7 @@
 
 /// What a name says of the value beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Naming {
+pub(crate) enum Naming {
     /// The value is no secret, as far as the name tells.
     Ordinary,
     /// It may be secret: it is if it looks like it.
@@ -281,10 +281,10 @@ const SWITCHES: &[&str] = &[
 ];
 
 /// The most bytes of a name; a longer one is no name that people give.
-pub(super) const MAX_NAME_BYTES: usize = 80;
+pub(crate) const MAX_NAME_BYTES: usize = 80;
 
 /// Returns what a name says of its value.
-pub(super) fn naming(name: &str) -> Naming {
+pub(crate) fn naming(name: &str) -> Naming {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let Some((last, before)) = words.split_last() else { return Naming::Ordinary };
@@ -309,12 +309,12 @@ pub(super) fn naming(name: &str) -> Naming {
 }
 
 /// Whether an option of this name has no value, whatever else it says.
-pub(super) fn is_switch(name: &str) -> bool {
+pub(crate) fn is_switch(name: &str) -> bool {
     words(name).first().is_some_and(|first| SWITCHES.contains(&first.as_str()))
 }
 
 /// Whether a word is one of a table, and not several that are written together.
-pub(super) fn is_exact(name: &str) -> bool {
+pub(crate) fn is_exact(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let joined = JOINED.iter().any(|(word, _)| *word == name);
     joined || PASSWORDS.contains(&name.as_str()) || SECRETS.contains(&name.as_str())

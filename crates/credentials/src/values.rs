@@ -1,6 +1,6 @@
 //! What can be a secret, by its look.
 
-use super::names::Naming;
+use crate::names::Naming;
 
 /// Values that say that there is no secret, or where it is.
 const NO_SECRETS: &[&str] = &[
@@ -62,7 +62,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Whether a value beside such a name is a secret. What a shell would replace is none: `$TOKEN` says where it is.
-pub(super) fn is_secret(naming: Naming, value: &str) -> bool {
+pub(crate) fn is_secret(naming: Naming, value: &str) -> bool {
     let value = value.trim();
     if value.is_empty() || is_reference(value) || NO_SECRETS.contains(&value.to_ascii_lowercase().as_str()) {
         return false;
@@ -79,7 +79,7 @@ pub(super) fn is_secret(naming: Naming, value: &str) -> bool {
 }
 
 /// Whether a value only says where the secret is.
-pub(super) fn is_reference(value: &str) -> bool {
+pub(crate) fn is_reference(value: &str) -> bool {
     let is_batch = value.len() > 2 && value.starts_with('%') && value.ends_with('%');
     let is_hidden = value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'/'));
     let is_quoted_dollar = value.starts_with("$'") || value.starts_with("$\"");
@@ -87,7 +87,7 @@ pub(super) fn is_reference(value: &str) -> bool {
 }
 
 /// Whether a value is the name of a file.
-pub(super) fn is_path(value: &str) -> bool {
+pub(crate) fn is_path(value: &str) -> bool {
     let lower = value.to_ascii_lowercase();
     let is_rooted = ["/", "./", "../", "~/", "c:\\"].iter().any(|root| lower.starts_with(root));
     // An encoded secret may begin with a slash, and has no dot and no second one soon.
@@ -102,7 +102,7 @@ pub(super) fn is_path(value: &str) -> bool {
 }
 
 /// Whether a word is long and mixed as words of languages are not.
-pub(super) fn looks_secret(value: &str) -> bool {
+pub(crate) fn looks_secret(value: &str) -> bool {
     let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
     let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     let blank = value.bytes().any(|byte| byte.is_ascii_whitespace());
@@ -120,7 +120,7 @@ fn is_dotted(value: &str) -> bool {
 
 /// Whether a word without blanks has letters in both cases and digits as chance has them: what people write together has longer
 /// words.
-pub(super) fn is_random(value: &[u8]) -> bool {
+pub(crate) fn is_random(value: &[u8]) -> bool {
     let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
     let longest = |is: fn(&u8) -> bool| value.split(|byte| !is(byte)).map(<[u8]>::len).max().unwrap_or(0);
     let is_mixed = count(u8::is_ascii_lowercase) > 2

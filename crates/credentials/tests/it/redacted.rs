@@ -1,6 +1,6 @@
 //! What is hidden and what stays, both in one table: kinds of secrets, the places where they stand, and commands without any.
 
-use stockade_audit::Redactor;
+use stockade_credentials::Redactor;
 
 /// Secrets of every maker, by their form alone. None of them opens anything.
 #[rustfmt::skip]

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::names::{Naming, is_exact, is_switch, naming};
 use super::options::{OTHERWISE, POSITIONS, PRINTERS, Part, READERS, ROWS, Row, SETTERS, Shape};
-use super::values::{is_reference, is_secret, looks_secret};
+use crate::names::{Naming, is_exact, is_switch, naming};
+use crate::values::{is_reference, is_secret, looks_secret};
 
 /// A secret among the words of a command: the place of its word, and the bytes of the word that are secret.
 pub(super) type Found = (usize, Range<usize>);

@@ -7,11 +7,11 @@ use aho_corasick::AhoCorasick;
 use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span, quote_argv};
 
 use super::evidence::names_of;
-use super::names::naming;
 use super::options::{POSITIONS, READERS, ROWS};
 use super::settings::value;
-use super::values::is_secret;
 use super::words;
+use crate::names::naming;
+use crate::values::is_secret;
 
 /// What stands in a command that may have a secret among its words: a program of the tables, or a word of which names of
 /// secrets are made.

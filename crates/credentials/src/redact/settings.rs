@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::names::{MAX_NAME_BYTES, Naming, naming};
-use super::values::is_secret;
+use crate::names::{MAX_NAME_BYTES, Naming, naming};
+use crate::values::is_secret;
 
 /// Every name of a secret holds one of these.
 const ROOTS: &[&str] = &[
