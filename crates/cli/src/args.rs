@@ -1,4 +1,4 @@
-//! What can be typed. Each command has its own file; this is what they share and how their help reads.
+//! Command-line arguments: what all commands share, and the layout of help. Each command defines its own options.
 #![expect(clippy::disallowed_methods, reason = "looks whether anything was typed")]
 
 mod command;
@@ -19,10 +19,10 @@ use crate::failure::Failure;
 use crate::output::Output;
 use crate::render::style::ColorChoice;
 
-/// How `exec` and `run` end where nothing ran.
+/// Exit code of `exec` and `run` if no command ran.
 pub(crate) const NOTHING_RAN: u8 = 125;
 
-/// Examples come first: they answer most questions.
+/// Layout of help. Examples come first: they answer most questions.
 pub(crate) const HELP: &str = "\
 {about}
 
@@ -33,29 +33,29 @@ pub(crate) const HELP: &str = "\
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade scan skills/              look for attacks in a folder of skills
-  stockade scan --format json a.md   the same, for programs
-  stockade sanitize SKILL.md         print the text without what a person cannot see
+  stockade scan skills/              scan a directory of skills for attacks
+  stockade scan --format json a.md   print the findings as JSON
+  stockade sanitize SKILL.md         print the text without hidden characters
   stockade check command 'git status && rm -rf build'
-                                     say what a command runs, and what may become of it
-  stockade exec -- make test         run a command where it sees and reaches only what it was given
+                                     show what a command would run, and whether it is allowed
+  stockade exec -- make test         run a command in a sandbox
   stockade rules show NET_REVERSE_SHELL
-                                     say what a rule means and what it looks for";
+                                     explain a scanner rule";
 
-/// What somebody sees who types nothing more: where to begin.
+/// Printed without arguments: where to start.
 const FIRST: &str = "\
-Defence in depth for AI agents
+Sandbox, policy, scanning and audit for AI agents
 
-  stockade scan skills/                      look for attacks in a folder of skills
-  stockade skill check skills/weather        say whether a skill may be used, and why not
-  stockade check command 'git push -f'       say what a command runs, and what may become of it
-  stockade exec -- make test                 run a command where it sees and reaches only what it was given
-  stockade doctor                            say what works on this machine, and what mends the rest
+  stockade scan skills/                      scan a directory of skills for attacks
+  stockade skill check skills/weather        check whether a skill may be used
+  stockade check command 'git push -f'       show what a command would run, and whether it is allowed
+  stockade exec -- make test                 run a command in a sandbox
+  stockade doctor                            check this machine and suggest fixes
 
-'stockade --help' lists all commands.
+Run 'stockade --help' for all commands.
 ";
 
-/// Defence in depth for AI agents: finds attacks in skills, and cleans their text.
+/// Sandbox, policy, scanning and audit for AI agents
 #[derive(Debug, Parser)]
 #[command(
     name = "stockade",
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
 
-    /// When to use colours; auto is on a terminal, unless NO_COLOR is set
+    /// When to use colors; auto: on a terminal, unless NO_COLOR is set
     #[arg(
         long,
         global = true,
@@ -82,7 +82,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Reads the command line. Where that asks for help, or is wrong, this says so and returns how to end.
+    /// Parses the command line. For help or an error, prints it and returns the exit code.
     pub(crate) fn read() -> Result<Self, ExitCode> {
         let typed = words(std::env::args_os());
         if typed.len() <= 1 {
@@ -92,10 +92,10 @@ impl Args {
             Ok(args) => return Ok(args),
             Err(error) => error,
         };
-        // What was typed is repeated in the message, and may have come from somewhere else than a keyboard.
+        // The message quotes arguments, which may be untrusted text.
         let mut message = escape_lines(&error.render().to_string());
         if runs_a_command(&typed) && is_a_word_too_many(&error) {
-            message.push_str("\n  tip: write `--` before the command that is to run\n");
+            message.push_str("\n  tip: write `--` before the command to run\n");
         }
         if error.use_stderr() {
             let exit = Failure::print(&message, Exit::Usage);
@@ -107,7 +107,7 @@ impl Args {
     }
 }
 
-/// What was typed. `stockade help scan` is what many try first, and means `stockade scan --help`.
+/// Returns the arguments. `stockade help scan`, which many users try first, becomes `stockade scan --help`.
 fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut typed: Vec<OsString> = typed.collect();
     if typed.get(1).is_some_and(|word| word == "help") {
@@ -117,15 +117,15 @@ fn words(typed: impl Iterator<Item = OsString>) -> Vec<OsString> {
     typed
 }
 
-/// Whether something was typed where no word is expected: most often the command itself, without `--` before it.
+/// Whether an unexpected word was given: most often the command itself, without `--` before it.
 fn is_a_word_too_many(error: &clap::Error) -> bool {
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string).unwrap_or_default();
     error.kind() == ErrorKind::UnknownArgument && !word.starts_with('-')
 }
 
-/// Any other code could be one of the command that did not run.
+/// Whether a command would have run, so that other exit codes could be mistaken for its own.
 fn runs_a_command(typed: &[OsString]) -> bool {
-    // `--color WHEN` is the only option that may stand before the command.
+    // `--color WHEN` is the only option before a command.
     let mut words = typed.iter().skip(1).filter(|word| !word.as_encoded_bytes().starts_with(b"-"));
     let is_when = |word: &&OsString| ["auto", "always", "never"].iter().any(|when| *word == when);
     words
@@ -133,22 +133,22 @@ fn runs_a_command(typed: &[OsString]) -> bool {
         .is_some_and(|word| ["exec", "run", "drive"].iter().any(|name| word == name))
 }
 
-/// How to print: for people, or one document for programs.
+/// Output format: text for users, or one JSON document for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Text,
     Json,
 }
 
-/// How a command prints that can be told in two ways.
+/// Output format of a command.
 #[cfg(target_os = "linux")]
 #[derive(Debug, clap::Args)]
 pub(crate) struct Form {
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
 }

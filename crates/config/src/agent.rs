@@ -1,4 +1,4 @@
-//! From what is written to what a guard is built from.
+//! Conversion of configuration values into the settings that a guard is built from.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -24,44 +24,45 @@ use stockade_skill::Dialect;
 
 use crate::known::Known;
 
-/// What holds for one agent.
+/// Settings of one agent.
 #[derive(Debug, Clone)]
 pub struct AgentConfig {
-    /// The tools that it may use.
+    /// Tools that the agent may use.
     pub tools: ToolPolicyConfig,
-    /// What it may spend, when its service is left alone, and how many steps one execution has.
+    /// Budgets, circuit breaker and step limit.
     pub limits: AgentLimits,
-    /// Whether a configuration sets how many steps an execution has. Where the host names no executions, such as a hook, the default
-    /// would end every long session, so only a number that was set is counted.
+    /// Whether a configuration sets the step limit. Where the host names no executions, as at a hook, the default would end
+    /// every long session, so only an explicit limit is enforced.
     pub steps_are_set: bool,
     /// How skills are admitted.
     pub skills: SkillsConfig,
-    /// The paths that its tools may touch.
+    /// Paths that the agent's tools may use.
     pub files: SandboxConfig,
-    /// What the configuration itself forbids and denies of them, without the preset: it holds for commands in a sandbox too.
+    /// Paths that the configuration itself forbids or denies, without those of the preset. Commands in a sandbox cannot use
+    /// them, too.
     pub denied_files: SandboxConfig,
-    /// How much of what tools bring back reaches a model, where that is not what their profiles say.
+    /// Overrides of the profiles that limit how much of a tool's result reaches a model.
     pub source_profiles: BTreeMap<String, ProfileOverride>,
-    /// What becomes of commands that no rule decides on.
+    /// Decisions about commands that no rule matches.
     pub commands: CommandDefaults,
-    /// How long an answer to a command holds that is for the session. Nothing: once.
+    /// How long a user's answer for the session stays valid. Zero: it applies once.
     pub session_answers: Duration,
-    /// How long an answer to a command holds that is for later sessions too. Nothing: it is not kept.
+    /// How long a user's saved answer stays valid. Zero: it is not saved.
     pub kept_answers: Duration,
-    /// Rules for commands, by who wrote them.
+    /// Rules for commands, by layer.
     pub rules: Vec<RuleLayer>,
-    /// How its commands are run.
+    /// How commands are run.
     pub exec: ExecConfig,
 }
 
 /// How skills are admitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillsConfig {
-    /// The expected format of the head.
+    /// Expected format of the front matter.
     pub dialect: Dialect,
-    /// Whether a remark of the dialect is an error.
+    /// Whether deviations that the dialect only notes are errors.
     pub strict: bool,
-    /// The most characters of a skill that reach a prompt.
+    /// Maximum number of characters of a skill in a prompt.
     pub max_chars: usize,
     /// The treatment of a skill with a critical finding.
     pub critical_findings: CriticalFindings,
@@ -82,51 +83,51 @@ pub enum CriticalFindings {
 /// How commands are run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecConfig {
-    /// Where they run.
+    /// Whether they run in a sandbox.
     pub isolation: Isolation,
-    /// How much they may do.
+    /// What they may change.
     pub mode: SandboxMode,
-    /// Which of them work on a view of the workspace, and what becomes of what they change there.
+    /// Which of them work on an overlay of the workspace, and whether their changes are applied automatically.
     pub review: ReviewPolicy,
     /// Commands that run outside of the sandbox.
     pub excluded: Vec<String>,
-    /// By which programs it is told which commands need a sandbox. Nothing: all do.
+    /// Which programs need a sandbox; `None` if all do.
     pub need: Option<SandboxNeed>,
-    /// What makes the sandbox.
+    /// Sandbox backend.
     pub backend: SandboxBackend,
-    /// The container, where that is one.
+    /// Container image and runtime, for a container backend.
     pub container: ContainerRequest,
-    /// What a backend is told besides, in its own words.
+    /// Backend options, by name.
     pub backend_options: BTreeMap<String, String>,
-    /// What they see of the home.
+    /// Visible part of the home directory.
     pub home: HomeView,
-    /// What they may read besides their workspace.
+    /// Paths that commands may read outside of their workspace.
     pub read_only: Vec<PathBuf>,
-    /// Whether they reach the network.
+    /// Whether the network is open.
     pub network: bool,
-    /// Hosts that they are held to, if there are any.
+    /// Allowed hosts. If empty, `network` decides.
     pub hosts: Vec<String>,
-    /// Secrets that they use and do not see.
+    /// Secrets that commands can use but not read.
     pub secrets: Vec<String>,
-    /// Names of secrets that they do not get, since a project has narrowed the hosts to others.
+    /// Names of secrets that are withheld because a project removed their hosts.
     pub withheld_secrets: Vec<String>,
-    /// How long one may take.
+    /// Wall-clock time limit.
     pub timeout: Option<Duration>,
-    /// Bytes of memory.
+    /// Memory limit in bytes.
     pub memory: Option<u64>,
-    /// Processes and threads.
+    /// Limit of processes and threads.
     pub processes: Option<u64>,
-    /// Its CPU priority.
+    /// CPU priority.
     pub priority: Priority,
-    /// Bytes that one may print.
+    /// Output limit in bytes.
     pub output: u64,
 }
 
 impl ExecConfig {
-    /// Returns which hosts its commands may talk to.
+    /// Returns the network policy of the agent's commands.
     ///
     /// # Errors
-    /// When an entry of its list of hosts cannot be meant.
+    /// When an entry of the host list is invalid.
     pub fn net_policy(&self) -> Result<NetPolicy, HostListError> {
         Ok(match self.network {
             _ if !self.hosts.is_empty() => NetPolicy::Hosts(HostList::compile(&self.hosts)?),
@@ -136,62 +137,62 @@ impl ExecConfig {
     }
 }
 
-/// By which programs it is told which commands need a sandbox.
+/// Which commands need a sandbox, if not all do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxNeed {
-    /// Those that always do.
+    /// Programs that always need one.
     pub always: Vec<String>,
 }
 
 /// Whether commands run in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Isolation {
-    /// In a sandbox, and this becomes of them where none can be made.
+    /// In a sandbox, with this fallback where none can be created.
     Sandbox(OnUnavailable),
-    /// Wherever the program that embeds the guard runs them, with all of its rights.
+    /// In the program that embeds the guard, with all of its rights.
     Direct,
 }
 
-/// Where budgets, breakers and steps are kept.
+/// Where budgets, circuit breakers and steps are stored.
 #[derive(Clone, PartialEq, Eq)]
 pub struct LimitStoreConfig {
-    /// The Redis server; the file of this user, if there is none. It may hold a password.
+    /// Address of the Redis server, which may contain a password; `None` for the file of this user.
     pub server: Option<String>,
-    /// Whether a server is used that may forget what was used.
+    /// Whether a server is accepted that may lose recorded usage.
     pub may_forget: bool,
 }
 
 impl LimitStoreConfig {
-    /// Returns what to do where the store cannot be used: nothing is allowed until then.
+    /// Returns how to fix a store that cannot be used. Nothing is allowed until it works.
     #[must_use]
     pub const fn fix(&self) -> &'static str {
         match self.server {
-            Some(_) => "start the server, or change `limits.server` of the configuration",
+            Some(_) => "start the server, or change `limits.server` in the configuration",
             None => {
-                "let this user write to `stockade/limits.db` in `$XDG_STATE_HOME` or `~/.local/state`, move it away where it is \
-                 damaged, or name a server in `limits.server`"
+                "make `stockade/limits.db` in `$XDG_STATE_HOME` or `~/.local/state` writable for this user, move it away if it is \
+                   damaged, or set `limits.server`"
             }
         }
     }
 }
 
-/// Shows everything but the address, which may hold a password.
+/// Shows all fields except the address, which may contain a password.
 impl fmt::Debug for LimitStoreConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LimitStoreConfig").field("may_forget", &self.may_forget).finish_non_exhaustive()
     }
 }
 
-/// What holds for the audit trail.
+/// Settings of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditConfig {
-    /// Its file; that of the user, if there is none.
+    /// File of the trail; `None` for the user's own.
     pub path: Option<PathBuf>,
-    /// Whether an action that cannot be put on record is done all the same.
+    /// Whether an action that cannot be recorded is only warned about, and not refused.
     pub warn_if_unrecorded: bool,
-    /// Where checkpoints are told besides.
+    /// External witnesses of checkpoints.
     pub anchors: Vec<String>,
-    /// Whether decisions that are only asked for are put on record too.
+    /// Whether decisions that are only queried are recorded.
     pub evaluations: bool,
 }
 
@@ -206,7 +207,7 @@ pub(super) struct Written {
     scanner: Scanner,
 }
 
-/// What is said of rules of the scanner.
+/// Scanner rules whose severity is configured.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Scanner {
@@ -350,12 +351,12 @@ struct Audit {
 }
 
 impl Written {
-    /// Says whether agents count as known that nobody names.
+    /// Returns the known agents: all names are known if `security.unnamedAgents` is `allow`.
     pub(super) fn known(&self, known: Known) -> Known {
         if self.security.unnamed_agents == "allow" { Known::default() } else { known }
     }
 
-    /// Names the rules of the scanner of which anything is said.
+    /// Returns the ids of scanner rules that any layer configures.
     pub(super) fn changed_rules(&self) -> Vec<String> {
         self.scanner.rules.keys().cloned().collect()
     }
@@ -374,7 +375,7 @@ impl Written {
     }
 }
 
-// Words were checked when they were read. One that is not known means the strictest here.
+// Words were checked on parsing; an unknown one is treated as the strictest.
 impl WrittenAgent {
     fn read(self, permission: &Permission) -> AgentConfig {
         let Tools { profile, allow, deny } = self.tool_policy;
@@ -415,7 +416,7 @@ impl WrittenAgent {
 
 impl Budget {
     fn read(&self) -> BudgetLimits {
-        // Nothing may be spent by a bound that cannot be understood.
+        // Fail closed: nothing may be spent under a limit that cannot be represented.
         let money = |dollars| MicroUsd::from_dollars(dollars).unwrap_or_default();
         let cost = self.max_cost_usd.map_or(Cap::Unlimited, |dollars| Cap::AtMost(money(dollars)));
         BudgetLimits {
@@ -438,7 +439,8 @@ impl Breaker {
 }
 
 impl Files {
-    /// What is written here itself: globs of a preset name files that many a command needs, such as certificates.
+    /// Globs of the configuration itself, without those of a preset, which match files that many commands need, such as
+    /// certificates.
     fn denied(&self) -> SandboxConfig {
         let mut config = SandboxConfig::default();
         config.forbidden_globs.clone_from(&self.forbidden_globs);
@@ -529,7 +531,7 @@ impl Default for SkillsConfig {
     }
 }
 
-/// The strictest there is, for where no configuration could be found.
+/// The strictest settings, for a configuration that could not be found.
 impl Default for AgentConfig {
     fn default() -> Self {
         Self {

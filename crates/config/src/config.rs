@@ -1,4 +1,4 @@
-//! A configuration: every layer merged, each value with its origin.
+//! The configuration: all layers merged, each value with its origin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use crate::scanner;
 use crate::sources::ConfigSources;
 use crate::wide::Wide;
 
-/// The name that stands for every agent.
+/// The id that matches every agent.
 pub(crate) const ALL: &str = "*";
 
-/// A configuration, read from all of its layers.
+/// A configuration, merged from all layers.
 #[derive(Debug, Clone)]
 pub struct Config {
     figment: Figment,
@@ -30,10 +30,10 @@ pub struct Config {
     rules: Rules,
     limit_store: LimitStoreConfig,
     audit: AuditConfig,
-    /// Rules of the scanner of which anything is said.
+    /// Ids of scanner rules that any layer configures.
     pub(crate) changed_rules: Vec<String>,
     pub(crate) notices: Vec<ConfigNotice>,
-    /// What each layer that changed anything left of a list, the weakest first.
+    /// The value of each list after each layer that changed it, the weakest layer first.
     lists: Vec<Leaf>,
 }
 
@@ -41,21 +41,21 @@ pub struct Config {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ConfigValue {
-    /// The path of its key, with the agent named.
+    /// The path of its key, with the agent's id.
     pub path: String,
     /// The key.
     pub key: &'static str,
-    /// What holds.
+    /// The effective value.
     pub value: Json,
-    /// Who says so.
+    /// The layer and place that set it.
     pub origin: ConfigOrigin,
 }
 
 impl Config {
-    /// Reads every layer.
+    /// Reads and merges every layer.
     ///
     /// # Errors
-    /// When any file, variable or option cannot be used, with all that is wrong.
+    /// When a file, variable or option is invalid. The error lists every problem.
     pub fn load(sources: &ConfigSources) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let said = sources.read(&mut problems);
@@ -85,7 +85,7 @@ impl Config {
             figment = figment.merge(holds);
         }
         let mut config = Self::of_figment(figment, known, rules, notices).map_err(|error| {
-            let fix = "this is a mistake in stockade itself: please report it";
+            let fix = "this is a bug in stockade: please report it";
             failed(vec![Problem::of_place("configuration", error.to_string(), fix)])
         })?;
         config.lists = lists;
@@ -124,15 +124,17 @@ impl Config {
         })
     }
 
-    /// Returns the settings of an agent. Where no layer names an agent, each gets the settings for all agents, as `*` and
+    /// Returns the settings of an agent. If no layer names any agent, every id is accepted and gets the settings of `*`, as `*`
+    /// and
     /// [`KNOWN_AGENTS`](crate::KNOWN_AGENTS) always do.
     ///
     /// # Errors
-    /// When agents are named, and this is none of them: what is said of the one that is meant would not hold.
+    /// When other agents are named but not this one: its id may be mistyped, and the settings of the intended agent would be
+    /// ignored.
     pub fn agent(&self, id: &str) -> Result<AgentConfig, UnknownAgent> {
         self.known.check(id)?;
         let named = self.agents.get(id).or_else(|| self.agents.get(ALL));
-        // There always is one for all.
+        // `*` always has settings.
         let steps = self.get(&format!("agents.{id}.maxSteps"));
         let steps_are_set = steps.is_none_or(|steps| steps.origin.layer != ConfigLayer::Default);
         Ok(AgentConfig {
@@ -142,30 +144,30 @@ impl Config {
         })
     }
 
-    /// Returns the rules for commands that hold for an agent, and where each stands.
+    /// Returns the rules for commands that apply to an agent, with their origins.
     pub fn rules(&self, id: &str) -> impl Iterator<Item = &ConfigRule> {
         self.rules.of(id)
     }
 
-    /// Returns where budgets, breakers and steps are kept.
+    /// Returns where budgets, circuit breakers and steps are stored.
     #[must_use]
     pub const fn limit_store(&self) -> &LimitStoreConfig {
         &self.limit_store
     }
 
-    /// Returns what holds for the audit trail.
+    /// Returns the settings of the audit trail.
     #[must_use]
     pub const fn audit(&self) -> &AuditConfig {
         &self.audit
     }
 
-    /// Returns what a project said and was not taken as it stands.
+    /// Returns values that are not effective as they are written, with the reason.
     #[must_use]
     pub fn notices(&self) -> &[ConfigNotice] {
         &self.notices
     }
 
-    /// Returns the value of a key. An agent that no layer names has the values for all agents.
+    /// Returns the value of a key. An agent that no layer names has the values of `*`.
     #[must_use]
     pub fn get(&self, path: &str) -> Option<ConfigValue> {
         let key = ConfigKey::of(path)?;
@@ -175,7 +177,7 @@ impl Config {
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin });
         }
         let found = self.figment.find_value(&self.known_path(path)).ok();
-        // Of a tool or a rule, nothing need be said.
+        // Keys of a tool or a rule need not be set by any layer.
         if found.is_none() && key.is_of_one() {
             let value = scanner::own_severity(path).or_else(|| serde_json::from_str(key.default).ok())?;
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin: BUILT_IN });
@@ -187,7 +189,7 @@ impl Config {
         Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin })
     }
 
-    /// Returns who says an entry of a list: the layer that it came with, where several hold together.
+    /// Returns the origin of a list entry: the layer that added it, where the lists of several layers are combined.
     #[must_use]
     pub fn origin_of_entry(&self, path: &str, entry: &str) -> Option<ConfigOrigin> {
         let path = self.known_path(path);
@@ -198,7 +200,7 @@ impl Config {
                 break;
             }
             origin = Some(leaf.origin.clone());
-            // What replaces a list says all of it.
+            // The layer that replaces a list sets all of its entries.
             if !leaf.only_narrows {
                 break;
             }
@@ -206,7 +208,7 @@ impl Config {
         origin
     }
 
-    /// The same path; for an agent that no layer names, the path for all agents.
+    /// Returns the path, with `*` in place of an agent that no layer names.
     fn known_path(&self, path: &str) -> String {
         match agent_of(path).filter(|id| !self.agents.contains_key(id)) {
             Some(id) => path.replacen(&format!("agents.{id}."), "agents.*.", 1),
@@ -214,7 +216,7 @@ impl Config {
         }
     }
 
-    /// The paths of a key, for each agent that is named and for each tool that anything is said of.
+    /// Returns the paths of a key for every named agent, and for every tool and rule that a layer configures.
     fn paths_of(&self, key: &ConfigKey) -> Vec<String> {
         if key.path.contains("<rule>") {
             return self.changed_rules.iter().map(|rule| key.path.replace("<rule>", rule)).collect();
@@ -232,16 +234,16 @@ impl Config {
         self.agents.iter().flat_map(of_agent).collect()
     }
 
-    /// Returns every value, of every agent that is named anywhere and of `*`. Each rule for commands is one by itself.
+    /// Returns every value of every named agent and of `*`. Each rule for commands is a value of its own.
     #[must_use]
     pub fn values(&self) -> Vec<ConfigValue> {
         let mut paths: Vec<String> = KEYS.iter().flat_map(|key| self.paths_of(key)).collect();
-        // All that concerns one agent stands together.
+        // Keep the values of one agent together.
         paths.sort_by_key(|path| agent_of(path).map_or((1, String::new()), |id| (0, id)));
         paths.iter().flat_map(|path| self.parts(path)).collect()
     }
 
-    /// The value of a key; of rules each one, since each has a place of its own.
+    /// Returns the value of a key, or one value per rule, since each rule has an origin of its own.
     fn parts(&self, path: &str) -> Vec<ConfigValue> {
         let Some(whole) = self.get(path) else { return Vec::new() };
         let rules = self.rules_at(path).unwrap_or_default();
@@ -257,7 +259,7 @@ impl Config {
         rules.into_iter().enumerate().map(part).collect()
     }
 
-    /// The rules that a path names, if it is that of rules.
+    /// Returns the rules at a path, if it is a path of rules.
     fn rules_at(&self, path: &str) -> Option<Vec<&ConfigRule>> {
         ConfigKey::of(path).filter(|key| matches!(key.kind, Kind::Rules))?;
         Some(self.rules.of(&agent_of(path)?).collect())
@@ -269,13 +271,13 @@ impl Config {
         KEYS
     }
 
-    /// Returns the key of a path, in which an agent or `<id>` may stand.
+    /// Returns the key of a path that contains an agent's id or `<id>`.
     #[must_use]
     pub fn key(path: &str) -> Option<&'static ConfigKey> {
         ConfigKey::of(path)
     }
 
-    /// Returns the key whose path is most like a mistyped one, or one that a part of the path is the last word of.
+    /// Returns the key whose path is nearest to a mistyped one, or whose last part occurs in it.
     #[must_use]
     pub fn nearest_key(path: &str) -> Option<&'static str> {
         let paths = || KEYS.iter().map(|key| key.path);
@@ -291,7 +293,7 @@ pub(crate) fn failed(problems: Vec<Problem>) -> ConfigError {
     ConfigError { problems: problems.into_iter().map(Into::into).collect() }
 }
 
-/// An address without the password that may stand in it.
+/// Removes the password from an address.
 fn without_password(address: Json) -> Json {
     let Some(text) = address.as_str() else { return address };
     match (text.split_once("://"), text.rsplit_once('@')) {
@@ -303,20 +305,19 @@ fn without_password(address: Json) -> Json {
     }
 }
 
-/// The agent that a path names.
+/// Returns the agent in a path.
 pub(crate) fn agent_of(path: &str) -> Option<String> {
     Some(path.strip_prefix("agents.")?.split('.').next()?.to_owned())
 }
 
-/// What is built in, for each agent.
+/// Returns the built-in defaults of each agent.
 fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
-    // The built-in rules are no values.
-    // Nor is what may be said of any tool or rule: it is what it is.
+    // Built-in rules are not values, and keys of a tool or a rule have no default of their own.
     let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.is_of_one());
     let leaf = |key: &'static ConfigKey| Leaf {
         path: key.path.replace("<id>", ALL),
         key,
-        // A test holds that every default is valid.
+        // A test checks that every default is valid.
         value: serde_json::from_str(key.default).unwrap_or_default(),
         origin: BUILT_IN,
         rule: None,
@@ -326,7 +327,7 @@ fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
     spread(&leaves, agents)
 }
 
-/// Gives what a layer says of all agents to each of them, unless it says something of that one.
+/// Copies values for all agents to each agent, unless the same layer sets a value for that agent.
 fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
     let named: BTreeSet<&str> = leaves.iter().map(|leaf| leaf.path.as_str()).collect();
     let mut all = Vec::new();
@@ -345,7 +346,7 @@ fn spread(leaves: &[Leaf], agents: &BTreeSet<String>) -> Vec<Leaf> {
     all
 }
 
-/// What of a value is put on top of what holds so far; of that of a project, and of what only narrows, as far as it does.
+/// Returns the value that a layer contributes: narrowed, if it comes from a project or can only narrow.
 fn holding(figment: &Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -> Option<Leaf> {
     if !leaf.only_narrows {
         return Some(leaf);
@@ -359,7 +360,7 @@ fn holding(figment: &Figment, mut leaf: Leaf, notices: &mut Vec<ConfigNotice>) -
         notices.push(ConfigNotice {
             key: leaf.path.clone(),
             place: leaf.origin.place.clone().unwrap_or_default(),
-            message: format!("holds {narrowed} and not {}: a project {}", leaf.value, leaf.key.project()),
+            message: format!("is {narrowed} instead of {}: a project {}", leaf.value, leaf.key.project()),
         });
     }
     if narrowed == base {
@@ -380,7 +381,7 @@ fn origin_of(metadata: &Metadata) -> ConfigOrigin {
     ConfigOrigin { layer, place }
 }
 
-/// Each value is a provider of its own, so that figment can say of each where it came from, to the line.
+/// Makes each value a provider of its own, so that figment reports the origin of each, down to the line.
 impl Provider for Leaf {
     fn metadata(&self) -> Metadata {
         let metadata = Metadata::named(self.origin.layer.name());

@@ -1,4 +1,4 @@
-//! Why a configuration cannot be used.
+//! Errors and notices of a configuration.
 
 use std::fmt;
 use std::path::Path;
@@ -7,16 +7,16 @@ use thiserror::Error;
 
 use stockade_text::TextPosition;
 
-/// A configuration cannot be used. Whoever decides by it must not start.
+/// A configuration that cannot be used. Callers that depend on it must not start.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the configuration cannot be used: {}", joined(problems))]
+#[error("invalid configuration: {}", joined(problems))]
 #[non_exhaustive]
 pub struct ConfigError {
-    /// Everything that is wrong with it.
+    /// Every problem that was found.
     pub problems: Vec<ConfigProblem>,
 }
 
-/// Something that is wrong with a configuration.
+/// A problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigProblem {
@@ -24,19 +24,19 @@ pub struct ConfigProblem {
     pub place: String,
     /// What is wrong.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub fix: String,
 }
 
-/// A value of a project that was not taken as it stands.
+/// A value that is not effective as it is written, because its layer may not set it or another key disables it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigNotice {
     /// The key.
     pub key: String,
-    /// Where it stands.
+    /// Where the value is.
     pub place: String,
-    /// Why.
+    /// Why it is not effective.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Keys that change nothing, because another key says so: whoever wrote them believes that something holds which does not.
+//! Keys that another key disables. They are errors, since their author expects an effect that they do not have.
 
 use serde_json::{Value as Json, json};
 
@@ -7,22 +7,22 @@ use crate::error::{ConfigNotice, Problem};
 use crate::keys::ConfigKey;
 use crate::layer::ConfigLayer;
 
-/// Keys that have no effect while another key has one of some values.
+/// Keys that have no effect while another key has certain values.
 struct Row {
-    /// The keys.
+    /// The keys without effect.
     idle: &'static [&'static str],
-    /// The key that decides.
+    /// The key that disables them.
     by: &'static str,
-    /// The values of it with which the keys have no effect.
+    /// Its values that disable them, as JSON.
     while_it_is: &'static [&'static str],
-    /// What makes them have one.
+    /// How to enable them.
     fix: &'static str,
 }
 
-/// What makes a sandbox a must.
+/// The key that makes a sandbox mandatory.
 const MUST: &str = "security.permission.enableNodePermissions";
 
-/// Every key that another one can take the effect of.
+/// Every key that another one can disable.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { idle: &["security.permission.allowedFsPaths", "security.permission.allowedNetHosts", "security.permission.secrets"],
@@ -64,25 +64,25 @@ const ROWS: &[Row] = &[
     Row { idle: &["agents.<id>.skills.execSandbox.backendOptions"],
         by: "agents.<id>.skills.execSandbox.backend",
         while_it_is: &["\"auto\"", "\"native\"", "\"bwrap\"", "\"landlock\"", "\"docker\"", "\"podman\""],
-        fix: "set `execSandbox.backend` to the backend that is meant" },
+        fix: "set `execSandbox.backend` to the backend of these options" },
     Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
 ];
 
 impl Config {
-    /// Says which keys that somebody has set change nothing. What a project or a managed file has taken the effect of is no
-    /// mistake of whoever wrote the key: it is only told.
+    /// Returns a problem for each key that is set but disabled. If a project or a managed file disables it, its author made no
+    /// mistake, so this is only a notice.
     pub(super) fn idle(&self) -> (Vec<Problem>, Vec<ConfigNotice>) {
         let (mut problems, mut notices) = (Vec::new(), Vec::new());
         for (value, decided, row) in self.idle_values() {
             let (path, by, place) =
                 (&value.path, &decided.path, value.origin.place.clone().unwrap_or_default());
-            let message = format!("has no effect, since `{by}` is {}", decided.value);
+            let message = format!("has no effect because `{by}` is {}", decided.value);
             match decided.origin.layer {
                 ConfigLayer::Project | ConfigLayer::Managed => {
                     notices.push(ConfigNotice { key: path.clone(), place, message });
                 }
                 _ => {
-                    let fix = format!("{}, or take `{path}` out", row.fix);
+                    let fix = format!("{}, or remove `{path}`", row.fix);
                     problems.push(Problem::of_place(&place, format!("`{path}` {message}"), fix));
                 }
             }
@@ -90,10 +90,10 @@ impl Config {
         (problems, notices)
     }
 
-    /// The values without effect, each with the value that took it.
+    /// Returns the values without effect, each with the value that disables it.
     fn idle_values(&self) -> Vec<(ConfigValue, ConfigValue, &'static Row)> {
         let mut found = Vec::new();
-        // It says by itself that it holds whatever `execSandbox` says.
+        // This key applies regardless of `execSandbox`.
         let is_must = self.get(MUST).is_some_and(|must| must.value == json!(true));
         for row in ROWS.iter().filter(|row| !is_must || !row.by.starts_with("agents.")) {
             let agents: Vec<&str> = match row.by.contains("<id>") {
@@ -115,7 +115,7 @@ impl Config {
     }
 }
 
-/// Whether a value is another than the default.
+/// Whether a value differs from the default.
 fn says_something(value: &ConfigValue) -> bool {
     let default = ConfigKey::of(&value.path).and_then(|key| serde_json::from_str::<Json>(key.default).ok());
     value.value != default.unwrap_or(json!(null))
@@ -148,14 +148,14 @@ mod tests {
         for (flags, wanted) in [
             (
                 &[("security.permission.allowedNetHosts", "a.example")][..],
-                "set `security.permission.enableNodePermissions` to true, or take `security.permission.allowedNetHosts` out",
+                "set `security.permission.enableNodePermissions` to true, or remove `security.permission.allowedNetHosts`",
             ),
             (
                 &[
                     ("agents.bot.skills.execSandbox.enabled", "never"),
                     ("agents.bot.skills.execSandbox.timeoutMs", "5"),
                 ],
-                "set `execSandbox.enabled` to `always`, or take `agents.bot.skills.execSandbox.timeoutMs` out",
+                "set `execSandbox.enabled` to `always`, or remove `agents.bot.skills.execSandbox.timeoutMs`",
             ),
             (
                 &[
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// A value that is the default says nothing, and one with an effect is taken.
+    /// Default values are never reported, and values with an effect are accepted.
     #[test]
     fn keys_with_an_effect_and_defaults_are_taken() {
         for flags in [

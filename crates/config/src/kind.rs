@@ -1,25 +1,25 @@
-//! What a key may hold.
+//! Types of configuration values.
 
 use serde_json::{Value as Json, json};
 
 use stockade_exec_sandbox::{SandboxBackend, backend_option};
 use stockade_text::nearest;
 
-/// How the address of a server begins.
+/// Schemes of a server's address.
 const ADDRESSES: &[&str] = &["redis://", "unix://"];
 
-/// What a key holds.
+/// The type of a key's value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind {
-    /// A switch: true or false.
+    /// A boolean: `true` or `false`.
     Flag,
-    /// A whole number within these bounds.
+    /// An integer within these bounds.
     Count { least: u64, most: u64 },
-    /// A whole number, or null for no bound.
+    /// An integer within these bounds, or null for no limit.
     OptionalCount { least: u64, most: u64 },
-    /// Dollars, or null for no bound.
+    /// US dollars, or null for no limit.
     Money,
-    /// One of these words. Where they have an order, the strictest is the last.
+    /// One of these words. If they are ordered, the last one is the strictest.
     Word(&'static [&'static str]),
     /// One of these words, or null.
     OptionalWord(&'static [&'static str]),
@@ -27,24 +27,24 @@ pub(crate) enum Kind {
     OptionalFlag,
     /// The address of a Redis server, or null.
     OptionalAddress,
-    /// The name of an image or a runtime of containers, or null.
+    /// The name of a container image or runtime, or null.
     OptionalName,
     /// The name of a backend.
     Backend,
-    /// A list of texts `NAME=VALUE`.
+    /// A list of strings `NAME=VALUE`.
     Options,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
     /// A list of absolute paths.
     Paths,
     /// An absolute path, or null.
     OptionalPath,
-    /// Rules for commands. They are read by `rules`, and never by this.
+    /// Rules for commands, which `rules` parses.
     Rules,
 }
 
 impl Kind {
-    /// Says why a value is none of this kind, and what to write instead.
+    /// Returns why a value does not have this type, and what to write instead.
     pub(crate) fn check(self, value: &Json) -> Result<(), String> {
         let fits = match (self, value) {
             (Self::Flag | Self::OptionalFlag, Json::Bool(_))
@@ -117,11 +117,11 @@ impl Kind {
                     SandboxBackend::ALL.iter().map(|one| format!("`{}`", one.name())).collect();
                 format!("{}, or the name of another backend", words.join(", "))
             }
-            Self::Options => "a list of texts `NAME=VALUE`".to_owned(),
-            Self::Texts => "a list of texts".to_owned(),
+            Self::Options => "a list of strings `NAME=VALUE`".to_owned(),
+            Self::Texts => "a list of strings".to_owned(),
             Self::Paths => "a list of absolute paths".to_owned(),
             Self::OptionalPath => "an absolute path, or null".to_owned(),
-            Self::Rules => "a list of rules, each as in a file of rules".to_owned(),
+            Self::Rules => "a list of rules, in the format of rule files".to_owned(),
         }
     }
 
@@ -178,13 +178,13 @@ impl Kind {
     }
 }
 
-/// Whether this is a name that no program takes for an option.
+/// Whether this is a valid name that no program parses as an option.
 fn is_name(name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._/:@-".contains(&byte);
     name.starts_with(|first: char| first.is_ascii_alphanumeric()) && name.bytes().all(letter)
 }
 
-/// Whether a value is an absolute path that does not climb: what it allows must not depend on where anybody stands.
+/// Whether a value is an absolute path without `..`, so that what it allows never depends on a working directory.
 fn is_path(value: &Json) -> bool {
     let Some(path) = value.as_str() else { return false };
     path.starts_with('/') && !path.contains('\0') && path.split('/').all(|name| name != "..")

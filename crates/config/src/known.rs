@@ -1,4 +1,5 @@
-//! Which agents there are. A name that is a slip must not get what holds for all, which may be more than the agent has that is meant.
+//! Agents that a configuration knows. A mistyped id is refused, since the settings for all agents may allow more than the
+//! settings of the intended agent.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +8,7 @@ use thiserror::Error;
 use crate::config::{ALL, agent_of};
 use crate::layer::{ConfigLayer, Said};
 
-/// Agents that programs name by themselves, and nobody mistypes: that of whoever names none, and those of harnesses, which are called
-/// as the harness is.
+/// Agent ids that programs set by themselves and users do not type: the default agent, and those of the harnesses.
 pub const KNOWN_AGENTS: &[&str] = &[
     "default",
     "antigravity",
@@ -26,23 +26,24 @@ pub const KNOWN_AGENTS: &[&str] = &[
     "windsurf",
 ];
 
-/// The agents that a configuration names. Where it names none, every name is known.
+/// The agents that a configuration names. If it names no agent, every id is known.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known(BTreeSet<String>);
 
-/// A configuration names agents, and this is none of them. Nothing is decided for it.
+/// An agent that the configuration does not name, although it names others. No decision is made for it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the configuration names agents, and `{agent}` is none of them")]
+#[error("agent `{agent}` is not in the configuration, which names other agents")]
 #[non_exhaustive]
 pub struct UnknownAgent {
     /// The agent.
     pub agent: String,
-    /// The one that was probably meant.
+    /// A similar id that the configuration names.
     pub nearest: Option<String>,
 }
 
 impl Known {
-    /// Gathers the names. Those of a project count where nobody else names any: it could make a slip known otherwise.
+    /// Collects the ids. Those of a project count only if no other layer names an agent, so that a project cannot make a
+    /// mistyped id known.
     pub(super) fn of(said: &[Said]) -> Self {
         let names = |of_project: bool| -> BTreeSet<String> {
             let layers = said.iter().filter(|one| (one.layer == ConfigLayer::Project) == of_project);
@@ -70,11 +71,11 @@ impl Known {
 }
 
 impl UnknownAgent {
-    /// Returns what to do about it.
+    /// Returns how to fix it.
     #[must_use]
     pub fn fix(&self) -> String {
         let Self { agent, nearest } = self;
         let meant = nearest.as_ref().map(|near| format!("write `{near}`, or ")).unwrap_or_default();
-        format!("{meant}name it in the configuration of the user: `[agents.{agent}]`")
+        format!("{meant}add the agent to the user's configuration: `[agents.{agent}]`")
     }
 }

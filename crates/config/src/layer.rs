@@ -1,5 +1,5 @@
-//! Where values come from: one layer after the other, each read whole.
-#![expect(clippy::disallowed_methods, reason = "looks which files of a configuration there are")]
+//! Readers of the layers: files, environment variables and command-line options.
+#![expect(clippy::disallowed_methods, reason = "lists the config files that exist")]
 
 use std::ffi::OsString;
 use std::fs;
@@ -16,26 +16,26 @@ use crate::kind::Kind;
 use crate::other_tools::of_other_tools;
 use crate::rules::{self, MAX_OF_PROJECT};
 
-/// The most bytes of a file of configuration.
+/// Maximum size of a config file in bytes.
 const MAX_CONFIG_BYTES: usize = 256 << 10;
 
 /// A layer of a configuration, from the weakest to the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ConfigLayer {
-    /// What is built in.
+    /// Defaults that are built into the program.
     Default,
-    /// That of the machine, `/etc/stockade/config.*`.
+    /// The machine's config file, `/etc/stockade/config.*`.
     System,
-    /// `stockade/config.*` in the user's folder of settings.
+    /// The user's config file, `stockade/config.*` in the user's config directory.
     User,
     /// `.stockade/config.*` in the project or above it. It can only narrow.
     Project,
-    /// Variables `STOCKADE_*` of the environment.
+    /// Environment variables whose names start with `STOCKADE_`.
     Environment,
-    /// Options of the command line.
+    /// Options of the command line, such as `--set`.
     Flag,
-    /// `/etc/stockade/managed.*`, owned by root. It wins over all others.
+    /// `/etc/stockade/managed.*`, owned by root. It takes precedence over all other layers.
     Managed,
 }
 
@@ -55,36 +55,36 @@ impl ConfigLayer {
     }
 }
 
-/// Where a value stands.
+/// The layer and place that set a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConfigOrigin {
     /// The layer.
     pub layer: ConfigLayer,
-    /// The file with line and column, the variable or the option; nothing for what is built in.
+    /// The file with line and column, the variable or the option; `None` for a default.
     pub place: Option<String>,
 }
 
 /// A value that a layer gives to a key.
 #[derive(Debug, Clone)]
 pub(super) struct Leaf {
-    /// The path, with the agent named.
+    /// The path, with the agent's id.
     pub(super) path: String,
     pub(super) key: &'static ConfigKey,
     pub(super) value: Json,
     pub(super) origin: ConfigOrigin,
-    /// The same as a rule for commands, if it is one. A list of rules is one of these for each.
+    /// The parsed rule, if the key is a list of rules for commands. Each rule of a list is a value of its own.
     pub(super) rule: Option<CommandRule>,
-    /// Whether it only ever narrows what held before, as that of a project does.
+    /// Whether the value can only narrow the effective value, as one of a project.
     pub(super) only_narrows: bool,
 }
 
-/// What one layer says.
+/// The values that one layer sets.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) layer: ConfigLayer,
     pub(super) leaves: Vec<Leaf>,
-    /// Agents of which there is a table, whatever stands in it.
+    /// Agents that have a table, even if it is empty.
     pub(super) agents: Vec<String>,
 }
 
@@ -94,11 +94,11 @@ impl Said {
     }
 }
 
-/// The endings of files, and how they are written.
+/// File extensions and their formats.
 const ENDINGS: &[(&str, Format)] =
     &[("toml", Format::Toml), ("yaml", Format::Yaml), ("yml", Format::Yaml), ("json", Format::Json)];
 
-/// Returns the files of a folder that may be part of a configuration and are there.
+/// Returns the config files that exist in a directory.
 pub(super) fn files_of_folder(folder: &Path) -> impl Iterator<Item = PathBuf> {
     let names = ["config", "managed"].into_iter().flat_map(move |stem| names(folder, stem));
     names.filter(|path| fs::symlink_metadata(path).is_ok())
@@ -108,7 +108,7 @@ fn names(folder: &Path, stem: &str) -> impl Iterator<Item = PathBuf> {
     ENDINGS.iter().map(move |(ending, _)| folder.join(format!("{stem}.{ending}")))
 }
 
-/// Reads the file `stem.*` of a folder, if there is one.
+/// Reads the file `stem.*` of a directory, if it exists.
 pub(super) fn read_folder(
     folder: &Path,
     stem: &str,
@@ -120,14 +120,14 @@ pub(super) fn read_folder(
         [] => Said::nothing(layer),
         [file] => read_file(file, layer, problems),
         [first, second, ..] => {
-            let message = format!("{} stands beside it, and only one of them can hold", first.display());
+            let message = format!("{} exists too, and only one config file is allowed", first.display());
             problems.push(Problem::of_file(second, message, "keep one of the two files"));
             Said::nothing(layer)
         }
     }
 }
 
-/// Reads a file.
+/// Reads a config file.
 pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Problem>) -> Said {
     let writers = match layer {
         ConfigLayer::Managed => Writers::Root,
@@ -136,8 +136,8 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
     };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let Some((_, format)) = ENDINGS.iter().find(|(known, _)| *known == ending) else {
-        let fix = "the name must end in .toml, .yaml, .yml or .json";
-        problems.push(Problem::of_file(path, "this is not the name of a configuration", fix));
+        let fix = "use the extension .toml, .yaml, .yml or .json";
+        problems.push(Problem::of_file(path, "unknown extension of a config file", fix));
         return Said::nothing(layer);
     };
     match read_trusted(path, writers, MAX_CONFIG_BYTES) {
@@ -149,22 +149,22 @@ pub(super) fn read_file(path: &Path, layer: ConfigLayer, problems: &mut Vec<Prob
     }
 }
 
-/// What mends a file that cannot be read or is not believed.
+/// Returns how to fix a file that cannot be read or trusted.
 fn fix(error: &TrustedFileError) -> String {
     let fix = match error {
         TrustedFileError::NotOwned(not_owned) => return not_owned.fix(),
         TrustedFileError::NotOfRoot => {
-            "it wins over all others: run `chown root` and `chmod go-w` on both, after reading it"
+            "managed files override all others: review it, then run `chown root` and `chmod go-w` on it and its directory"
         }
-        TrustedFileError::OpenToOthers => "run `chmod go-w` on it, after reading it",
-        TrustedFileError::NoFile => "put a file there, or nothing",
-        TrustedFileError::Exchanged => "try again",
+        TrustedFileError::OpenToOthers => "review it, then run `chmod go-w` on it",
+        TrustedFileError::NoFile => "replace it by a regular file, or remove it",
+        TrustedFileError::Exchanged => "it changed while it was read: try again",
         _ => "repair it, or move it away",
     };
     fix.to_owned()
 }
 
-/// Reads the text of a file.
+/// Parses the text of a config file.
 pub(super) fn read_text(
     text: &str,
     format: Format,
@@ -175,10 +175,10 @@ pub(super) fn read_text(
     let mut walk = Walk { path, problems, said: Said::nothing(layer), expressions: 0 };
     match parse(text, format, MAX_CONFIG_BYTES) {
         Ok(node) => walk.table(&node, ""),
-        // An empty file says nothing. Of one that is too long, nobody has seen the end.
+        // An empty file is valid. A file above the limit is not: its end was not read.
         Err(_) if text.len() <= MAX_CONFIG_BYTES && says_nothing(text) => {}
         Err(broken) => {
-            walk.problem(broken.at, broken.reason, "mend it; nothing of the file is used until then");
+            walk.problem(broken.at, broken.reason, "fix the syntax; the whole file is ignored until then");
         }
     }
     walk.said
@@ -188,13 +188,13 @@ fn says_nothing(text: &str) -> bool {
     text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'))
 }
 
-const RULE_FIX: &str = "`stockade policy --help` shows how rules look";
+const RULE_FIX: &str = "`stockade policy --help` shows the format of rules";
 
 struct Walk<'w> {
     path: &'w Path,
     problems: &'w mut Vec<Problem>,
     said: Said,
-    /// How many there are in its rules so far.
+    /// Number of rules with a regular expression so far.
     expressions: usize,
 }
 
@@ -205,21 +205,21 @@ impl Walk<'_> {
             Value::Nothing => {}
             other => {
                 let place = if prefix.is_empty() { "the file" } else { prefix };
-                let message = format!("`{place}` is {}, and not a table", other.kind());
-                self.problem(node.at, message, "write keys with values there");
+                let message = format!("`{place}` is {}, expected a table", other.kind());
+                self.problem(node.at, message, "write a table of keys and values");
             }
         }
     }
 
     fn entry(&mut self, entry: &TableEntry, prefix: &str) {
         let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
-        // An editor looks for the schema there.
+        // Editors look up the schema under this key.
         if path == "$schema" {
             return;
         }
         if entry.key.contains('.') {
-            let fix = "write a table in a table instead of a dot in a key";
-            return self.problem(entry.at, format!("the key `{}` has a dot in it", entry.key), fix);
+            let fix = "use nested tables instead of a dotted key";
+            return self.problem(entry.at, format!("the key `{}` contains a dot", entry.key), fix);
         }
         if let Some(key) = ConfigKey::of(&path) {
             return self.leaf(key, &path, entry);
@@ -233,7 +233,7 @@ impl Walk<'_> {
         let known = beside(prefix);
         let fix = match nearest(&entry.key, known.iter().map(String::as_str)) {
             Some(near) => format!("write `{near}`"),
-            None => format!("the keys there are: {}", known.join(", ")),
+            None => format!("valid keys here: {}", known.join(", ")),
         };
         self.problem(entry.at, format!("unknown key `{path}`"), fix);
     }
@@ -244,7 +244,7 @@ impl Walk<'_> {
         }
         let value = entry.node.value.to_json();
         if let Err(message) = key.kind.check(&value) {
-            let fix = format!("`stockade config explain {}` says what it does", key.path);
+            let fix = format!("run `stockade config explain {}`", key.path);
             return self.problem(entry.node.at, format!("`{path}`: {message}"), fix);
         }
         self.push(key, path, entry.at, value, None);
@@ -253,8 +253,8 @@ impl Walk<'_> {
     fn rules(&mut self, key: &'static ConfigKey, path: &str, node: &Node) {
         self.expressions += rules::expressions(node);
         if self.said.layer == ConfigLayer::Project && self.expressions > MAX_OF_PROJECT {
-            let message = format!("`{path}`: a project may have {MAX_OF_PROJECT} rules with `regex`");
-            return self.problem(node.at, message, "write `prefix`, `exact` or `glob` instead");
+            let message = format!("`{path}`: a project may have at most {MAX_OF_PROJECT} rules with `regex`");
+            return self.problem(node.at, message, "use `prefix`, `exact` or `glob` instead");
         }
         match rules::read(node, self.said.layer) {
             Ok(rules) => {
@@ -287,13 +287,13 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a path is that of a table, above some key.
+/// Whether a path names a table above some key.
 fn is_table(path: &str) -> bool {
     let depth = path.split('.').count();
     KEYS.iter().any(|key| same_beginning(key.path, path, depth))
 }
 
-/// The names that may stand in a table.
+/// Returns the keys that are valid in a table.
 fn beside(table: &str) -> Vec<String> {
     let depth = if table.is_empty() { 0 } else { table.split('.').count() };
     let within = KEYS.iter().filter(|key| same_beginning(key.path, table, depth));
@@ -308,24 +308,28 @@ fn same_beginning(row: &str, path: &str, depth: usize) -> bool {
     row.split('.').count() > depth && pairs.all(|(left, right)| stands_for(left, right))
 }
 
-/// Reads the variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores do not count, but in
-/// the name of an agent.
+/// Reads variables that name keys: `STOCKADE_AGENTS__bot__MAXSTEPS`. Case and single underscores are ignored, except in the
+/// id of an agent.
 pub(super) fn read_environment(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Said {
     let mut leaves = of_other_tools(variables, problems);
     for (name, value) in variables {
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("STOCKADE_")) else { continue };
-        // Variables without a double underscore are for other purposes: no key stands alone.
+        // Variables without `__` have other purposes: every key has at least two parts.
         if !rest.contains("__") {
             continue;
         }
         let shown = name.to_string_lossy();
         let Some((path, key)) = path_of_variable(rest) else {
-            let fix = "its name is that of a key, with `__` for each dot, such as `STOCKADE_AUDIT__PATH`";
-            problems.push(Problem::of_place(&shown, "the variable names no key", fix));
+            let fix = "use the path of a key with `__` for each dot, such as `STOCKADE_AUDIT__PATH`";
+            problems.push(Problem::of_place(&shown, "the variable does not name a key", fix));
             continue;
         };
         let Some(text) = value.to_str() else {
-            problems.push(Problem::of_place(&shown, "its value is no text", "set it anew, or unset it"));
+            problems.push(Problem::of_place(
+                &shown,
+                "the value is not valid UTF-8",
+                "change it, or unset the variable",
+            ));
             continue;
         };
         leaves.extend(of_text(&path, key, text, ConfigLayer::Environment, &shown, problems));
@@ -351,7 +355,7 @@ fn path_of_variable(name: &str) -> Option<(String, &'static ConfigKey)> {
     Some((path.collect::<Vec<_>>().join("."), key))
 }
 
-/// Reads options of a command line, `KEY=VALUE`.
+/// Reads command-line options `KEY=VALUE`.
 pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>) -> Said {
     let mut leaves = Vec::new();
     for (path, text) in flags {
@@ -363,7 +367,7 @@ pub(super) fn read_flags(flags: &[(String, String)], problems: &mut Vec<Problem>
             None => {
                 let near = nearest(path, KEYS.iter().map(|key| key.path));
                 let fix = near.map_or_else(
-                    || "`stockade config show` lists the keys".to_owned(),
+                    || "run `stockade config show` to list the keys".to_owned(),
                     |near| format!("write `{near}`"),
                 );
                 problems.push(Problem::of_place("--set", format!("unknown key `{path}`"), fix));
@@ -404,6 +408,6 @@ pub(super) fn of_text(
     let value = key.kind.of_text(text);
     match key.kind.check(&value) {
         Ok(()) => vec![leaf(value, None)],
-        Err(message) => wrong(&message, format!("`stockade config explain {}` says what it does", key.path)),
+        Err(message) => wrong(&message, format!("run `stockade config explain {}`", key.path)),
     }
 }

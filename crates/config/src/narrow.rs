@@ -1,7 +1,7 @@
-//! How the file of a project may change what holds without it: only so that less is allowed.
+//! How a project's file may change the effective value of a key: only so that less is allowed.
 //!
-//! Whoever wrote a repository did not write the rules that guard against it. So a value of a project is not taken as it
-//! is: it is combined with what held before, and the combination is never wider than that.
+//! The author of a repository is not trusted with the rules that guard against it. So a project's value never replaces the
+//! effective value: it is combined with it, and the result is never wider.
 
 use std::path::Path;
 
@@ -10,35 +10,35 @@ use stockade_policy::Profile as ToolProfile;
 
 use crate::kind::Kind;
 
-/// How a key narrows.
+/// How a project's value is combined with the effective one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Narrows {
     /// The lower number. Null is the highest.
     Lower,
-    /// The higher number of both.
+    /// The higher of the two numbers.
     Higher,
-    /// What stands in both lists.
+    /// Entries in both lists.
     Intersect,
-    /// What stands in both lists, and what either keeps out by a `!`.
+    /// Entries in both lists, and every entry with `!` of either list.
     IntersectHosts,
-    /// The paths that lie in or below those of the other list.
+    /// Paths inside of paths of the other list.
     IntersectPaths,
-    /// What stands in either list.
+    /// Entries in either list.
     Union,
-    /// The word that stands later among those of its kind.
+    /// The word that is listed later.
     Stricter,
-    /// True, if either is.
+    /// True, if either is true.
     OnlyTrue,
     /// The profile, if it has no tool that the other lacks.
     Profile,
-    /// By rules of its own, beside all others.
+    /// Additional rules that can only be stricter.
     Tighten,
-    /// A project has no say in it.
+    /// The project's value is ignored.
     Never,
 }
 
 impl Narrows {
-    /// Returns what holds when a project says `wish` where `base` held before.
+    /// Returns the effective value after a project sets `wish` over `base`.
     pub(crate) fn combine(self, kind: Kind, base: &Json, wish: &Json) -> Json {
         let narrower = match self {
             Self::Lower => amount(wish) < amount(base),
@@ -46,7 +46,7 @@ impl Narrows {
             Self::Stricter => strictness(kind, wish) > strictness(kind, base),
             Self::OnlyTrue => *wish == Json::Bool(true),
             Self::Profile => has_no_more(base, wish),
-            // Rules are never combined: those of a project are asked beside all others, and the stricter answer holds.
+            // Rules are never combined: a project's rules are evaluated beside all others, and the strictest decision applies.
             Self::Never | Self::Tighten => false,
             Self::Intersect => {
                 return list(wish).filter(|one| list(base).any(|other| other == *one)).cloned().collect();
@@ -71,20 +71,20 @@ impl Narrows {
         if narrower { wish.clone() } else { base.clone() }
     }
 
-    /// Returns the same in words.
+    /// Describes it for users.
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Lower => "may lower it",
             Self::Higher => "may raise it",
-            Self::Intersect => "may take entries away",
-            Self::IntersectHosts => "may take entries away, and add such with a `!`",
-            Self::IntersectPaths => "may take paths away, or name folders below them",
+            Self::Intersect => "may remove entries",
+            Self::IntersectHosts => "may remove entries, and add entries with `!`",
+            Self::IntersectPaths => "may remove paths, or replace them by paths inside of them",
             Self::Union => "may add entries",
-            Self::Stricter => "may choose a stricter word, one that stands later",
+            Self::Stricter => "may choose a stricter word, which is listed later",
             Self::OnlyTrue => "may set it to true",
-            Self::Profile => "may choose a profile that has no further tool",
-            Self::Tighten => "may add rules, which only make decisions stricter",
-            Self::Never => "has no say in it",
+            Self::Profile => "may choose a profile without additional tools",
+            Self::Tighten => "may add rules, which can only be stricter",
+            Self::Never => "has no influence",
         }
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What a project says twice changes nothing more, and what it says cannot be taken back by saying something wider.
+    /// Setting a value twice has no further effect, and a wider value cannot undo a narrower one.
     #[test]
     fn combining_only_ever_narrows() {
         for key in KEYS {

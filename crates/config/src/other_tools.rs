@@ -1,5 +1,5 @@
-//! The variables by which other tools of this kind are told to put commands into a sandbox. Whoever has set them for one of those expects
-//! as much of this one, and no less than it does by itself.
+//! Environment variables of similar tools that request a sandbox. A user who sets them expects at least the same from Stockade,
+//! and they never make a setting less strict.
 
 use std::ffi::OsString;
 
@@ -9,7 +9,7 @@ use crate::error::Problem;
 use crate::keys::ConfigKey;
 use crate::layer::{ConfigLayer, Leaf, of_text};
 
-/// Which backend the variables ask for: weaker than whatever any layer says.
+/// Returns the backend that the variables request. Every layer takes precedence over it.
 pub(super) fn backend_of_other_tools(
     variables: &[(OsString, OsString)],
     problems: &mut Vec<Problem>,
@@ -27,7 +27,7 @@ pub(super) fn backend_of_other_tools(
     leaves
 }
 
-/// What else the variables ask for: it makes nothing milder.
+/// Returns the other settings that the variables request. None of them makes anything less strict.
 pub(super) fn of_other_tools(variables: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Vec<Leaf> {
     let asked = asked(variables);
     let mut leaves = Vec::new();
@@ -54,12 +54,12 @@ fn say(key: &str, text: &str, place: &str, problems: &mut Vec<Problem>) -> Vec<L
     of_text(&path, key, text, ConfigLayer::Environment, place, problems)
 }
 
-/// A backend by the name that others have for it.
+/// Translates the name that other tools use for a backend.
 fn backend(name: &str) -> &str {
     match name {
         "os" => "auto",
         "bubblewrap" => "bwrap",
-        // On this kind of machine, and on a Mac, it is the first that works.
+        // On Linux and macOS alike, `auto` selects the first that works.
         "seatbelt" => "auto",
         other => other,
     }
@@ -76,7 +76,7 @@ mod tests {
         let owned = |(name, value): &(&str, &str)| (OsString::from(name), OsString::from(value));
         let mut sources =
             ConfigSources { environment: variables.iter().map(owned).collect(), ..Default::default() };
-        // What is said below the environment: a file of the user.
+        // A layer below the environment: the user's file.
         let folder = tempfile::tempdir().unwrap();
         let lines: String = flags.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
         std::fs::write(
@@ -89,7 +89,7 @@ mod tests {
         Ok(config.agent("default").unwrap().exec)
     }
 
-    /// Every variable, over every word that the configuration may have.
+    /// Every variable, over every value that the configuration may have.
     #[test]
     fn variables_of_other_tools_make_nothing_milder() {
         let on = &[("AUTO_SANDBOX", "true")];
@@ -102,15 +102,11 @@ mod tests {
         assert_eq!(
             kind("never", &[("AUTO_SANDBOX", "1")]),
             (true, false),
-            "only `true` switches it on there"
+            "only `true` enables it in those tools"
         );
         assert_eq!(kind("auto", on), (false, true));
         assert_eq!(kind("always", on), (false, false));
-        assert_eq!(
-            read(&[], on).unwrap().need,
-            None,
-            "where nothing is said, every command runs in a sandbox"
-        );
+        assert_eq!(read(&[], on).unwrap().need, None, "by default, every command runs in a sandbox");
         for closed in ["AUTO_SANDBOX_FAIL_CLOSED", "CODEBUDDY_AUTO_SANDBOX_FAIL_CLOSED"] {
             let exec = read(&[("onUnavailable", "\"warn\"")], &[(closed, "true")]).unwrap();
             assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse), "{closed}");
@@ -131,7 +127,7 @@ mod tests {
         assert_eq!(exec.backend.name(), "ssh");
         assert_eq!(exec.backend_options.get("host").map(String::as_str), Some("build.example"));
         let exec = read(&[("backend", "\"native\"")], &[("CODEBUDDY_SANDBOX_BACKEND", "landlock")]).unwrap();
-        assert_eq!(exec.backend, SandboxBackend::Native, "whatever any layer says goes before it");
+        assert_eq!(exec.backend, SandboxBackend::Native, "every layer takes precedence");
         let refused = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", "../x")]).unwrap_err();
         assert!(refused.contains("CODEBUDDY_SANDBOX_BACKEND"), "{refused}");
     }

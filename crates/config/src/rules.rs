@@ -1,6 +1,6 @@
-//! Rules for commands in a configuration: written as in a file of rules, and read by the reader of such files.
+//! Rules for commands in a configuration. They have the format of rule files, and the same parser reads them.
 //!
-//! Unlike other values, those of all layers hold together.
+//! Unlike other values, the rules of all layers apply together.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,26 +13,26 @@ use crate::config::{ALL, agent_of};
 use crate::error::{ConfigNotice, Problem};
 use crate::layer::{ConfigLayer, ConfigOrigin, Leaf};
 
-/// A rule for commands, and where it stands.
+/// A rule for commands, with its origin.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ConfigRule {
     /// The rule.
     pub rule: CommandRule,
-    /// Whose rule it is.
+    /// Its layer in the command policy.
     pub layer: Layer,
-    /// Where it stands.
+    /// The layer and place that set it.
     pub origin: ConfigOrigin,
-    /// As it is written.
+    /// Its source, as JSON.
     pub(super) value: Json,
 }
 
-/// The rules of each agent, in the order of the layers. Those for all agents stand under `*` alone.
+/// The rules of each agent, in the order of the layers. Rules for all agents are listed under `*` only.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules(BTreeMap<String, Vec<ConfigRule>>);
 
 impl Rules {
-    /// Takes the rules out of what the layers say.
+    /// Extracts the rules from the values of all layers.
     pub(super) fn take(layers: &mut [Vec<Leaf>]) -> Self {
         let mut rules: BTreeMap<String, Vec<ConfigRule>> = BTreeMap::new();
         for leaf in layers.iter_mut().flat_map(|leaves| leaves.extract_if(.., |leaf| leaf.rule.is_some())) {
@@ -44,13 +44,13 @@ impl Rules {
         Self(rules)
     }
 
-    /// Returns the rules that hold for an agent: those for all, then its own.
+    /// Returns the rules that apply to an agent: those for all agents, then its own.
     pub(super) fn of(&self, agent: &str) -> impl Iterator<Item = &ConfigRule> {
         let own = Some(agent).filter(|agent| *agent != ALL).and_then(|agent| self.0.get(agent));
         self.0.get(ALL).into_iter().chain(own).flatten()
     }
 
-    /// Returns the same by layers, as a policy takes them.
+    /// Returns the same rules grouped by layer, as a command policy takes them.
     pub(super) fn layers_of(&self, agent: &str) -> Vec<RuleLayer> {
         let layer = |layer| {
             let rules = self.of(agent).filter(|one| one.layer == layer).map(|one| one.rule.clone());
@@ -59,7 +59,8 @@ impl Rules {
         Layer::ALL.into_iter().map(layer).filter(|layer| !layer.rules.is_empty()).collect()
     }
 
-    /// Looks for what only shows when all layers are there: two rules of one name, of which nobody could say which decided.
+    /// Reports duplicate rule ids, which only show when all layers are known: a decision that names such an id would be
+    /// ambiguous.
     pub(super) fn check(&self, problems: &mut Vec<Problem>) {
         let mut shared = HashMap::new();
         for (agent, rules) in self.0.iter().filter(|(agent, _)| *agent == ALL) {
@@ -70,7 +71,7 @@ impl Rules {
         }
     }
 
-    /// Says which rules of a project have no effect.
+    /// Returns a notice for each rule of a project that has no effect.
     pub(super) fn notices(&self) -> impl Iterator<Item = ConfigNotice> {
         let all = self.0.iter().flat_map(|(agent, rules)| rules.iter().map(move |one| (agent, one)));
         let idle = all.filter(|(_, one)| one.layer == Layer::Project && one.rule.effect == Effect::Allow);
@@ -78,14 +79,14 @@ impl Rules {
             key: format!("agents.{agent}.commands.rules"),
             place: one.origin.place.clone().unwrap_or_default(),
             message: format!(
-                "has the rule `{}`, which permits nothing: a project may add rules, which only make decisions stricter",
+                "has the rule `{}`, which has no effect: a project can only add rules that make decisions stricter",
                 one.rule.id
             ),
         })
     }
 }
 
-/// Whose rules those of a layer are. What stands in `/etc/stockade` is said by whoever looks after the machine.
+/// Returns the policy layer of a config layer. `/etc/stockade` belongs to the administrator.
 const fn owner(layer: ConfigLayer) -> Layer {
     match layer {
         ConfigLayer::Default => Layer::BuiltIn,
@@ -95,10 +96,10 @@ const fn owner(layer: ConfigLayer) -> Layer {
     }
 }
 
-/// Rules by their owner and their name.
+/// Rules by layer and id.
 type Named<'r> = HashMap<(Layer, &'r str), &'r ConfigRule>;
 
-/// Refuses rules that have the name of one that was there before.
+/// Reports rules whose id is already used.
 fn twins<'r>(
     agent: &str,
     rules: &'r [ConfigRule],
@@ -111,18 +112,19 @@ fn twins<'r>(
         let Some(first) = before.get(&name).copied().or_else(|| seen.insert(name, one)) else { continue };
         let place = |one: &ConfigRule| one.origin.place.clone().unwrap_or_default();
         let (id, other) = (&one.rule.id, place(first));
-        let message = format!("`agents.{agent}.commands.rules`: there is a rule `{id}` already, in {other}");
-        problems.push(Problem::of_place(&place(one), message, "give one of them another id"));
+        let message =
+            format!("`agents.{agent}.commands.rules`: duplicate rule id `{id}`, first used in {other}");
+        problems.push(Problem::of_place(&place(one), message, "change one of the ids"));
     }
 }
 
-/// A rule, with its place and as it is written.
+/// A rule, with its position and its source.
 pub(super) type Placed = (TextPosition, CommandRule, Json);
 
-/// Reads a list of rules, each with its place and as it is written; or says what is wrong with it, and where.
+/// Parses a list of rules, or returns the first error with its position.
 pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (TextPosition, String)> {
     let Value::List(nodes) = &node.value else {
-        return Err((node.at, format!("it is {}, and not a list of rules", node.value.kind())));
+        return Err((node.at, format!("it is {}, expected a list of rules", node.value.kind())));
     };
     let file = CommandRuleFile::of_list(nodes, owner(layer)).map_err(|error| {
         let at = TextPosition { line: error.line, column: error.column };
@@ -132,11 +134,11 @@ pub(super) fn read(node: &Node, layer: ConfigLayer) -> Result<Vec<Placed>, (Text
     Ok(rules.map(|(node, rule)| (node.at, rule.clone(), node.value.to_json())).collect())
 }
 
-/// How many regular expressions a project may bring. Each can take a tenth of a second to compile, and nobody should wait
-/// for minutes because a repository says so.
+/// Maximum number of regular expressions in the rules of a project. Each can take a tenth of a second to compile, and a
+/// repository must not make its user wait for minutes.
 pub(super) const MAX_OF_PROJECT: usize = 16;
 
-/// How many regular expressions there are in a list of rules.
+/// Returns the number of regular expressions in a list of rules.
 pub(super) fn expressions(node: &Node) -> usize {
     let Value::List(nodes) = &node.value else { return 0 };
     nodes.iter().filter(|node| node.value.get("regex").is_some()).count()

@@ -1,4 +1,4 @@
-//! Rules of the scanner that are off, or worse or milder than they say.
+//! Configured severities of the scanner's rules.
 
 use std::sync::LazyLock;
 
@@ -13,45 +13,44 @@ use crate::error::{ConfigError, Problem};
 use crate::layer::Leaf;
 use crate::sources::ConfigSources;
 
-/// The built-in rules, and how bad a hit of each is.
+/// Returns the built-in rules with their own severities.
 static SEVERITIES: LazyLock<BTreeMap<&'static str, Severity>> = LazyLock::new(|| {
     Scanner::builtin().rules().iter().map(|rule| (rule.id.as_str(), rule.severity)).collect()
 });
 
-/// The rule that a path is about.
+/// Returns the rule id in a path.
 fn rule_of(path: &str) -> Option<&str> {
     path.strip_prefix("scanner.rules.")?.split('.').next()
 }
 
-/// What a rule itself says, in the words of a configuration.
+/// Returns a rule's own severity, as a configuration value.
 pub(super) fn own_severity(path: &str) -> Option<Json> {
     let severity = SEVERITIES.get(rule_of(path)?)?;
     Some(Json::String(severity.name().to_ascii_lowercase()))
 }
 
-/// Looks for rules that are not there: nothing would hold of what is said about the one that is meant.
+/// Reports unknown rule ids. A mistyped id would leave the intended rule unchanged.
 pub(super) fn check<'l>(leaves: impl Iterator<Item = &'l Leaf>, problems: &mut Vec<Problem>) {
     for leaf in leaves {
         let Some(rule) = rule_of(&leaf.path).filter(|rule| !SEVERITIES.contains_key(rule)) else { continue };
         let place = leaf.origin.place.clone().unwrap_or_default();
         let fix = match nearest(rule, SEVERITIES.keys().copied()) {
             Some(near) => format!("write `{near}`"),
-            None => {
-                "`stockade rules` lists them; a rule of your own says in its file how bad it is".to_owned()
-            }
+            None => "run `stockade rules` to list them; your own rules have their severity in their file"
+                .to_owned(),
         };
         problems.push(Problem::of_place(&place, format!("no built-in rule has the id `{rule}`"), fix));
     }
 }
 
 impl Config {
-    /// Returns what is changed of rules of the scanner, as [`Scanner::changed`] takes it.
+    /// Returns the configured changes of scanner rules, as [`Scanner::changed`] takes them.
     #[must_use]
     pub fn rule_changes(&self) -> Vec<RuleChange> {
         let change = |rule: &String| {
             let value = self.get(&format!("scanner.rules.{rule}.severity"))?;
             let word = value.value.as_str()?;
-            // What is no word of these was refused when it was read.
+            // Invalid words were rejected on parsing.
             let severity = Severity::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(word));
             let by = value.origin.place.unwrap_or_else(|| value.origin.layer.name().to_owned());
             Some(RuleChange { rule: rule.clone(), severity, by })
@@ -61,17 +60,17 @@ impl Config {
 }
 
 impl ConfigSources {
-    /// Returns what is changed of rules of the scanner: [`Config::rule_changes`], for who needs nothing else of a configuration.
+    /// Returns the same changes as [`Config::rule_changes`], for callers that need no other settings.
     ///
     /// # Errors
-    /// When any file, variable or option cannot be used, with all that is wrong.
+    /// When a file, variable or option is invalid. The error lists every problem.
     pub fn rule_changes(&self) -> Result<Vec<RuleChange>, ConfigError> {
         let mut problems = Vec::new();
         let said = self.read(&mut problems);
         if !problems.is_empty() {
             return Err(failed(problems));
         }
-        // Whoever configures nothing need not wait until all of it is put together.
+        // Merging all layers takes time, so it is skipped if no layer configures a rule.
         match said.iter().any(|layer| !layer.leaves.is_empty()) {
             true => Ok(Config::load(self)?.rule_changes()),
             false => Ok(Vec::new()),
@@ -84,7 +83,7 @@ impl ConfigSources {
 mod tests {
     use super::*;
 
-    /// The configuration of a user who says one thing, in a project that says another.
+    /// Loads the configuration of a user and of a project.
     fn load(user: &str, project: &str) -> Result<Config, String> {
         let folder = tempfile::tempdir().unwrap();
         let of_user = folder.path().join("user.toml");
@@ -109,7 +108,7 @@ mod tests {
         format!("[scanner.rules.EXEC_PIPE_BASH]\nseverity = \"{word}\"\n")
     }
 
-    /// A project only ever makes a rule worse, or switches one on. The rule is critical by itself.
+    /// A project can only raise a severity or enable a rule. This rule is critical by default.
     #[test]
     fn what_a_project_says_is_never_milder() {
         let (off, warn, critical) = (Some(None), Some(Some(Severity::Warn)), Some(Some(Severity::Critical)));
@@ -132,7 +131,7 @@ mod tests {
             let got = changes.first().map(|change| change.severity);
             assert_eq!(got, wanted, "{user} {project}");
         }
-        // Of a rule that only warns.
+        // A rule that is a warning by default.
         let raised = "[scanner.rules.ENV_PRINTENV]\nseverity = \"critical\"\n";
         assert_eq!(
             own_severity("scanner.rules.ENV_PRINTENV.severity"),
@@ -156,7 +155,7 @@ mod tests {
         let rows = [
             ("EXEC_PIPE_BAHS", "write `EXEC_PIPE_BASH`"),
             ("exec_pipe_bash", "write `EXEC_PIPE_BASH`"),
-            ("QQQQQQQQ", "`stockade rules` lists them"),
+            ("QQQQQQQQ", "`stockade rules` to list them"),
         ];
         for (rule, wanted) in rows {
             let text = format!("[scanner.rules.{rule}]\nseverity = \"off\"\n");

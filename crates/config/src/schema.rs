@@ -1,4 +1,4 @@
-//! The keys as a JSON Schema, and as `CONFIG.md`.
+//! JSON Schema and `CONFIG.md`, generated from the keys.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +14,7 @@ pub fn config_schema() -> Json {
     if let Json::Object(root) = &mut root {
         root.insert("$schema".into(), json!("https://json-schema.org/draft/2020-12/schema"));
         root.insert("title".into(), json!("Configuration of stockade"));
-        // Files name their schema by this key.
+        // Files name their schema with this key.
         if let Some(Json::Object(properties)) = root.get_mut("properties") {
             properties.insert("$schema".into(), json!({ "type": "string" }));
         }
@@ -28,7 +28,7 @@ fn table() -> Json {
 
 fn insert(table_json: &mut Json, names: &[&str], key: &ConfigKey) {
     let (Json::Object(object), [name, rest @ ..]) = (table_json, names) else { return };
-    // Any agent, and `*` for all of them; any tool; any rule.
+    // Any agent including `*`, any tool, any rule.
     let pattern = match *name {
         "<id>" => Some("^([A-Za-z0-9_-]{1,64}|\\*)$"),
         "<tool>" => Some("^[A-Za-z0-9_:-]{1,128}$"),
@@ -68,28 +68,28 @@ mod tests {
     const HEAD: &str = "\
 # Configuration
 
-Made by a test from `src/config/keys.rs`; `cargo xtask generate` writes it anew.
+Generated from `src/keys.rs` by `cargo xtask generate`. Do not edit.
 
-A configuration is a file in TOML, YAML or JSON. Later ones replace what earlier ones say:
+A config file is written in TOML, YAML or JSON. Later layers override earlier ones:
 
-| layer | where |
+| layer | location |
 |---|---|
-| default | built in, the table below |
+| default | built in, see the table below |
 | system | `/etc/stockade/config.{toml,yaml,yml,json}` |
 | user | `$XDG_CONFIG_HOME/stockade/config.*`, or `~/.config/stockade/config.*` |
-| project | `.stockade/config.*` in the current folder or the nearest above it. It can only narrow |
-| environment | `STOCKADE_AGENTS__bot__MAXSTEPS=20`: the key with `__` for each dot; case and single `_` do not count |
+| project | `.stockade/config.*` in the current directory or the nearest parent. It can only narrow |
+| environment | `STOCKADE_AGENTS__bot__MAXSTEPS=20`: the key with `__` for each dot; case and single `_` are ignored |
 | flag | `--set agents.bot.maxSteps=20` |
-| managed | `/etc/stockade/managed.*`, owned by root and not writable by others. It wins over all |
+| managed | `/etc/stockade/managed.*`, owned by root and not writable by others. It overrides all other layers |
 
-`<id>` is the name of an agent, or `*`, which means all of them; `<tool>` is that of a tool, `<rule>` a rule of the scanner. What a layer says of one agent goes before what the same
-layer says of all. `stockade config show --origin` tells what holds and who says so, `stockade config explain KEY` what a
-key does, and `stockade config schema` prints a JSON Schema for editors.
+`<id>` is the id of an agent, or `*` for all agents; `<tool>` is the name of a tool, and `<rule>` the id of a scanner rule. Within a
+layer, a value for one agent takes precedence over the value for all agents. `stockade config show --origin` shows the effective
+settings and their origin, `stockade config explain KEY` documents a key, and `stockade config schema` prints a JSON Schema for editors.
 
-Variables by which other tools of this kind are told to use a sandbox are heeded too. `AUTO_SANDBOX=true` makes `execSandbox.enabled` at
-least `auto`, and `AUTO_SANDBOX_FAIL_CLOSED=true` makes `execSandbox.onUnavailable` `refuse`; neither makes anything milder. Where no layer
-names an `execSandbox.backend`, `CODEBUDDY_SANDBOX_BACKEND` does, and with `ssh`, `CODEBUDDY_SSH_HOST` is the option `host` of the program
-`stockade-backend-ssh`, which does not come with this one.
+Environment variables of similar tools that request a sandbox are supported. `AUTO_SANDBOX=true` sets `execSandbox.enabled` to at
+least `auto`, and `AUTO_SANDBOX_FAIL_CLOSED=true` sets `execSandbox.onUnavailable` to `refuse`; neither makes a setting less strict.
+`CODEBUDDY_SANDBOX_BACKEND` sets `execSandbox.backend` if no layer does. If it is `ssh`, `CODEBUDDY_SSH_HOST` sets the option `host` of
+the program `stockade-backend-ssh`, which is not part of Stockade.
 
 ```toml
 [agents.\"*\".budget]
@@ -110,13 +110,12 @@ reason = \"releases are made by people\"
 match = [\"cargo publish --dry-run\"]
 ```
 
-Rules for commands are written as in a file of rules (`stockade policy --help`), and their examples are tried when they are
-read. They do not replace each other: those of all layers hold, for `*` and for the agent. What `/etc/stockade` says decides
-before what the user says, with the variables and options, and the built-in rules speak where nobody else does. Rules of a
-project only make decisions stricter. `stockade check command --agent ID 'COMMAND'` shows which one decides, and where it
-stands.
+Rules for commands have the format of rule files (`stockade policy --help`), and their examples are tested on load. Rules do not
+override each other: those of all layers apply together, for `*` and for the agent. Rules in `/etc/stockade` take precedence over the
+user's, which include those of environment variables and options, and the built-in rules apply where no other rule matches. Rules of
+a project only make decisions stricter. `stockade check command --agent ID 'COMMAND'` shows which rule decides, and where it is defined.
 
-| key | holds | default | what it does | a project |
+| key | type | default | description | a project |
 |---|---|---|---|---|
 ";
 

@@ -1,5 +1,8 @@
-//! Where a program looks for its configuration.
-#![expect(clippy::disallowed_methods, reason = "asks the environment, and which folders hold a file")]
+//! The places where a configuration is looked up.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the environment, and lists the directories of config files"
+)]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,25 +18,25 @@ use crate::other_tools::backend_of_other_tools;
 /// Where to look. The default looks nowhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigSources {
-    /// The folder of the machine, with `config.*` and `managed.*`.
+    /// The machine's directory, with `config.*` and `managed.*`.
     pub system: Option<PathBuf>,
-    /// The folder of the user, with `config.*`.
+    /// The user's directory, with `config.*`.
     pub user: Option<PathBuf>,
-    /// A folder of the project. The nearest `.stockade/config.*` in it or above it counts.
+    /// A directory of the project. The nearest `.stockade/config.*` in it or above it is read.
     pub project: Option<PathBuf>,
-    /// Variables; those that begin with `STOCKADE_` and have `__` in their name count, and those by which other tools of this kind are
-    /// told to use a sandbox (`AUTO_SANDBOX`).
+    /// Environment variables. Those named `STOCKADE_…__…` are read, and those by which similar tools request a sandbox
+    /// (`AUTO_SANDBOX`).
     pub environment: Vec<(OsString, OsString)>,
-    /// Options, key and value.
+    /// Options, as key and value.
     pub flags: Vec<(String, String)>,
-    /// A file that is read as the user's own, beside all others.
+    /// An additional file of the user layer.
     pub file: Option<PathBuf>,
-    /// Agents that will be asked about, besides those that are named.
+    /// Agents that will be looked up, in addition to those that a layer names.
     pub agents: Vec<String>,
 }
 
 impl ConfigSources {
-    /// Everything that a program of this user looks at when it works in a folder.
+    /// Returns the places for a process of this user that works in a directory.
     #[must_use]
     pub fn of_process(project: &Path) -> Self {
         let variable =
@@ -48,7 +51,7 @@ impl ConfigSources {
         }
     }
 
-    /// Returns the files that are read now and the folders in which others would be, as they are.
+    /// Returns the current versions of all files and directories that affect the configuration.
     #[must_use]
     pub fn files(&self) -> FileVersions {
         let projects = self.project.as_deref().map(project_folders).into_iter().flatten();
@@ -84,12 +87,12 @@ impl ConfigSources {
     }
 }
 
-/// Returns every folder in which the configuration of a project may be, the nearest first.
+/// Returns every directory that may contain the configuration of a project, the nearest first.
 fn project_folders(start: &Path) -> impl Iterator<Item = PathBuf> {
     start.ancestors().map(|folder| folder.join(".stockade"))
 }
 
-/// Returns the nearest folder `.stockade` at or above `start`.
+/// Returns the nearest directory `.stockade` at or above `start`.
 fn project_folder(start: &Path, user: Option<&Path>) -> Option<PathBuf> {
     project_folders(start).filter(|folder| Some(folder.as_path()) != user).find(|folder| folder.is_dir())
 }

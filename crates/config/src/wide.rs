@@ -1,6 +1,7 @@
-//! What holds for secrets without the project: its file can make a sandbox a must, and what a user has kept for that case, a stranger must
-//! not set to work. What it can do is to narrow: where it takes away the host that a secret goes to, the secret is left out, and the rest
-//! goes on as the project wants it.
+//! Settings of secrets without the project's layer.
+//!
+//! A project's file can require a sandbox, but it must not enable secrets that the user keeps for that case. It can only narrow:
+//! if it removes the host of a secret, the secret is withheld, and everything else applies as the project narrows it.
 
 use serde_json::Value as Json;
 
@@ -13,16 +14,16 @@ const MUST: &str = "security.permission.enableNodePermissions";
 const HOSTS: &str = "security.permission.allowedNetHosts";
 const SECRETS: &str = "security.permission.secrets";
 
-/// What everybody but the project says.
+/// The settings of all layers but the project.
 pub(super) struct Wide {
-    /// Whether secrets are lent.
+    /// Whether secrets may be used.
     lends: bool,
-    /// The hosts that commands reach.
+    /// Allowed hosts.
     hosts: Vec<String>,
 }
 
 impl Wide {
-    /// Takes it from the layers, the weakest first.
+    /// Extracts the settings from the layers, the weakest first.
     pub(super) fn of(layers: &[Vec<Leaf>]) -> Self {
         let said = || layers.iter().flatten().filter(|leaf| leaf.origin.layer != ConfigLayer::Project);
         let hosts = said().rfind(|leaf| leaf.path == HOSTS);
@@ -37,7 +38,7 @@ impl Wide {
 }
 
 impl Config {
-    /// Leaves out secrets whose hosts commands would reach without the project, and says so. What else is wrong with one stays so.
+    /// Withholds secrets whose hosts only the project removes, with a notice. Other errors of a secret remain.
     pub(super) fn withhold_secrets(&mut self, wide: &Wide) {
         let Ok(before) = HostList::compile(&wide.hosts) else { return };
         let mut withheld = Vec::new();
@@ -58,13 +59,11 @@ impl Config {
         self.notices.extend(withheld.into_iter().map(|name| ConfigNotice {
             key: SECRETS.to_owned(),
             place: place.clone(),
-            message: format!(
-                "does not lend `{name}` here, since this file takes the host that it goes to out of `{HOSTS}`"
-            ),
+            message: format!("withholds `{name}`: this file removes the secret's host from `{HOSTS}`"),
         }));
     }
 
-    /// Leaves out secrets that nobody but a project has switched on, and says so.
+    /// Withholds all secrets, with a notice, if only a project sets `enableNodePermissions`.
     pub(super) fn hold_back_secrets(&mut self, wide: &Wide) {
         if wide.lends {
             return;
@@ -78,7 +77,7 @@ impl Config {
             self.notices.push(ConfigNotice {
                 key: SECRETS.to_owned(),
                 place: self.get(SECRETS).and_then(|value| value.origin.place).unwrap_or_default(),
-                message: format!("has no effect, since nobody but the project sets `{MUST}`, and a project has no say in it"),
+                message: format!("has no effect because only the project sets `{MUST}`, and a project cannot enable secrets"),
             });
         }
     }

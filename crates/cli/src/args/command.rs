@@ -11,11 +11,11 @@ use crate::commands::{
     backends, broker, changes, doctor, drive, exec, graph, hook, install, mcp, quarantine, run, selftest,
 };
 
-/// Makes the list. The options of a command are described only once it is known to be the one that was typed: to describe
-/// those of all takes as long as to scan a few skills.
+/// Generates the subcommands. The options of a command are built only once it is selected: building those of all commands
+/// takes as long as scanning a few skills.
 macro_rules! commands {
     ($(#[doc = $about:literal] $(#[cfg($when:meta)])? $name:literal => $variant:ident($args:ty),)*) => {
-        /// The command that was typed, with its arguments.
+        /// The selected command, with its arguments.
         #[derive(Debug)]
         pub(crate) enum Command {
             $(#[doc = $about] $(#[cfg($when)])? $variant($args),)*
@@ -69,83 +69,83 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Look for attacks in skills: files, folders or standard input
+    /// Scan files, directories or standard input for attacks in skills
     "scan" => Scan(scan::ScanArgs),
-    /// Print a text without what a person cannot see
+    /// Remove hidden and invisible characters from text
     "sanitize" => Sanitize(sanitize::SanitizeArgs),
-    /// Say whether skills may be used, and what of them reaches a model
+    /// Check, lock and prepare skills before an agent uses them
     "skill" => Skill(skill::SkillArgs),
-    /// Say whether packages for containers are what was signed, and how to run them
+    /// Verify signed container packages, and run them
     "container" => Container(container::ContainerArgs),
-    /// Show the rules of the scanner, or test rules of your own
+    /// Show scanner rules, or test your own
     "rules" => Rules(rules::RulesArgs),
-    /// Show and reset what agents used, and replay what limits would do
+    /// Show and reset usage limits, or simulate them
     "limits" => Limits(limits::LimitsArgs),
-    /// Say what a policy decides about tools, paths, commands and hosts, and why
+    /// Check whether a policy allows a tool, path, command or host
     "check" => Check(check::CheckArgs),
-    /// Evaluate an expression of JavaScript over plain data, with nothing else in reach
+    /// Evaluate a JavaScript expression over JSON data, without I/O
     "eval" => Eval(eval::EvalArgs),
-    /// Run a command where it sees and reaches only what it was given
+    /// Run a command in a sandbox
     #[cfg(target_os = "linux")]
     "exec" => Exec(Box<exec::ExecArgs>),
-    /// Run the CLI of a model where its key stays outside, and it reaches its model and nothing else
+    /// Run an AI coding CLI in a sandbox without exposing its API key
     #[cfg(target_os = "linux")]
     "drive" => Drive(Box<drive::DriveArgs>),
-    /// Let a skill in, and run a command for it
+    /// Check a skill, then run a command on its behalf
     #[cfg(target_os = "linux")]
     "run" => Run(run::RunArgs),
-    /// List, give back and drop what commands left that runs programs outside of the sandbox
+    /// List, restore or delete quarantined files
     #[cfg(target_os = "linux")]
     "quarantine" => Quarantine(quarantine::QuarantineArgs),
-    /// Show, apply, discard and undo what commands changed in views of a workspace
+    /// Review, apply, discard or undo changes made under --review
     #[cfg(target_os = "linux")]
     "changes" => Changes(changes::ChangesArgs),
-    /// Make and remove folders that the commands of several agents share
+    /// Manage directories shared between agents
     #[cfg(target_os = "linux")]
     "graph" => Graph(graph::GraphArgs),
-    /// Serve a socket that leads to some hosts and no others, and say what it holds
+    /// Run an egress proxy with a host allowlist
     #[cfg(target_os = "linux")]
     "broker" => Broker(broker::BrokerArgs),
     /// Add, remove, list, test and explain rules for commands
     "policy" => Policy(policy::PolicyArgs),
-    /// Say why something was decided so, or would be, and what would change it
+    /// Explain a decision and how to change it
     "why" => Why(why::WhyArgs),
-    /// Write a page for a browser: what agents did, and what was refused
+    /// Write an HTML report of what agents did and what was refused
     "report" => Report(report::ReportArgs),
-    /// Show, check and export the audit trail
+    /// Show, verify and export the audit trail
     "audit" => Audit(audit::AuditArgs),
-    /// Show what holds, who says so, and what a key does
+    /// Show effective settings, their origin and documentation
     "config" => Config(config::ConfigArgs),
-    /// Answer the requests of other programs: JSON-RPC 2.0, one message a line
+    /// Serve all layers to other programs: JSON-RPC 2.0, one message per line
     "serve" => Serve(serve::ServeArgs),
-    /// Have the program that runs an agent ask before it uses a tool
+    /// Install the Stockade hook in an agent
     #[cfg(target_os = "linux")]
     "install" => Install(install::InstallArgs),
-    /// Take out what `install` wrote
+    /// Remove the hook that `install` added
     #[cfg(target_os = "linux")]
     "uninstall" => Uninstall(install::InstallArgs),
-    /// Say which harnesses ask, by asking their hooks for what must be refused
+    /// Check that installed hooks block a test call
     #[cfg(target_os = "linux")]
     "status" => Status(install::StatusArgs),
-    /// Answer a harness that asks before it uses a tool
+    /// Answer a hook call of an agent
     #[cfg(target_os = "linux")]
     "hook" => Hook(hook::HookArgs),
-    /// Stand between a client and a server of the Model Context Protocol, or be such a server
+    /// Wrap an MCP server, or run Stockade as one
     #[cfg(target_os = "linux")]
     "mcp" => Mcp(mcp::McpArgs),
-    /// Say what works on this machine, and what mends the rest
+    /// Check this machine and suggest fixes
     #[cfg(target_os = "linux")]
     "doctor" => Doctor(doctor::DoctorArgs),
-    /// List what makes sandboxes on this machine, what each holds, and how to get it
+    /// List sandbox backends and what each enforces
     #[cfg(target_os = "linux")]
     "backends" => Backends(backends::BackendsArgs),
-    /// Attack the sandboxes of this machine, and say which attacks were stopped
+    /// Run attacks against the sandboxes of this machine, and report which were stopped
     #[cfg(target_os = "linux")]
     "selftest" => Selftest(selftest::SelftestArgs),
-    /// Begin a configuration, with every key and what it does
+    /// Create a commented configuration file
     "init" => Init(init::InitArgs),
-    /// Print what a shell needs to complete commands and options
+    /// Generate shell completions
     "completions" => Completions(completions::CompletionsArgs),
-    /// Print the page of the manual, or write a page for every command
+    /// Print the manual page, or write one for every command
     "man" => Man(completions::ManArgs),
 }

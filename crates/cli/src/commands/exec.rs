@@ -40,30 +40,30 @@ use stockade_state::trail;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade exec -- make test                      no network, and of the disk only this folder is writable
-  stockade exec --ro ~/data -- ./run.sh           it may read one folder more
+  stockade exec -- make test                      no network; only this directory is writable
+  stockade exec --ro ~/data -- ./run.sh           also readable: ~/data
   stockade exec --allow-host registry.npmjs.org:443 -- npm ci
-                                                  it may talk to this host, and to no other
-  stockade exec --network observe -- npm ci       it may talk to every public host, and is told which of them it needs
+                                                  allow this host and no other
+  stockade exec --network observe -- npm ci       allow every public host, and report which ones are needed
   stockade exec --network broker --broker /run/user/1000/broker.sock -- npm test
-                                                  one socket leads out, and its broker decides
-  stockade exec -t -- bash                        look around in the sandbox, at a terminal of its own
-  stockade exec --agent ci -- make test           it runs as a command of the agent `ci`, by its configuration
-  stockade exec --sandbox read-only -- ./check.sh it changes nothing that outlasts it
+                                                  connect only through the egress proxy at this socket
+  stockade exec -t -- bash                        start an interactive shell in the sandbox
+  stockade exec --agent ci -- make test           use the configuration of the agent `ci`
+  stockade exec --sandbox read-only -- ./check.sh allow no lasting changes
   stockade exec --backend docker --image node@sha256:… -- npm test
-                                                  it runs in a container of this image
-  stockade exec --review -- npm audit fix         what it changes waits: 'stockade changes' shows, applies and undoes it
-  stockade exec --dry-run -- make                 say what the command would see, and run nothing";
+                                                  run in a container
+  stockade exec --review -- npm audit fix         hold changes for review with 'stockade changes'
+  stockade exec --dry-run -- make                 print the sandbox plan without running anything";
 
 const MORE: &str = "\
-What the rules for commands deny is refused here as everywhere ('stockade check command' says why). What they would ask about
-runs, since a person typed it; as a command of an agent it is refused, because nobody is asked.";
+A command that the rules deny is refused; run 'stockade check command' to see why. A command that the rules would ask about runs,
+because you typed it. With --agent it is refused, because there is no user to ask.";
 
-/// The exit codes of this program where the command never began.
+/// Exit codes if the command did not start.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
-/// What the configuration of an agent says, and no option beside it. A mode, a time and an amount of output only narrow that.
+/// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
 const SHAPING: [&str; 30] = [
     "no_rules", "ro", "rw", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time", "cpus", "memory", "processes", "priority", "max_connections", "max_requests",
@@ -73,205 +73,214 @@ const SHAPING: [&str; 30] = [
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = exit_codes(MORE))]
 pub(crate) struct ExecArgs {
-    /// The folder that the command works in and may change, if not this one
+    /// Workspace: the directory that the command runs in and may change [default: the current directory]
     #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
-    /// Run it as a command of this agent: its configuration decides whether and where it runs and what it sees, and all of it
-    /// is put on record
+    /// Run as a command of this agent: use its configuration, and record the command in the audit trail
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = SHAPING)]
     agent: Option<String>,
 
-    /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
+    /// Execution that the command counts toward, for step limits [default: the terminal session, if maxSteps is set]
     #[arg(long, value_name = "NAME", value_parser = stockade_state::executions::parse_name, requires = "agent")]
     execution: Option<String>,
 
-    /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its
-    /// folder
+    /// Graph run of the agent, as printed by `stockade graph begin`; its shared directory becomes readable and writable
     #[arg(long, value_name = "RUN", requires = "agent")]
     graph: Option<PathBuf>,
 
-    /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
+    /// Run the command even if the rules for commands deny it; only the sandbox restricts it
     #[arg(long)]
     no_rules: bool,
 
-    /// Something more that the command may read
+    /// Additional path that the command may read; repeatable
     #[arg(long, value_name = "PATH")]
     ro: Vec<PathBuf>,
 
-    /// A folder more that the command may change
+    /// Additional directory that the command may change; repeatable
     #[arg(long, value_name = "DIR")]
     rw: Vec<PathBuf>,
 
-    /// What the command may reach
+    /// Network access
     #[arg(long, value_name = "WHAT", default_value = "none", requires_if("broker", "broker"))]
     network: Reach,
 
-    /// The socket of the broker, for --network broker
+    /// Socket of the egress proxy, for --network broker
     #[arg(long, value_name = "PATH", requires = "network")]
     broker: Option<PathBuf>,
 
-    /// A host that the command may talk to, where every connection is judged; may be repeated
+    /// Host that the command may connect to, optionally with conditions; repeatable
     ///
-    /// A name, `*.NAME` for all names below one, or an address, each perhaps with a port; without one, 443 and 80. Programs work
-    /// unchanged: they find the host at an address of the sandbox's own, and a proxy that HTTPS_PROXY and its kin tell of. What
-    /// goes through must be TLS or HTTP that names the same host, or SSH at port 22; with `/tcp` behind the port, it is anything.
+    /// HOST is a name, `*.NAME` for all its subdomains, or an address, optionally with a port [default: 443 and 80]. Programs
+    /// need no
+    /// proxy settings: the host name resolves to an address inside the sandbox, and HTTPS_PROXY and similar variables are set.
+    /// Connections must be TLS or HTTP for the same host, or SSH at port 22. `HOST:PORT/tcp` allows any protocol.
     ///
-    /// Behind it, in the same argument, may stand how much is let through (`requests=100 rate=10/s upload=1M download=10M for=10m`; the
-    /// head of a plain request counts as uploaded, and `for` is `8760h` at most), and which requests: methods, a path, and the only
-    /// names in its query (`GET|HEAD /v1/** ?page|q`). `!HOST` keeps out, whatever other entries say; behind it, `?token|key` is about
-    /// requests with any of these names.
+    /// Conditions follow in the same argument. Limits: `requests=100 rate=10/s upload=1M download=10M for=10m`, where the head
+    /// of a
+    /// plain request counts as upload, and `for` is at most `8760h`. Requests: methods, a path, and the only allowed query
+    /// parameters,
+    /// such as `GET|HEAD /v1/** ?page|q`. `!HOST` denies a host, whatever other entries allow; `!HOST ?token|key` denies
+    /// requests with
+    /// any of these query parameters.
     ///
-    /// Where an entry is about requests, or says `inspect`, those over TLS are looked into: the program is shown a certificate of this
-    /// run's own, which it finds trusted by the system and by variables such as SSL_CERT_FILE. The host has to be certified by an
-    /// authority of this machine, or of the file that SSL_CERT_FILE names here.
+    /// Conditions on requests, and `inspect`, require inspecting TLS: the program gets a certificate made for this run, which
+    /// the sandbox
+    /// trusts by its system store and by variables such as SSL_CERT_FILE. The certificate of the host must be trusted by this
+    /// machine, or
+    /// by the file that SSL_CERT_FILE names outside of the sandbox.
     #[arg(long, value_name = "HOST[:PORT]", conflicts_with_all = ["network", "broker"])]
     allow_host: Vec<String>,
 
-    /// A secret that the command uses and never sees, bound to a host of --allow-host; may be repeated
+    /// Secret that the command can use but not read, bound to a host of --allow-host; repeatable
     ///
-    /// `NAME=SOURCE@HOST[:PORT][/PATH] [in PLACE]… [for=10m] [plain]`: within, the variable NAME holds a value of the same shape that is of no
-    /// use. Where it comes in a request to this host, path and place, the secret is put there; anywhere else, it is refused. SOURCE is
-    /// `env:VARIABLE`, `file:/PATH` (which nobody else may read), `json:/PATH#MEMBER` (likewise), `cmd:PROGRAM ARGUMENTS` (without a
-    /// shell) or `keyring:SERVICE/ACCOUNT`. PLACE is `header:NAME`, `basic`, `query:NAME`, `path`, `body` or `sigv4`; where none is named,
-    /// `header:Authorization` and `basic`. The host gets no other credential. `for` lends it for a while, `plain` lets it go over plain
-    /// HTTP, `mentioned` lets what stands for it stand in bodies to this host.
+    /// `NAME=SOURCE@HOST[:PORT][/PATH] [in PLACE]… [for=10m] [plain]`: in the sandbox, the variable NAME holds a placeholder of
+    /// the same
+    /// form. The egress proxy replaces it by the secret in requests to this host, path and place, and refuses requests with it
+    /// elsewhere.
+    /// SOURCE is `env:VARIABLE`, `file:/PATH` or `json:/PATH#MEMBER` (readable only by its owner), `cmd:PROGRAM ARGUMENTS` (run
+    /// without
+    /// a shell) or `keyring:SERVICE/ACCOUNT`. PLACE is `header:NAME`, `basic`, `query:NAME`, `path`, `body` or `sigv4` [default:
+    /// `header:Authorization` and `basic`]. The host gets no other credentials. `for` limits how long the secret is used,
+    /// `plain` allows
+    /// plain HTTP, and `mentioned` allows the placeholder itself in request bodies to this host.
     #[arg(long, value_name = "NAME=SOURCE@HOST", conflicts_with_all = ["network", "broker"])]
     secret: Vec<String>,
 
     #[command(flatten)]
     proxy: proxy_bounds::ProxyBounds,
 
-    /// What the command sees of your home
+    /// Visible part of your home directory
     #[arg(long, value_name = "WHAT", default_value = "tools", value_parser = homes())]
     home: HomeView,
 
-    /// A variable to hand on, NAME, or to set, NAME=VALUE
+    /// Environment variable to pass (NAME) or to set (NAME=VALUE); repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
 
-    /// How long the command may take: 90, 90s, 5m, 2h
+    /// Wall-clock time limit: 90, 90s, 5m, 2h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
 
-    /// How much time of processors each of its processes may take: 90s, 5m
+    /// CPU time limit per process: 90s, 5m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     cpu_time: Option<Duration>,
 
-    /// How many processors it may use
+    /// Number of CPUs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     cpus: Option<u32>,
 
-    /// How much memory it may use: 512M, 2G
+    /// Memory limit: 512M, 2G
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     memory: Option<u64>,
 
-    /// How many processes and threads it may have at once
+    /// Maximum number of concurrent processes and threads
     #[arg(long, value_name = "N")]
     processes: Option<u64>,
 
-    /// CPU priority of the command [default: low]
+    /// CPU priority [default: low]
     #[arg(long, value_name = "PRIORITY", value_parser = priorities())]
     priority: Option<Priority>,
 
-    /// How large a file may become that it writes: 100M, 2G
+    /// Maximum size of a written file: 100M, 2G
     #[arg(long, value_name = "SIZE", value_parser = size)]
     file_size: Option<u64>,
 
-    /// By how much the file systems may grow that it may write to: 500M, 10G
+    /// Maximum growth of writable file systems: 500M, 10G
     ///
-    /// What other programs write there meanwhile counts as well, since file systems do not say who wrote.
+    /// Writes of other programs to these file systems count too, since a file system does not record who wrote.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     disk: Option<u64>,
 
-    /// By how many files and folders they may grow, likewise
+    /// Maximum number of new files and directories on writable file systems
     #[arg(long, value_name = "N")]
     files: Option<u64>,
 
     /// Maximum output: 10M [default: none; with --format json 32M]
     ///
-    /// The rest is dropped. The number of bytes is reported on standard error, also with --quiet, and a command that succeeded ends with 122;
-    /// with --format json, `droppedBytes` has it, and the exit code stays.
+    /// Further output is dropped. The number of dropped bytes is reported on standard error even with --quiet, and a successful
+    /// command
+    /// exits with 122. With --format json, `droppedBytes` reports it, and the exit code is unchanged.
     #[arg(long, value_name = "SIZE", value_parser = size)]
     max_output: Option<u64>,
 
-    /// What must be enforced beside what always must be, or nothing is run; it is tried on this machine first
+    /// Property that must be enforced, in addition to the mandatory ones; otherwise nothing runs; repeatable
     #[arg(long, value_name = "PROPERTY", value_parser = properties())]
     require: Vec<Property>,
 
-    /// What makes the sandbox; auto takes the first that works and enforces what is required
+    /// Sandbox backend; auto selects the first that works and enforces what is required
     ///
-    /// Beside the words below, any name that 'stockade backends' lists: others are never taken by themselves.
+    /// Other names that 'stockade backends' lists are accepted too, but never auto-selected.
     #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = backends())]
     backend: SandboxBackend,
 
-    /// What a backend is told besides, as NAME=VALUE; may be repeated
+    /// Option for the backend; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = option)]
     backend_option: Vec<(String, String)>,
 
-    /// The image of the container, for --backend docker or podman; it is never fetched, and best named by its digest
+    /// Container image for --backend docker or podman, preferably by digest; it is never pulled
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// What runs the container in the place of what the engine takes by itself, such as runsc
+    /// Container runtime instead of the engine's default, such as runsc
     #[arg(long, value_name = "NAME")]
     runtime: Option<String>,
 
-    /// What to do where no sandbox can be made; warn runs the command without one
+    /// What to do if no sandbox can be created; warn runs the command without one
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = without_sandbox())]
     on_unavailable: OnUnavailable,
 
-    /// Let the command have threads, and start nothing else
+    /// Forbid starting processes; threads are allowed
     #[arg(long)]
     no_spawn: bool,
 
-    /// How much the command may do [default: workspace-write]
+    /// Sandbox mode [default: workspace-write]
     #[arg(long, value_name = "MODE", value_parser = modes())]
     sandbox: Option<SandboxMode>,
 
-    /// The same as --sandbox read-only
+    /// Same as --sandbox read-only
     #[arg(long, conflicts_with = "sandbox")]
     read_only: bool,
 
-    /// Let it work on a view of the workspace: what it changes there waits for `stockade changes apply`, or with
-    /// `undoable` is applied when it is over and can be undone
+    /// Run on an overlay of the workspace; changes wait for `stockade changes apply`, or are applied at the end and can be undone
+    /// (undoable)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = reviews())]
     review: Option<ReviewMode>,
 
-    /// Give the command a terminal of its own, as a shell or an editor needs it
+    /// Allocate a terminal, for interactive programs such as shells and editors
     #[arg(long, short)]
     tty: bool,
 
-    /// Look at what the command asks for, to tell what it was refused; what is refused is the same, and takes longer
+    /// Trace what the command requests and report what was refused; slower
     #[arg(long)]
     explain: bool,
 
-    /// Put the command on record in the audit trail of this user, or in FILE; without a record it does not run
+    /// Record the command in your audit trail, or in FILE; it does not run if it cannot be recorded
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, conflicts_with = "dry_run")]
     audit: Option<Option<PathBuf>>,
 
-    /// Say what would be done, and do nothing
+    /// Print the sandbox plan without running anything
     #[arg(long)]
     dry_run: bool,
 
-    /// Say it as the policy of another program; what that does not hold is said beside it, and ends with 1
+    /// With --dry-run, print the plan as a policy of another program; exits with 1 if that policy cannot express all of it
     #[arg(long = "as", value_name = "FORM", requires = "dry_run")]
     form: Option<shown::PlanForm>,
 
-    /// How to say how it went; json keeps what the command prints, and puts it into one document
+    /// Output format; json collects the command's output in one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Say nothing of one's own, unless the command could not be run
+    /// Print no messages, except if the command cannot run
     #[arg(long, short)]
     quiet: bool,
 
-    /// The program and its arguments
+    /// Program and arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
-/// The exit codes of what ends as its command ends, for the help, and what else is to be said there.
+/// Returns the help section about exit codes of a command that exits like the command it runs.
 pub(super) fn exit_codes(more: &str) -> String {
     let rows: String = EXIT_CODES.iter().map(|(code, means)| format!("  {code}  {means}\n")).collect();
     format!(
@@ -279,16 +288,16 @@ pub(super) fn exit_codes(more: &str) -> String {
     )
 }
 
-/// What a command may reach over the network.
+/// Network access of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reach {
-    /// Itself, over its own loopback
+    /// Only its own loopback interface
     None,
-    /// Itself, and the socket of a broker
+    /// Only the egress proxy at the socket of --broker
     Broker,
-    /// Every public host over TLS, plain HTTP and SSH; at the end stands which --allow-host it needs, as narrow as can be
+    /// Every public host over TLS, plain HTTP and SSH; reports the narrowest --allow-host options at the end
     Observe,
-    /// Whatever this machine reaches
+    /// The network of this machine
     Open,
 }
 
@@ -300,23 +309,23 @@ fn homes() -> impl TypedValueParser<Value = HomeView> {
     choice(HomeView::ALL, HomeView::name, HomeView::meaning)
 }
 
-/// The words of all modes, for each command that takes one.
+/// Parses a sandbox mode.
 pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
     choice(SandboxMode::ALL, SandboxMode::name, SandboxMode::meaning)
 }
 
-/// The words of what becomes of changes, for each command that takes one.
+/// Parses what happens to changes.
 pub(super) fn reviews() -> impl TypedValueParser<Value = ReviewMode> {
     choice(ReviewMode::ALL, ReviewMode::name, ReviewMode::meaning)
 }
 
-/// The words of all backends, for each command that takes one.
+/// Parses the name of a backend.
 pub(super) fn backends() -> Backends {
     Backends
 }
 
-/// Reads the name of a backend. Those that come with this program are told of in the help; whether there is another of some name
-/// turns out when the command is planned.
+/// Parses the name of a backend. Help lists the built-in ones; whether another one exists is known only when the command is
+/// planned.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Backends;
 
@@ -331,7 +340,7 @@ impl TypedValueParser for Backends {
     ) -> Result<SandboxBackend, clap::Error> {
         let read = |word: String| {
             SandboxBackend::from_name(&word)
-                .ok_or("a backend has a name of a small letter, then small letters, digits and `-`")
+                .ok_or("a backend's name starts with a lowercase letter, followed by lowercase letters, digits and `-`")
         };
         clap::builder::StringValueParser::new().try_map(read).parse_ref(command, argument, value)
     }
@@ -342,18 +351,17 @@ impl TypedValueParser for Backends {
     }
 }
 
-/// Reads what a backend is told besides.
+/// Parses an option of a backend.
 pub(super) fn option(text: &str) -> Result<(String, String), &'static str> {
-    backend_option(text)
-        .ok_or("an option of a backend is NAME=VALUE, with a name of letters, digits and `._-`")
+    backend_option(text).ok_or("expected NAME=VALUE, with a name of letters, digits and `._-`")
 }
 
-/// Whoever types the command has been asked already, so that `ask` is not among the words.
+/// Parses --on-unavailable. `ask` is not offered, since the user typed the command and need not be asked.
 fn without_sandbox() -> impl TypedValueParser<Value = OnUnavailable> {
     choice(&[OnUnavailable::Refuse, OnUnavailable::Warn], OnUnavailable::name, OnUnavailable::meaning)
 }
 
-/// Reads one of the values that a layer offers by a word. The help tells what each means.
+/// Parses one of a set of named values, and shows their meanings in help.
 fn choice<T: Copy + Send + Sync + 'static>(
     offered: &'static [T],
     name: fn(T) -> &'static str,
@@ -362,16 +370,16 @@ fn choice<T: Copy + Send + Sync + 'static>(
     let possible = |value: &T| PossibleValue::new(name(*value)).help(meaning(*value));
     let find = move |word: &str| offered.iter().copied().find(|value| name(*value) == word);
     PossibleValuesParser::new(offered.iter().map(possible))
-        .try_map(move |word| find(&word).ok_or("there is no such word"))
+        .try_map(move |word| find(&word).ok_or("unknown value"))
 }
 
 fn properties() -> impl TypedValueParser<Value = Property> {
     let find = |name: String| Property::all().find(|property| property.name() == name);
     PossibleValuesParser::new(Property::all().map(Property::name))
-        .try_map(move |name| find(name).ok_or("there is no such property"))
+        .try_map(move |name| find(name).ok_or("unknown property"))
 }
 
-/// Runs the command and ends as it ends.
+/// Runs the command and exits like it.
 pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     if let Some(agent) = &args.agent {
         return agent::run(args, agent);
@@ -400,21 +408,21 @@ pub(crate) fn run(args: &ExecArgs) -> ExitCode {
     }
 }
 
-/// Why a command is not made ready.
+/// Why a command cannot be prepared.
 pub(crate) enum NotPrepared {
     /// The rules for commands deny it, for this reason.
     Denied(String),
-    /// Something is missing, or does not go together.
+    /// An argument is invalid or conflicts with another.
     Failed(String),
 }
 
-/// Makes ready what was typed, where the rules for commands do not deny it.
+/// Prepares the command that was given, unless the rules for commands deny it.
 pub(crate) fn prepare(
     args: &ExecArgs,
     record: impl FnOnce() -> Result<RunRecord, AuditError>,
 ) -> Result<PreparedRun, NotPrepared> {
-    let spec = wish::wish(args)
-        .map_err(|error| NotPrepared::Failed(format!("cannot find what the command is to see: {error}")))?;
+    let spec =
+        wish::wish(args).map_err(|error| NotPrepared::Failed(format!("cannot resolve a path: {error}")))?;
     if let Some(why) = mode::pointless(args) {
         return Err(NotPrepared::Failed(why));
     }
@@ -428,12 +436,12 @@ pub(crate) fn prepare(
     let egress = hosts::egress(args).map_err(NotPrepared::Failed)?;
     let record = record().map_err(|error| NotPrepared::Failed(NotRun::Unrecorded(error).to_string()))?;
     PreparedRun::new(spec, egress, record)
-        .map_err(|error| NotPrepared::Failed(format!("the command cannot be let out to its hosts: {error}")))
+        .map_err(|error| NotPrepared::Failed(format!("cannot start the egress proxy: {error}")))
 }
 
 fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
     if args.form.is_some() && args.network == Reach::Observe {
-        return failed(args, &"no policy of another program observes; name the hosts with --allow-host");
+        return failed(args, &"--as does not support --network observe; name the hosts with --allow-host");
     }
     let shown = match prepared.plan().map(|plan| shown::plan(&plan, args.form, &args.allow_host)) {
         Ok(Ok(shown)) => shown,
@@ -447,24 +455,24 @@ fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
     ExitCode::from(u8::from(!shown.lost.is_empty()))
 }
 
-/// Opens the trail, if the command is to be put on record.
+/// Opens the audit trail, if the command is to be recorded.
 fn trail(args: &ExecArgs) -> Result<Option<AuditTrail>, AuditError> {
     let open = |path: Option<&Path>| trail::open_at(path, trail::options(None)).map(Some);
     match &args.audit {
-        // What nothing holds is at least on record.
+        // A command without a sandbox is always recorded.
         None if mode::mode(args) == SandboxMode::DangerFullAccess && !args.dry_run => open(None),
         None => Ok(None),
         Some(file) => open(file.as_deref()),
     }
 }
 
-/// What is put on record before the command begins.
+/// Returns the event to record before the command starts.
 pub(crate) fn started(args: &ExecArgs) -> AuditEvent {
     AuditEvent::new(EventKind::SandboxStarted).with(field::COMMAND, text(&args.command))
 }
 
-/// A command has a terminal of its own if that was asked for. If not, it sees pipes, whatever the streams of this program are:
-/// whoever holds a terminal can change it, read what is typed there, and leave it so.
+/// Returns the streams of the command. Without --tty it gets pipes, even if this program has a terminal: a process with access
+/// to a terminal can change its settings and read what the user types there.
 fn streams(args: &ExecArgs) -> Streams {
     let stream = match args.format {
         Format::Json => Stream::Keep,
@@ -505,7 +513,7 @@ fn ended(
     ExitCode::from(exit_code(args.format, &report.outcome))
 }
 
-/// The exit code for a command that ran. A document says by itself what is missing of the output.
+/// Returns the exit code of a command that ran. In JSON, `droppedBytes` reports dropped output, so the code does not.
 pub(super) fn exit_code(format: Format, outcome: &Outcome) -> u8 {
     match format {
         Format::Json => outcome.exit_code(),
@@ -513,7 +521,7 @@ pub(super) fn exit_code(format: Format, outcome: &Outcome) -> u8 {
     }
 }
 
-/// The command as text to be judged. Bytes that are no text mean nothing to a shell, and neither does what stands for them.
+/// Returns the command as text to check. Bytes that are not UTF-8 have no meaning to a shell, and neither do their replacements.
 fn text(words: &[OsString]) -> String {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     quote_argv(words.iter().map(AsRef::as_ref))
@@ -524,9 +532,9 @@ fn denied(args: &ExecArgs, why: &str) -> ExitCode {
     not_run(args, &document::not_let(why, Some(RULES_FIX), None, REFUSED), REFUSED)
 }
 
-/// What is to be done about a command that the rules deny.
+/// How to fix a command that the rules deny.
 pub(crate) const RULES_FIX: &str =
-    "`stockade check command` says more; --no-rules runs it, held by the sandbox alone";
+    "run `stockade check command` for details, or use --no-rules to rely on the sandbox alone";
 
 fn refused(args: &ExecArgs, refusal: &Refusal) -> ExitCode {
     report::refused(refusal);
@@ -538,10 +546,10 @@ fn failed(args: &ExecArgs, why: &dyn fmt::Display) -> ExitCode {
     not_run(args, &document::failed(why, FAILED), FAILED)
 }
 
-/// A program that reads documents gets one in any case.
+/// Prints a document even if nothing ran, since programs expect one.
 fn not_run(args: &ExecArgs, document: &str, code: u8) -> ExitCode {
     if args.format == Format::Json {
-        // A person has been told; nobody else is left to tell when this fails.
+        // Standard error has the message already, so a failure here is ignored.
         print(&format!("{document}\n")).ok();
     }
     ExitCode::from(code)

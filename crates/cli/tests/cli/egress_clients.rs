@@ -273,7 +273,7 @@ const SEEN: &[Client] = &[
         script: "for url in http://localhost:9000/hello http://inner.test/ http://169.254.169.254/ http://10.0.0.7/; do \
                  curl -sS -o answer -w '%{http_code}\n' -x http://127.0.0.1:3128 $url; grep -o '\"rule\":\"[a-z-]*' answer; done; \
                  curl -sS -o answer -w '%{http_code}\\n' http://inner.test/; curl -sS -o answer --path-as-is http://registry.test/a/../hello",
-        expected: Needs("403\n\"rule\":\"not-listed\n403\n\"rule\":\"leads-elsewhere\n403\n\"rule\":\"metadata\n403\n\"rule\":\"not-listed\n403\n", &[], "no --allow-host says `GET http://registry.test:80/a/../hello` without others"),
+        expected: Needs("403\n\"rule\":\"not-listed\n403\n\"rule\":\"leads-elsewhere\n403\n\"rule\":\"metadata\n403\n\"rule\":\"not-listed\n403\n", &[], "no --allow-host entry matches only `GET http://registry.test:80/a/../hello`"),
     },
 ];
 
@@ -382,7 +382,8 @@ asyncio.run(main())'"),
 
 const LENT: &[&str] = &["registry.test", "TOKEN=file:{site}/token@registry.test/closed/**"];
 
-/// Programs that use a secret over TLS and do not see it: the folder `closed` is for whoever has it, and `whoami` there says what it was
+/// Programs that use a secret over TLS and do not see it: the folder `closed` is for whoever has it, and `whoami` there says
+/// what it was
 /// told.
 #[rustfmt::skip]
 const WITH_SECRETS: &[Client] = &[

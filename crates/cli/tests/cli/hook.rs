@@ -451,7 +451,8 @@ fn the_hook_answers_as_check_command_does() {
     }
 }
 
-/// What the file tools refuse and the sandbox hides of a home, no command that is let through reads: one path of every row of the table.
+/// What the file tools refuse and the sandbox hides of a home, no command that is let through reads: one path of every row of
+/// the table.
 #[test]
 fn no_secret_of_a_home_passes_by_a_command() {
     use stockade_names::{Kind, Scope, names};
@@ -837,7 +838,9 @@ fn an_agent_that_nobody_named_is_refused() {
         assert_eq!(home.answer(harness, &payload), Answer::Silent, "{harness}");
         assert_eq!(asked("bot"), Answer::Silent, "{harness}");
         let answer = asked("bott");
-        let is_told = |why: &str| why.contains("`bott` is none of them") && why.contains("write `bot`");
+        let is_told = |why: &str| {
+            why.contains("agent `bott` is not in the configuration") && why.contains("write `bot`")
+        };
         assert!(matches!(&answer, Answer::Deny(why) if is_told(why)), "{harness}: {answer:?}");
     }
 }

@@ -1,4 +1,5 @@
-//! What is allowed runs with the toolchain of its user: one default of what is seen of the home, at every entry point, and a program
+//! What is allowed runs with the toolchain of its user: one default of what is seen of the home, at every entry point, and a
+//! program
 //! that stays hidden is named with the command that shows it.
 #![expect(clippy::disallowed_methods, reason = "runs the binary, in folders of its own")]
 
@@ -105,7 +106,8 @@ fn a_program_that_stays_hidden_is_named_with_the_command_that_shows_it() {
     let ran = developer.run(&hook, "");
     assert_eq!(ran.status.code(), Some(127));
     let fix = format!("stockade config add agents.bot.skills.execSandbox.readOnlyAllowPaths {folder}");
-    let told = format!("stockade: far is in {folder}, which this sandbox does not show; show it: {fix}\n");
+    let told =
+        format!("stockade: far is in {folder}, which is not visible in the sandbox; to add it: {fix}\n");
     assert!(text(&ran.stderr).ends_with(&told), "{}", text(&ran.stderr));
 
     let by_name = developer.run(&["exec", "--quiet", "--", "far"], "");

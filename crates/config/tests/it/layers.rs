@@ -1,4 +1,4 @@
-//! Configurations as they are found on a disk: layers, what narrows, and what is refused.
+//! Configurations on disk: layers, narrowing, and errors.
 #![expect(clippy::disallowed_methods, reason = "lays out files of configuration")]
 
 use std::fs;
@@ -19,7 +19,7 @@ struct Site {
 }
 
 impl Site {
-    /// Files below a folder, in which `etc`, `home` and `work` are those of the machine, the user and the project.
+    /// Files in a directory whose `etc`, `home` and `work` are those of the machine, the user and the project.
     fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -111,7 +111,7 @@ fn a_project_only_narrows() {
 }
 
 #[test]
-fn what_holds_for_all_agents_holds_for_those_that_nobody_named() {
+fn settings_for_all_agents_apply_to_unnamed_agents() {
     let site = Site::new(&[
         (
             "etc/config.toml",
@@ -121,11 +121,11 @@ fn what_holds_for_all_agents_holds_for_those_that_nobody_named() {
     ]);
     let config = site.load().unwrap();
     let steps = |id: &str| config.agent(id).unwrap().limits.max_steps.unwrap();
-    // 75 narrows 80; 70 stays below 75; the new agent is no wider than what holds for all.
+    // 75 narrows 80; 70 stays below 75; the new agent is no wider than the settings for all agents.
     assert_eq!((steps("bot"), steps("*"), steps("new"), steps("unheard")), (75, 70, 70, 70));
 }
 
-/// Each layer that names agents, and which names are known then.
+/// Which agents are known, for each layer that names agents.
 #[test]
 fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
     let named = |text: &'static str| Site::new(&[("home/config.toml", text)]);
@@ -134,11 +134,11 @@ fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
     assert!(["bot", "default", "*", "claude"].iter().all(|id| known(&bot, id)));
     let error = bot.load().unwrap().agent("bott").unwrap_err();
     assert_eq!(error.nearest.as_deref(), Some("bot"));
-    assert_eq!(error.fix(), "write `bot`, or name it in the configuration of the user: `[agents.bott]`");
-    // What is said to mend it does, also with nothing in the table.
+    assert_eq!(error.fix(), "write `bot`, or add the agent to the user's configuration: `[agents.bott]`");
+    // The suggested fix works, even with an empty table.
     assert!(known(&named("[agents.bot]\nmaxSteps = 80\n[agents.bott]\n"), "bott"));
     assert!(known(&named("[agents.bott]\n"), "bott") && !known(&named("[agents.bott]\n"), "bot"));
-    // Where nobody is named, nobody is mistaken for somebody else.
+    // If no agent is named, no id can be mistaken for another.
     for text in ["", "[agents.\"*\"]\nmaxSteps = 5\n", "[agents]\n"] {
         assert!(known(&named(text), "anybody"), "{text}");
     }
@@ -146,7 +146,7 @@ fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
     by_option.sources.flags = vec![("agents.other.maxSteps".into(), "5".into())];
     assert!(known(&by_option, "other") && !known(&by_option, "another"));
 
-    // A project makes no slip known, and is heard where nobody else names any.
+    // A project cannot make an id known, except where no other layer names any agent.
     let project = (
         "work/.stockade/config.toml",
         "[agents.bott]\nmaxSteps = 1\n[security]\nunnamedAgents = \"allow\"\n",
@@ -160,7 +160,7 @@ fn an_agent_that_is_not_among_those_that_are_named_is_refused() {
 }
 
 #[test]
-fn the_managed_layer_wins_over_all_if_nobody_else_can_write_it() {
+fn the_managed_layer_overrides_all_if_only_root_can_write_it() {
     if !rustix::process::geteuid().is_root() {
         println!("skipped: only root can make a file of root");
         return;
@@ -193,7 +193,7 @@ fn mistakes_are_refused_with_place_and_remedy() {
         (
             "config.yaml",
             "agents:\n  bot:\n    budget: 5\n",
-            "config.yaml:3:13: `agents.bot.budget` is a number, and not a table",
+            "config.yaml:3:13: `agents.bot.budget` is a number, expected a table",
         ),
         ("config.yaml", "agent: {}\n", "config.yaml:1:1: unknown key `agent` (write `agents`)"),
         (
@@ -208,7 +208,7 @@ fn mistakes_are_refused_with_place_and_remedy() {
         ),
         ("config.toml", "[agents.bot.toolPolicy]\nprofile = \"codign\"\n", "did you mean `coding`?"),
         ("config.toml", "[agents.\"a b\"]\nmaxSteps = 1\n", "unknown key `agents.a b`"),
-        ("config.toml", "[agents.\"a.b\"]\nmaxSteps = 1\n", "has a dot in it"),
+        ("config.toml", "[agents.\"a.b\"]\nmaxSteps = 1\n", "contains a dot"),
         (
             "config.toml",
             "[security.permission]\nallowedFsPaths = [\"data\"]\n",
@@ -221,7 +221,7 @@ fn mistakes_are_refused_with_place_and_remedy() {
         ),
         ("config.toml", "x = [\n", "config.toml:"),
         ("config.yaml", "audit: {}\naudit: {}\n", "config.yaml:2:"),
-        ("config.yaml", "- a\n", "`the file` is a list, and not a table"),
+        ("config.yaml", "- a\n", "`the file` is a list, expected a table"),
     ] {
         let site = Site::new(&[(&format!("home/{name}"), text)]);
         let error = site.load().unwrap_err().to_string();
@@ -267,7 +267,9 @@ fn variables_and_options_are_checked_like_files() {
     );
     load("STOCKADE_BLESS", "1").unwrap();
     load("OTHER__THING", "1").unwrap();
-    assert!(load("STOCKADE_AGENTS__bot__MAXSTEP", "1").unwrap_err().to_string().contains("names no key"));
+    assert!(
+        load("STOCKADE_AGENTS__bot__MAXSTEP", "1").unwrap_err().to_string().contains("does not name a key")
+    );
     assert!(
         load("STOCKADE_AGENTS__bot__MAXSTEPS", "many").unwrap_err().to_string().contains("a whole number")
     );
@@ -351,13 +353,13 @@ fn rules_for_commands_add_up_and_know_their_place() {
     assert_eq!(shown.origin.place.as_ref(), Some(&push));
     let [notice] = config.notices() else { panic!("{:?}", config.notices()) };
     assert!(
-        notice.to_string().contains("`push`, which permits nothing: a project may add rules"),
+        notice.to_string().contains("`push`, which has no effect: a project can only add rules"),
         "{notice}"
     );
 }
 
 #[test]
-fn rules_for_commands_are_checked_where_they_stand() {
+fn rules_for_commands_are_checked_in_place() {
     const HEAD: &str = "[[agents.bot.commands.rules]]\n";
     let twice = format!("{HEAD}id = \"a\"\nprefix = [\"a\"]\ndecision = \"ask\"\n");
     for (name, text, wanted) in [
@@ -378,7 +380,7 @@ fn rules_for_commands_are_checked_where_they_stand() {
         ),
         ("config.toml", format!("{HEAD}id = \"a\"\ndecision = \"ask\"\n"), "config.toml:1:1: "),
         ("config.toml", format!("{twice}{twice}"), "config.toml:6:6: "),
-        ("config.toml", "[agents.bot.commands.rules]\nid = \"a\"\n".to_owned(), "it is a table, and not a list of rules"),
+        ("config.toml", "[agents.bot.commands.rules]\nid = \"a\"\n".to_owned(), "it is a table, expected a list of rules"),
         (
             "config.yaml",
             "agents:\n  bot:\n    commands:\n      rules:\n        - {id: a, prefix: [bash], decision: allow}\n".to_owned(),
@@ -397,7 +399,7 @@ fn rules_for_commands_are_checked_where_they_stand() {
     let rule = "[{\"id\": \"a\", \"prefix\": [\"ls\"], \"decision\": \"deny\"}]";
     let mut site = Site::new(&[("home/config.toml", &twice.replace("bot", "\"*\""))]);
     for (text, wanted) in
-        [(rule, "there is a rule `a` already"), ("[{]", "of its value"), ("{}", "not a list of rules")]
+        [(rule, "duplicate rule id `a`"), ("[{]", "of its value"), ("{}", "expected a list of rules")]
     {
         site.sources.flags = vec![(RULES.into(), text.into())];
         let error = site.load().unwrap_err().to_string();
@@ -405,7 +407,7 @@ fn rules_for_commands_are_checked_where_they_stand() {
     }
 }
 
-/// Each of these takes a while to compile. Those of the user are the user's business.
+/// Each of these takes a while to compile. The user's own expressions are not limited.
 #[test]
 fn a_project_brings_few_expressions() {
     let rules = |agent: &str, count: usize| -> String {
@@ -430,7 +432,7 @@ fn a_project_brings_few_expressions() {
 }
 
 #[test]
-fn a_file_whose_end_nobody_has_read_is_refused() {
+fn a_file_above_the_size_limit_is_refused() {
     let comment = |length: usize| "#".repeat(length) + "\n";
     let rows = [
         (comment(1000), true),
@@ -451,7 +453,7 @@ fn every_key_is_in_the_schema() {
         assert!(schema.contains(&format!("\"{name}\"")), "{}", key.path);
     }
     let config = Config::load(&ConfigSources::default()).unwrap();
-    // Of tools and of rules of the scanner, nothing need be said.
+    // Keys of tools and scanner rules need not be set.
     let is_of_one = |path: &str| path.contains("<tool>") || path.contains("<rule>");
     let of_one = Config::keys().iter().filter(|key| is_of_one(key.path)).count();
     assert!(of_one > 1);
@@ -474,7 +476,7 @@ fn a_project_does_not_switch_secrets_on() {
         let told = config.notices().iter().any(|one| one.key == "security.permission.secrets");
         assert_eq!(told, !must, "{:?}", config.notices());
     }
-    // A project that narrows goes without the secrets of the hosts that it leaves out, and nothing else stops.
+    // A project that removes hosts loses their secrets, and everything else still works.
     for (narrowed, lent) in [("a.example", true), ("b.example", false), ("a.example:80", false), ("", false)]
     {
         let hosts = if narrowed.is_empty() { "[]".to_owned() } else { format!("['{narrowed}']") };
@@ -496,7 +498,7 @@ fn a_project_does_not_switch_secrets_on() {
             |one: &&ConfigNotice| one.message.contains("`T`") && one.place.contains("work/.stockade");
         assert!(told.iter().all(names_it), "{told:?}");
     }
-    // A layer after the project switches them on all the same.
+    // A layer above the project still enables them.
     let files = [("home/config.yaml", &*user(false)), ("work/.stockade/config.toml", project)];
     let mut site = Site::new(&files);
     site.sources.flags = vec![("security.permission.enableNodePermissions".to_owned(), "true".to_owned())];

@@ -1,4 +1,4 @@
-//! Configurations as they are found on a disk, and what is true of every text that stands in one.
+//! Configurations on disk, and properties that hold for every text of a configuration.
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "a test may panic")]
 
 mod layers;

@@ -1,11 +1,11 @@
-//! What is true of every input, however hostile. The fuzz target calls this function, and so do ordinary tests: with the
-//! seeds, and with random texts.
+//! Properties that hold for every input, however hostile. The fuzz target and the ordinary tests call the same functions, with
+//! seeds and with random texts.
 
 use stockade_command::{AgentCommands, CommandDefaults, CommandPolicy, RuleLayer};
 use stockade_config::{Config, ConfigSources};
 
-/// Every file of configuration is taken, or refused with a place; and that of a project never widens. The first byte
-/// chooses the format.
+/// Every config file is accepted or refused with a position, and a project's file never widens. The first byte selects the
+/// format.
 pub(crate) fn configuration(data: &[u8]) {
     let (format, text) = data.split_first().unwrap_or((&0, &[]));
     let folder = tempfile::tempdir().unwrap();
@@ -15,7 +15,7 @@ pub(crate) fn configuration(data: &[u8]) {
     let sources = ConfigSources { project: Some(folder.path().into()), ..ConfigSources::default() };
     match Config::load(&sources) {
         Ok(config) => {
-            // Where only others are named, this one is unknown; the one of whoever names none is always known.
+            // Where only other agents are named, this one is unknown; the default agent is always known.
             let agent = config.agent("bot").or_else(|_| config.agent("default")).unwrap();
             assert!(agent.limits.max_steps.is_some_and(|steps| steps <= 150));
             rules_only_tighten(agent.rules);
@@ -29,12 +29,12 @@ pub(crate) fn configuration(data: &[u8]) {
     }
 }
 
-/// Whatever a project's rules say, no command is milder for it.
+/// Rules of a project never make the decision on a command less strict.
 fn rules_only_tighten(rules: Vec<RuleLayer>) {
     if rules.is_empty() {
         return;
     }
-    // Rules that only together are too many are refused.
+    // Rules whose combined size exceeds a limit are refused.
     let Ok(commands) = AgentCommands::compile(rules, CommandDefaults::default()) else { return };
     let builtin = CommandPolicy::builtin();
     for text in ["ls", "git push", "make test", "rm -rf /", "GIT_DIR=x git status > ../y", "curl x | sh"] {

@@ -1,4 +1,4 @@
-//! The properties, with the seeds of the fuzz targets and with random texts.
+//! The properties, with seeds of the fuzz targets and with random texts.
 
 #[cfg(test)]
 #[path = "../../../../fuzz/replay.rs"]
@@ -16,7 +16,7 @@ fn every_seed_passes() {
     replay(TARGETS);
 }
 
-/// Pieces that texts of configurations are made of, some of them twice as likely.
+/// Pieces of configuration texts, some of them twice as likely.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(vec![

@@ -1,4 +1,4 @@
-//! A command of an agent: its configuration says whether and where it runs, and what it sees.
+//! `stockade exec --agent`: runs a command of an agent as its configuration decides.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::agent_run::{self, AgentRun};
 use crate::failure::Failure;
 use stockade_state::graph_runs;
 
-/// Runs the command and ends as it ends.
+/// Runs the command and exits like it.
 pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {
     match try_run(args, agent) {
         Ok(AgentRun::Ran(ran, result)) => ended(args, &ran.report, Some(&ran.decision), result.as_ref()),
@@ -36,11 +36,14 @@ fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     agent_run::run(&mut session, args.execution.as_deref(), &words, streams(args))
 }
 
-/// What runs is the text that was judged, so every word has to be one.
+/// Returns the words of the command. The text that is checked must be what runs, so every word has to be valid UTF-8.
 fn words(command: &[OsString]) -> Result<Vec<String>, Failure> {
     let text = |word: &OsString| {
         word.to_str().map(str::to_owned).ok_or_else(|| {
-            Failure::usage(format_args!("a word of the command is no text: {}", word.to_string_lossy()))
+            Failure::usage(format_args!(
+                "a word of the command is not valid UTF-8: {}",
+                word.to_string_lossy()
+            ))
         })
     };
     command.iter().map(text).collect()

@@ -1,4 +1,4 @@
-//! How a command went, for a program: one JSON document on one line.
+//! The outcome of a command as one JSON document on one line.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ use stockade_text::to_printable_json;
 #[serde(rename_all = "camelCase")]
 struct Ran<'a> {
     end: &'static str,
-    /// The code of this program, which says the same in a number.
+    /// Exit code of this program.
     exit_code: u8,
-    /// The code that the command by itself would have; another one where it left something in quarantine.
+    /// Exit code of the command itself, which differs if something was quarantined.
     command_exit_code: u8,
     signal: Option<i32>,
     sandbox: &'a str,
@@ -30,39 +30,39 @@ struct Ran<'a> {
     enforced: Vec<Held>,
     gaps: Vec<Gap>,
     denials: Vec<Denied<'a>>,
-    /// Programs of the command that this machine has and the sandbox does not show.
+    /// Programs of the command that exist on this machine but not in the sandbox.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hidden_programs: Vec<Unseen>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hosts_refused: Vec<Unreached<'a>>,
-    /// What of --allow-host the command needs, where that was to be seen.
+    /// Entries for --allow-host that the command needs, under --network observe.
     #[serde(skip_serializing_if = "Option::is_none")]
     hosts_observed: Option<Needed<'a>>,
-    /// Why it reached nothing any more, if the broker that served it ended before it did.
+    /// Why the egress proxy ended before the command, which then had no network.
     #[serde(skip_serializing_if = "Option::is_none")]
     broker_lost: Option<&'a str>,
     quarantine: Vec<Moved<'a>>,
-    /// What had been in quarantine and was dropped for want of room, or because it had been there for too long.
+    /// Older files that were deleted from the quarantine by age or for lack of room.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     quarantine_dropped: Vec<std::borrow::Cow<'a, str>>,
-    /// Files that other programs or agents obey, and that the command changed; and new links that lead out of the workspace.
+    /// Changed files that other programs or agents obey, and new links out of the workspace.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changed: Vec<Altered<'a>>,
-    /// Files that it could read although secrets stand in them.
+    /// Files with secrets that the command could read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     exposed: Vec<Altered<'a>>,
-    /// What it changed, where it worked on a view of the workspace.
+    /// Changes of the command, if it ran on an overlay of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     review: Option<ReviewOutcome>,
-    /// What was decided about it, for a command of an agent.
+    /// Decision about a command of an agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     decision: Option<&'a Decision>,
-    /// What of its output is for a model, as the configuration of the agent has it.
+    /// The part of the output that is passed to a model, by the agent's configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a ToolResult>,
 }
 
-/// A program that the sandbox does not show, and the command that shows it.
+/// A program that the sandbox hides, and the command that makes it visible.
 #[derive(Serialize)]
 struct Unseen {
     name: String,
@@ -70,14 +70,14 @@ struct Unseen {
     fix: String,
 }
 
-/// A file that the command changed, or that it could read.
+/// A file that the command changed or could read.
 #[derive(Serialize)]
 struct Altered<'a> {
     path: std::borrow::Cow<'a, str>,
     what: &'a str,
 }
 
-/// Bytes as text. Where they are no text, what is lost is said to be.
+/// Bytes as text, with a flag if they are not valid UTF-8.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Text {
@@ -90,11 +90,11 @@ struct Text {
 #[serde(rename_all = "camelCase")]
 struct Usage {
     wall_ms: u128,
-    /// Nothing where nobody says so.
+    /// Missing if it cannot be measured.
     cpu_ms: Option<u128>,
     peak_memory: Option<u64>,
     written: Option<u64>,
-    /// By how much the file systems grew that it may write to, whoever wrote to them meanwhile.
+    /// Growth of the writable file systems, including writes of other programs.
     disk: u64,
     files: u64,
 }
@@ -111,7 +111,7 @@ struct Gap {
     why: &'static str,
 }
 
-/// What the command was refused.
+/// An access that was refused.
 #[derive(Serialize)]
 struct Denied<'a> {
     what: &'static str,
@@ -119,9 +119,9 @@ struct Denied<'a> {
     path: Option<std::borrow::Cow<'a, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
-    /// The narrowest option that allows it; nothing where none does.
+    /// The narrowest option that allows it, if one does.
     option: Option<String>,
-    /// All of that for a person.
+    /// The same as a sentence.
     says: String,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Denied<'a> {
     }
 }
 
-/// The entries of a list that let through what was let through, and what stands in none.
+/// Entries that allow the observed requests, and requests that no entry can express.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Needed<'a> {
@@ -159,7 +159,7 @@ impl<'a> Needed<'a> {
     }
 }
 
-/// A host that the command was not let through to.
+/// A host that the command could not connect to.
 #[derive(Serialize)]
 struct Unreached<'a> {
     id: &'a str,
@@ -181,7 +181,7 @@ impl<'a> Unreached<'a> {
 struct Moved<'a> {
     path: std::borrow::Cow<'a, str>,
     moved_to: Option<std::borrow::Cow<'a, str>>,
-    /// What `stockade quarantine` calls it.
+    /// Its id in `stockade quarantine`.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     left_by: &'static str,
@@ -209,7 +209,7 @@ fn unseen(plan: &Plan, outcome: &Outcome, agent: Option<&str>) -> Vec<Unseen> {
     unseen.collect()
 }
 
-/// A command that ran.
+/// Returns the document of a command that ran.
 pub(in crate::commands) fn ran(
     report: &RunReport,
     decision: Option<&Decision>,
@@ -267,7 +267,7 @@ pub(in crate::commands) fn ran(
     })
 }
 
-/// A command that was refused: why, what helps, and what was decided about it for an agent.
+/// Returns the document of a command that was refused: the reason, the fix, and the decision if it belongs to an agent.
 pub(in crate::commands) fn not_let(
     why: &str,
     help: Option<&str>,
@@ -277,7 +277,7 @@ pub(in crate::commands) fn not_let(
     to_printable_json(&NotRun { end: "refused", exit_code, why: why.to_owned(), help, decision })
 }
 
-/// A sandbox that could not be made.
+/// Returns the document of a command whose sandbox could not be created.
 pub(in crate::commands) fn failed(why: &dyn std::fmt::Display, exit_code: u8) -> String {
     to_printable_json(&NotRun { end: "failed", exit_code, why: why.to_string(), help: None, decision: None })
 }

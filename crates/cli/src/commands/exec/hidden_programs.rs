@@ -1,7 +1,7 @@
-//! Programs of a command that this machine has and its sandbox does not show: what a shell means by `command not found`.
+//! Programs of a command that exist on this machine but not in its sandbox, to explain `command not found`.
 //!
-//! Which programs those are is read from the command, and never from what it printed: the author of a command would write the advice.
-#![expect(clippy::disallowed_methods, reason = "looks where programs are, and in which home this runs")]
+//! They are determined from the command, never from its output, which its author could use to inject advice.
+#![expect(clippy::disallowed_methods, reason = "looks up programs in PATH")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use stockade_guard::exec::provider::Provider;
 use stockade_guard::exec::{End, Plan};
 use stockade_text::escape_path;
 
-/// The most programs that are named.
+/// Maximum number of reported programs.
 const SHOWN: usize = 5;
 
-/// A program that is there outside of the sandbox only.
+/// A program that exists only outside of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HiddenProgram {
     pub(super) name: String,
-    /// The folder that would have to be seen: that of the program itself, where links lead to it.
+    /// The directory to make visible: that of the program itself, with symlinks resolved.
     pub(super) folder: PathBuf,
 }
 
 impl HiddenProgram {
-    /// Where it is, and the command that shows it.
+    /// Describes where the program is, and the command that makes it visible.
     pub(super) fn text(&self, agent: Option<&str>) -> String {
         let folder = escape_path(&self.folder);
         let Self { name, .. } = self;
-        format!("{name} is in {folder}, which this sandbox does not show; show it: {}", self.fix(agent))
+        format!("{name} is in {folder}, which is not visible in the sandbox; to add it: {}", self.fix(agent))
     }
 
-    /// The command that shows it.
+    /// Returns the command that makes it visible.
     pub(super) fn fix(&self, agent: Option<&str>) -> String {
         let folder = self.folder.to_string_lossy();
         match agent {
@@ -44,7 +44,7 @@ impl HiddenProgram {
     }
 }
 
-/// Returns the programs of a command that ended as if one were missing.
+/// Returns the hidden programs of a command that ended with `not found`.
 pub(super) fn find(plan: &Plan, end: End) -> Vec<HiddenProgram> {
     let is_missing = matches!(end, End::NotFound | End::Exited(127));
     let has_view = matches!(plan.provider, Provider::Native | Provider::Bwrap { .. } | Provider::Landlock);
@@ -55,7 +55,7 @@ pub(super) fn find(plan: &Plan, end: End) -> Vec<HiddenProgram> {
     names.into_iter().filter_map(|name| hidden(plan, name)).take(SHOWN).collect()
 }
 
-/// The plain names that the command runs, also within `bash -c`.
+/// Returns the names that the command runs without a path, also within `bash -c`.
 fn programs(plan: &Plan) -> BTreeSet<String> {
     let words = std::iter::once(&plan.program).chain(&plan.arguments).map(|word| word.to_string_lossy());
     let words: Vec<_> = words.collect();
@@ -67,7 +67,7 @@ fn programs(plan: &Plan) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Where the search path has a program, if the command sees none of its places.
+/// Returns the directory of a program in `PATH`, if the command can see none of its locations.
 fn hidden(plan: &Plan, name: String) -> Option<HiddenProgram> {
     let path = std::env::var_os("PATH")?;
     let places = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
@@ -81,7 +81,7 @@ fn hidden(plan: &Plan, name: String) -> Option<HiddenProgram> {
     Some(HiddenProgram { name, folder })
 }
 
-/// The first folder on the way to a program that the command does not see: its own, or that of what a link leads to.
+/// Returns the first invisible directory on the way to a program: its own, or that of its symlink's target.
 fn unseen_folder(plan: &Plan, program: &Path) -> Option<PathBuf> {
     let real = std::fs::canonicalize(program).ok()?;
     let places = [program.to_path_buf(), real];
@@ -89,7 +89,7 @@ fn unseen_folder(plan: &Plan, program: &Path) -> Option<PathBuf> {
     unseen.parent().map(Path::to_path_buf)
 }
 
-/// Whether the command sees what lies there: the nearest mount around it decides.
+/// Whether a path is visible in the sandbox: the nearest mount above it decides.
 fn is_seen(plan: &Plan, path: &Path) -> bool {
     let around = plan.mounts.iter().filter(|mount| path.starts_with(&mount.target));
     let nearest = around.max_by_key(|mount| mount.target.as_os_str().len());

@@ -1,26 +1,26 @@
-//! How much a command may do, and which options mean nothing then.
+//! The sandbox mode, and options that conflict with it.
 
 use stockade_guard::exec::{HomeView, OnUnavailable, SandboxBackend, SandboxMode};
 
 use super::{ExecArgs, Reach};
 
-/// Said before a command begins that nothing holds, however quiet everything else is to be.
+/// Warning before a command runs without a sandbox, printed even with --quiet.
 pub(super) const WARNING: &str =
-    "--sandbox danger-full-access: the command runs WITHOUT A SANDBOX, with all rights that you have";
+    "--sandbox danger-full-access: the command runs WITHOUT A SANDBOX, with all of your rights";
 
-/// Returns how much the command may do.
+/// Returns the sandbox mode.
 pub(super) fn mode(args: &ExecArgs) -> SandboxMode {
     if args.read_only { SandboxMode::ReadOnly } else { args.sandbox.unwrap_or_default() }
 }
 
-/// Says which option does not go with the mode, if one does not: it would claim what does not hold.
+/// Returns the error for an option that has no effect in this mode, and would promise protection that is missing.
 pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
     const FULL: SandboxMode = SandboxMode::DangerFullAccess;
     let rows = [
         ("--rw", SandboxMode::ReadOnly, !args.rw.is_empty()),
         ("--review", SandboxMode::ReadOnly, args.review.is_some()),
         ("--review", FULL, args.review.is_some()),
-        // Nothing else would hold it.
+        // Without a sandbox, the rules are the only protection.
         ("--no-rules", FULL, args.no_rules),
         ("--ro", FULL, !args.ro.is_empty()),
         ("--rw", FULL, !args.rw.is_empty()),
@@ -37,5 +37,5 @@ pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
     ];
     let mode = mode(args);
     let (option, ..) = rows.into_iter().find(|(_, of, is_given)| *of == mode && *is_given)?;
-    Some(format!("{option} means nothing with --sandbox {}; leave one of them out", mode.name()))
+    Some(format!("{option} has no effect with --sandbox {}; remove one of them", mode.name()))
 }

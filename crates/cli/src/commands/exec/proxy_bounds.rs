@@ -1,26 +1,26 @@
-//! Options that bound the egress proxy of a command.
+//! Options that limit the egress proxy of a command.
 
 use stockade_guard::egress::BrokerOptions;
 
-/// The bounds of an egress proxy, as options.
+/// Limits of an egress proxy.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct ProxyBounds {
-    /// Maximum open connections through the egress proxy; more of them wait for one to close [default: 256]
+    /// Maximum concurrent connections through the egress proxy; further ones wait [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     max_connections: Option<u32>,
 
-    /// Maximum requests through the egress proxy in all; later ones are refused [default: none]
+    /// Maximum total requests through the egress proxy; later ones are refused [default: none]
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
 }
 
 impl ProxyBounds {
-    /// Whether one was given.
+    /// Whether an option was given.
     pub(crate) const fn is_some(self) -> bool {
         self.max_connections.is_some() || self.max_requests.is_some()
     }
 
-    /// Puts them in the place of the defaults.
+    /// Overrides the defaults.
     pub(crate) fn apply(self, options: BrokerOptions) -> BrokerOptions {
         let connections = self.max_connections.and_then(|most| usize::try_from(most).ok());
         BrokerOptions {

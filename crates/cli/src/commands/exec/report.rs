@@ -1,4 +1,4 @@
-//! How a command went, for a person. Every line says what happened and the narrowest option that changes it.
+//! Messages about the outcome of a command, each with the narrowest option that changes it.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::collections::BTreeSet;
@@ -17,32 +17,32 @@ use stockade_text::{escape, escape_path};
 
 use super::hidden_programs;
 
-/// So many bytes written to disks are worth a line: few builds write as much.
+/// Bytes written to disk that are worth a message: few builds write as much.
 const MUCH: u64 = 4 << 30;
 
-/// So many paths are named one by one.
+/// Maximum number of paths that are listed.
 const SHOWN: usize = 20;
 
-/// So many new files are worth a line: few sets of packages have as many.
+/// Number of new files that is worth a message: few package installations create as many.
 const MANY: u64 = 50_000;
 
-/// What a person would wonder about, and what was enforced.
+/// Reports everything unusual, and what was enforced.
 pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     let RunReport { plan, outcome, hosts_observed, broker_lost, .. } = report;
     begin_a_line(outcome);
     ended(plan, outcome, agent);
     if let Some(written) = outcome.usage.written.filter(|written| *written >= MUCH) {
-        say(&format!("the command wrote {} MiB to disks, also what is gone again", written >> 20));
+        say(&format!("the command wrote {} MiB to disk, including deleted files", written >> 20));
     }
     if outcome.usage.files >= MANY {
         let files = outcome.usage.files;
-        say(&format!("there are {files} files and folders more on the disks of the command than before"));
+        say(&format!("the command's file systems have {files} more files and directories than before"));
     }
     outcome.denials.iter().for_each(|denial| say(&denied(denial)));
     for refused in report.distinct_refusals() {
         let fix = refused.fix.as_deref().map(|fix| format!("; {fix}")).unwrap_or_default();
         let (subject, reason, rule) = (&refused.subject, &refused.reason, &refused.rule);
-        say(&format!("the command does not reach {subject}: {reason} ({rule}){fix}"));
+        say(&format!("connection to {subject} refused: {reason} ({rule}){fix}"));
     }
     hosts_observed.iter().flat_map(super::hosts::needed).for_each(|line| say(&line));
     broker_lost.iter().for_each(|lost| say(lost));
@@ -51,13 +51,13 @@ pub(in crate::commands) fn outcome(report: &RunReport, agent: Option<&str>) {
     }
     for exposed in &outcome.exposed {
         let path = escape_path(&exposed.path);
-        say(&format!("the command could read {path}, and a secret stands in it ({})", exposed.label));
+        say(&format!("{path} was readable and contains a secret ({})", exposed.label));
     }
     left(outcome);
     say(&enforced(plan, outcome));
 }
 
-/// What a person would wonder about where the bounds are those of a manifest, which no option widens.
+/// Reports the outcome of a package, whose manifest sets the limits, so that no option is suggested.
 pub(in crate::commands) fn outcome_of_package(report: &RunReport) {
     let RunReport { plan, outcome, .. } = report;
     begin_a_line(outcome);
@@ -67,18 +67,17 @@ pub(in crate::commands) fn outcome_of_package(report: &RunReport) {
     }
     if outcome.output.dropped > 0 {
         let dropped = outcome.output.dropped;
-        say(&format!("{dropped} bytes of output were dropped: a package may print 10 MiB"));
+        say(&format!("{dropped} bytes of output were dropped: the limit of a package is 10 MiB"));
     }
     say(&enforced(plan, outcome));
 }
 
-/// What is missing of the output, and what lay in the workspace afterwards that other programs obey: said however quiet everything else
-/// is to be.
+/// Reports dropped output, quarantined files and changed files that other programs obey. Printed even with --quiet.
 pub(in crate::commands) fn left(outcome: &Outcome) {
     cut(outcome);
     outcome.quarantine.iter().for_each(|found| say(&taken(found)));
     for path in outcome.quarantine_dropped.iter().flat_map(|group| &group.paths) {
-        say(&format!("dropped from quarantine, as the oldest or too old: {}", escape_path(path)));
+        say(&format!("deleted from quarantine (too old, or no room): {}", escape_path(path)));
     }
     outcome.review.iter().for_each(reviewed);
     for changed in &outcome.changed {
@@ -86,20 +85,21 @@ pub(in crate::commands) fn left(outcome: &Outcome) {
     }
 }
 
-/// What became of what the command changed in its view. The text of a file name is the command's.
+/// Reports what happened to changes in an overlay. File names are untrusted text.
 fn reviewed(reviewed: &Reviewed) {
-    let Reviewed { id, changed, applied, view, .. } = reviewed;
+    let Reviewed { id, changed, applied, .. } = reviewed;
     match (reviewed.failed.as_deref(), *changed, *applied) {
         (Some(why), ..) => {
-            say(&format!("what the command changed is kept as {id}, and is not applied: {why}"));
+            say(&format!("changes are saved as {id} but not applied: {why}"));
         }
         (None, 0, _) => say("the command changed nothing in the workspace"),
         (None, changed, 0) => say(&format!(
-            "{changed} changes wait, in a view ({view}) that nobody else sees: `stockade changes diff {id}` shows them, \
-             `stockade changes apply {id}` lets them into the workspace"
+            "{changed} pending. Show: `stockade changes diff {id}`  Apply: `stockade changes apply {id}`",
+            changed = changes(changed)
         )),
         (None, changed, applied) => say(&format!(
-            "{applied} of {changed} changes are applied; `stockade changes undo {id}` takes them back"
+            "{applied} of {changed} applied. Undo: `stockade changes undo {id}`",
+            changed = changes(changed)
         )),
     }
     for (path, why) in reviewed.conflicts.iter().take(SHOWN) {
@@ -109,45 +109,48 @@ fn reviewed(reviewed: &Reviewed) {
         say(&format!("never applied: {}: {why}", escape_path(path)));
     }
     for path in &reviewed.empty {
-        say(&format!("{} is another file system, and was empty in the view", escape_path(path)));
+        say(&format!("{} is another file system, and was empty in the overlay", escape_path(path)));
     }
     for (id, waiting) in reviewed.dropped.iter().filter(|(_, waiting)| *waiting > 0) {
-        say(&format!(
-            "the {waiting} changes of {id} waited for too long, or there was no more room: they are gone"
-        ));
+        say(&format!("{waiting} pending changes of {id} were deleted (too old, or no room)"));
     }
+}
+
+fn changes(count: usize) -> String {
+    format!("{count} change{}", if count == 1 { "" } else { "s" })
 }
 
 fn taken(found: &Quarantined) -> String {
     let place = match &found.moved_to {
         Some(path) => {
-            let back =
-                found.id.as_ref().map(|id| format!("; `stockade quarantine restore {id}` brings it back"));
+            let back = found.id.as_ref().map(|id| format!("; restore: `stockade quarantine restore {id}`"));
             format!("moved to {}{}", escape_path(path), back.unwrap_or_default())
         }
-        None => "could not be moved; look at it before you use the workspace".to_owned(),
+        None => "could not be moved; check it before you use the workspace".to_owned(),
     };
     let whose = match found.left_by {
-        LeftBy::ThisCommand => "runs programs outside of the sandbox",
-        LeftBy::EarlierCommand => "was left by an earlier command and runs programs outside of the sandbox",
+        LeftBy::ThisCommand => "would run programs outside of the sandbox",
+        LeftBy::EarlierCommand => {
+            "was left by an earlier command and would run programs outside of the sandbox"
+        }
     };
     format!("{} {whose}: {place}", escape_path(&found.path))
 }
 
-/// What is missing of the output, which nothing else shows.
+/// Reports dropped output, which is otherwise invisible.
 fn cut(outcome: &Outcome) {
     let (dropped, untaken) = (outcome.output.dropped, outcome.output.untaken);
     if dropped > 0 {
         say(&format!(
-            "{dropped} bytes of output were dropped; --max-output, or `execSandbox.maxOutputBytes` of an agent, lets more through"
+            "{dropped} bytes of output were dropped; raise --max-output, or `execSandbox.maxOutputBytes` of an agent"
         ));
     }
     if untaken > 0 {
-        say(&format!("{untaken} bytes of output could not be written where they were to go"));
+        say(&format!("{untaken} bytes of output could not be written to their destination"));
     }
 }
 
-/// Why the command did not end by itself, or never began, and which of its programs it does not see.
+/// Reports why the command was stopped or did not start, and which of its programs are hidden.
 pub(super) fn ended(plan: &Plan, outcome: &Outcome, agent: Option<&str>) {
     let hidden = hidden_programs::find(plan, outcome.end);
     let end = end(outcome.end);
@@ -157,25 +160,25 @@ pub(super) fn ended(plan: &Plan, outcome: &Outcome, agent: Option<&str>) {
     hidden.iter().for_each(|program| say(&program.text(agent)));
 }
 
-/// What to do about a command that failed and did not say why.
+/// Returns a hint for a command that failed without a reported refusal.
 fn unexplained(plan: &Plan, outcome: &Outcome) -> Option<&'static str> {
     let is_a_question = matches!(outcome.end, End::Exited(1..)) && outcome.denials.is_empty();
-    // Nobody looks on at what a command in a container asks for.
+    // The requests of a command in a container are not observed.
     if !is_a_question || plan.provider == Provider::Nothing || plan.provider.container().is_some() {
         return None;
     }
     Some(match plan.explain {
-        Explain::Ends => "the command failed; run it again with --explain to see what it was refused",
-        Explain::Asked => "the command failed, and no path or address that it asked for was refused",
+        Explain::Ends => "the command failed; run it again with --explain to see what was refused",
+        Explain::Asked => "the command failed, but no path or address that it requested was refused",
     })
 }
 
-/// The folder that would have to be writable: what lies at the root is one itself.
+/// Returns the directory to make writable: the parent, except for an entry of the root directory.
 fn folder(path: &Path) -> &Path {
     path.parent().filter(|around| around.parent().is_some()).unwrap_or(path)
 }
 
-/// The narrowest option that allows what was refused; nothing where no option does.
+/// Returns the narrowest option that allows an access, if one does.
 pub(super) fn option(denial: &Denial) -> Option<String> {
     let shown = |path: &Path| escape_path(path);
     Some(match denial {
@@ -193,33 +196,30 @@ pub(super) fn option(denial: &Denial) -> Option<String> {
     })
 }
 
-/// What the command was refused, and the narrowest option that allows it.
+/// Describes a refused access and the narrowest option that allows it.
 pub(super) fn denied(denial: &Denial) -> String {
     let shown = |path: &Path| escape_path(path);
     let option = option(denial).unwrap_or_default();
     match denial {
         Denial::Read(path) => {
-            format!("the command does not see {}; {option} lets it read that, if it is there", shown(path))
+            format!("{} is not visible to the command; if it exists, add {option}", shown(path))
         }
         Denial::Write(path) => {
-            format!("the command may not change {}; {option} would let it change that folder", shown(path))
+            format!("{} is not writable; to make its directory writable, add {option}", shown(path))
         }
-        Denial::Never(path, why) => format!("{} is shared with no command: {why}", shown(path)),
+        Denial::Never(path, why) => format!("{} is never shared with a command: {why}", shown(path)),
         Denial::Name(path, why) => {
-            format!(
-                "the command may not make or change {}: {why}; do that outside of the sandbox",
-                shown(path)
-            )
+            format!("{} may not be created or changed: {why}; do that outside of the sandbox", shown(path))
         }
         Denial::Socket(path) => {
             format!(
-                "the command does not reach {}; {option} lets it, and whatever answers there",
+                "{} is not reachable; add {option} to allow it, with everything that the service allows",
                 shown(path)
             )
         }
         Denial::Lock(path) => {
             format!(
-                "the command may not lock {}, which it can only read: other programs would wait for it",
+                "{} is read-only, so it may not be locked: other programs would wait for the lock",
                 shown(path)
             )
         }
@@ -227,53 +227,53 @@ pub(super) fn denied(denial: &Denial) -> String {
             let (host, named) = (host.as_deref().unwrap_or("other machines"), "--allow-host HOST");
             let one = if option.starts_with("--allow-host") { &option } else { named };
             format!(
-                "the command does not reach {host}; {one} lets it reach one host, --network open everything"
+                "{host} is not reachable; add {one} to allow one host, or --network open to allow every host"
             )
         }
-        Denial::Processes => "the command had too many processes; --processes gives it more".to_owned(),
-        Denial::Memory => "the command ran out of memory; --memory gives it more".to_owned(),
-        Denial::FileSize => "a file became too large; --file-size gives it more".to_owned(),
-        Denial::Scratch => {
-            "there is no more room; files in the workspace take none of the private /tmp".to_owned()
-        }
-        _ => "the command was refused something".to_owned(),
+        Denial::Processes => "the process limit was reached; raise --processes".to_owned(),
+        Denial::Memory => "the memory limit was reached; raise --memory".to_owned(),
+        Denial::FileSize => "the file size limit was reached; raise --file-size".to_owned(),
+        Denial::Scratch => "the private /tmp is full; write to the workspace instead".to_owned(),
+        _ => "an access was refused".to_owned(),
     }
 }
 
 fn end(end: End) -> &'static str {
     match end {
-        End::TimedOut => "the command took too long and was ended; --timeout gives it more time",
-        End::OutOfMemory => "the command used too much memory and was ended; --memory gives it more",
-        End::OutOfCpuTime => {
-            "the command used too much time of processors and was ended; --cpu-time gives it more"
-        }
-        End::OutOfDisk => {
-            "the file systems of the command grew by too much and it was ended; --disk and --files give it more"
-        }
+        End::TimedOut => "the time limit was reached and the command was stopped; raise --timeout",
+        End::OutOfMemory => "the memory limit was reached and the command was stopped; raise --memory",
+        End::OutOfCpuTime => "the CPU time limit was reached and the command was stopped; raise --cpu-time",
+        End::OutOfDisk => "the disk limit was reached and the command was stopped; raise --disk or --files",
         End::NotFound => "program not found in the sandbox",
-        End::NotExecutable => "the program cannot be run",
+        End::NotExecutable => "the program is not executable",
         _ => "",
     }
 }
 
-/// The same for a package.
+/// Describes the end of a package.
 fn end_of_package(end: End) -> &'static str {
     match end {
-        End::TimedOut => "the package took longer than its manifest says and was ended (`timeoutMs`)",
-        End::OutOfMemory => "the package used more memory than its manifest says and was ended (`memoryMb`)",
-        End::NotFound => "there is no such program in the image, and no such file in the package",
-        End::NotExecutable => "the program cannot be run",
+        End::TimedOut => {
+            "the time limit of the manifest was reached and the package was stopped (`timeoutMs`)"
+        }
+        End::OutOfMemory => {
+            "the memory limit of the manifest was reached and the package was stopped (`memoryMb`)"
+        }
+        End::NotFound => "program not found in the image or the package",
+        End::NotExecutable => "the program is not executable",
         _ => "",
     }
 }
 
-/// One line: what was enforced, and what was not.
+/// Returns one line that lists what was enforced and what was not.
 fn enforced(plan: &Plan, outcome: &Outcome) -> String {
     let network = match &plan.network {
         Network::None => "no network".to_owned(),
-        Network::Broker { socket } => format!("network only by {}", escape_path(socket)),
-        Network::Proxy(handoff) if handoff.observes() => "every public host, seen by a broker".to_owned(),
-        Network::Proxy(_) => "network only by a broker".to_owned(),
+        Network::Broker { socket } => format!("network only through {}", escape_path(socket)),
+        Network::Proxy(handoff) if handoff.observes() => {
+            "every public host, observed by an egress proxy".to_owned()
+        }
+        Network::Proxy(_) => "network only through an egress proxy".to_owned(),
         Network::Open => "open network".to_owned(),
     };
     let enforcement = &outcome.enforcement;
@@ -283,7 +283,7 @@ fn enforced(plan: &Plan, outcome: &Outcome) -> String {
         _ => format!("sandbox {}; {network}; enforced: {}", plan.provider.name(), names.join(", ")),
     };
     for gap in &enforcement.gaps {
-        let how = if enforcement.holds(gap.property) { "in part" } else { "not enforced" };
+        let how = if enforcement.holds(gap.property) { "partly enforced" } else { "not enforced" };
         line.push_str(&format!("; {how}: {} ({})", gap.property.name(), gap.why));
     }
     line
@@ -294,33 +294,33 @@ fn unique<'n>(names: impl Iterator<Item = &'n str>) -> Vec<&'n str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-/// Says that the end of the command is not on record. The trail ends it as interrupted when it is opened next.
+/// Reports that the end of the command was not recorded. The trail marks it as interrupted when it is opened next.
 pub(in crate::commands) fn unrecorded(why: Option<&AuditError>) {
     if let Some(error) = why {
-        say(&format!("the end of the command is not on record: {error}"));
+        say(&format!("cannot record the end of the command: {error}"));
     }
 }
 
-/// Says what stands against it, and what to do.
+/// Reports a refusal and its fix.
 pub(in crate::commands) fn refused(refusal: &Refusal) {
     refused_for(&refusal.to_string(), &refusal.fix);
 }
 
-/// Says why nothing runs, and what to do.
+/// Reports why nothing runs, and the fix.
 pub(in crate::commands) fn refused_for(why: &str, fix: &str) {
     say(why);
     write(&format!("  help: {}\n", escape(fix)));
 }
 
-/// How this program begins its lines on standard error, before a colon. No line of a command there begins so.
+/// Prefix of this program's messages on standard error. No output line of a command can start with it.
 pub(in crate::commands) const SPEAKER: &str = "stockade";
 
-/// Says one thing.
+/// Prints one message.
 pub(in crate::commands) fn say(text: &str) {
     write(&format!("{SPEAKER}: {}\n", escape(text)));
 }
 
-/// Ends the line that the command left open, so that what is said next begins one.
+/// Ends a line that the command left open, so that the next message starts on a new one.
 fn begin_a_line(outcome: &Outcome) {
     if outcome.output.ends_within_a_line {
         write("\n");
@@ -328,6 +328,6 @@ fn begin_a_line(outcome: &Outcome) {
 }
 
 fn write(text: &str) {
-    // Nobody is left to tell when even this fails.
+    // A failure to write to standard error cannot be reported anywhere.
     io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -1,11 +1,11 @@
-//! What would be done, for a person or as the policy of another program.
+//! The sandbox plan as text, or as a policy of another program.
 
 use clap::ValueEnum;
 use stockade_guard::egress::HostList;
 use stockade_guard::exec::{Plan, openshell_policy};
 use stockade_text::escape_lines;
 
-/// Another program whose policies are written.
+/// A program whose policy format is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PlanForm {
     /// NVIDIA OpenShell, for `openshell sandbox create --policy FILE`
@@ -13,14 +13,14 @@ pub(super) enum PlanForm {
     OpenShell,
 }
 
-/// A plan as it is shown.
+/// A plan as text.
 pub(super) struct ShownPlan {
     pub(super) text: String,
-    /// What somebody asked for that does not hold in the other program.
+    /// Settings that the other program's policy cannot express.
     pub(super) lost: Vec<String>,
 }
 
-/// Returns a plan as it is shown, or why it has no such form.
+/// Formats a plan, or returns why it cannot be expressed.
 pub(super) fn plan(plan: &Plan, form: Option<PlanForm>, hosts: &[String]) -> Result<ShownPlan, String> {
     match form {
         None => Ok(ShownPlan { text: escape_lines(&plan.to_string()), lost: Vec::new() }),

@@ -1,5 +1,5 @@
-//! What was typed, as what somebody wants of a sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks which folder this is, and what links lead to")]
+//! Conversion of command-line arguments into a sandbox spec.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory, and resolves symlinks in paths")]
 
 use std::ffi::OsString;
 use std::io;
@@ -11,7 +11,7 @@ use stockade_guard::exec::{Environment, Explain, Limit, Network, ResourceLimits,
 use super::{ExecArgs, Reach};
 use crate::args::Format;
 
-/// Returns the wish, or why a folder cannot be found.
+/// Returns the sandbox spec, or an error if a path cannot be resolved.
 pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     let here = std::env::current_dir();
     let workspace = match &args.workspace {
@@ -39,12 +39,12 @@ pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     Ok(spec)
 }
 
-/// Links in what a person types are theirs; what they lead to is what is meant.
+/// Resolves symlinks: in a path that the user typed, they are trusted.
 fn real(path: &Path) -> io::Result<PathBuf> {
     std::path::absolute(path).map(|path| path.canonicalize().unwrap_or(path))
 }
 
-/// What is not there is a slip of whoever typed it.
+/// Resolves paths that must exist: a missing one is most likely mistyped.
 pub(in crate::commands) fn existing(option: &str, paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
     let real = |path: &PathBuf| {
         let found = std::path::absolute(path).and_then(|path| path.canonicalize());
@@ -53,17 +53,17 @@ pub(in crate::commands) fn existing(option: &str, paths: &[PathBuf]) -> io::Resu
     paths.iter().map(real).collect()
 }
 
-/// A broker is named together with its socket; clap sees to that.
+/// Returns the network mode. clap requires --broker with --network broker.
 fn network(args: &ExecArgs) -> io::Result<Network> {
     Ok(match (args.network, &args.broker) {
         (Reach::Broker, Some(socket)) => Network::Broker { socket: real(socket)? },
         (Reach::Open, _) => Network::Open,
-        // A broker is put in the place of this: `hosts::egress`.
+        // Replaced by the egress proxy in `hosts::egress`.
         (Reach::None | Reach::Broker | Reach::Observe, _) => Network::None,
     })
 }
 
-/// Adds variables as they were typed, to hand on or to set.
+/// Adds variables to pass or to set.
 pub(in crate::commands) fn variables(typed: &[OsString], environment: &mut Environment) {
     for variable in typed {
         match split(variable) {
@@ -73,7 +73,7 @@ pub(in crate::commands) fn variables(typed: &[OsString], environment: &mut Envir
     }
 }
 
-/// A name and a value, whatever bytes they are of.
+/// Splits NAME=VALUE, which may contain any bytes.
 fn split(variable: &OsString) -> Option<(OsString, OsString)> {
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
     let bytes = variable.as_bytes();
@@ -95,7 +95,7 @@ fn limit(limits: &mut ResourceLimits, args: &ExecArgs) {
     set(&mut limits.file_size, args.file_size);
     set(&mut limits.disk, args.disk);
     set(&mut limits.files, args.files);
-    // What is only handed on takes no memory; a document holds all of it.
+    // Relayed output takes no memory, but a document holds all of it.
     if args.format == Format::Text {
         limits.output = Limit::Unlimited;
     }

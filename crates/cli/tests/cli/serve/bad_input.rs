@@ -88,7 +88,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "an agent that is almost one",
         agent: "bott",
-        says: &["`bott` is none of them", "write `bot`", "`[agents.bott]`"],
+        says: &["agent `bott` is not in the configuration", "write `bot`", "`[agents.bott]`"],
         ..ROW
     },
     Row {
@@ -123,7 +123,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "limits that are damaged",
         damage: |home| write(&home.join(".local/state/stockade/limits.db"), &"garbage".repeat(1000)),
-        says: &["file is not a database", "move it away where it is damaged"],
+        says: &["file is not a database", "move it away if it is damaged"],
         only_running: true,
         ..ROW
     },
