@@ -10,6 +10,8 @@
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "redact")]
+mod literals;
+#[cfg(feature = "redact")]
 mod names;
 #[cfg(feature = "redact")]
 mod redact;

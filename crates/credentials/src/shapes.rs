@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use crate::literals::{Case, Literals};
 
 /// A maker of secrets.
 struct Row {
@@ -162,9 +162,10 @@ const ROWS: &[Row] = {
 };
 
 /// All starts, and which row each belongs to.
-static STARTS: LazyLock<(Option<AhoCorasick>, Vec<&'static Row>)> = LazyLock::new(|| {
+static STARTS: LazyLock<(Literals, Vec<&'static Row>)> = LazyLock::new(|| {
     let starts = || ROWS.iter().flat_map(|row| row.starts.iter().map(move |start| (*start, row)));
-    (AhoCorasick::new(starts().map(|(start, _)| start)).ok(), starts().map(|(_, row)| row).collect())
+    let literals = Literals::new(Case::Sensitive, starts().map(|(start, _)| start));
+    (literals, starts().map(|(_, row)| row).collect())
 });
 
 /// How much of what stands behind a start is looked at, to tell it from words.
@@ -172,22 +173,22 @@ const LOOKED_AT: usize = 256;
 
 /// Finds what begins as a secret does and looks like one.
 pub(crate) fn find(text: &str, found: &mut Vec<Range<usize>>) {
-    let (Some(starts), rows) = &*STARTS else { return };
+    let (starts, rows) = &*STARTS;
     let bytes = text.as_bytes();
-    // Where what was looked at last ends, for each alphabet: a long run is not measured anew from every start within.
-    let mut ends = [0; 4];
-    for start in starts.find_overlapping_iter(text) {
+    // The run of characters that was measured last, for each alphabet: a long run is not measured again from every start within.
+    let mut runs: [Range<usize>; 4] = Default::default();
+    for start in starts.find(text) {
         let is_within =
-            start.start().checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
-        let Some(row) = rows.get(start.pattern().as_usize()).filter(|_| !is_within) else { continue };
-        let Some(end) = ends.get_mut(row.of as usize) else { continue };
-        if *end < start.end() {
-            let body = bytes.get(start.end()..).unwrap_or_default();
-            *end = start.end() + body.iter().take_while(|byte| row.of.has(**byte)).count();
+            start.start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_alphanumeric);
+        let Some(row) = rows.get(start.word).filter(|_| !is_within) else { continue };
+        let Some(run) = runs.get_mut(row.of as usize) else { continue };
+        if start.end < run.start || run.end < start.end {
+            let body = bytes.get(start.end..).unwrap_or_default();
+            *run = start.end..start.end + body.iter().take_while(|byte| row.of.has(**byte)).count();
         }
-        let body = bytes.get(start.end()..*end).unwrap_or_default();
+        let body = bytes.get(start.end..run.end).unwrap_or_default();
         if body.len() >= row.least && is_no_word(body.get(..LOOKED_AT).unwrap_or(body)) {
-            found.push(start.start()..*end);
+            found.push(start.start..run.end);
         }
     }
 }

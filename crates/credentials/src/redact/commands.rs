@@ -3,26 +3,26 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
 use stockade_shell::{Actions, Arg, Assignment, DataFlow, ReadOptions, Run, Script, Span, quote_argv};
 
 use super::evidence::names_of;
 use super::options::{POSITIONS, READERS, ROWS};
 use super::settings::value;
 use super::words;
+use crate::literals::{Case, Literals};
 use crate::names::naming;
 use crate::values::is_secret;
 
 /// What stands in a command that may have a secret among its words: a program of the tables, or a word of which names of
 /// secrets are made.
-static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+static HINTS: LazyLock<Literals> = LazyLock::new(|| {
     let words = [
         "pass", "pwd", "secret", "token", "cred", "key", "auth", "session", "cookie", "mnemonic", "sas",
         "jwt", "pin",
     ];
     let programs = ROWS.iter().map(|row| row.programs).chain(POSITIONS.iter().map(|place| place.programs));
     let programs = programs.chain(READERS.iter().map(|reader| reader.0)).flatten().copied();
-    AhoCorasick::builder().ascii_case_insensitive(true).build(words.into_iter().chain(programs)).ok()
+    Literals::new(Case::Ignored, words.into_iter().chain(programs))
 });
 
 /// What was found in a command.
@@ -45,7 +45,7 @@ pub(super) fn find(text: &str) -> InCommand {
 const MAX_DEPTH: usize = 3;
 
 fn within(text: &str, depth: usize, found: &mut InCommand) {
-    if HINTS.as_ref().is_some_and(|hints| !hints.is_match(text)) {
+    if !HINTS.is_in(text) {
         return;
     }
     let actions = read(text);

@@ -4,8 +4,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
-
+use crate::literals::{Case, Literals};
 use crate::names::{MAX_NAME_BYTES, Naming, naming};
 use crate::values::is_secret;
 
@@ -45,8 +44,7 @@ const ROOTS: &[&str] = &[
     "xsrf",
 ];
 
-static NAMES: LazyLock<Option<AhoCorasick>> =
-    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(ROOTS).ok());
+static NAMES: LazyLock<Literals> = LazyLock::new(|| Literals::new(Case::Ignored, ROOTS.iter().copied()));
 
 /// What ends a value that is not in quotes.
 const ENDS: &[u8] = b"\"'`&;,)<}]|\\";
@@ -64,13 +62,12 @@ enum Joint {
 
 /// Finds the values of all settings that are secret.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
-    let Some(names) = &*NAMES else { return };
     let (mut behind, mut quotes) = (0, Quotes::default());
-    for root in names.find_iter(text) {
-        if root.start() < behind {
+    for root in NAMES.find(text) {
+        if root.start < behind {
             continue;
         }
-        let name = name_around(text, root.range());
+        let name = name_around(text, root.start..root.end);
         behind = name.end;
         quotes.read_to(text, name.start);
         let said = said(text, &name);
