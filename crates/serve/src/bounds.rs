@@ -1,10 +1,10 @@
-//! What one request may ask for, so that no client takes more than some 64 MB whatever it sends: its line is short enough, holds few
-//! enough values, and what is made of each of them is small.
+//! What one request may ask for, so that no client takes more than some 64 MB whatever it sends: its line is short enough, holds
+//! few enough values, and what is made of each of them is small.
 
 use super::fault::Fault;
 
-/// The longest line that is read unless somebody says otherwise, in bytes. The largest thing that a client sends is what a tool
-/// brought back: two million bytes of a page, in Base64.
+/// The longest line that is read by default, in bytes. The largest thing that a client sends is the result of a tool: two million
+/// bytes of a page, in Base64.
 pub const MAX_REQUEST: usize = 4 << 20;
 
 /// The longest command. No system starts a program with a longer argument than half of this.
@@ -29,10 +29,12 @@ pub(super) const MAX_GUARDED_TOOLS: usize = 256;
 /// The most bytes of names and globs that a session remembers.
 pub(super) const MAX_SAID: usize = 16 << 10;
 
-/// Refuses more of something than one request may have. `instead` says what to do.
+/// Refuses more of something than one request may have. `instead` is the advice in the error.
 pub(super) fn at_most(what: &str, count: usize, most: usize, instead: &str) -> Result<(), Fault> {
     match count <= most {
         true => Ok(()),
-        false => Err(Fault::parameters(format!("{what}: {count}, and {most} is the most; {instead}"))),
+        false => {
+            Err(Fault::parameters(format!("{what}: {count}, but at most {most} are allowed; {instead}")))
+        }
     }
 }

@@ -61,7 +61,7 @@ impl Ending {
         self.clients().iter().any(|client| client.is_busy())
     }
 
-    /// Waits until nobody is busy, or there is no more patience.
+    /// Waits until no client is busy, or `patience` has passed.
     fn wait(&self, patience: Duration, is_over: &dyn Fn() -> bool) {
         let began = Instant::now();
         while self.is_busy() && began.elapsed() < patience && !is_over() {
@@ -69,7 +69,7 @@ impl Ending {
         }
     }
 
-    /// Lets what runs come to an end, and ends what does not.
+    /// Waits for running commands, and cancels those that do not end in time.
     fn run_out(&self, is_hurried: &dyn Fn() -> bool) {
         self.ends.store(true, Ordering::Release);
         self.wait(PATIENCE, is_hurried);

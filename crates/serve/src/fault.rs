@@ -11,7 +11,7 @@ use stockade_text::with_causes;
 pub(super) const PARSE: i32 = -32700;
 /// JSON that is no request.
 pub(super) const REQUEST: i32 = -32600;
-/// There is no such method.
+/// The error code for an unknown method.
 pub(super) const METHOD: i32 = -32601;
 /// The parameters are wrong.
 pub(super) const PARAMETERS: i32 = -32602;
@@ -40,7 +40,7 @@ pub(super) const CODES: &[(i32, &str, &str)] = &[
         "InvalidRequest",
         "it is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long",
     ),
-    (METHOD, "UnknownMethod", "there is no such method"),
+    (METHOD, "UnknownMethod", "unknown method"),
     (
         PARAMETERS,
         "InvalidParameters",
@@ -49,7 +49,7 @@ pub(super) const CODES: &[(i32, &str, &str)] = &[
     (INTERNAL, "InternalError", "the answer could not be found out, through no fault of the request"),
     (BUSY, "ServerBusy", "too many connections or sessions are open"),
     (REFUSED, "RefusedByPolicy", "refused by policy; `data` has the verdict"),
-    (EXHAUSTED, "LimitExhausted", "a limit is exhausted; `data` says which"),
+    (EXHAUSTED, "LimitExhausted", "a limit is exhausted; `data` names it"),
     (NO_SANDBOX, "SandboxUnavailable", "no sandbox can do it; `data` has the fix"),
     (TIMED_OUT, "EvaluationTimedOut", "the evaluation took too long, or waits for what never comes"),
     (CANCELLED, "CommandCancelled", "the command was cancelled before it began, and nothing ran"),
@@ -96,7 +96,7 @@ impl Fault {
     /// The parameters cannot be read. A name that is not known gets the nearest one that is.
     pub(super) fn unread(error: &serde_json::Error) -> Self {
         let text = error.to_string();
-        // Where in the line it stands is of no use to somebody whose program wrote the line.
+        // The position in the line does not help the author of a program that wrote the line.
         let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(text, _)| text);
         Self::parameters(match meant(text) {
             Some(name) => format!("{text}; did you mean `{name}`?"),

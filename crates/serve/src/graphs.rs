@@ -33,7 +33,8 @@ struct Entry {
 }
 
 impl Graphs {
-    /// Begins a graph run below a folder, which is made where it is missing. Returns its name, which cannot be guessed, and its folder.
+    /// Begins a graph run below a folder, which is made where it is missing. Returns its name, which cannot be guessed, and its
+    /// folder.
     pub(super) fn begin(&self, base: Option<&PathBuf>, client: u64) -> Result<(String, PathBuf), Fault> {
         let base = base.ok_or_else(|| Fault::new(fault::INTERNAL, graph_runs::NO_BASE))?;
         let mut graphs = self.lock();
@@ -67,7 +68,7 @@ impl Graphs {
         Ok(())
     }
 
-    /// A client has left. Its graph runs end with it, unless somebody goes on with them at once.
+    /// A client has left. Its graph runs end with it, unless another connection continues them within the grace period.
     pub(super) fn left(&self, client: u64) {
         for entry in self.lock().values_mut().filter(|entry| entry.client == client) {
             entry.left = Some(Instant::now());
@@ -87,11 +88,11 @@ impl Graphs {
 }
 
 impl Entry {
-    /// Whether nobody goes on with it. Its folder is taken away then.
+    /// Whether its client left and no other continued it in time. Then its directory is deleted.
     fn is_over(&self) -> bool {
         let is_over = self.left.is_some_and(|left| left.elapsed() >= GRACE);
         if is_over {
-            // What cannot be taken away now is no reason to keep the name.
+            // A directory that cannot be deleted now is no reason to keep the name.
             self.run.remove().ok();
         }
         is_over
@@ -99,5 +100,5 @@ impl Entry {
 }
 
 fn no_graph() -> Fault {
-    Fault::parameters("there is no such graph run, or not any more; graph.begin begins one")
+    Fault::parameters("unknown or ended graph run; start one with graph.begin")
 }

@@ -109,7 +109,7 @@ impl Guarded {
         change(&mut lock(&self.session));
     }
 
-    /// The client has closed the session: nobody goes on with its own task.
+    /// The client has closed the session: its own task cannot be continued.
     pub(super) fn end(&self) {
         let session = lock(&self.session).clone();
         // Where that cannot be kept, the task is forgotten after a day.

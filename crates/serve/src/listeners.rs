@@ -7,7 +7,7 @@ use stockade_guard::policy::access::ChainChange;
 use super::wire::notification;
 use crate::Server;
 
-/// The parameters of `policy.changed`: policies that hold from now on. It is sent to whoever opened a session with `listen`.
+/// Parameters of `policy.changed`: the policies in effect from now on. Sent to every client with a `listen` session.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PolicyChange<'c> {
@@ -17,8 +17,8 @@ pub(super) struct PolicyChange<'c> {
     /// The tool whose policies changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     tool: Option<&'c str>,
-    /// The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for those
-    /// of the server.
+    /// The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for
+    /// those of the server.
     policies: Vec<&'c str>,
 }
 

@@ -1,7 +1,7 @@
 //! The rules for commands that the server was started with, and those that requests have added to them.
 //!
-//! They decide before the rules that a request brings along, which can only be stricter. Requests can only make them stricter
-//! too: whoever asks may be the one who is to be watched. They are compiled once, and again when their file changes.
+//! They decide before the rules of a request, which can only be stricter. Requests can also only make them stricter, because the
+//! client may be the program that they watch. They are compiled once, and again when their file changes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ use stockade_guard::{AgentCommands, RuleStore};
 use super::fault::{self, Fault};
 use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules, SavedRulesError, changed};
 
-/// Whose rules these are: whoever started the server decides before those who ask it.
+/// The layer of these rules: the operator of the server decides before its clients.
 const LAYER: Layer = Layer::Admin;
 
 /// The rules of a server.
@@ -48,7 +48,7 @@ pub(super) struct Loaded {
 
 impl OperatorRules {
     pub(super) fn new(kept: Option<SavedRules>, may_widen: bool) -> Self {
-        // Whatever layer a file is named with, whoever starts the server decides before those who ask it.
+        // Rules of the operator decide before those of clients, whatever layer the file was named with.
         let kept = kept.map(|kept| SavedRules::File { layer: LAYER, path: kept.path().to_path_buf() });
         Self { kept, may_widen, state: Mutex::default() }
     }
@@ -211,7 +211,7 @@ mod tests {
         add(&rules, "deny x").unwrap();
         let second = rules.now().unwrap();
         assert!(second.number > first.number && second.rules.len() == 1);
-        // What somebody else adds counts as well, and a file that is damaged decides nothing.
+        // A change by another program counts as well, and a damaged file decides nothing.
         let store = RuleStore::of(&path, LAYER);
         store.change(|custom| custom.add(&CommandRule::from_words("ask y").unwrap())).unwrap();
         assert_eq!(rules.now().unwrap().rules.len(), 2);

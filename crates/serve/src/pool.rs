@@ -14,7 +14,7 @@ pub(super) type Job = Box<dyn FnOnce() + Send>;
 /// Requests are read by recursive functions, which keep to the depth that JSON may have.
 const STACK: usize = 8 << 20;
 
-/// Threads and what waits for them. How much may wait is for whoever gives out the work to bound.
+/// Threads and their queue. The caller bounds the length of the queue.
 #[derive(Clone)]
 pub(super) struct Pool(Arc<Inner>);
 

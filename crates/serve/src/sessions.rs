@@ -1,5 +1,8 @@
 //! What the server remembers for a client between requests: answers of people, budgets, breakers and steps.
-#![expect(clippy::disallowed_methods, reason = "keeps the time of its limits, and how long nobody has asked")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "measures the time of its limits, and how long a session is idle"
+)]
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -38,7 +41,7 @@ const MAX_NAME: usize = 128;
 /// How long a session may be gone on with after its client has left: who comes back over another connection finds it.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// How long a session stays that nobody uses.
+/// How long an idle session is kept.
 const IDLE: Duration = Duration::from_secs(24 * 3600);
 
 /// The clock of the limits of a session.
@@ -71,11 +74,11 @@ pub(super) struct Session {
 enum Kind {
     /// The session of an agent, under its configuration.
     Guarded(Box<Guarded>),
-    /// One of nobody in particular, under what its client has said.
+    /// A session without an agent, under the settings of its client.
     Free(Box<Free>),
 }
 
-/// A session of nobody in particular: its client says what holds.
+/// A session without an agent: its client sets the limits.
 #[derive(Debug)]
 struct Free {
     /// The workspace and its rules; opened when first asked about.
@@ -95,7 +98,7 @@ struct Permits {
     open: BTreeMap<u64, Permit>,
 }
 
-/// Leave to make a call, as whoever gave it takes it back.
+/// A permit for a call, as the layer that granted it settles it.
 #[derive(Debug)]
 pub(super) enum Permit {
     Guarded(Call),
@@ -106,8 +109,8 @@ pub(super) enum Permit {
 #[derive(Debug)]
 pub(super) struct Exhausted(pub(super) CallRefusal);
 
-/// Whose calls those of nobody in particular are.
-const NOBODY: &str = "";
+/// The agent name for calls of sessions without an agent.
+const NO_AGENT: &str = "";
 
 impl Sessions {
     /// Opens a session and returns its name, which cannot be guessed: who knows it may answer for it.
@@ -174,7 +177,7 @@ impl Sessions {
         }
     }
 
-    /// A client has left. Its sessions end with it, unless somebody goes on with them at once.
+    /// A client has left. Its sessions end with it, unless another connection continues them within the grace period.
     pub(super) fn left(&self, client: u64) {
         for entry in self.lock().values_mut().filter(|entry| entry.client == client) {
             (entry.has_left, entry.used) = (true, Instant::now());
@@ -193,7 +196,7 @@ impl Entry {
 }
 
 fn no_session() -> Fault {
-    Fault::parameters("there is no such session, or not any more; session.open opens one")
+    Fault::parameters("unknown or ended session; start one with session.open")
 }
 
 /// Refuses a name that is too long to be remembered.
@@ -229,7 +232,7 @@ impl Session {
         Self { kind: Kind::Guarded(Box::new(guarded)), permits: Mutex::default(), answers }
     }
 
-    /// A session of nobody in particular.
+    /// A session without an agent.
     pub(super) fn free(paths: SandboxConfig, limits: AgentLimits, answers: CommandAnswers) -> Self {
         let start = Instant::now();
         let clock: Clock = Box::new(move || start.elapsed());
@@ -240,7 +243,7 @@ impl Session {
 
     /// Returns the agent that was named when it was opened; nothing where none was.
     pub(super) fn agent(&self) -> &str {
-        self.of_agent().map_or(NOBODY, Guarded::agent)
+        self.of_agent().map_or(NO_AGENT, Guarded::agent)
     }
 
     /// Returns the session as that of an agent, if it is one.
@@ -256,8 +259,8 @@ impl Session {
         &self.answers
     }
 
-    /// Asks the guard of a session of nobody in particular, which remembers what was answered. Its configuration is that of the
-    /// session, or of the first request that brings one.
+    /// Asks the guard of a session without an agent, which remembers answers. Its configuration is that of the session, or of the
+    /// first request that has one.
     pub(super) fn with_paths<R>(
         &self,
         config: Option<SandboxConfig>,
@@ -283,12 +286,12 @@ impl Session {
         }
     }
 
-    /// Asks for leave to make a call in a session of nobody in particular. It is one step.
+    /// Requests a permit for a call in a session without an agent. It counts as one step.
     pub(super) fn admit(&self, execution: &str, estimate: Usage) -> Result<(Permit, Option<u32>), Exhausted> {
         let Kind::Free(free) = &self.kind else {
             return Err(Exhausted(CallRefusal::Steps { limit: 0 }));
         };
-        match free.limits.admit(NOBODY, execution, estimate) {
+        match free.limits.admit(NO_AGENT, execution, estimate) {
             CallVerdict::Granted(permit) => {
                 let left = permit.steps_left();
                 Ok((Permit::Free(permit), left))
@@ -303,7 +306,7 @@ impl Session {
         permits.last += 1;
         let number = permits.last;
         permits.open.insert(number, permit);
-        // What is older is charged in full when its lease ends: nobody can settle it any more.
+        // An older permit cannot be settled any more: it is charged in full when its lease ends.
         while permits.open.len() > MAX_PERMITS {
             permits.open.pop_first();
         }
@@ -315,10 +318,10 @@ impl Session {
         lock(&self.permits)
             .open
             .remove(&permit)
-            .ok_or_else(|| Fault::parameters("there is no such permit; each is given once and settled once"))
+            .ok_or_else(|| Fault::parameters("unknown permit; each permit is granted once and settled once"))
     }
 
-    /// Charges a call of nobody in particular. Returns whether it cost more than it was admitted for.
+    /// Charges a call of a session without an agent. Returns whether it cost more than it was admitted for.
     pub(super) fn settle(
         &self,
         permit: CallPermit,

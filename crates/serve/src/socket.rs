@@ -33,8 +33,8 @@ pub enum SocketError {
     /// There can be none.
     #[error(transparent)]
     Bound(#[from] BoundSocketError),
-    /// Who connects cannot be known, so nobody may.
-    #[error("this system does not say whose program connects to a socket")]
+    /// The system cannot report the user of a connection, so every connection is refused.
+    #[error("this system does not report the user of a socket's peer")]
     UnknownPeers,
 }
 
@@ -50,7 +50,7 @@ pub fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) -> Result
     for stream in bound.listener().incoming() {
         match stream {
             Ok(stream) => welcome(server, stream, &open),
-            // The machine is out of descriptors, say. Those who have one go on.
+            // The process may be out of file descriptors. Existing connections continue.
             Err(_) => thread::sleep(PAUSE),
         }
     }
@@ -58,7 +58,7 @@ pub fn listen(server: &Arc<Server>, path: &Path, ready: impl FnOnce()) -> Result
 }
 
 fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
-    // Permissions guard the name of the socket; this guards against one that was handed on.
+    // The socket's permissions guard its path; this check guards against a descriptor that was passed on.
     if !is_of_this_user(&stream) {
         return;
     }
@@ -74,14 +74,14 @@ fn welcome(server: &Arc<Server>, stream: UnixStream, open: &Arc<AtomicUsize>) {
         .spawn(move || {
             let _counted = counted;
             if let Ok(from) = stream.try_clone() {
-                // A connection that breaks concerns nobody but its client.
+                // A broken connection concerns only its own client.
                 converse(&server, from, &stream, &|| is_connected(&stream)).ok();
             }
         })
         .ok();
 }
 
-/// Whether the other end is open in either direction: one that has only said all that it has to say still listens.
+/// Whether the other end is open in either direction: a client that has only closed its writing half still reads answers.
 fn is_connected(stream: &UnixStream) -> bool {
     let mut fds = [PollFd::new(stream, PollFlags::empty())];
     let now = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -94,14 +94,14 @@ fn is_of_this_user(stream: &UnixStream) -> bool {
     rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| peer.uid == rustix::process::geteuid())
 }
 
-/// macOS lets nobody connect whom the permissions of the socket do not name, and these name this user alone; who the other end is, it tells
-/// to no call with a safe signature.
+/// On macOS the permissions of a socket decide who may connect, and these allow only this user. The peer's user is not available
+/// through a call with a safe signature.
 #[cfg(target_os = "macos")]
 fn is_of_this_user(_: &UnixStream) -> bool {
     true
 }
 
-/// Other systems may not hold the permissions of a socket.
+/// Other systems may not enforce the permissions of a socket.
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 fn is_of_this_user(_: &UnixStream) -> bool {
     false

@@ -1,5 +1,5 @@
-//! What is under way on one connection, and what waits to be written. Both are bounded: a client that does not read is
-//! not read from.
+//! The requests in flight on one connection, and the answers that wait to be written. Both are bounded: the server stops
+//! reading from a client that does not read.
 
 #![expect(clippy::disallowed_methods, reason = "keeps the time that commands take to end")]
 
@@ -16,7 +16,7 @@ const MAX_NOTIFICATIONS: usize = 1 << 20;
 /// The most requests of one connection that are with the workers.
 const MAX_UNDER_WAY: usize = 64;
 
-/// How often somebody who waits for workers looks whether there is still anybody to answer.
+/// How often a thread that waits for workers checks whether the client is still connected.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// How long commands of a client that is gone may take to end.
@@ -40,7 +40,7 @@ pub(super) struct Traffic {
     max_bytes: usize,
     /// The number of the client, which no other has.
     client: u64,
-    /// Commands that somebody may still end.
+    /// Commands that the client may still cancel.
     pub(super) under_way: super::under_way::UnderWay,
 }
 
@@ -53,7 +53,7 @@ struct State {
     kept: u64,
     /// Nothing more will be answered.
     ended: bool,
-    /// Nobody reads the answers.
+    /// The client reads no more answers.
     closed: bool,
 }
 
@@ -149,8 +149,8 @@ impl Traffic {
         }
     }
 
-    /// Puts a notification where the writer finds it, once there is room. Says whether it did: not where nobody reads any more,
-    /// or whoever sends has no more patience.
+    /// Queues a notification once there is room. Returns whether it was queued: false when the client reads no more, or the
+    /// sender has waited long enough.
     pub(super) fn notify(&self, line: &str, has_patience: impl Fn() -> bool) -> bool {
         let mut state = self.lock();
         while state.waiting.len() >= MAX_NOTIFICATIONS && !state.closed {
@@ -178,7 +178,7 @@ impl Traffic {
             drop(state);
             self.cancel_all();
             state = self.lock();
-            // What a command left is taken away before this program may end.
+            // What a command left is deleted before this program may end.
             let until = Instant::now() + AFTER_CANCEL;
             while state.under_way > 0 && Instant::now() < until {
                 state = self.room.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
@@ -204,7 +204,7 @@ impl Traffic {
         !chunk.is_empty()
     }
 
-    /// Nobody reads the answers any more.
+    /// The client reads no more answers.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
@@ -215,7 +215,7 @@ impl Traffic {
         self.filled.notify_all();
     }
 
-    /// Ends all commands: nobody is there to hear of them.
+    /// Cancels all commands: their client is gone.
     fn cancel_all(&self) {
         self.under_way.cancel_all();
     }
@@ -238,7 +238,7 @@ mod tests {
         thread::scope(|scope| {
             let reader = scope.spawn(|| traffic.may_read());
             thread::sleep(Duration::from_millis(50));
-            assert!(!reader.is_finished(), "it reads on although nobody takes the answers");
+            assert!(!reader.is_finished(), "it reads on although the client does not read answers");
             let mut chunk = Vec::new();
             assert!(traffic.take(&mut chunk));
             assert!(reader.join().unwrap());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_is_gone_frees_whoever_waits() {
+    fn a_client_that_is_gone_frees_waiting_threads() {
         let traffic = Traffic::new(100);
         traffic.begin(1);
         traffic.answer(&"x".repeat(MAX_WAITING));

@@ -1,4 +1,4 @@
-//! The requests of one connection that somebody may still end: commands that wait or run.
+//! The requests of one connection that the client may still cancel: commands that wait or run.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -26,12 +26,12 @@ mod elsewhere {
     }
 }
 
-/// Commands that wait or run, each with the id of its request; none for a notification.
+/// Commands that wait or run, each with the id of its request; a notification has no id.
 #[derive(Debug, Default)]
 pub(super) struct UnderWay(Mutex<Vec<(Option<Value>, Cancellation)>>);
 
 impl UnderWay {
-    /// Takes note of a request. Its id is JSON.
+    /// Records a request. Its id is JSON.
     pub(super) fn begin(&self, id: Option<&str>) -> Cancellation {
         let cancellation = Cancellation::default();
         let id = id.and_then(|id| serde_json::from_str(id).ok());
@@ -44,14 +44,14 @@ impl UnderWay {
         self.lock().retain(|(_, other)| !other.is_same(cancellation));
     }
 
-    /// Ends the requests of an id. Says whether there is one.
+    /// Cancels the requests of an id. Returns whether there was one.
     pub(super) fn cancel(&self, id: &Value) -> bool {
         let all = self.lock();
         let meant = all.iter().filter(|(other, _)| other.as_ref() == Some(id));
         meant.map(|(_, cancellation)| cancellation.cancel()).count() > 0
     }
 
-    /// Ends all of them: nobody is there to answer.
+    /// Cancels all of them: their client is gone.
     pub(super) fn cancel_all(&self) {
         self.lock().iter().for_each(|(_, cancellation)| cancellation.cancel());
     }

@@ -100,7 +100,7 @@ export interface CommandDecision {
   rendered?: string | null;
   /** What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out. */
   shown?: string | null;
-  /** Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else. */
+  /** Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically. */
   suggestions?: SuggestedRule[];
 }
 
@@ -125,7 +125,7 @@ export interface CommandRule {
   id: string;
   /** Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are. */
   layer: string;
-  /** Its words in one line; `**` stands for all that may follow. */
+  /** Its words in one line; `**` matches all remaining words. */
   pattern: string;
   /** Where it stands, if it is in a file of the configuration. */
   place?: string | null;
@@ -206,7 +206,7 @@ export interface Finding {
   byteEnd: number;
   byteOffset: number;
   category: string;
-  /** The line of a configuration that says that its rule is as bad as this, where that is not the rule itself. */
+  /** The line of a configuration that set this severity, if it is not the severity of the rule itself. */
   changedBy?: string | null;
   /** In characters, from 1. */
   column: number;
@@ -256,7 +256,7 @@ export interface HostFacts {
 
 /** Something that happens, at a moment of the script. */
 export interface LimitEvent {
-  /** With what; `"NaN"` stands for the number that is none. */
+  /** The arguments; the text `"NaN"` is the number NaN. */
   args?: unknown[];
   /** When, in milliseconds; 0 by default. */
   atMs?: number;
@@ -332,7 +332,7 @@ export interface PathDecision {
 
 /** What is asked for. */
 export interface PathRequest {
-  /** Whether the run was aborted: then nobody is asked. */
+  /** Whether the run was aborted: then no question is asked. */
   aborted?: boolean;
   /** The agent, for the question. */
   agent?: string | null;
@@ -377,7 +377,7 @@ export interface Redirect {
 export interface ResourceLimits {
   /** Time of processors of one process, in milliseconds. */
   cpuTimeMs?: number | null;
-  /** By how much the file systems may grow that it may write to, whoever writes to them meanwhile. */
+  /** Maximum growth of the file systems that it may write to, including what other programs write meanwhile. */
   diskBytes?: number | null;
   /** By how many files and folders they may grow, likewise. */
   diskFiles?: number | null;
@@ -400,7 +400,7 @@ export interface ResourceLimits {
 export interface ResourceUsage {
   /** Time of processors of all processes; missing with bubblewrap, which does not say so. */
   cpuTimeMs?: number | null;
-  /** By how much the file systems grew that it may write to, whoever wrote to them meanwhile. */
+  /** Growth of the file systems that it may write to, including what other programs wrote meanwhile. */
   diskBytes: number;
   /** By how many files and folders they grew, likewise. */
   diskFiles: number;
@@ -432,7 +432,7 @@ export interface ReviewOutcome {
 export interface RouteConfig {
   /** Programs that always run in a sandbox. */
   always?: string[] | null;
-  /** Whether somebody can be asked; true by default. */
+  /** Whether a person can be asked; true by default. */
   asker?: boolean | null;
   /** The sandboxes to use, the best first; those of the operating system, then containers, by default. */
   backends?: string[] | null;
@@ -442,7 +442,7 @@ export interface RouteConfig {
   detectDangerous?: boolean | null;
   /** Whether commands are put into a sandbox at all; false by default. */
   enabled?: boolean | null;
-  /** Whether a command that needs a sandbox is blocked where there is none; else a person is asked. True by default. */
+  /** Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by default. */
   failClosedOnUnavailable?: boolean | null;
   /** Programs that need none while nothing about them is dangerous. */
   never?: string[] | null;
@@ -717,7 +717,7 @@ export interface CommandEvaluateResult {
   rendered?: string | null;
   /** What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out. */
   shown?: string | null;
-  /** Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else. */
+  /** Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically. */
   suggestions?: SuggestedRule[];
 }
 
@@ -810,13 +810,13 @@ export interface ExecResult {
   commandExitCode: number;
   /** What was decided about it, for an agent: `id`, `layer`, `effect`, `subject`, `rule`, `reason`. */
   decision?: Record<string, unknown> | null;
-  /** How many bytes were dropped, because they were more than allowed or nobody took them in time. */
+  /** How many bytes were dropped, because they exceeded the limit or the client did not read them in time. */
   droppedBytes: number;
   durationMs: number;
   /** How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`. */
   end: string;
   enforcement: Enforcement;
-  /** Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other programs obey; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it. */
+  /** Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found, 128 plus the signal number when a signal ended it. */
   exitCode: number;
   /** Files that it could read although secrets stand in them: programs need the rest. */
   exposed?: ChangedFile[];
@@ -840,7 +840,7 @@ export interface ExecResult {
   /** Whether something that it printed was dropped. */
   truncated: boolean;
   usage: ResourceUsage;
-  /** What somebody must know: that it ran without a sandbox. */
+  /** A warning to show to the user: the command ran without a sandbox. */
   warning?: string | null;
 }
 
@@ -983,7 +983,7 @@ export interface ScanResult {
   findings: Finding[];
   /** Rules that are off by the configuration, each with where that stands. */
   rulesOff?: string[];
-  /** Whether there was more to report than a limit allows, or nobody can look into what was given. */
+  /** Whether there was more to report than a limit allows, or parts of the input could not be read. */
   truncated: boolean;
   /** The worst severity. */
   worst?: Severity | null;
@@ -999,7 +999,7 @@ export interface ScanBundleResult {
   findings: Finding[];
   /** What could not be scanned, or not all of it. */
   incomplete: ScanGap[];
-  /** What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean. */
+  /** What is not text: media files (`media`), and files of unknown content, with which the input is not clean. */
   notScanned: ScanGap[];
   /** Rules that are off by the configuration. */
   setAside?: unknown;
@@ -1059,7 +1059,7 @@ export interface SourceApplyResult {
   findings?: unknown[] | null;
   /** For an agent: whether there is more than was looked at or is listed. */
   findingsTruncated?: boolean | null;
-  /** For an agent: whether somebody hid text in characters that nobody sees. */
+  /** For an agent: whether the text contains text hidden in invisible characters. */
   hidden?: boolean | null;
   originalBytes: number;
   /** For an agent: how many comments and invisible characters were taken out. */
@@ -1112,7 +1112,7 @@ export interface ExecOutputNotification {
   stream: string;
 }
 
-/** The parameters of `policy.changed`: policies that hold from now on. It is sent to whoever opened a session with `listen`. */
+/** Parameters of `policy.changed`: the policies in effect from now on. Sent to every client with a `listen` session. */
 export interface PolicyChangedNotification {
   /** The names of its policies, in the order in which they are asked; the names of the rules that were added or removed, for those of the server. */
   policies: string[];
@@ -1141,7 +1141,7 @@ export type NetworkMode = "open" | "broker-only" | "none";
 /** How a command competes for processors. */
 export type Priority = "normal" | "low" | "idle";
 
-/** Whether a command works on a view of the workspace, and what becomes of that. */
+/** Whether a command works on an overlay of the workspace, and what happens to its changes. */
 export type ReviewMode = "off" | "undoable" | "hold";
 
 /** How much a command may do, from the mildest to the strictest. */
@@ -1171,7 +1171,7 @@ export interface AnswersRevokeParams {
 export interface AuditQueryParams {
   /** The agent. */
   agent?: string | null;
-  /** The event; `%` stands for any characters, `_` for one. */
+  /** The event; `%` matches any characters, `_` one. */
   event?: string | null;
   /** At most so many; 20 by default, and never more than 1000. */
   limit?: number | null;
@@ -1427,7 +1427,7 @@ export interface NetCheckParams {
 }
 
 export interface PathAuthorizeParams {
-  /** What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`. */
+  /** The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`. */
   answers?: unknown[] | null;
   /** The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`. */
   config?: Record<string, unknown> | null;
@@ -1445,7 +1445,7 @@ export interface PingParams {
 }
 
 export interface PolicyAddParams {
-  /** Whether only to say what would be done; false by default. */
+  /** Whether to return the change without making it; false by default. */
   dryRun?: boolean;
   /** A rule in words: `deny git push`, `allow npm run *`. */
   rule?: string | null;
@@ -1476,7 +1476,7 @@ export interface PolicyExportParams {
 }
 
 export interface PolicyImportParams {
-  /** Whether only to say what would be done; false by default. */
+  /** Whether to return the change without making it; false by default. */
   dryRun?: boolean;
   /** How it is written; a rule file in TOML by default. */
   format?: ImportFormat;
@@ -1492,7 +1492,7 @@ export interface PolicyListParams {
 }
 
 export interface PolicyRemoveParams {
-  /** Whether only to say what would be done; false by default. */
+  /** Whether to return the change without making it; false by default. */
   dryRun?: boolean;
   /** The names. */
   ids: string[];
@@ -1618,7 +1618,7 @@ export class ServerBusyError extends ServerError {}
 /** refused by policy; `data` has the verdict */
 export class RefusedByPolicyError extends ServerError {}
 
-/** a limit is exhausted; `data` says which */
+/** a limit is exhausted; `data` names it */
 export class LimitExhaustedError extends ServerError {}
 
 /** no sandbox can do it; `data` has the fix */
@@ -1633,7 +1633,7 @@ export class CommandCancelledError extends ServerError {}
 /** it is no request: a member is missing or unknown, a batch is empty or too long, or a line is too long */
 export class InvalidRequestError extends ServerError {}
 
-/** there is no such method */
+/** unknown method */
 export class UnknownMethodError extends ServerError {}
 
 /** a parameter is missing, unknown or wrong; the message has the nearest name */
@@ -1733,15 +1733,15 @@ export interface MethodCalls {
   exec(params?: Omit<ExecParams, "stream">, options?: CallOptions): Promise<ExecResult>;
   /** Run a command as `exec` does, and get what it prints while it runs. */
   execStream(params: Omit<ExecParams, "stream">, options?: CallOptions): ExecStream;
-  /** Begin a run of a graph: a folder that only this user may enter. The commands of the agents whose sessions are opened with its `graph` may read and write there, and nobody else's. It ends with `graph.end`, or a minute after its client. */
+  /** Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left. */
   graphBegin(params?: GraphBeginParams, options?: CallOptions): Promise<GraphBeginResult>;
   /** End a run of a graph, and take its folder away with all that is in it. */
   graphEnd(params: GraphEndParams, options?: CallOptions): Promise<GraphEndResult>;
   /** Ask whether a call may be made, before it is. What it may cost counts as used until it is settled. */
   limitsAdmit(params: LimitsAdmitParams, options?: CallOptions): Promise<LimitsAdmitResult>;
-  /** Replay events on one limit, and say what it answers to each. */
+  /** Replay events on one limit, and return its answer to each. */
   limitsScript(params: LimitsScriptParams, options?: CallOptions): Promise<LimitsScriptResult>;
-  /** Say what a call did cost, and how it went. */
+  /** Report the cost and outcome of a call. */
   limitsSettle(params: LimitsSettleParams, options?: CallOptions): Promise<LimitsSettleResult>;
   /** Say whether the commands of an agent may talk to hosts, as its configuration has it. Nothing is looked up, so an answer about a name holds for the name alone. */
   netCheck(params: NetCheckParams, options?: CallOptions): Promise<NetCheckResult>;
@@ -1771,7 +1771,7 @@ export interface MethodCalls {
   scanBundle(params: ScanBundleParams, options?: CallOptions): Promise<ScanBundleResult>;
   /** Close a session, and forget what was answered in it. */
   sessionClose(params: SessionCloseParams, options?: CallOptions): Promise<SessionCloseResult>;
-  /** Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is put on record, and `config` only narrows. Budgets, breakers and steps are kept for all sessions of the agent together. Without one, `config` says what holds, and the session forgets it all. */
+  /** Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends. */
   sessionOpen(params?: SessionOpenParams, options?: CallOptions): Promise<SessionOpenResult>;
   /** Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on. */
   skillAdmit(params?: SkillAdmitParams, options?: CallOptions): Promise<SkillAdmitResult>;

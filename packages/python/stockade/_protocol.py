@@ -143,7 +143,7 @@ class CommandDecision(_CommandDecision, total=False):
     shown: Optional[str]
     """What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out."""
     suggestions: list["SuggestedRule"]
-    """Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else."""
+    """Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically."""
 
 
 class _CommandPart(TypedDict):
@@ -172,7 +172,7 @@ class _CommandRule(TypedDict):
     layer: str
     """Whose rule it is: `builtin`, `project`, `user` or `admin`, which those of the server are."""
     pattern: str
-    """Its words in one line; `**` stands for all that may follow."""
+    """Its words in one line; `**` matches all remaining words."""
     rule: str
     """The rule, in TOML."""
 
@@ -299,7 +299,7 @@ class Finding(_Finding, total=False):
     """One hit of one rule."""
 
     changedBy: Optional[str]
-    """The line of a configuration that says that its rule is as bad as this, where that is not the rule itself."""
+    """The line of a configuration that set this severity, if it is not the severity of the rule itself."""
     decodedFrom: Optional[str]
     """What had to be taken off first: `disguise`, for letters of other scripts, invisible characters and idle quoting, or `encoding`, for base64, hexadecimal digits, escapes, numbers of characters and texts in parts."""
     loweredFor: Optional[str]
@@ -342,7 +342,7 @@ class LimitEvent(_LimitEvent, total=False):
     """Something that happens, at a moment of the script."""
 
     args: list[Any]
-    """With what; `"NaN"` stands for the number that is none."""
+    """The arguments; the text `"NaN"` is the number NaN."""
     atMs: int
     """When, in milliseconds; 0 by default."""
 
@@ -446,7 +446,7 @@ class PathRequest(_PathRequest, total=False):
     """What is asked for."""
 
     aborted: bool
-    """Whether the run was aborted: then nobody is asked."""
+    """Whether the run was aborted: then no question is asked."""
     agent: Optional[str]
     """The agent, for the question."""
     tool: Optional[str]
@@ -501,7 +501,7 @@ class ResourceLimits(TypedDict, total=False):
     cpuTimeMs: Optional[int]
     """Time of processors of one process, in milliseconds."""
     diskBytes: Optional[int]
-    """By how much the file systems may grow that it may write to, whoever writes to them meanwhile."""
+    """Maximum growth of the file systems that it may write to, including what other programs write meanwhile."""
     diskFiles: Optional[int]
     """By how many files and folders they may grow, likewise."""
     fileSizeBytes: Optional[int]
@@ -521,7 +521,7 @@ class ResourceLimits(TypedDict, total=False):
 
 class _ResourceUsage(TypedDict):
     diskBytes: int
-    """By how much the file systems grew that it may write to, whoever wrote to them meanwhile."""
+    """Growth of the file systems that it may write to, including what other programs wrote meanwhile."""
     diskFiles: int
     """By how many files and folders they grew, likewise."""
     wallTimeMs: int
@@ -568,7 +568,7 @@ class RouteConfig(TypedDict, total=False):
     always: Optional[list[str]]
     """Programs that always run in a sandbox."""
     asker: Optional[bool]
-    """Whether somebody can be asked; true by default."""
+    """Whether a person can be asked; true by default."""
     backends: Optional[list[str]]
     """The sandboxes to use, the best first; those of the operating system, then containers, by default."""
     defaultAction: Optional[str]
@@ -578,7 +578,7 @@ class RouteConfig(TypedDict, total=False):
     enabled: Optional[bool]
     """Whether commands are put into a sandbox at all; false by default."""
     failClosedOnUnavailable: Optional[bool]
-    """Whether a command that needs a sandbox is blocked where there is none; else a person is asked. True by default."""
+    """Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by default."""
     never: Optional[list[str]]
     """Programs that need none while nothing about them is dangerous."""
 
@@ -916,7 +916,7 @@ class CommandEvaluateResult(_CommandEvaluateResult, total=False):
     shown: Optional[str]
     """What asks or denies, in one line as a person is to see it: padding is counted, and what has no shape is written out."""
     suggestions: list["SuggestedRule"]
-    """Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else."""
+    """Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add automatically."""
 
 
 class _CommandParseResult(TypedDict):
@@ -1028,13 +1028,13 @@ class _ExecResult(TypedDict):
     commandExitCode: int
     """The same, whatever it left."""
     droppedBytes: int
-    """How many bytes were dropped, because they were more than allowed or nobody took them in time."""
+    """How many bytes were dropped, because they exceeded the limit or the client did not read them in time."""
     durationMs: int
     end: str
     """How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or `not-executable`."""
     enforcement: "Enforcement"
     exitCode: int
-    """Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other programs obey; 124 where it took too long, 126 where the program cannot be run, 127 where there is none, 128 and the number of the signal that ended it."""
+    """Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found, 128 plus the signal number when a signal ended it."""
     stderrBase64: str
     stdoutBase64: str
     timedOut: bool
@@ -1070,7 +1070,7 @@ class ExecResult(_ExecResult, total=False):
     signal: Optional[int]
     """The signal that ended it."""
     warning: Optional[str]
-    """What somebody must know: that it ran without a sandbox."""
+    """A warning to show to the user: the command ran without a sandbox."""
 
 
 @final
@@ -1249,7 +1249,7 @@ class _ScanResult(TypedDict):
     """Whether nothing was found, and everything was looked at."""
     findings: list["Finding"]
     truncated: bool
-    """Whether there was more to report than a limit allows, or nobody can look into what was given."""
+    """Whether there was more to report than a limit allows, or parts of the input could not be read."""
 
 
 @final
@@ -1272,7 +1272,7 @@ class _ScanBundleResult(TypedDict):
     incomplete: list["ScanGap"]
     """What could not be scanned, or not all of it."""
     notScanned: list["ScanGap"]
-    """What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean."""
+    """What is not text: media files (`media`), and files of unknown content, with which the input is not clean."""
     truncated: bool
     """Whether there was more to report than a limit allows."""
 
@@ -1361,7 +1361,7 @@ class SourceApplyResult(_SourceApplyResult, total=False):
     findingsTruncated: Optional[bool]
     """For an agent: whether there is more than was looked at or is listed."""
     hidden: Optional[bool]
-    """For an agent: whether somebody hid text in characters that nobody sees."""
+    """For an agent: whether the text contains text hidden in invisible characters."""
     removed: Optional[int]
     """For an agent: how many comments and invisible characters were taken out."""
     worst: Optional[str]
@@ -1430,7 +1430,7 @@ class _PolicyChangedNotification(TypedDict):
 
 @final
 class PolicyChangedNotification(_PolicyChangedNotification, total=False):
-    """The parameters of `policy.changed`: policies that hold from now on. It is sent to whoever opened a session with `listen`."""
+    """Parameters of `policy.changed`: the policies in effect from now on. Sent to every client with a `listen` session."""
 
     session: Optional[str]
     """The session whose policies changed; without one, it is the rules of the server."""
@@ -1465,7 +1465,7 @@ NetworkMode = Literal["open", "broker-only", "none"]
 #: How a command competes for processors.
 Priority = Literal["normal", "low", "idle"]
 
-#: Whether a command works on a view of the workspace, and what becomes of that.
+#: Whether a command works on an overlay of the workspace, and what happens to its changes.
 ReviewMode = Literal["off", "undoable", "hold"]
 
 #: How much a command may do, from the mildest to the strictest.
@@ -1490,7 +1490,7 @@ class RefusedByPolicyError(ServerError):
 
 
 class LimitExhaustedError(ServerError):
-    """A limit is exhausted; `data` says which."""
+    """A limit is exhausted; `data` names it."""
 
 
 class SandboxUnavailableError(ServerError):
@@ -1510,7 +1510,7 @@ class InvalidRequestError(ServerError):
 
 
 class UnknownMethodError(ServerError):
-    """There is no such method."""
+    """Unknown method."""
 
 
 class InvalidParametersError(ServerError):
@@ -1664,7 +1664,7 @@ class Methods:
         """Return the newest records that fit, the newest first.
 
         - `agent`: The agent.
-        - `event`: The event; `%` stands for any characters, `_` for one.
+        - `event`: The event; `%` matches any characters, `_` one.
         - `limit`: At most so many; 20 by default, and never more than 1000.
         - `name`: The decision of this name: what a refusal tells as its `id`.
         - `run`: The run.
@@ -2205,7 +2205,7 @@ class Methods:
         *,
         timeout: Optional[float] = None,
     ) -> "GraphBeginResult":
-        """Begin a run of a graph: a folder that only this user may enter. The commands of the agents whose sessions are opened with its `graph` may read and write there, and nobody else's. It ends with `graph.end`, or a minute after its client."""
+        """Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left."""
         answer = self._send(
             "graph.begin",
             {},
@@ -2265,7 +2265,7 @@ class Methods:
         script: list["LimitEvent"],
         timeout: Optional[float] = None,
     ) -> "LimitsScriptResult":
-        """Replay events on one limit, and say what it answers to each.
+        """Replay events on one limit, and return its answer to each.
 
         - `component`: Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
         - `config`: Its settings; nothing for the defaults.
@@ -2291,7 +2291,7 @@ class Methods:
         used: "CallCost",
         timeout: Optional[float] = None,
     ) -> "LimitsSettleResult":
-        """Say what a call did cost, and how it went.
+        """Report the cost and outcome of a call.
 
         - `failed`: Whether the service failed; false by default.
         - `permit`: The permit, as `limits.admit` has given it.
@@ -2345,7 +2345,7 @@ class Methods:
     ) -> "PathAuthorizeResult":
         """Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to what was decided on, open it through the library.
 
-        - `answers`: What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`.
+        - `answers`: The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
         - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`.
         - `policies`: Policies of the tool's own.
         - `request`: What is asked for.
@@ -2390,7 +2390,7 @@ class Methods:
     ) -> "PolicyAddResult":
         """Add rules to those of the server. A request may add rules that deny; others only where the server was started with `--requests-may-widen`.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `rule`: A rule in words: `deny git push`, `allow npm run *`.
         - `rules`: Rules as objects, as `command.evaluate` takes them.
         - `rulesToml`: Rules as the text of a rule file in TOML.
@@ -2467,7 +2467,7 @@ class Methods:
     ) -> "PolicyImportResult":
         """Add the rules of another document: what may be added is, and the rest is told.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `format`: How it is written; a rule file in TOML by default.
         - `text`: The document.
         """
@@ -2513,7 +2513,7 @@ class Methods:
     ) -> "PolicyRemoveResult":
         """Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started with `--requests-may-widen`.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `ids`: The names.
         """
         answer = self._send(
@@ -2654,7 +2654,7 @@ class Methods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SessionOpenResult":
-        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is put on record, and `config` only narrows. Budgets, breakers and steps are kept for all sessions of the agent together. Without one, `config` says what holds, and the session forgets it all.
+        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends.
 
         - `agent`: The agent.
         - `graph`: The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
@@ -2904,7 +2904,7 @@ class AsyncMethods:
         """Return the newest records that fit, the newest first.
 
         - `agent`: The agent.
-        - `event`: The event; `%` stands for any characters, `_` for one.
+        - `event`: The event; `%` matches any characters, `_` one.
         - `limit`: At most so many; 20 by default, and never more than 1000.
         - `name`: The decision of this name: what a refusal tells as its `id`.
         - `run`: The run.
@@ -3445,7 +3445,7 @@ class AsyncMethods:
         *,
         timeout: Optional[float] = None,
     ) -> "GraphBeginResult":
-        """Begin a run of a graph: a folder that only this user may enter. The commands of the agents whose sessions are opened with its `graph` may read and write there, and nobody else's. It ends with `graph.end`, or a minute after its client."""
+        """Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left."""
         answer = await self._send(
             "graph.begin",
             {},
@@ -3505,7 +3505,7 @@ class AsyncMethods:
         script: list["LimitEvent"],
         timeout: Optional[float] = None,
     ) -> "LimitsScriptResult":
-        """Replay events on one limit, and say what it answers to each.
+        """Replay events on one limit, and return its answer to each.
 
         - `component`: Which limit: `budget`, `breaker`, `steps`, `retry`, `turnBudget`, `trajectory` or `costs`.
         - `config`: Its settings; nothing for the defaults.
@@ -3531,7 +3531,7 @@ class AsyncMethods:
         used: "CallCost",
         timeout: Optional[float] = None,
     ) -> "LimitsSettleResult":
-        """Say what a call did cost, and how it went.
+        """Report the cost and outcome of a call.
 
         - `failed`: Whether the service failed; false by default.
         - `permit`: The permit, as `limits.admit` has given it.
@@ -3585,7 +3585,7 @@ class AsyncMethods:
     ) -> "PathAuthorizeResult":
         """Decide on access to a path or a command, as what really is on the disk asks for. Nothing stays open: to hold on to what was decided on, open it through the library.
 
-        - `answers`: What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`.
+        - `answers`: The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort` cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
         - `config`: The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free", forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it. Without a session, none at all is the preset `default`.
         - `policies`: Policies of the tool's own.
         - `request`: What is asked for.
@@ -3630,7 +3630,7 @@ class AsyncMethods:
     ) -> "PolicyAddResult":
         """Add rules to those of the server. A request may add rules that deny; others only where the server was started with `--requests-may-widen`.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `rule`: A rule in words: `deny git push`, `allow npm run *`.
         - `rules`: Rules as objects, as `command.evaluate` takes them.
         - `rulesToml`: Rules as the text of a rule file in TOML.
@@ -3707,7 +3707,7 @@ class AsyncMethods:
     ) -> "PolicyImportResult":
         """Add the rules of another document: what may be added is, and the rest is told.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `format`: How it is written; a rule file in TOML by default.
         - `text`: The document.
         """
@@ -3753,7 +3753,7 @@ class AsyncMethods:
     ) -> "PolicyRemoveResult":
         """Remove rules of the server by their names. A request may remove rules that allow; others only where the server was started with `--requests-may-widen`.
 
-        - `dryRun`: Whether only to say what would be done; false by default.
+        - `dryRun`: Whether to return the change without making it; false by default.
         - `ids`: The names.
         """
         answer = await self._send(
@@ -3894,7 +3894,7 @@ class AsyncMethods:
         workspace: Optional[str] = None,
         timeout: Optional[float] = None,
     ) -> "SessionOpenResult":
-        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is put on record, and `config` only narrows. Budgets, breakers and steps are kept for all sessions of the agent together. Without one, `config` says what holds, and the session forgets it all.
+        """Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it ends.
 
         - `agent`: The agent.
         - `graph`: The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.

@@ -97,7 +97,7 @@ pub(super) enum Reply {
 
 /// Why an answer counts for nothing.
 pub(super) const CHANGED: &str =
-    "the command, its folder, a variable or a file that it names has changed since somebody was asked";
+    "the command, its directory, a variable or a file that it names changed after the question was asked";
 
 impl Reply {
     pub(super) fn of(

@@ -15,7 +15,7 @@ use stockade_state::when::parse_when;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Query {
-    /// The event; `%` stands for any characters, `_` for one.
+    /// The event; `%` matches any characters, `_` one.
     event: Option<String>,
     /// Not before: `2026-11-21`, `2026-11-21T09:30:00Z`, or how long ago, such as `2h`.
     since: Option<String>,

@@ -13,7 +13,7 @@ use crate::Server;
 use crate::fault::{self, Fault};
 use stockade_state::evaluation::{Evaluation, EvaluationKind, evaluate};
 
-/// How long an evaluation may take, where nobody says otherwise.
+/// Time limit of an evaluation by default.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Evaluate an expression, or statements to their completion value, as `eval` of JavaScript does. An error has its `kind` in

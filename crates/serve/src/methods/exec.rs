@@ -53,8 +53,8 @@ const SIGXCPU: i32 = 24;
 const UNSANDBOXED: &str = "the command ran WITHOUT A SANDBOX, with all rights of the server";
 
 /// Run a command where it sees and reaches only what it was given. What `spec` does not name is closed: there is no
-/// network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration of that agent
-/// decides about all of it, and every decision is put on record.
+/// network, and of the home only toolchains are seen. What `command.evaluate` denies is refused. With `agent`, the configuration
+/// of that agent decides about all of it, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Exec {
@@ -75,8 +75,8 @@ pub(super) struct Exec {
     timeout_ms: Option<u64>,
     /// How much it may print; 1 MiB by default, and at most 8 MiB. With `stream`, 32 MiB by default, and at most 1 GiB.
     max_output_bytes: Option<u64>,
-    /// Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of it;
-    /// false by default. A client that does not read makes the command wait.
+    /// Whether what it prints is sent while it runs, in notifications `exec.output` before the answer, which then holds none of
+    /// it; false by default. A client that does not read makes the command wait.
     #[serde(default)]
     stream: bool,
     /// The agent whose command it is. Its configuration then decides whether and where the command runs, and what it sees;
@@ -103,14 +103,14 @@ const fn always() -> bool {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Ended {
-    /// Its exit code, or 123 where it left something in `quarantine`, or a link in `changed` that leads to the home or to what other
-    /// programs obey; 124 where it took too long, 126 where the program cannot
-    /// be run, 127 where there is none, 128 and the number of the signal that ended it.
+    /// Exit code of the command; or 123 when files were quarantined, or a changed link resolves to the home directory or to files
+    /// that other programs obey; 124 when it timed out, 126 when the program cannot be run, 127 when the program was not found,
+    /// 128 plus the signal number when a signal ended it.
     exit_code: i32,
     /// The same, whatever it left.
     command_exit_code: i32,
-    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`, `cancelled`, `not-found` or
-    /// `not-executable`.
+    /// How it ended, in a word: `exited`, `signalled`, `timed-out`, `out-of-memory`, `out-of-cpu-time`, `out-of-disk`,
+    /// `cancelled`, `not-found` or `not-executable`.
     end: &'static str,
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub(super) struct Ended {
     stderr_base64: String,
     /// Whether something that it printed was dropped.
     truncated: bool,
-    /// How many bytes were dropped, because they were more than allowed or nobody took them in time.
+    /// How many bytes were dropped, because they exceeded the limit or the client did not read them in time.
     dropped_bytes: u64,
     /// With `stream`: how many notifications there were. The last one has a `seq` that is one less.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ pub(super) struct Ended {
     duration_ms: u64,
     /// What made the sandbox.
     backend: String,
-    /// What somebody must know: that it ran without a sandbox.
+    /// A warning to show to the user: the command ran without a sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
     enforcement: Enforced,
@@ -181,7 +181,7 @@ struct Used {
     /// Bytes that were written to disks, also what was removed again; missing with bubblewrap, which does not say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     written_bytes: Option<u64>,
-    /// By how much the file systems grew that it may write to, whoever wrote to them meanwhile.
+    /// Growth of the file systems that it may write to, including what other programs wrote meanwhile.
     disk_bytes: u64,
     /// By how many files and folders they grew, likewise.
     disk_files: u64,
@@ -274,7 +274,7 @@ impl Exec {
         let is_told = self.answer.is_some() || self.question.is_some() || self.session.is_some();
         if is_told || !self.execution.is_empty() {
             return Err(Fault::parameters(
-                "`answer`, `question`, `session` and `execution` belong to a command of an `agent`; nobody is asked about others",
+                "`answer`, `question`, `session` and `execution` need an `agent`; other commands never ask a question",
             ));
         }
         let (output, streams) = (self.output(), streams(self.stream));
@@ -311,8 +311,8 @@ impl Exec {
     }
 }
 
-/// Refuses to run without a sandbox where whoever started the server did not allow that: who asks may be the one who is to be
-/// held.
+/// Refuses to run without a sandbox unless the operator of the server allowed it: the client may be the program that the sandbox
+/// is meant to confine.
 fn may_leave(server: &Server, spec: &SandboxSpec) -> Result<(), Fault> {
     if SandboxMode::of(spec) != SandboxMode::DangerFullAccess || server.options.may_leave_sandbox {
         return Ok(());
@@ -341,7 +341,7 @@ fn feed(spec: &mut SandboxSpec, base64: &str) -> Result<tempfile::TempDir, Fault
         let folder = tempfile::Builder::new().prefix("stockade-stdin-").tempdir()?;
         let file = std::fs::canonicalize(folder.path())?.join("stdin");
         std::fs::write(&file, bytes)?;
-        // Whoever the command runs as may read it; the folder keeps all others out.
+        // The command may run as another user who must be able to read it; the directory keeps all other users out.
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o444))?;
         Ok::<_, std::io::Error>((folder, file))
     };

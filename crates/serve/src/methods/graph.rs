@@ -9,8 +9,8 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::Fault;
 
-/// Begin a run of a graph: a folder that only this user may enter. The commands of the agents whose sessions are opened with its
-/// `graph` may read and write there, and nobody else's. It ends with `graph.end`, or a minute after its client.
+/// Start a graph run: a directory that only this user may enter. Commands of the agents whose sessions are opened with its
+/// `graph` may read and write there; other commands may not. It ends with `graph.end`, or a minute after its client has left.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Begin {}

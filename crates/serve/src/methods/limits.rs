@@ -16,7 +16,7 @@ use crate::fault::{self, Fault};
 use crate::guarded::{exhausted, undecided};
 use crate::sessions::{Exhausted, Permit, Session, is_short};
 
-/// Replay events on one limit, and say what it answers to each.
+/// Replay events on one limit, and return its answer to each.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct RunScript {
@@ -41,7 +41,7 @@ struct Event {
     at_ms: i64,
     /// What.
     op: String,
-    /// With what; `"NaN"` stands for the number that is none.
+    /// The arguments; the text `"NaN"` is the number NaN.
     #[schemars(default)]
     args: Vec<Value>,
 }
@@ -66,7 +66,7 @@ pub(super) struct Admit {
     estimate: Cost,
 }
 
-/// Say what a call did cost, and how it went.
+/// Report the cost and outcome of a call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Settle {

@@ -32,8 +32,8 @@ const TOOL: &str = "tool";
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Authorize {
     /// The workspace and its rules: `{cwd, jail, allowAbsolutePaths, hardLinks, names: "guarded" | "free",
-    /// forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}` and what differs from it.
-    /// Without a session, none at all is the preset `default`.
+    /// forbiddenGlobs, read: {default, allow, deny}, write: {…}, execute}`, or `{preset: "default" | "permissive" | "daemon", …}`
+    /// and what differs from it. Without a session, none at all is the preset `default`.
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     config: Option<SandboxConfig>,
     /// Policies of the tool's own.
@@ -43,8 +43,8 @@ pub(super) struct Authorize {
     request: Option<Wish>,
     /// Several requests, one after the other; `results` then has the answer to each.
     requests: Option<Vec<Wish>>,
-    /// What the person says who is asked, in order: `allow`, `deny`, `allow-session`, `deny-session`; anything else is
-    /// no, `abort` ends the question, and `no-handler` says that there is nobody to ask. Without answers, the decision is `ask`.
+    /// The answers of the person, in order: `allow`, `deny`, `allow-session`, `deny-session`; any other text is a denial, `abort`
+    /// cancels the question, and `no-handler` means that no person can be asked. Without answers, the decision is `ask`.
     answers: Option<Vec<Value>>,
     /// A session, which remembers what was answered for its length. In that of an agent, its configuration decides about its
     /// workspace, and every decision is put on record.
@@ -84,7 +84,7 @@ struct Wish {
     tool: Option<String>,
     /// The agent, for the question.
     agent: Option<String>,
-    /// Whether the run was aborted: then nobody is asked.
+    /// Whether the run was aborted: then no question is asked.
     #[serde(default)]
     aborted: bool,
 }
@@ -158,8 +158,7 @@ impl Parameters for Authorize {
         let session = server.session_of(self.session.as_deref())?;
         if let Some(guarded) = session.as_ref().and_then(|session| session.of_agent()) {
             if self.config.is_some() {
-                let message =
-                    "`config` is for sessions of nobody in particular; session.open narrows that of an agent";
+                let message = "`config` is for sessions without an agent; session.open narrows the configuration of an agent";
                 return Err(Fault::parameters(message));
             }
             let session = guarded.now(server)?;

@@ -22,7 +22,7 @@ struct RuleRow {
     layer: &'static str,
     /// `allow`, `sandbox`, `ask` or `deny`.
     decision: &'static str,
-    /// Its words in one line; `**` stands for all that may follow.
+    /// Its words in one line; `**` matches all remaining words.
     pattern: String,
     #[serde(skip_serializing_if = "String::is_empty", default)]
     reason: String,

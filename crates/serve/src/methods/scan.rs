@@ -31,7 +31,8 @@ const NAME: &str = "SKILL.md";
 pub(super) struct Scan {
     /// The text.
     text: Option<String>,
-    /// The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of it.
+    /// The same as bytes in Base64, read as a file of these bytes would be, UTF-16 too; positions count in the text that comes of
+    /// it.
     text_base64: Option<String>,
     /// The name of the file that it is from; its ending tells how it is read. Nothing is opened.
     path: Option<PathBuf>,
@@ -73,7 +74,7 @@ pub(super) struct Report {
     /// The worst severity.
     worst: Option<Severity>,
     findings: Vec<Finding>,
-    /// Whether there was more to report than a limit allows, or nobody can look into what was given.
+    /// Whether there was more to report than a limit allows, or parts of the input could not be read.
     truncated: bool,
     /// Rules that are off by the configuration, each with where that stands.
     #[schemars(default)]
@@ -95,7 +96,7 @@ pub(super) struct BundleReport {
     findings: Vec<Finding>,
     /// What could not be scanned, or not all of it.
     incomplete: Vec<Gap>,
-    /// What is no text: `media` shows or sounds, and into anything else nobody looked, so that the whole is not clean.
+    /// What is not text: media files (`media`), and files of unknown content, with which the input is not clean.
     not_scanned: Vec<Gap>,
     /// What runs or instructs because it is there, whatever was found in it.
     #[schemars(default)]
@@ -127,7 +128,7 @@ struct Finding {
     /// Why it is a warning, though its rule is critical: its sentence forbids it or quotes it.
     #[schemars(default)]
     lowered_for: Option<String>,
-    /// The line of a configuration that says that its rule is as bad as this, where that is not the rule itself.
+    /// The line of a configuration that set this severity, if it is not the severity of the rule itself.
     #[schemars(default)]
     changed_by: Option<String>,
     /// What it means.
@@ -166,7 +167,8 @@ enum Severity {
 #[schemars(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what `stockade scan --format json` prints as well")]
 struct SurfaceInFile {
-    /// `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`, `toolList`.
+    /// `hook`, `server`, `installer`, `startsPrograms`, `instructsAgents`, `script`, `machineCode`, `bytecode`, `archive`,
+    /// `toolList`.
     kind: String,
     path: String,
     #[schemars(default)]

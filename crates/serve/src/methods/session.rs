@@ -22,9 +22,10 @@ use crate::fault::{self, Fault};
 use crate::guarded::{Guarded, Wish, said_of_paths};
 use crate::sessions::Session;
 
-/// Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands, skills,
-/// limits, results and hosts in it, every decision is put on record, and `config` only narrows. Budgets, breakers and steps are kept
-/// for all sessions of the agent together. Without one, `config` says what holds, and the session forgets it all.
+/// Open a session: one run of one agent. With `agent`, the configuration of that agent decides about tools, paths, commands,
+/// skills, limits, results and hosts in it, every decision is recorded, and `config` only narrows. Budgets, breakers and steps
+/// are shared by all sessions of the agent. Without `agent`, `config` has the settings, and the session keeps nothing after it
+/// ends.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Open {
@@ -38,11 +39,12 @@ pub(super) struct Open {
     /// MCP servers whose tools are not listed.
     #[serde(default)]
     mcp_servers: Vec<String>,
-    /// The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of the run.
+    /// The run of a graph that the agent is a node of, as `graph.begin` names it: its commands may read and write the folder of
+    /// the run.
     #[cfg(target_os = "linux")]
     graph: Option<String>,
-    /// Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`; false by
-    /// default.
+    /// Whether this client is told when policies of the session or rules of the server change, in notifications `policy.changed`;
+    /// false by default.
     #[serde(default)]
     listen: bool,
     #[serde(default)]
@@ -135,7 +137,7 @@ impl Open {
         }
     }
 
-    /// A session of nobody in particular.
+    /// A session without an agent.
     fn free(self, server: &Server) -> Result<Session, Fault> {
         if self.config.tools.is_some() || !self.tools.is_empty() || !self.mcp_servers.is_empty() {
             return Err(Fault::parameters("`tools` and `mcpServers` belong to the session of an `agent`"));
@@ -169,7 +171,7 @@ const PATIENT: BreakerSettings = BreakerSettings {
     probe_timeout: Duration::MAX,
 };
 
-/// Whose session it is: nobody's, or that of the one agent that the server is for.
+/// The agent of a session: none, or the one agent that the server is for.
 pub(super) fn of_agent(asked: Option<&str>, only: Option<&str>) -> Result<Option<String>, Fault> {
     match (asked.filter(|name| !name.is_empty()), only) {
         (Some(asked), Some(only)) if asked != only => Err(Fault::new(

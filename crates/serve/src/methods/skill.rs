@@ -33,8 +33,8 @@ pub(super) struct Manifest {
     dialect: Option<String>,
 }
 
-/// Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides, `config`
-/// only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
+/// Say whether a skill may be used, and what of it reaches a model. In the session of an agent its configuration decides,
+/// `config` only makes it stricter, and with `activate` the agent has only the tools that the skill lists from then on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Admit {
@@ -180,9 +180,7 @@ impl Parameters for Admit {
             Some(guarded) => {
                 let guard = guarded.now(server)?;
                 if self.config.dialect.is_some() && options.dialect != guard.guard().config().skills.dialect {
-                    return Err(Fault::parameters(
-                        "the configuration of the agent says what the `dialect` is",
-                    ));
+                    return Err(Fault::parameters("`dialect` comes from the configuration of the agent"));
                 }
                 // What is not said is no stricter than the configuration.
                 let wish = match self.config.block_on_critical {

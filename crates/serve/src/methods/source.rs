@@ -97,7 +97,7 @@ pub(super) struct Extract {
     original_bytes: u64,
     /// For an agent: how many comments and invisible characters were taken out.
     removed: Option<u64>,
-    /// For an agent: whether somebody hid text in characters that nobody sees.
+    /// For an agent: whether the text contains text hidden in invisible characters.
     hidden: Option<bool>,
     /// For an agent: what the scanner found, the worst first.
     findings: Option<Vec<serde_json::Value>>,

@@ -164,7 +164,7 @@ impl Resolved {
         }
     }
 
-    /// Takes away what somebody else does not allow either.
+    /// Moves tools that another layer denies from the allowed to the removed ones.
     fn narrow(&mut self, removed: impl Fn(&str) -> Option<Value>) {
         let (mut left, mut gone) = (Vec::new(), Vec::new());
         for tool in std::mem::take(&mut self.allowed) {

@@ -23,8 +23,8 @@ impl Trail {
         Self { wish, open: Mutex::default() }
     }
 
-    /// Returns the trail, if there is to be one. What a configuration names counts where whoever started the server named
-    /// nothing.
+    /// Returns the trail, if one is configured. The trail of the agent's configuration counts only when the operator of the
+    /// server named none.
     pub(crate) fn get(&self, configured: Option<&AuditConfig>) -> Result<Option<AuditTrail>, Fault> {
         let path = match &self.wish {
             Audit::Off => return Ok(None),
@@ -56,7 +56,7 @@ pub(super) fn evaluated(server: &Server, event: impl FnOnce() -> AuditEvent) -> 
         Unrecorded::Warn => Ok(()),
         Unrecorded::Refuse => kept.map_err(|fault| Fault {
             message: format!(
-                "the answer cannot be put on record, so there is none (`audit.evaluations`): {}",
+                "the answer cannot be recorded and is withheld (`audit.evaluations`): {}",
                 fault.message
             ),
             ..fault

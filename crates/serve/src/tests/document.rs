@@ -37,8 +37,8 @@ record. What a request says besides only narrows: rules, policies, limits and pa
 holds. A configuration that has changed counts from the next request on; one that cannot be used answers nothing. Budgets, breakers and
 the steps of tasks (`execution`) are kept in the file of limits of this user, or on the Redis server that the configuration names
 (`limits.server`), for all sessions, servers and programs together. Where the server was started with `--agent ID`, requests without a session
-are part of one of that agent. A session ends with `session.close`, a minute after its client has left unless somebody goes on with it over
-another connection, or after a day in which nobody used it. What was reserved for a call that nobody settled is charged in full when its time
+are part of one of that agent. A session ends with `session.close`, a minute after its client has left unless another connection
+continues it, or after a day without use. A reservation for a call that is never settled is charged in full when its time
 is up.
 
 Where a person must be asked, `command.evaluate` in a session and `exec` of an agent return a `question`. Show its `shown`, which hides

@@ -95,7 +95,7 @@ const PROTOCOL: &[Row] = &[
 /// what it printed until then and `timedOut`.
 const ERRORS: &[i32] = &[-32700, -32600, -32601, -32602, -32603, -32001, -32002, -32003, -32004];
 
-/// The schema of what stands at a place of another, and whether it must be there.
+/// The schema at a dotted path within another, and whether the member is required.
 fn at<'s>(root: &'s Value, schema: &'s Value, place: &str) -> Option<(&'s Value, bool)> {
     place.split('.').try_fold((schema, true), |(schema, _), step| {
         let (name, is_item) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));

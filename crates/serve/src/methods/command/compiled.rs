@@ -34,7 +34,7 @@ impl CompiledRules {
         if let Some(policy) = self.recall(&set) {
             return Ok(policy);
         }
-        // Without the lock: rules that take long to compile hold up nobody else.
+        // Compiled without the lock, so that rules that take long to compile do not block other requests.
         let policy = Arc::new(set.own.compile(operator)?);
         if set.own.text_bytes() <= MAX_SET_BYTES {
             self.keep(set, &policy);

@@ -24,8 +24,8 @@ const MAX_JUDGED: usize = 1000;
 
 /// Decide what may become of a command, part by part. What a person has answered to exactly this command for always counts. In
 /// a session, so does what they have said in it, and what is asked is returned as a `question`: show it, and send the request
-/// again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make that
-/// stricter, and every decision is put on record.
+/// again with its `id` and the `answer`. In the session of an agent its configuration decides, rules of the request only make
+/// that stricter, and every decision is put on record.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::methods) struct Evaluate {
@@ -47,8 +47,8 @@ pub(in crate::methods) struct Evaluate {
     cwd: Option<PathBuf>,
     /// The workspace, for rules about folders; `cwd` by default.
     workspace: Option<PathBuf>,
-    /// Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried, which
-    /// takes longer than to decide; false by default.
+    /// Whether to look for rules that would make the decision milder, each for exactly the words of one part. Each is tried,
+    /// which takes longer than to decide; false by default.
     #[serde(default)]
     suggest: bool,
     /// A session, whose answers count; those that are kept for later sessions count in each, and without one.
@@ -107,7 +107,8 @@ pub(in crate::methods) struct Evaluated {
     /// What a person has said, where that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     answered: Option<AnsweredBy>,
-    /// Rules that would make it milder, where `suggest` asked for them: to be shown to a person, and added by nobody else.
+    /// Rules that would make the decision milder, where `suggest` asked for them: to show to a person, never to add
+    /// automatically.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     suggestions: Vec<SuggestedRule>,
 }

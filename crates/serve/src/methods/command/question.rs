@@ -33,7 +33,7 @@ pub(super) struct Asked<'a, 't, 'p> {
     pub(super) decision: &'a CommandDecision<'t, 'p>,
     pub(super) shell: Shell,
     pub(super) place: &'a CommandContext,
-    /// Says which rules would make the decision milder: each was tried.
+    /// Returns the rules that would make the decision milder: each was tried.
     pub(super) suggest: &'a dyn Fn() -> Vec<Suggestion>,
     pub(super) options: &'a ReadOptions,
 }

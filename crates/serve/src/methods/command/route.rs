@@ -54,12 +54,13 @@ struct RouteConfig {
     /// Programs that need none while nothing about them is dangerous.
     #[serde(alias = "neverSandbox")]
     never: Option<Vec<String>>,
-    /// Whether a command that needs a sandbox is blocked where there is none; else a person is asked. True by default.
+    /// Whether a command that needs a sandbox is blocked when no sandbox is available; otherwise a person is asked. True by
+    /// default.
     #[serde(alias = "fail_closed", alias = "failClosed")]
     fail_closed_on_unavailable: Option<bool>,
     /// The sandboxes to use, the best first; those of the operating system, then containers, by default.
     backends: Option<Vec<String>>,
-    /// Whether somebody can be asked; true by default.
+    /// Whether a person can be asked; true by default.
     asker: Option<bool>,
     /// What becomes of a command that no rule matches: `allow`, `sandbox`, `ask` or `deny`.
     default_action: Option<String>,

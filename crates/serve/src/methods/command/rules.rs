@@ -91,7 +91,7 @@ pub(in crate::methods) fn rule_objects(rules: &[Map<String, Value>]) -> Result<V
 }
 
 fn objects(rules: &[Map<String, Value>]) -> Result<CommandRuleFile, Fault> {
-    // A rule that poses as a built-in one is none: the built-in rules are there already.
+    // A rule tagged as built-in is skipped: the real built-in rules are already loaded.
     let own = rules.iter().enumerate().filter(|(_, rule)| !poses_as_builtin(rule));
     let rows = own.map(|(number, rule)| row(number, rule)).collect::<Result<Vec<_>, _>>()?;
     let file = json!({"version": 1, "rule": rows}).to_string();
@@ -171,8 +171,8 @@ fn constraints(rule: &Map<String, Value>, row: &mut Map<String, Value>) -> Resul
     Ok(())
 }
 
-/// The word that an anchored expression without special characters stands for; one that is open at its end stands for
-/// all words that begin so.
+/// The word that an anchored expression without special characters matches; one without an end anchor becomes a word prefix
+/// with `*`.
 fn anchored(pattern: &str) -> Option<String> {
     let rest = pattern.strip_prefix('^')?;
     let (word, end) = rest.strip_suffix('$').map_or((rest, "*"), |word| (word, ""));

@@ -52,7 +52,7 @@ pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, F
         return match asked {
             None => Ok(None),
             Some(_) => {
-                Err(Fault::parameters("`session` is one of nobody in particular: open one with this `agent`"))
+                Err(Fault::parameters("`session` belongs to no agent: open a session with this `agent`"))
             }
         };
     };
@@ -104,7 +104,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
             let shown = pending.question().map(|question| question.id.as_str());
             match exec.answer {
                 None => return Err(unasked(&pending)),
-                // The answer to another question is none to this one.
+                // An answer to another question does not count.
                 Some(_) if exec.question.is_some() && exec.question.as_deref() != shown => {
                     let fault = unasked(&pending);
                     return Err(Fault { message: format!("{CHANGED}: {}", fault.message), ..fault });
@@ -129,8 +129,8 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
         RunAnswer::Refused(decision) => Err(refused(&decision)),
         RunAnswer::Pending(pending) => Err(unasked(&pending)),
         RunAnswer::Unsandboxed(decision) => Err(Fault {
-            message: "the configuration leaves this command to whoever embeds the guard, and this server runs none without \
-                      a sandbox"
+            message: "the configuration lets the caller run this command without a sandbox, but this server runs commands only \
+                      in one"
                 .to_owned(),
             code: fault::NO_SANDBOX,
             ..refused(&decision)
@@ -154,7 +154,8 @@ fn ended(ran: Ran, result: Option<ToolResult>) -> Ended {
 /// Who asks a person then sends the request again, with the answer.
 fn unasked(pending: &PendingRun) -> Fault {
     let decision = pending.decision();
-    let message = format!("a person must be asked first, and `answer` say what they said: {decision}");
+    let message =
+        format!("a person must be asked first; send the request again with their `answer`: {decision}");
     let data = json!({ "decision": decision, "question": pending.question() });
     Fault::new(fault::REFUSED, message).with(data)
 }

@@ -56,7 +56,7 @@ pub(super) struct Streamed {
 #[derive(Debug, Default)]
 struct Told {
     pieces: AtomicU64,
-    /// Bytes that nobody took.
+    /// Bytes that the client did not read in time.
     lost: AtomicU64,
     is_over: AtomicBool,
     over_since: Mutex<Option<Instant>>,

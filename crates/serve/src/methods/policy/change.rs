@@ -26,7 +26,7 @@ pub(in crate::methods) struct AddRules {
     rules: Vec<Map<String, Value>>,
     /// Rules as the text of a rule file in TOML.
     rules_toml: Option<String>,
-    /// Whether only to say what would be done; false by default.
+    /// Whether to return the change without making it; false by default.
     #[serde(default)]
     dry_run: bool,
 }
@@ -38,7 +38,7 @@ pub(in crate::methods) struct AddRules {
 pub(in crate::methods) struct RemoveRules {
     /// The names.
     ids: Vec<String>,
-    /// Whether only to say what would be done; false by default.
+    /// Whether to return the change without making it; false by default.
     #[serde(default)]
     dry_run: bool,
 }
@@ -52,7 +52,7 @@ pub(in crate::methods) struct ImportRules {
     /// How it is written; a rule file in TOML by default.
     #[serde(default)]
     format: ImportFormat,
-    /// Whether only to say what would be done; false by default.
+    /// Whether to return the change without making it; false by default.
     #[serde(default)]
     dry_run: bool,
 }

@@ -27,8 +27,8 @@ pub(in crate::methods) struct Spec {
     #[serde(default)]
     workspace_read_only: bool,
     /// Whether the command works on a view of the workspace: `off` by default; with `hold`, what it changed waits for
-    /// `changes.apply`, with `undoable` it is applied when the command is over, and `changes.undo` takes it back. For an agent, no less
-    /// than its configuration wants.
+    /// `changes.apply`, with `undoable` it is applied when the command is over, and `changes.undo` takes it back. For an agent,
+    /// no less than its configuration wants.
     review: Option<Review>,
     /// Folders more that it may change. They must exist.
     #[serde(default)]
@@ -40,8 +40,8 @@ pub(in crate::methods) struct Spec {
     cwd: Option<PathBuf>,
     /// A folder for output that is too long to hand over.
     temp_dir: Option<PathBuf>,
-    /// What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`; others are taken by the names
-    /// that `stockade backends` lists.
+    /// What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`; others are taken by the
+    /// names that `stockade backends` lists.
     backend: Option<String>,
     /// What a backend is told besides, in its own words.
     #[serde(default)]
@@ -81,9 +81,9 @@ struct Reach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum NetworkMode {
-    /// Whatever this machine reaches.
+    /// Every host that this machine reaches.
     Open,
-    /// One socket, behind which somebody decides.
+    /// One socket, behind which a proxy decides.
     BrokerOnly,
     /// Itself, over its own loopback.
     None,
@@ -102,7 +102,7 @@ enum Mode {
     ReadOnly,
 }
 
-/// Whether a command works on a view of the workspace, and what becomes of that.
+/// Whether a command works on an overlay of the workspace, and what happens to its changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "ReviewMode")]
 #[serde(rename_all = "kebab-case")]
@@ -111,7 +111,7 @@ enum Review {
     Off,
     /// What it changed is applied when it is over, and can be undone.
     Undoable,
-    /// What it changed waits until somebody applies it.
+    /// Its changes wait for `changes.apply` or `changes.discard`.
     Hold,
 }
 
@@ -171,7 +171,7 @@ struct Bounds {
     /// Processes and threads at the same time.
     processes: Option<u64>,
     file_size_bytes: Option<u64>,
-    /// By how much the file systems may grow that it may write to, whoever writes to them meanwhile.
+    /// Maximum growth of the file systems that it may write to, including what other programs write meanwhile.
     disk_bytes: Option<u64>,
     /// By how many files and folders they may grow, likewise.
     disk_files: Option<u64>,
