@@ -9,19 +9,20 @@
 
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "redact")]
+mod file_text;
 mod literals;
-#[cfg(feature = "redact")]
 mod names;
 #[cfg(feature = "redact")]
 mod redact;
-#[cfg(feature = "redact")]
 mod shapes;
 #[cfg(feature = "redact")]
 mod values;
 
+pub use file_text::contains_secret;
+pub use names::{Sensitivity, sensitivity};
 #[cfg(feature = "redact")]
 pub use redact::Redactor;
+pub use shapes::token_prefix;
 
 /// The README's example is run as a test.
 #[cfg(all(doctest, feature = "redact"))]

@@ -1,15 +1,15 @@
-//! Which names say that the value beside them is secret.
+//! Names of variables, options, headers and keys whose value is a secret.
 
-/// What a name says of the value beside it.
+/// How likely the value of a name is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Naming {
-    /// The value is no secret, as far as the name tells.
+pub enum Sensitivity {
+    /// The name is not that of a secret.
     Ordinary,
-    /// It may be secret: it is if it looks like it.
+    /// The value is a secret if it looks like one: `session`, `key`.
     Perhaps,
-    /// It is secret, or the name of a file that holds a secret.
+    /// The value is a secret, or the path of a file with one: `TOKEN`, `apiKey`.
     Secret,
-    /// It is secret, whatever it looks like.
+    /// The value is a password, whatever it looks like: `DB_PASS`.
     Password,
 }
 
@@ -37,22 +37,22 @@ const SECRETS: &[&str] = &[
 ];
 
 /// Ends of words that are written together: `PGPASSWORD`, `accesstoken`.
-const JOINED: &[(&str, Naming)] = &[
-    ("password", Naming::Password),
-    ("passwd", Naming::Password),
-    ("passphrase", Naming::Password),
-    ("storepass", Naming::Password),
-    ("keypass", Naming::Password),
-    ("sshpass", Naming::Password),
-    ("secret", Naming::Secret),
-    ("token", Naming::Secret),
-    ("apikey", Naming::Secret),
-    ("authkey", Naming::Secret),
-    ("secretkey", Naming::Secret),
-    ("accesskey", Naming::Secret),
-    ("privatekey", Naming::Secret),
-    ("sharedkey", Naming::Secret),
-    ("accountkey", Naming::Secret),
+pub(crate) const JOINED: &[(&str, Sensitivity)] = &[
+    ("password", Sensitivity::Password),
+    ("passwd", Sensitivity::Password),
+    ("passphrase", Sensitivity::Password),
+    ("storepass", Sensitivity::Password),
+    ("keypass", Sensitivity::Password),
+    ("sshpass", Sensitivity::Password),
+    ("secret", Sensitivity::Secret),
+    ("token", Sensitivity::Secret),
+    ("apikey", Sensitivity::Secret),
+    ("authkey", Sensitivity::Secret),
+    ("secretkey", Sensitivity::Secret),
+    ("accesskey", Sensitivity::Secret),
+    ("privatekey", Sensitivity::Secret),
+    ("sharedkey", Sensitivity::Secret),
+    ("accountkey", Sensitivity::Secret),
 ];
 
 /// What stands before `key` where the key is secret.
@@ -249,6 +249,7 @@ const ABOUT: &[&str] = &[
 ];
 
 /// Words at the start of an option that has no value: `--with-token`, `--no-password`.
+#[cfg(feature = "redact")]
 const SWITCHES: &[&str] = &[
     "allow",
     "ask",
@@ -283,53 +284,58 @@ const SWITCHES: &[&str] = &[
 /// The most bytes of a name; a longer one is no name that people give.
 pub(crate) const MAX_NAME_BYTES: usize = 80;
 
-/// Returns what a name says of its value.
-pub(crate) fn naming(name: &str) -> Naming {
+/// Returns how likely the value of a name is a secret. `dbPassword`, `DB_PASSWORD` and `db.password` are one name. Takes linear time.
+#[must_use]
+pub fn sensitivity(name: &str) -> Sensitivity {
     let words = words(name);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let Some((last, before)) = words.split_last() else { return Naming::Ordinary };
+    let Some((last, before)) = words.split_last() else { return Sensitivity::Ordinary };
     let is_named = of_words(last, before);
-    if is_named > Naming::Ordinary {
+    if is_named > Sensitivity::Ordinary {
         return is_named;
     }
     // The `secret_id` of a role is a secret; that of a store is the name of one.
     if *last == "id" && before.last() == Some(&"secret") {
-        return Naming::Perhaps;
+        return Sensitivity::Perhaps;
     }
     if ABOUT.contains(last) {
-        return Naming::Ordinary;
+        return Sensitivity::Ordinary;
     }
     let suffixed = words.iter().rev().skip_while(|word| is_suffix(word)).count();
     match words.get(..suffixed).and_then(<[&str]>::split_last) {
         Some((last, before)) if suffixed < words.len() => of_words(last, before),
         // A password that has something else behind it may be one, as in `password_of_bob`.
-        _ if before.iter().any(|word| PASSWORDS.contains(word) || SECRETS.contains(word)) => Naming::Perhaps,
-        _ => Naming::Ordinary,
+        _ if before.iter().any(|word| PASSWORDS.contains(word) || SECRETS.contains(word)) => {
+            Sensitivity::Perhaps
+        }
+        _ => Sensitivity::Ordinary,
     }
 }
 
 /// Whether an option of this name has no value, whatever else it says.
+#[cfg(feature = "redact")]
 pub(crate) fn is_switch(name: &str) -> bool {
     words(name).first().is_some_and(|first| SWITCHES.contains(&first.as_str()))
 }
 
 /// Whether a word is one of a table, and not several that are written together.
+#[cfg(feature = "redact")]
 pub(crate) fn is_exact(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let joined = JOINED.iter().any(|(word, _)| *word == name);
     joined || PASSWORDS.contains(&name.as_str()) || SECRETS.contains(&name.as_str())
 }
 
-fn of_words(last: &str, before: &[&str]) -> Naming {
+fn of_words(last: &str, before: &[&str]) -> Sensitivity {
     // Where a command works, unless it is one of several settings.
     if before.is_empty() && ["pwd", "oldpwd"].contains(&last) {
-        return Naming::Perhaps;
+        return Sensitivity::Perhaps;
     }
     if last == "token" && before.last().is_some_and(|of| TOKENS_OF.contains(of)) {
-        return Naming::Ordinary;
+        return Sensitivity::Ordinary;
     }
     if PASSWORDS.contains(&last) {
-        return Naming::Password;
+        return Sensitivity::Password;
     }
     let joined = JOINED.iter().find(|(end, _)| last.ends_with(end)).map(|row| row.1);
     if let Some(joined) = joined {
@@ -337,9 +343,9 @@ fn of_words(last: &str, before: &[&str]) -> Naming {
     }
     let is_key = last == "key" && before.last().is_some_and(|of| KEYS_OF.contains(of));
     match () {
-        () if is_key || SECRETS.contains(&last) => Naming::Secret,
-        () if PERHAPS.contains(&last) => Naming::Perhaps,
-        () => Naming::Ordinary,
+        () if is_key || SECRETS.contains(&last) => Sensitivity::Secret,
+        () if PERHAPS.contains(&last) => Sensitivity::Perhaps,
+        () => Sensitivity::Ordinary,
     }
 }
 
@@ -372,13 +378,15 @@ fn without_number(word: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Naming, is_switch, naming};
+    #[cfg(feature = "redact")]
+    use super::is_switch;
+    use super::{Sensitivity, sensitivity};
 
     #[test]
     fn names() {
-        let rows: [(Naming, &[&str]); 4] = [
+        let rows: [(Sensitivity, &[&str]); 4] = [
             (
-                Naming::Password,
+                Sensitivity::Password,
                 &[
                     "password",
                     "DB_PASS",
@@ -395,7 +403,7 @@ mod tests {
                 ],
             ),
             (
-                Naming::Secret,
+                Sensitivity::Secret,
                 &[
                     "TOKEN",
                     "GITHUB_TOKEN",
@@ -416,7 +424,7 @@ mod tests {
                 ],
             ),
             (
-                Naming::Perhaps,
+                Sensitivity::Perhaps,
                 &[
                     "sig",
                     "PWD",
@@ -429,7 +437,7 @@ mod tests {
                 ],
             ),
             (
-                Naming::Ordinary,
+                Sensitivity::Ordinary,
                 &[
                     "TOKEN_FILE",
                     "password-stdin",
@@ -453,11 +461,12 @@ mod tests {
         ];
         for (expected, names) in rows {
             for name in names {
-                assert_eq!(naming(name), expected, "{name}");
+                assert_eq!(sensitivity(name), expected, "{name}");
             }
         }
     }
 
+    #[cfg(feature = "redact")]
     #[test]
     fn switches() {
         for (name, expected) in

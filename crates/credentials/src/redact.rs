@@ -20,7 +20,7 @@ mod words;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::names::{Naming, naming};
+use crate::names::{Sensitivity, sensitivity};
 use crate::shapes;
 use known::Known;
 
@@ -62,7 +62,7 @@ impl Redactor {
         let is_ordinary = |name: &str| ORDINARY.contains(&name) || name.starts_with("LC_");
         let variables = variables.into_iter().filter(|(name, _)| !is_ordinary(name));
         let (secret, other): (Vec<_>, Vec<_>) =
-            variables.partition(|(name, _)| naming(name) >= Naming::Secret);
+            variables.partition(|(name, _)| sensitivity(name) >= Sensitivity::Secret);
         let (mut known, mut values) = (self.known, self.values);
         known.add_words(secret.iter().map(|(_, value)| (*value).to_owned()));
         values.add(other.into_iter().map(|(_, value)| value.to_owned()));

@@ -1,4 +1,4 @@
-//! Secrets that begin as their maker has them begin.
+//! Shapes of tokens: the prefix that an issuer gives them, their alphabet and their minimum length.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -161,6 +161,46 @@ const ROWS: &[Row] = {
     ]
 };
 
+/// Starts that identify an issuer by themselves: some of the table, longer ones, and what several have in common. The others begin ordinary words too, and count only with a body that looks random.
+const DISTINCT: &[&str] = &[
+    "github_pat_",
+    "sk-ant-api03-",
+    "sk-ant-oat01-",
+    "sk-ant-",
+    "sk-proj-",
+    "sk-svcacct-",
+    "sk-or-v1-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "rk_test_",
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "glpat-",
+    "npm_",
+    "pypi-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xapp-",
+    "hf_",
+    "gsk_",
+    "AIza",
+    "ya29.",
+    "dop_v1_",
+    "shpat_",
+    "lin_api_",
+    "SG.",
+    "hvs.",
+    "pat-",
+    "AKIA",
+    "ASIA",
+];
+
 /// All starts, and which row each belongs to.
 static STARTS: LazyLock<(Literals, Vec<&'static Row>)> = LazyLock::new(|| {
     let starts = || ROWS.iter().flat_map(|row| row.starts.iter().map(move |start| (*start, row)));
@@ -170,6 +210,20 @@ static STARTS: LazyLock<(Literals, Vec<&'static Row>)> = LazyLock::new(|| {
 
 /// How much of what stands behind a start is looked at, to tell it from words.
 const LOOKED_AT: usize = 256;
+
+/// Returns the start of a token that identifies its issuer by itself: `ghp_` of a token of GitHub. The longest one, or an empty text.
+#[must_use]
+pub fn token_prefix(text: &str) -> &'static str {
+    let starts = DISTINCT.iter().copied().filter(|start| text.starts_with(start));
+    starts.max_by_key(|start| start.len()).unwrap_or_default()
+}
+
+/// Returns whether a token with a distinct start is in a text.
+pub(crate) fn has_distinct_token(text: &str) -> bool {
+    let mut found = Vec::new();
+    find(text, &mut found);
+    found.into_iter().any(|token| text.get(token).is_some_and(|token| !token_prefix(token).is_empty()))
+}
 
 /// Finds what begins as a secret does and looks like one.
 pub(crate) fn find(text: &str, found: &mut Vec<Range<usize>>) {
@@ -213,6 +267,21 @@ mod tests {
         let mut found = Vec::new();
         find(text, &mut found);
         found.into_iter().filter_map(|range| text.get(range)).collect()
+    }
+
+    #[test]
+    fn distinct_starts_are_in_the_table() {
+        for start in DISTINCT {
+            let issuers = ROWS.iter().flat_map(|row| row.starts);
+            assert!(
+                issuers.into_iter().any(|known| known.starts_with(start) || start.starts_with(known)),
+                "{start}"
+            );
+            assert_eq!(token_prefix(&format!("{start}4KqW")), *start);
+        }
+        for text in ["", "x-ghp_4KqW", "test_x", "s.x"] {
+            assert_eq!(token_prefix(text), "");
+        }
     }
 
     #[test]

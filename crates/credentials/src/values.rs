@@ -1,6 +1,6 @@
 //! What can be a secret, by its look.
 
-use crate::names::Naming;
+use crate::names::Sensitivity;
 
 /// Values that say that there is no secret, or where it is.
 const NO_SECRETS: &[&str] = &[
@@ -62,17 +62,17 @@ const FILES: &[&str] = &[
 ];
 
 /// Whether a value beside such a name is a secret. What a shell would replace is none: `$TOKEN` says where it is.
-pub(crate) fn is_secret(naming: Naming, value: &str) -> bool {
+pub(crate) fn is_secret(sensitivity: Sensitivity, value: &str) -> bool {
     let value = value.trim();
     if value.is_empty() || is_reference(value) || NO_SECRETS.contains(&value.to_ascii_lowercase().as_str()) {
         return false;
     }
-    match naming {
-        Naming::Ordinary => false,
-        Naming::Perhaps => looks_secret(value),
-        Naming::Secret => !is_path(value),
+    match sensitivity {
+        Sensitivity::Ordinary => false,
+        Sensitivity::Perhaps => looks_secret(value),
+        Sensitivity::Secret => !is_path(value),
         // A list of passwords, and none itself.
-        Naming::Password => {
+        Sensitivity::Password => {
             !(value.contains('/') && is_path(value) && FILES.iter().any(|end| value.ends_with(end)))
         }
     }
@@ -136,23 +136,23 @@ mod tests {
     #[test]
     fn secrets_and_what_only_says_where_they_are() {
         for value in ["hunter2", "two words", "/Ab9+x/Qz81LmNo24Pq", "0123", "pässword", "$'x'"] {
-            assert!(is_secret(Naming::Password, value), "{value}");
+            assert!(is_secret(Sensitivity::Password, value), "{value}");
         }
         for value in
             ["$TOKEN", "${X}", "$(cat x)", "<token>", "{{token}}", "true", "", "***", "xxxx", "@file", "%PW%"]
         {
-            assert!(!is_secret(Naming::Password, value), "{value}");
+            assert!(!is_secret(Sensitivity::Password, value), "{value}");
         }
         for value in ["./token.txt", "/run/secrets/token", "~/.key", "creds.json", "path/to/key"] {
-            assert!(!is_secret(Naming::Secret, value), "{value}");
+            assert!(!is_secret(Sensitivity::Secret, value), "{value}");
         }
         for value in ["a1b2c3d4e5", "s3cr3t-v4lue-x9"] {
-            assert!(is_secret(Naming::Perhaps, value), "{value}");
+            assert!(is_secret(Sensitivity::Perhaps, value), "{value}");
         }
         for value in
             ["value", "utf-8", "1.2.3.4", "2026-11-25", "col2", "web-server-01", "https://x1.example"]
         {
-            assert!(!is_secret(Naming::Perhaps, value), "{value}");
+            assert!(!is_secret(Sensitivity::Perhaps, value), "{value}");
         }
     }
 

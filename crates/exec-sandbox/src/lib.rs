@@ -85,7 +85,6 @@ pub mod run;
 pub mod seatbelt;
 pub mod seccomp;
 #[cfg(target_os = "linux")]
-mod secret_text;
 mod spec;
 #[cfg(target_os = "linux")]
 mod state;

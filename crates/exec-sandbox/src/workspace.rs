@@ -19,12 +19,12 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
+use stockade_credentials::contains_secret;
 use stockade_names::{Name, fits, fold};
 
 use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watched};
 use crate::known_links::KnownLinks;
 use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repository};
-use crate::secret_text::{MAX_TEXT, holds_secret};
 use entry::{At, at, list_below, read_below};
 use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
@@ -38,6 +38,9 @@ const REPORTED_DEPTH: usize = 4;
 /// How many files are watched, and how many entries with protected names are remembered.
 pub(crate) const MAX_WATCHED: usize = 20_000;
 const MAX_REMEMBERED: usize = 100_000;
+
+/// The longest file that is searched for secrets; a longer one counts as one with a secret.
+const MAX_TEXT: usize = 1 << 20;
 
 /// How many files are named in which secrets stand.
 const MAX_EXPOSED: usize = 100;
@@ -257,7 +260,7 @@ fn is_of_files(name: &Name) -> bool {
 fn holds_secret_below(here: &Here<'_>, below: &Path) -> bool {
     let Some(At::There(found)) = at(here.folder, below) else { return false };
     let is_file = found.kind == Entry::File;
-    is_file && read_below(here.folder, below, MAX_TEXT).is_none_or(|text| holds_secret(&text))
+    is_file && read_below(here.folder, below, MAX_TEXT).is_none_or(|text| contains_secret(&text))
 }
 
 /// Whether git takes a folder with these names for a repository. Links count: they need not lead anywhere.

@@ -10,7 +10,7 @@ use super::options::{POSITIONS, READERS, ROWS};
 use super::settings::value;
 use super::words;
 use crate::literals::{Case, Literals};
-use crate::names::naming;
+use crate::names::sensitivity;
 use crate::values::is_secret;
 
 /// What stands in a command that may have a secret among its words: a program of the tables, or a word of which names of
@@ -200,7 +200,7 @@ fn known<'a>(word: &'a Arg<'_>) -> &'a str {
 
 fn assigned(text: &str, assignment: &Assignment<'_>, found: &mut Vec<Range<usize>>) {
     let value = known(&assignment.value);
-    if is_secret(naming(&assignment.name), value) {
+    if is_secret(sensitivity(&assignment.name), value) {
         let value = [assignment.name.as_ref(), value];
         add(text, assignment.span, &value, &[(1, 0..value[1].len())], found);
     } else if words::is_printer(&assignment.name) {

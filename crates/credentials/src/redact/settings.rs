@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use crate::literals::{Case, Literals};
-use crate::names::{MAX_NAME_BYTES, Naming, naming};
+use crate::names::{MAX_NAME_BYTES, Sensitivity, sensitivity};
 use crate::values::is_secret;
 
 /// Every name of a secret holds one of these.
@@ -71,13 +71,14 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
         behind = name.end;
         quotes.read_to(text, name.start);
         let said = said(text, &name);
-        let Some((joint, start)) = (said > Naming::Ordinary).then(|| joint(text, &name, quotes)).flatten()
+        let Some((joint, start)) =
+            (said > Sensitivity::Ordinary).then(|| joint(text, &name, quotes)).flatten()
         else {
             continue;
         };
         let range = value(text, start);
         let value = text.get(range.clone()).unwrap_or_default();
-        let said = if joint == Joint::Doubtful { Naming::Perhaps } else { said };
+        let said = if joint == Joint::Doubtful { Sensitivity::Perhaps } else { said };
         // Nobody writes such a long word; what it is need not be known, and it is not looked at again.
         let is_long = value.len() > LONG;
         if is_long || (is_secret(said, value) && !is_code(value, start == range.start, joint, said)) {
@@ -91,24 +92,26 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
 const LONG: usize = 512;
 
 /// Returns what a name says where it stands: in addresses and lists of settings, shorter names are those of secrets.
-fn said(text: &str, name: &Range<usize>) -> Naming {
+fn said(text: &str, name: &Range<usize>) -> Sensitivity {
     let word = text.get(name.clone()).unwrap_or_default();
     let is_listed = text.get(..name.start).is_some_and(|before| before.ends_with([';', '&', '?']));
     match word.to_ascii_lowercase().as_str() {
-        "pwd" if is_listed => Naming::Password,
-        "code" if is_listed => Naming::Perhaps,
-        _ => naming(word),
+        "pwd" if is_listed => Sensitivity::Password,
+        "code" if is_listed => Sensitivity::Perhaps,
+        _ => sensitivity(word),
     }
 }
 
 /// Whether a value without quotes is a name or a call in a program's text.
-fn is_code(value: &str, is_bare: bool, joint: Joint, said: Naming) -> bool {
+fn is_code(value: &str, is_bare: bool, joint: Joint, said: Sensitivity) -> bool {
     let in_name = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.');
     let called = value.split('(').next().filter(|called| called.len() < value.len() && !called.is_empty());
     let is_call = called.is_some_and(|called| called.chars().all(|c| in_name(c) || c.is_ascii_digit()));
     let is_name = joint == Joint::Spaced
         && value.chars().all(in_name)
-        && (said < Naming::Password || naming(value) > Naming::Ordinary || value.contains('.'));
+        && (said < Sensitivity::Password
+            || sensitivity(value) > Sensitivity::Ordinary
+            || value.contains('.'));
     is_bare && (is_call || is_name)
 }
 

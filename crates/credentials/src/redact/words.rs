@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::options::{OTHERWISE, POSITIONS, PRINTERS, Part, READERS, ROWS, Row, SETTERS, Shape};
-use crate::names::{Naming, is_exact, is_switch, naming};
+use crate::names::{Sensitivity, is_exact, is_switch, sensitivity};
 use crate::values::{is_reference, is_secret, looks_secret};
 
 /// A secret among the words of a command: the place of its word, and the bytes of the word that are secret.
@@ -116,7 +116,7 @@ fn push(part: Part, place: usize, word: &str, from: usize, found: &mut Vec<Found
         Part::Cookies => value.contains('=').then_some(from..end),
         Part::Header => value.split_once(':').and_then(|(name, value)| {
             let value = value.trim_start();
-            is_secret(naming(name), value).then_some(end - value.len()..end)
+            is_secret(sensitivity(name), value).then_some(end - value.len()..end)
         }),
     };
     let is_value = |range: &Range<usize>| {
@@ -157,18 +157,18 @@ fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
         let is_one =
             word.starts_with("--") || !is_option || is_exact(option) || option.contains(['-', '_', '.']);
         let name = if is_setting { option.rsplit('/').next().unwrap_or(option) } else { option };
-        let said = if is_one { naming(name) } else { Naming::Ordinary };
+        let said = if is_one { sensitivity(name) } else { Sensitivity::Ordinary };
         if word.contains('=')
             || is_otherwise(program, word)
             || !(is_option || is_setting)
-            || said < Naming::Perhaps
+            || said < Sensitivity::Perhaps
         {
             continue;
         }
         let next = words.get(place + 1).copied().unwrap_or_default();
         if !next.starts_with("--")
             && is_secret(said, next)
-            && !(next.starts_with('-') && said < Naming::Password)
+            && !(next.starts_with('-') && said < Sensitivity::Password)
         {
             found.push((place + 1, 0..next.len()));
         }
@@ -220,7 +220,7 @@ fn assigned(place: usize, word: &str, found: &mut Vec<Found>) {
         if is_last
             && !is_call(value)
             && !value.contains(['&', '\n'])
-            && is_secret(naming(name), value.trim_matches(['"', '\'']))
+            && is_secret(sensitivity(name), value.trim_matches(['"', '\'']))
         {
             found.push((place, at + 1..at + 1 + value.len()));
         }

@@ -1,46 +1,35 @@
-//! Whether a secret stands in a text: a private key, a password in an address, or something that is called a token and has a
-//! value. What stands for a value from elsewhere (`${NPM_TOKEN}`) is none.
+//! Detection of secrets in the text of a file: a private key, a password in a URL, a token by its shape, or a value with the name of a
+//! secret. A reference to a value elsewhere (`${NPM_TOKEN}`) is not a secret.
 
-/// Longest file that is read; nobody says of a longer one that there is no secret in it.
-pub(crate) const MAX_TEXT: usize = 1 << 20;
+use crate::names::JOINED;
+use crate::shapes;
 
-/// What values are called that are secrets, in small letters.
-const NOUNS: &[&str] = &[
-    "token",
-    "secret",
-    "passwd",
-    "password",
-    "passphrase",
-    "apikey",
-    "api_key",
-    "api-key",
-    "access_key",
-    "accesskey",
-    "private_key",
-    "privatekey",
-    "_auth",
-    "authident",
-    "authorization",
-];
+/// Names of secrets, in lower case, besides those of [`JOINED`].
+const NOUNS: &[&str] =
+    &["api_key", "api-key", "access_key", "private_key", "_auth", "authident", "authorization"];
 
-/// What a name ends with that says where a secret is, or what kind of one.
+/// Ends of names whose value is about a secret: where it is, or its kind.
 const ABOUT: &[&str] =
     &["file", "path", "name", "id", "type", "url", "uri", "env", "command", "helper", "ttl"];
 
-/// How values begin that are no values yet: variables, templates, what is encrypted.
-const STANDS_FOR: &[&str] = &["$", "{", "<", "%", "*", "(", "[", "@", "enc[", "!"];
+/// Starts of placeholders: variables, templates, encrypted values.
+const PLACEHOLDERS: &[&str] = &["$", "{", "<", "%", "*", "(", "[", "@", "enc[", "!"];
 
-/// Words that stand in the place of a value.
+/// Placeholders that are words.
 const NO_VALUES: &[&str] = &["false", "string", "required", "optional", "undefined", "change-me", "changeme"];
 
-/// The shortest value that is taken for a secret, and the longest end of a name that is looked at.
+/// The length of the shortest value that counts as a secret, and of the longest end of a name that is read.
 const MIN_VALUE: usize = 6;
 const MAX_END: usize = 64;
 
-/// Whether a secret stands in a text.
-pub(crate) fn holds_secret(text: &[u8]) -> bool {
+/// Returns whether the text of a file contains a secret. Takes linear time.
+#[must_use]
+pub fn contains_secret(text: &[u8]) -> bool {
     let small = text.to_ascii_lowercase();
-    has_private_key(&small) || has_password_in_an_address(&small) || has_named_value(text, &small)
+    has_private_key(&small)
+        || has_password_in_an_address(&small)
+        || has_named_value(text, &small)
+        || shapes::has_distinct_token(&String::from_utf8_lossy(text))
 }
 
 fn has_private_key(small: &[u8]) -> bool {
@@ -55,7 +44,7 @@ fn has_private_key(small: &[u8]) -> bool {
 
 /// `https://user:password@host`, and `https://token@host`.
 fn has_password_in_an_address(small: &[u8]) -> bool {
-    /// No name of a user is so long.
+    /// User names are shorter.
     const TOKEN: usize = 20;
     positions(small, b"://").any(|at| {
         let rest = small.get(at + 3..).unwrap_or_default();
@@ -70,7 +59,7 @@ fn has_password_in_an_address(small: &[u8]) -> bool {
 }
 
 fn has_named_value(text: &[u8], small: &[u8]) -> bool {
-    NOUNS.iter().any(|noun| {
+    NOUNS.iter().copied().chain(JOINED.iter().map(|row| row.0)).any(|noun| {
         positions(small, noun.as_bytes()).any(|at| {
             let end = at + noun.len();
             // `tokenizer` is another word, and `tokenProd` is not.
@@ -106,11 +95,11 @@ fn is_of_a_name(byte: u8) -> bool {
 
 fn is_value(value: &[u8], at_least: usize) -> bool {
     value.len() >= at_least
-        && !STANDS_FOR.iter().any(|begin| value.starts_with(begin.as_bytes()))
+        && !PLACEHOLDERS.iter().any(|begin| value.starts_with(begin.as_bytes()))
         && !NO_VALUES.iter().any(|word| value == word.as_bytes())
 }
 
-/// Without blanks and these at the beginning; a line ends here, or the value of the next name would be taken for this one's.
+/// Strips blanks and these bytes from the start, but no line end: the value of the next name is not this one's.
 fn trim<'t>(text: &'t [u8], also: &[u8]) -> &'t [u8] {
     let length = text.iter().take_while(|byte| b" \t".contains(byte) || also.contains(byte)).count();
     text.get(length..).unwrap_or_default()
@@ -125,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_and_what_stands_for_them() {
+    fn secrets_and_placeholders() {
         for text in [
             "-----BEGIN RSA PRIVATE KEY-----\nMIIE",
             "x\n-----BEGIN ENCRYPTED PRIVATE KEY-----",
@@ -145,8 +134,11 @@ mod tests {
             "DB_PASSWORD_PROD=hunter22",
             "apiKeyProd: abcdef12",
             "passwords: abcdef12",
+            "DefaultEndpointsProtocol=https;AccountKey=4KqW9ZxT2mLb7RcV1nYd==",
+            "- glpat-4KqW9ZxT2mLb7RcV1nYd",
+            "see ghp_4KqW9ZxT2mLb7RcV1nYd8HsG3fJp6QaE5uOi",
         ] {
-            assert!(holds_secret(text.as_bytes()), "{text}");
+            assert!(contains_secret(text.as_bytes()), "{text}");
         }
         for text in [
             "",
@@ -164,15 +156,17 @@ mod tests {
             "token:\nother: abcdefgh",
             "secret = {\n",
             "password = var",
+            "ghp_ begins tokens of GitHub, sk- those of OpenAI",
+            "var a = s.someVeryLongPropertyName2;",
         ] {
-            assert!(!holds_secret(text.as_bytes()), "{text}");
+            assert!(!contains_secret(text.as_bytes()), "{text}");
         }
     }
 
-    /// As many names as there may be, each looked at once.
     #[test]
-    fn a_text_of_nothing_but_names_is_read() {
-        assert!(!holds_secret(&b"token".repeat(MAX_TEXT / 5)));
-        assert!(!holds_secret(&b"://".repeat(MAX_TEXT / 3)));
+    fn a_text_of_names_alone_takes_linear_time() {
+        const MAX_TEXT: usize = 1 << 20;
+        assert!(!contains_secret(&b"token".repeat(MAX_TEXT / 5)));
+        assert!(!contains_secret(&b"://".repeat(MAX_TEXT / 3)));
     }
 }
