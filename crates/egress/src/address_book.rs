@@ -1,6 +1,6 @@
-//! Which address stands for which name in a sandbox: one for each, handed out when the name is first asked for.
+//! Virtual addresses in a sandbox: one for each host name, assigned when the name is first looked up.
 //!
-//! They are addresses that no network routes (RFC 2544), so what connects to one can only have got it here.
+//! They are addresses that no network routes (RFC 2544), so a connection to one can only come from a lookup in this sandbox.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -19,7 +19,7 @@ pub(super) struct AddressBook {
 }
 
 impl AddressBook {
-    /// Returns the address of a name; nothing when so many have one that there is none left.
+    /// Returns the address of a name, or `None` when all addresses are assigned.
     pub(super) fn address_of(&mut self, name: &str) -> Option<Ipv4Addr> {
         if let Some(number) = self.numbers.get(name) {
             return Some(address(*number));
@@ -43,7 +43,7 @@ impl AddressBook {
     }
 }
 
-/// The first of all belongs to nobody.
+/// The first address of the block is never assigned.
 fn address(number: u32) -> Ipv4Addr {
     Ipv4Addr::from(u32::from(ALL.0) + number + 1)
 }

@@ -6,9 +6,9 @@
 //! made, the name is looked up here, once, every address that comes of it is judged, and one of those is connected to. Each
 //! connection is put on record before that, and one that is refused is told what, by which rule, and what would allow it.
 //!
-//! What goes through is bound to the host that it was let through to: TLS has to ask for that name, a plain request is written
-//! anew with it. What goes through over TLS is looked into where the list speaks of requests, or says `inspect`: there, each
-//! request is judged as a plain one is. Nobody looks into the rest: whoever may talk to such a host may tell it anything.
+//! A connection is bound to the host that it was allowed for: TLS has to ask for that name, and a plain request is rewritten
+//! with it. TLS is inspected where the list has rules about requests, or has `inspect`: there, each request is judged as a plain
+//! one is. Other connections are not inspected: a command that may talk to such a host may send it anything.
 #![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
 
 mod accept;
@@ -77,10 +77,10 @@ const DESCRIPTORS: u64 = 12;
 /// The bounds of a broker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokerOptions {
-    /// Connections at a time: [`DEFAULT_CONNECTIONS`]. More of them wait until one is closed; those that have not said for a while what
-    /// they want go when others wait.
+    /// Connections at a time: [`DEFAULT_CONNECTIONS`]. More of them wait until one is closed; those that have not said for a
+    /// while what they want go when others wait.
     pub connections: usize,
-    /// Requests in all; what comes after them is refused. By default there is no such bound.
+    /// Limit of requests in all; further requests are refused. Unlimited by default.
     pub requests: Option<u64>,
     /// How long a request may take to come, and an address to answer.
     pub patience: Duration,
@@ -92,7 +92,7 @@ pub struct BrokerOptions {
     /// Files of certificates of authorities that hosts may be certified by, beside those of this machine. They count where it is
     /// looked into TLS, and are trusted within as well.
     pub extra_roots: Vec<PathBuf>,
-    /// What the list of hosts is called where somebody could change it.
+    /// Name of the host list in error messages, so that a user knows which setting to change.
     pub list_name: String,
 }
 
@@ -143,7 +143,7 @@ impl Broker {
         Self::with(hosts, options, rewrite, Box::new(witness), Box::new(look_up))
     }
 
-    /// As [`Broker::start`], and puts secrets into requests for a command that has what stands for them.
+    /// As [`Broker::start`], and replaces placeholders in the requests of a command by secrets.
     ///
     /// # Errors
     /// As there.
@@ -224,7 +224,7 @@ impl fmt::Debug for BrokerHandle {
 impl Drop for Broker {
     fn drop(&mut self) {
         if let Some(inspector) = &self.shared.inspector {
-            // Whatever plan still names them, nobody is to be trusted any more.
+            // A plan may still name the certificate files after the broker has ended, and must not trust them.
             inspector.trust().remove();
         }
         let mut state = self.shared.lock();
@@ -252,7 +252,7 @@ struct Shared {
     inspector: Option<Arc<Inspector>>,
     witness: Box<Witness>,
     options: BrokerOptions,
-    /// Which address stands for which name within.
+    /// The virtual address of each name within the sandbox.
     book: Mutex<AddressBook>,
     /// What was let through, of what has bounds.
     ledger: Mutex<Ledger>,
@@ -304,7 +304,8 @@ impl Shared {
         (self.witness)(brokered).map(drop).map_err(|why| self.failed(brokered, "unrecorded", why))
     }
 
-    /// Puts a refusal on record, and keeps it for whoever asks why. What cannot be put on record is refused all the same.
+    /// Records a refusal, and keeps it for a command that asks for the reason. A refusal that cannot be recorded is still
+    /// refused.
     fn refused(&self, refused: &Brokered) -> Arc<Refused> {
         self.keep_refused((self.witness)(refused).ok(), refused.clone())
     }
@@ -320,7 +321,7 @@ impl Shared {
         refused
     }
 
-    /// What looks into conversations with a target; nothing where nobody does.
+    /// Returns the inspector of connections to a target, or `None` where connections pass uninspected.
     fn inspector_of(&self, target: &NetTarget, wire: Wire) -> Option<&Arc<Inspector>> {
         let looks_inside = || wire == Wire::Tls && self.check.looks_inside(target);
         self.inspector.as_ref().filter(|inspector| inspector.rewrites(target, wire) || looks_inside())
@@ -328,7 +329,7 @@ impl Shared {
 
     /// Whether anything may go through to a target, whatever it is.
     fn carries_anything(&self, target: &NetTarget) -> bool {
-        // What looks into any plain request does not say what is one here.
+        // The inspector of plain requests does not tell whether a connection carries any, so only that of TLS counts.
         self.check.carries_anything(target) && self.inspector_of(target, Wire::Tls).is_none()
     }
 
@@ -354,7 +355,8 @@ impl Shared {
         Some(Kept { shared: self, number })
     }
 
-    /// Takes room for one more client; nothing if there is none now. Then all make room that have been silent for a while.
+    /// Reserves a slot for one more client, or returns `None` if all are in use; then clients that were silent for a while are
+    /// closed.
     fn room(self: &Arc<Self>) -> Option<Counted> {
         let mut state = self.lock();
         if state.clients >= self.options.connections.max(1) {
@@ -453,7 +455,7 @@ fn spawn(shared: &Arc<Shared>, work: impl FnOnce() + Send + 'static) -> io::Resu
     thread
         .spawn(move || {
             let _counted = counted;
-            // Fails closed: the socket is dropped with the work, and whoever connects is refused.
+            // Fails closed: the socket is dropped with the work, and the client is refused.
             if keep_capabilities(KEPT).is_ok() {
                 work();
             }

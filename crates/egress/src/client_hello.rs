@@ -110,7 +110,7 @@ impl<'b> Reader<'b> {
         Some(u16::from_be_bytes([high, low]))
     }
 
-    /// What stands behind its own length.
+    /// Reads a field that follows its own length.
     fn counted(&mut self) -> Option<Reader<'b>> {
         let length = self.number()?;
         self.take(usize::from(length)).map(Reader)

@@ -6,7 +6,7 @@ use super::holds::{Holds, Part};
 use super::path_glob::PathGlob;
 use super::query_names::QueryNames;
 
-/// What stands behind the host of an entry.
+/// The conditions that follow the host of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Conditions {
     /// The methods that it is about; all, if none is named.
@@ -22,7 +22,7 @@ pub(super) struct Conditions {
 /// How much an entry lets through.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct EntryBounds {
-    /// Requests, or connections where nobody sees requests.
+    /// Limit of requests, or of connections where requests are not seen.
     pub(super) requests: Option<u64>,
     /// So many of them in so long.
     pub(super) rate: Option<(u64, Duration)>,
@@ -159,7 +159,7 @@ impl EntryBounds {
     }
 }
 
-/// Puts a value where there is none yet.
+/// Sets a value that is not set yet.
 fn put<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
     if place.is_some() {
         return None;

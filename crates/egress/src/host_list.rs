@@ -18,20 +18,20 @@ const MAX_PORTS: usize = 128;
 /// The ports of an entry that names none: those of the web.
 const WEB: [u16; 2] = [443, 80];
 
-/// What stands before an entry that keeps hosts out.
+/// The prefix of an entry that excludes hosts.
 const NOT: char = '!';
 
-/// What stands behind a port through which anything may go.
+/// The suffix of a port that any protocol may use.
 const ANYTHING: &str = "/tcp";
 
-/// Hosts that may be talked to: `example.com`, `*.example.com` for all names below it, an address, each perhaps with a
-/// port. Without one, the ports of the web are meant, 443 and 80. What goes through has to be TLS or HTTP that names the same
-/// host, or SSH at port 22, unless `/tcp` stands behind the port. What is in none of the entries may not.
+/// Hosts that may be connected to: `example.com`, `*.example.com` for all names below it, an address, each optionally with a
+/// port. Without one, the ports of the web apply, 443 and 80. A connection has to carry TLS or HTTP that names the same host, or
+/// SSH at port 22, unless `/tcp` follows the port. A host that matches no entry is refused.
 ///
-/// Behind it may stand what is asked of requests, where they are seen, and how much is let through:
-/// `api.example.com GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. What stands behind a `!` is kept
-/// out, whatever other entries say: `!tracker.example.com`. Where an entry asks something of requests, or says `inspect`, what goes
-/// to its host is looked into over TLS as well, and nothing goes there that cannot be.
+/// Conditions on requests and limits may follow, for connections whose requests are seen:
+/// `api.example.com GET|HEAD /v1/** ?page requests=100 rate=10/s upload=1M download=10M for=10m`. An entry that begins with `!`
+/// excludes its hosts, whatever other entries allow: `!tracker.example.com`. Where an entry has conditions on requests, or
+/// `inspect`, TLS connections to its host are inspected as well, and a connection that cannot be inspected is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostList {
     entries: Vec<Entry>,
@@ -52,7 +52,7 @@ struct Entry {
 /// The rule for what no entry of a list lets through, and one more might.
 pub(super) const NOT_LISTED: &str = "not-listed";
 
-/// What a list says of one request, or of one connection in which nobody sees requests.
+/// The verdict of a list on one request, or on one connection whose requests are not seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ruling<'l> {
     /// These entries let it through, as far as they have not let through enough: their numbers, what they are, and how much.
@@ -81,7 +81,7 @@ enum Hosts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReachedEntry<'l> {
     pub(super) written: &'l str,
-    /// Whether anything goes through there, which nobody looks at.
+    /// Whether any protocol is allowed there, uninspected.
     pub(super) carries_anything: bool,
 }
 
@@ -155,7 +155,7 @@ impl HostList {
         entries.find(|entry| entry.holds(target)).map(|entry| entry.written.as_str())
     }
 
-    /// Decides about a request, or about a connection in which nobody sees any.
+    /// Decides about a request, or about a connection whose requests are not seen.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         let mut allowed = Vec::new();
         let mut ambiguous_part = None;
@@ -179,7 +179,7 @@ impl HostList {
                     allowed.push((number, entry.written.as_str(), entry.conditions.bounds));
                 }
                 (false, Some(Holds::Ambiguous(part))) => ambiguous_part = Some(part),
-                // Another entry might let anything through; nobody would see then what this one speaks of.
+                // Another entry might allow any protocol, which would hide the requests that this entry has conditions for.
                 (false, None) => return unseen(),
             }
         }
@@ -306,7 +306,7 @@ fn ambiguous<'l>(part: Part) -> Ruling<'l> {
 
 fn unseen<'l>() -> Ruling<'l> {
     let reason =
-        "the list lets through some requests and not others, and nobody sees here which one it is".to_owned();
+        "the list allows some requests and not others, and this connection hides which one it is".to_owned();
     Ruling::Denied("unseen", reason)
 }
 
@@ -334,7 +334,7 @@ impl Entry {
             None => (written, false),
         };
         if name.contains('*') {
-            let why = "a `*` stands for whole names below one, at the beginning";
+            let why = "a `*` matches whole labels below a domain, at the beginning";
             return Err(wrong(written, why.to_owned(), "write `*.example.com`"));
         }
         let target = NetTarget::parse(name).map_err(|refused| {
@@ -362,7 +362,8 @@ impl Entry {
         if let Hosts::One(Host::Address(IpAddr::V4(four))) = hosts
             && AddressBook::is_one(four)
         {
-            let why = "addresses of `198.18.0.0/15` stand for names within a sandbox".to_owned();
+            let why =
+                "addresses of `198.18.0.0/15` are virtual addresses of names within a sandbox".to_owned();
             return Err(wrong(written, why, "write the name of the host"));
         }
         if hosts == Hosts::One(Host::Name(own_name::NAME.to_owned())) {
@@ -383,7 +384,7 @@ impl Entry {
         }
     }
 
-    /// What an entry says that cannot be meant, and what to write instead.
+    /// Returns a contradiction within an entry, and what to write instead.
     fn contradiction(&self) -> Option<(&'static str, &'static str)> {
         let looks_inside = self.conditions.look_inside();
         if self.denies && (self.carries_anything || self.conditions.bounds != EntryBounds::default()) {
@@ -400,7 +401,7 @@ impl Entry {
         }
         if looks_inside && self.carries_anything {
             return Some((
-                "anything goes through, so nobody sees requests",
+                "any protocol is allowed, so requests are not seen",
                 "leave `/tcp` out, or what is asked of them",
             ));
         }
@@ -568,7 +569,7 @@ mod tests {
     fn an_entry_that_keeps_out_makes_nothing_milder() {
         let without = ["a.example", "*.b.example:8080", "c.example:80 GET /v1/**"];
         let targets = ["a.example:80", "a.example:443", "x.b.example:8080", "c.example:80", "d.example:80"];
-        // What nobody sees has no path.
+        // A request that is not seen has no path.
         let (unseen, x, y) = ("", "/v1/x?q=1", "/v1/y");
         let is_let = |list: &HostList, target: &str, path| {
             let asked = Some(Asked { method: "GET", path }).filter(|asked| asked.path != unseen);
@@ -589,10 +590,7 @@ mod tests {
             {
                 let was_let = is_let(&before, target, path);
                 let is_kept_out = about.split(' ').any(|one| one == target) && kept_out.contains(&path);
-                assert!(
-                    was_let || !is_kept_out,
-                    "a row says what nothing lets through: {more} {target} {path}"
-                );
+                assert!(was_let || !is_kept_out, "a row without any effect: {more} {target} {path}");
                 assert_eq!(is_let(&after, target, path), was_let && !is_kept_out, "{more} {target} {path}");
             }
         }

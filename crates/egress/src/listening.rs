@@ -1,8 +1,8 @@
 //! What a sandbox listens at for a list of hosts, so that programs reach them that know of no proxy.
 //!
-//! Each name of the list has an address there, and so has each address. Nobody inside may listen at a port below 1024, so all
-//! addresses are listened at there at once; at others, a command may have servers of its own, and only those are taken that
-//! the list needs.
+//! Each name of the list has an address there, and so has each address. Processes in the sandbox cannot bind ports below 1024, so
+//! the broker listens there at all addresses at once; above, a command may have servers of its own, and the broker takes only
+//! those ports that the list needs.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -15,7 +15,7 @@ use super::host_list::{HostList, Listened};
 use super::special_domains;
 use super::target::Host;
 
-/// Ports that nobody inside may listen at begin at 1 and end before this one.
+/// The end of the privileged ports, which processes in the sandbox cannot bind; they begin at 1.
 const FIRST_FREE: u16 = 1024;
 
 /// So many addresses of one port are listened at one by one; of more, all are.
@@ -76,7 +76,7 @@ pub(super) fn sockets(list: &HostList, observes: bool, book: &mut AddressBook) -
 /// Under which addresses programs inside look for a host.
 fn own_addresses(host: &Host, book: &mut AddressBook) -> Vec<IpAddr> {
     match host {
-        // Not one of those that lead there by somebody's choice: programs know this one without asking.
+        // `localhost` is not chosen by the owner of a name: programs know its address without a lookup.
         Host::Name(name) if name == "localhost" => {
             vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]
         }

@@ -33,7 +33,7 @@ pub enum NameAnswer {
     Address(Ipv4Addr),
     /// There is such a name, and nothing of the kind that was asked for.
     Nothing,
-    /// There is no such name.
+    /// The name does not exist (NXDOMAIN).
     NoSuchName,
     /// It cannot be said now.
     Failed,
@@ -79,7 +79,7 @@ impl NameQuery {
             _ => None,
         };
         let mut message = self.id.to_vec();
-        // It is an answer, and whoever gives it looks names up.
+        // The response flag, and whether recursion is available.
         message.extend([0x80 | u8::from(self.wants_recursion), 0x80 | code]);
         message.extend([0, 1, 0, u8::from(address.is_some()), 0, 0, 0, 0]);
         message.extend(&self.question);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_told_to_whoever_asks_for_one() {
+    fn an_address_query_is_answered() {
         let query = NameQuery::read(&question("API.Example.com", 1)).unwrap();
         assert_eq!((query.name.as_str(), query.wants_address), ("api.example.com", true));
         let address = Ipv4Addr::new(198, 18, 0, 7);

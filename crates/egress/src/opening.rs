@@ -74,7 +74,7 @@ impl Opening {
             }
             (Self::Ssh, _) if target.port == Some(SSH_PORT) => Ok(()),
             (Self::Ssh, _) => unbound("not-tls", "SSH is let through at port 22 alone".to_owned(), true),
-            // Its head says which host it is for, and is judged when it is read.
+            // Its head names the host, and is judged when it is read.
             (Self::Http, _) => Ok(()),
             (Self::Other(why), _) => unbound("not-tls", (*why).to_owned(), true),
             (Self::Incomplete, _) => unbound("not-tls", "it ended before it was understood".to_owned(), true),

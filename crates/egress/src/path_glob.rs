@@ -9,7 +9,7 @@ const MAX_SEGMENTS: usize = 32;
 /// The longest segment of a pattern.
 const MAX_SEGMENT: usize = 128;
 
-/// A pattern: `*` stands for any part of a segment, `**` alone for any number of segments.
+/// A path pattern: `*` matches any part of a segment, `**` alone any number of segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PathGlob(Vec<Segment>);
 
@@ -40,7 +40,7 @@ impl PathGlob {
         let segments = segments.into_iter().map(|segment| match segment {
             "**" => Ok(Segment::Many),
             _ if segment.contains("**") => {
-                Err(("`**` stands for whole segments".to_owned(), "write `/**` at the end, or one `*`"))
+                Err(("`**` matches whole segments only".to_owned(), "write `/**` at the end, or one `*`"))
             }
             _ => Ok(Segment::One(segment.split('*').map(str::to_owned).collect())),
         });

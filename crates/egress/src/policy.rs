@@ -12,7 +12,7 @@ pub enum NetPolicy {
     None,
     /// The hosts of a list, and of those that are not public only the ones that it names.
     Hosts(HostList),
-    /// Whatever this machine reaches. Nobody looks at what goes through.
+    /// Every host that this machine reaches, without inspection.
     Open,
 }
 
@@ -62,7 +62,7 @@ impl NetPolicy {
             Self::Open => verdict(
                 true,
                 "open",
-                "the network is open, and nobody looks at what goes through".to_owned(),
+                "the network is open, and connections are not inspected".to_owned(),
                 None,
             ),
             Self::Hosts(_) if own_name::is_own(target) => verdict(

@@ -22,7 +22,7 @@ const OPTIONAL: &[&str] = &["h2c", "tls", "http"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProxyRequest {
-    /// A way to a target, through which nobody looks (`CONNECT`).
+    /// A tunnel to a target, whose content is not parsed (`CONNECT`).
     Tunnel(NetTarget),
     /// One plain HTTP request, which names its whole URL.
     Plain {
@@ -114,16 +114,16 @@ impl ProxyRequest {
         let (Some(method), Some(wanted), Some(version @ ("HTTP/1.1" | "HTTP/1.0")), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
-            return Err(bad("its first line is none of HTTP/1"));
+            return Err(bad("its first line is not HTTP/1"));
         };
         if !is_token(method) || wanted.is_empty() || !wanted.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(bad("its first line is none of HTTP/1"));
+            return Err(bad("its first line is not HTTP/1"));
         }
         let headers = Headers(headers);
         let first = FirstLine { method, version };
         match (method, sent_to) {
             ("CONNECT", None) => tunnel(wanted, &headers),
-            ("CONNECT", Some(_)) => Err(bad("a host is no proxy, and connects to nobody")),
+            ("CONNECT", Some(_)) => Err(bad("CONNECT is for proxies, and this host is not one")),
             (_, None) => plain(&first, wanted, &headers),
             (_, Some(target)) => at_host(&first, target, wanted, &headers),
         }
@@ -154,7 +154,7 @@ pub(super) fn are_optional(protocols: &str) -> Result<(), BadRequest> {
     Err(BadRequest { status: 501, rule: "other-protocol", reason, fix })
 }
 
-/// What stands before and behind the target of a request.
+/// The parts of a request line before and after its target.
 struct FirstLine<'h> {
     method: &'h str,
     version: &'h str,

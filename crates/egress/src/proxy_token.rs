@@ -6,8 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 /// The header that says it. It never goes on to a host.
 const HEADER: &str = "proxy-authorization";
 
-/// Returns the token in the head of a request to a proxy: `Proxy-Authorization: Bearer TOKEN`, or the password of `Basic`. Nothing if there
-/// is none, or more than one.
+/// Returns the token in the head of a request to a proxy: `Proxy-Authorization: Bearer TOKEN`, or the password of `Basic`. `None`
+/// without a token, or with several.
 ///
 /// ```
 /// use stockade_egress::proxy_token;
@@ -31,8 +31,9 @@ pub fn proxy_token(head: &[u8]) -> Option<String> {
     pair.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-/// Returns the head of a request that names a path and a `Host`, as clients send it that believe that a socket is the host itself, with
-/// the whole URL in the place of the path, as a proxy is asked. Any other stays as it is: whoever reads it says what is wrong with it.
+/// Returns the head of a request that names a path and a `Host`, as clients send it that believe that a socket is the host
+/// itself, with the whole URL instead of the path, as clients of a proxy send it. Other heads are returned unchanged: the parser
+/// reports what is wrong.
 ///
 /// ```
 /// use stockade_egress::to_whole_url;

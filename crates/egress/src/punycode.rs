@@ -34,7 +34,7 @@ pub(super) fn encode(label: &str) -> Option<String> {
     Some(out)
 }
 
-/// Returns what a label that went over the network stands for; `label` is what follows `xn--`.
+/// Decodes a label as it is sent over the network; `label` is what follows `xn--`.
 pub(super) fn decode(label: &str) -> Option<String> {
     let (plain, rest) = label.rsplit_once('-').unwrap_or(("", label));
     let mut out: Vec<char> = plain.chars().collect();

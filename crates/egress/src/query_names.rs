@@ -25,7 +25,7 @@ impl QueryNames {
         Ok(Self(names.collect::<Result<_, _>>()?))
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the list is empty.
     pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -96,7 +96,7 @@ fn plain(name: &str) -> Option<String> {
 /// What parts a query or its names, begins an escape, or is a blank that some servers leave out.
 const SEPARATORS: &[u8] = b"&=;?#%+ ";
 
-/// What an escape stands for; nothing for one that hides something. Nobody has to escape a letter.
+/// Decodes an escape, or returns `None` for one that could hide something: no client needs to escape a letter.
 fn escaped(high: u8, low: u8) -> Option<u8> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let decoded = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
@@ -133,7 +133,7 @@ mod tests {
             ("?filter%5ba%5d", "/?filter[a]=1", Holds::Yes, Holds::Yes),
             ("?filter[a]", "/?filter[b]=1", Holds::No, Holds::No),
             ("?%c3%a4", "/?%C3%A4=1", Holds::Yes, Holds::Yes),
-            // Values are nobody's concern, unless a server might end them earlier.
+            // Values are not judged, unless a server might end them earlier.
             ("?page", "/?page=%3bx%26q%3D1", Holds::Yes, Holds::Yes),
         ] {
             let names = QueryNames::read(words).unwrap();

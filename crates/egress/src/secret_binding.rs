@@ -18,14 +18,14 @@ const TLS: u16 = 443;
 /// How a binding is written.
 const FORM: &str = "write `NAME=env:VARIABLE@api.example.com in header:Authorization`";
 
-/// A secret of whoever starts commands, and the one host and place that it is for.
+/// A secret of the user who starts commands, and the one host and place that it is for.
 ///
-/// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: what stands within as
-/// `GITHUB_TOKEN` is a value of the same shape and of no use; where it comes in a request to this host, path and place, the broker
-/// puts the secret there. Sources are `env:VARIABLE`, `file:PATH`, `json:PATH#MEMBER.MEMBER`, `cmd:PROGRAM ARGUMENTS` and
-/// `keyring:SERVICE/ACCOUNT`, in which `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`, `body` and `sigv4`;
-/// where none is named, `header:Authorization` and `basic`. With `mentioned`, what stands for it may stand in bodies to this host,
-/// and stays what it is.
+/// `GITHUB_TOKEN=env:GITHUB_TOKEN@api.github.com:443/repos/** in header:Authorization in basic for=10m`: within the sandbox,
+/// `GITHUB_TOKEN` is a placeholder of the same shape and of no use; where it occurs in a request to this host, path and place,
+/// the broker replaces it by the secret. Sources are `env:VARIABLE`, `file:PATH`, `json:PATH#MEMBER.MEMBER`, `cmd:PROGRAM
+/// ARGUMENTS` and `keyring:SERVICE/ACCOUNT`, in which `%40` is an `@`. Places are `header:NAME`, `basic`, `query:NAME`, `path`,
+/// `body` and `sigv4`; `header:Authorization` and `basic` by default. With `mentioned`, the placeholder may occur in bodies to
+/// this host, and is left unchanged there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretBinding {
     pub(super) name: String,
@@ -37,7 +37,7 @@ pub struct SecretBinding {
     pub(super) lifetime: Option<Duration>,
     /// Whether it may go over plain HTTP.
     pub(super) is_plain: bool,
-    /// Whether what stands for it may stand in bodies to its host, where it stays what it is.
+    /// Whether the placeholder may occur in bodies to its host, where it is left unchanged.
     pub(super) is_mentioned: bool,
 }
 
@@ -115,7 +115,7 @@ impl SecretBinding {
     pub fn read(text: &str) -> Result<Self, SecretError> {
         let (name, rest) = text.split_once('=').unwrap_or((text, ""));
         if text.len() > MAX_TEXT || !is_variable(name) {
-            // Whoever forgets the name writes the secret first.
+            // A user who forgets the name writes the secret first.
             return Err(SecretError::new("?", "has no name that a variable could have", FORM));
         }
         let wrong = |why: &str, fix: &str| SecretError::new(name, why, fix);
@@ -152,7 +152,7 @@ impl SecretBinding {
         binding.contradiction().map_or(Ok(binding), Err)
     }
 
-    /// Returns the name of the variable that holds what stands for it within.
+    /// Returns the name of the variable that holds the placeholder within the sandbox.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -203,13 +203,13 @@ impl SecretBinding {
             }
             _ => {
                 let fix = "write `in` and a place, `for=10m`, `plain` where it may go over plain HTTP, or `mentioned` where \
-                           what stands for it may stand in bodies";
+                           its placeholder may occur in bodies";
                 wrong(format!("is followed by `{}`, which means nothing", word.escape_debug()), fix)
             }
         }
     }
 
-    /// What it says that cannot be meant.
+    /// Returns a contradiction within the binding.
     fn contradiction(&self) -> Option<SecretError> {
         let wrong = |why: &str, fix: &str| Some(SecretError::new(&self.name, why, fix));
         let is_signed = self.places.contains(&SecretPlace::SigV4);
@@ -227,13 +227,13 @@ impl SecretBinding {
         }
         if !is_signed && matches!(self.host.host, BoundName::Below(_)) {
             let fix = "name the host; `*.` is for keys that sign (`in sigv4`) and never go over the network";
-            return wrong("would go to whoever has a name below that one", fix);
+            return wrong("would be sent to the owner of any name below that one", fix);
         }
         None
     }
 }
 
-/// The places, for whoever wrote none of them.
+/// The advice for an unknown place.
 const PLACES: &str = "write `header:Authorization`, `basic`, `query:NAME`, `path`, `body` or `sigv4`";
 
 impl SecretPlace {
@@ -412,7 +412,7 @@ impl SecretSource {
                 }
                 _ => wrong("is in a file of JSON, and no member of that is named"),
             },
-            "file" | "json" => wrong("is in a file whose place depends on where somebody stands"),
+            "file" | "json" => wrong("is in a file whose place depends on the current directory"),
             "cmd" => {
                 let words: Vec<_> =
                     what.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
@@ -491,8 +491,8 @@ mod tests {
             ("T=T@a.example", "has no source"),
             ("T=vault:T@a.example", "no source that is known"),
             ("T=env:@a.example", "no source that is known"),
-            ("T=file:t@a.example", "where somebody stands"),
-            ("T=json:t#a@a.example", "where somebody stands"),
+            ("T=file:t@a.example", "the current directory"),
+            ("T=json:t#a@a.example", "the current directory"),
             ("T=json:/t@a.example", "no member"),
             ("T=json:/t#a..b@a.example", "no member"),
             ("T=json:/t#@a.example", "no member"),
@@ -505,7 +505,7 @@ mod tests {
             ("T=env:T@a.example:0", "goes to no host"),
             ("T=env:T@me@a.example", "more than one `@`"),
             ("T=env:T@a.example/../x", "more than one way"),
-            ("T=env:T@*.example.com", "whoever has a name below"),
+            ("T=env:T@*.example.com", "the owner of any name below"),
             ("T=env:T@*.com in sigv4", "top-level domain"),
             ("T=env:T@a.example in", "no place"),
             ("T=env:T@a.example in cookie", "no place"),
@@ -526,7 +526,7 @@ mod tests {
             assert!(error.to_string().contains(why), "{text}: {error}");
             assert!(!error.fix.is_empty(), "{text}");
         }
-        // Whoever leaves out the name and the source has written the secret.
+        // Without name and source, the whole text is the secret.
         let error = SecretBinding::read("ghp_sec-ret=@a.example").unwrap_err();
         assert!(!format!("{error:?}").contains("sec-ret"), "{error:?}");
     }

@@ -4,7 +4,8 @@ use super::host_list::HostList;
 use super::secret_binding::{BoundName, SecretBinding, SecretError, SecretPlace};
 
 impl SecretBinding {
-    /// Looks whether all of them can go where they are to go. `list` is what the list of hosts is called where somebody could change it.
+    /// Checks that every secret can reach its host. `list` names the host list in errors, so that a user knows which setting to
+    /// change.
     ///
     /// # Errors
     /// When one could go nowhere, or two into one place.
@@ -68,7 +69,8 @@ fn check_places(bindings: &[SecretBinding]) -> Result<(), SecretError> {
 }
 
 impl SecretPlace {
-    /// Whether two secrets there would be in each other's way. The user and password of `Authorization: Basic` stand in that header.
+    /// Whether two secrets there would be in each other's way. The user and password of `Authorization: Basic` stand in that
+    /// header.
     fn is_same(&self, other: &Self) -> bool {
         let plain = |place: &Self| match place {
             Self::Basic | Self::SigV4 => Self::Header("authorization".to_owned()),

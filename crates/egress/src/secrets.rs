@@ -1,10 +1,10 @@
-//! Secrets that commands use and never see: within there is a dummy, and the broker puts the secret in its place.
+//! Secrets that commands use and never see: the sandbox has a placeholder, and the broker replaces it by the secret.
 //!
-//! It does so in requests to the one host, path and place that the secret is bound to, where it looks into what goes by. A dummy
-//! anywhere else is refused and put on record as what it is, an attempt to carry a secret away. A host that gets a secret gets no
-//! other credential: what somebody smuggles into a command could otherwise act there as somebody else. What comes back is
-//! gone over for the secret, in every spelling that [`needles`] knows, before anybody within can read it; what cannot be read
-//! for that is not let through.
+//! It does so in requests to the one host, path and place that the secret is bound to, where it inspects the connection. A
+//! placeholder anywhere else is refused and recorded as an exfiltration attempt. A host that receives a secret receives no other
+//! credential: one that an attacker planted in a command could otherwise act there as another account. Responses are scrubbed of
+//! the secret, in every encoding that [`needles`] knows, before a process in the sandbox can read them; a response that cannot be
+//! decoded for that is refused.
 //!
 //! A host that means harm can send back what it got in a spelling of its own making, or in two answers. So a secret is bound to a
 //! host that may have it.
@@ -40,11 +40,11 @@ use credentials::HostKind;
 use needles::Needles;
 use scrub::Scrubber;
 
-/// The secrets of a run, and what stands for them. They are where their owner keeps them until [`Secrets::get`]: nothing that is only
-/// planned, or that somebody has still to agree to, has any.
+/// The secrets of a run, and their placeholders. They stay in their sources until [`Secrets::get`]: a run that is only planned,
+/// or still waits for an approval, has read none of them.
 ///
-/// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this program
-/// writes no core as long as it runs.
+/// Their bytes are overwritten when the last copy of this is dropped. The automaton by which they are found is not, so this
+/// program writes no core as long as it runs.
 #[derive(Clone)]
 pub struct Secrets(Arc<Lent>);
 
@@ -69,8 +69,8 @@ struct Secret {
 }
 
 impl Secrets {
-    /// Looks whether these can go where they are to go, and gets none of them yet. `list` is what the list of hosts is called where somebody
-    /// could change it.
+    /// Checks that these secrets can reach their hosts, without reading them. `list` names the host list in errors, so that a
+    /// user knows which setting to change.
     ///
     /// # Errors
     /// When one could go nowhere, or two of them into one place.
@@ -79,7 +79,7 @@ impl Secrets {
         Ok(Self(Arc::new(Lent { bindings: bindings.to_vec(), held: OnceLock::new() })))
     }
 
-    /// Gets them from their sources, and makes what stands for them. From now on they are lent.
+    /// Reads the secrets from their sources, and makes their placeholders. They are lent from now on.
     ///
     /// # Errors
     /// When one cannot be had.
@@ -128,7 +128,8 @@ impl Secrets {
         self.secrets().map(of).collect()
     }
 
-    /// Returns the name of the first secret that stands in a text that a command would be given, in whatever spelling is looked for.
+    /// Returns the name of the first secret that stands in a text that a command would be given, in whatever spelling is looked
+    /// for.
     #[must_use]
     pub fn named_in(&self, text: &[u8]) -> Option<&str> {
         let held = self.0.held.get()?;
@@ -188,8 +189,8 @@ impl Held {
         if self.bindings().any(is_model) { HostKind::Model } else { HostKind::Other }
     }
 
-    /// Returns how long the shortest secret is that a host is sent; nothing if it is sent none. A key that requests are signed with
-    /// stays here.
+    /// Returns how long the shortest secret is that a host is sent; nothing if it is sent none. A key that requests are signed
+    /// with stays here.
     fn shortest_sent_to(&self, target: &NetTarget) -> Option<usize> {
         let is_sent =
             |binding: &SecretBinding| binding.places.iter().any(|place| *place != SecretPlace::SigV4);
@@ -210,7 +211,8 @@ impl Held {
         RewriteRefusal {
             rule: "secret-elsewhere",
             reason: format!(
-                "attempted exfiltration: what stands for the secret `{name}` was sent to `{to}` in {place}, and it goes to {} alone",
+                "attempted exfiltration: the placeholder of the secret `{name}` was sent to `{to}` in {place}, but it is for {} \
+                 alone",
                 bound.join(" and to ")
             ),
             fix: None,

@@ -30,7 +30,7 @@ type Variants = BTreeMap<BTreeSet<String>, BTreeSet<String>>;
 /// What was seen so far.
 #[derive(Debug, Default)]
 pub(super) struct Sightings {
-    /// Connections in which nobody saw requests.
+    /// Connections whose requests were not seen.
     connections: BTreeSet<String>,
     /// Requests, by their target and path.
     requests: BTreeMap<(String, String), Variants>,

@@ -30,7 +30,7 @@ pub(super) enum SocksReply {
 }
 
 impl SocksReply {
-    /// Returns the answer. Which address the connection has outside is nobody's business inside.
+    /// Returns the answer. It hides the outer address of the connection, which the sandbox need not know.
     pub(super) const fn bytes(self) -> [u8; 10] {
         [VERSION, self as u8, 0, 1, 0, 0, 0, 0, 0, 0]
     }

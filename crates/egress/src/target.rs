@@ -67,7 +67,7 @@ impl NetTarget {
             return Err(no_host(format!("it holds {c:?}, which programs read differently")));
         }
         let (authority, scheme_port) = authority(text);
-        // Whoever looks for the host takes what is before an `@` for it, or what is behind the last.
+        // Parsers disagree about which part of an authority with an `@` is the host: what precedes it, or what follows the last.
         let authority = match authority.rsplit_once('@') {
             Some((user, _)) if user.contains('@') => {
                 return Err(no_host(
@@ -91,7 +91,7 @@ impl NetTarget {
     }
 }
 
-/// What stands between the scheme and the path, and the port that the scheme has.
+/// The authority of a URL, and the default port of its scheme.
 fn authority(text: &str) -> (&str, Option<u16>) {
     let (scheme, rest) = match text.split_once("://") {
         Some((scheme, rest)) => (Some(scheme), rest),
@@ -135,13 +135,13 @@ fn six(text: &str) -> Result<Host, NetRefused> {
     }
 }
 
-/// Reads a name or an address of four numbers, and says what the name looks like where that is something else.
+/// Parses a name or an IPv4 address, and returns what the name looks like where that differs.
 fn name(text: &str) -> Result<(Host, Option<(String, bool)>), NetRefused> {
     if text.contains('%') {
         return Err(no_host("it holds a `%`, which some programs decode and others do not"));
     }
     let plain = folded(text)?;
-    // One dot at the end says that the name is whole; it is the same name.
+    // A final dot marks a fully qualified name; it is the same name.
     let plain = plain.strip_suffix('.').unwrap_or(&plain);
     if ipv4_spelling::looks_like_one(plain) {
         return address(text, plain);
@@ -221,7 +221,7 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
         return Err(wrong("it is too long"));
     }
     if label.strip_prefix("xn--").is_some_and(stands_for_another_form) {
-        return Err(wrong("it stands for letters in a form that no name is registered in, such as capitals"));
+        return Err(wrong("it decodes to letters in a form that no name is registered in, such as capitals"));
     }
     let is_known = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte);
     if !wire.bytes().all(is_known) {
@@ -233,19 +233,19 @@ fn on_the_wire(label: &str) -> Result<String, NetRefused> {
     }
 }
 
-/// Whether an encoded label stands for what would be encoded otherwise (UTS 46 calls it invalid): a program that decodes it
-/// and encodes what it shows asks for another host.
+/// Whether an encoded label decodes to text that would be encoded differently (UTS 46 calls it invalid): a program that decodes
+/// it and encodes what it shows asks for another host.
 fn stands_for_another_form(encoded: &str) -> bool {
     let Some(decoded) = punycode::decode(encoded) else { return false };
     let differs = match folded(&decoded) {
         Ok(plain) => plain != decoded,
-        // Signs that no name has are nobody's other spelling; letters and digits in disguise are.
+        // Characters that no name can contain disguise nothing; full-width letters and digits do.
         Err(refused) => refused.rule == "disguised-address",
     };
     differs || punycode::encode(&decoded).is_none_or(|again| again != encoded)
 }
 
-/// A label as a person would see it; one that stands for nothing is shown as it is.
+/// Decodes a label for display; an invalid one is shown unchanged.
 fn readable(label: &str) -> Cow<'_, str> {
     match label.strip_prefix("xn--").and_then(punycode::decode) {
         Some(decoded) => Cow::Owned(decoded),
@@ -253,7 +253,7 @@ fn readable(label: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether letters of another script stand for Latin ones.
+/// Whether letters of another script look like Latin ones.
 fn is_look_alike(name: &str) -> bool {
     stockade_text::poses_as_latin(name)
 }
@@ -310,7 +310,7 @@ mod tests {
         }
     }
 
-    /// What one program reads as a name, another as an address, or nobody as anything.
+    /// Text that one program parses as a name, another as an address, or that no program can parse.
     #[test]
     fn what_can_be_read_in_two_ways_is_refused() {
         for (rule, texts) in [

@@ -40,7 +40,7 @@ pub(super) enum Served {
     Host,
 }
 
-/// Serves whoever connects to these sockets and to those that are handed over, until the end.
+/// Accepts and serves connections to these sockets and to those that are handed over, until the broker ends.
 pub(super) fn all(shared: &Arc<Shared>, mut sockets: Vec<Taken>) {
     let mut is_full = false;
     loop {
@@ -106,7 +106,7 @@ fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool 
         let client = match listener.accept() {
             Ok((client, _)) => client,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
-            // Whoever connected has gone again, or this program has too many files open for a moment.
+            // The client has gone again, or this program has too many files open for a moment.
             Err(_) => return false,
         };
         let for_thread = Arc::clone(shared);

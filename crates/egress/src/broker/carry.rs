@@ -1,4 +1,4 @@
-//! Carries bytes between two connections, as long as somebody sends some.
+//! Relays bytes between two connections until both directions are silent.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -91,10 +91,10 @@ impl Upload {
         Self::Length(u64::MAX)
     }
 
-    /// Says how many of these bytes belong to it.
+    /// Returns how many of these bytes belong to it.
     ///
     /// # Errors
-    /// When nobody could say where it ends.
+    /// When its end cannot be determined.
     pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Length(left) => {

@@ -1,8 +1,8 @@
-//! A socket that programs come to themselves, of this machine and of sandboxes that have it at the same path. Whoever comes has to
-//! say whose it is, by a token, and is then served by the broker of that one: as its own sandbox would be.
+//! A shared socket for clients on this machine and for sandboxes that have it at the same path. A client identifies its run by a
+//! token, and is then served by the broker of that run: as its own sandbox would be.
 //!
-//! Until it has said so, a client counts among those that wait here. There is room for so many; when it is taken, who has waited
-//! longest goes. So nobody can keep others out by saying nothing.
+//! Until then, a client counts among those that wait here. Their number is limited; at the limit, the one that has waited longest
+//! is closed. So a client that sends nothing cannot keep others out.
 #![expect(clippy::disallowed_methods, reason = "keeps threads for the connections")]
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ use super::{BrokerHandle, KEPT, STACK, client};
 /// So many clients may wait at a time that have not said whose they are.
 const MAX_WAITING: usize = 128;
 
-/// How long each of them is let wait, whoever else comes.
+/// Minimum time before a waiting client may be closed in favour of another.
 const MIN_WAIT: Duration = Duration::from_millis(100);
 
 /// How long a client may take to say whose it is.
@@ -58,14 +58,14 @@ pub trait Gatekeeper: Send + Sync + 'static {
     fn turned_away(&self, refused: &Brokered) -> Option<String>;
 }
 
-/// A socket that is served. When it is dropped, nobody comes in any more; those who are in belong to their brokers.
+/// A served socket. When it is dropped, no client is accepted any more; accepted clients belong to their brokers.
 pub struct BrokerGate {
     shared: Arc<Waiting>,
     listener: UnixListener,
 }
 
 impl BrokerGate {
-    /// Begins to serve whoever comes to a socket.
+    /// Starts to serve the clients of a socket.
     ///
     /// # Errors
     /// When no thread can be made.
@@ -79,7 +79,7 @@ impl BrokerGate {
 
 impl Drop for BrokerGate {
     fn drop(&mut self) {
-        // Whoever waits in `accept` is told that nobody comes any more.
+        // Wakes the thread that is blocked in `accept`.
         rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both).ok();
         let clients = self.shared.clients();
         clients.waiting.values().for_each(|one| drop(one.socket.shutdown(Shutdown::Both)));
@@ -153,7 +153,7 @@ fn thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK);
     thread
         .spawn(move || {
-            // Fails closed: what this thread holds is dropped, and whoever waits for it is refused.
+            // Fails closed: the connections of this thread are dropped, and their clients are refused.
             if keep_capabilities(KEPT).is_ok() {
                 work();
             }
@@ -166,7 +166,7 @@ fn accept_all(listener: &UnixListener, waiting: &Arc<Waiting>) {
         let socket = match listener.accept() {
             Ok((socket, _)) => socket,
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
-            // Whoever connected has gone again, or this program has too many files open for a moment.
+            // The client has gone again, or this program has too many files open for a moment.
             Err(_) => {
                 std::thread::sleep(PAUSE);
                 continue;
@@ -206,8 +206,7 @@ fn welcome(socket: UnixStream, place: WaitingClient) {
     match token.and_then(|token| keeper.broker(&token)) {
         Some(broker) => serve(&broker, &client, speaks, std::mem::take(&mut incoming.bytes), place),
         None => {
-            let reason =
-                "it has no token of a run that is under way, so nobody knows by which rules to judge it";
+            let reason = "it has no token of a running run, so no rules apply that could allow it";
             let refused = Brokered::refused(&"the request", "no-token", reason);
             let refused = Brokered { fix: Some(FIX.to_owned()), ..refused };
             let id = keeper.turned_away(&refused);

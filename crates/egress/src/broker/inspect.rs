@@ -1,8 +1,7 @@
 //! Looks into what goes over TLS, where requests are to be judged or changed.
 //!
-//! The client is shown a certificate of this broker's own, which the sandbox trusts and nobody else, and the host has to show one
-//! that this machine trusts. In between there are requests, each judged as one of plain HTTP is. Where that cannot be done,
-//! nothing goes through.
+//! The client sees a certificate that only its sandbox trusts, and the host has to present one that this machine trusts. In
+//! between there are requests, each judged as one of plain HTTP is. A connection that cannot be inspected is closed.
 #![expect(clippy::disallowed_methods, reason = "looks how long a client may take")]
 
 mod authority;
@@ -198,7 +197,7 @@ impl Talk<'_> {
         let (upstream, ends) = self.connect(server, &wanted).await;
         let many = matches!(upstream, Upstream::Many(_));
         let protocol = match (&upstream, wanted.as_slice()) {
-            // Whoever is to be told why can be told by either.
+            // An error response can be sent in either protocol.
             (Upstream::Refused(_), wanted) => wanted.first().copied(),
             (Upstream::Many(_), _) => Some(PROTOCOLS[0]),
             (Upstream::One(_), wanted) => wanted.iter().copied().find(|protocol| *protocol == PROTOCOLS[1]),

@@ -29,7 +29,7 @@ pub(super) fn answer_all(socket: &UdpSocket, shared: &Shared) {
     }
 }
 
-/// Answers whoever asks over a connection.
+/// Answers name queries over TCP.
 pub(super) fn serve(client: &TcpStream, shared: &Shared) {
     let began = Instant::now();
     while let Ok(true) = serve_one(client, shared) {

@@ -1,4 +1,4 @@
-//! What was refused of late, for whoever asks why, and the form in which that is told.
+//! Recent refusals, for commands that ask for the reason, and the form in which a refusal is reported.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

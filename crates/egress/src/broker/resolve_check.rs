@@ -26,8 +26,8 @@ pub(super) type Resolve = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Sen
 pub struct Brokered {
     /// What was asked for.
     pub target: String,
-    /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `observed`, `leads-elsewhere`, `no-address`,
-    /// `other-host`, `bad-request`, `too-many` …
+    /// The rule that decided: one of [`NetVerdict::rule`](super::super::NetVerdict::rule), `observed`, `leads-elsewhere`,
+    /// `no-address`, `other-host`, `bad-request`, `too-many` …
     pub rule: &'static str,
     /// Why, in a sentence.
     pub reason: String,
@@ -59,7 +59,7 @@ pub(super) struct ResolveCheck {
     list: HostList,
     /// Whether every public host may be reached.
     observes: bool,
-    /// What the list is called where somebody could change it.
+    /// Name of the host list in error messages, so that a user knows which setting to change.
     list_name: String,
     resolve: Box<Resolve>,
 }
@@ -91,7 +91,7 @@ impl ResolveCheck {
             Some(address) => {
                 let kind = AddressKind::of(address.ip());
                 let reason = format!("it leads to {}, and that is {}", address.ip(), kind.words());
-                // Whoever owns the name chose the address, and must not choose what is advised.
+                // The owner of the name chose the address, so advising to list it would let them choose what is allowed.
                 refused("leads-elsewhere", reason)
             }
         }
@@ -129,7 +129,7 @@ impl ResolveCheck {
         self.list.entry_for(target).is_some()
     }
 
-    /// What the list says of one request, or of a connection in which nobody sees any.
+    /// Applies the list to one request, or to a connection whose requests are not seen.
     pub(super) fn rule_on(&self, target: &NetTarget, asked: Option<Asked<'_>>) -> Ruling<'_> {
         self.list.rule_on(target, asked)
     }
@@ -144,7 +144,7 @@ impl ResolveCheck {
         self.list.carries_anything(target)
     }
 
-    /// What is decided about a name that is not in the list. Nobody looks it up.
+    /// Decides about a name that is not in the list. It is never looked up, since a DNS query could carry data away.
     pub(super) fn unknown(&self, name: &str) -> Brokered {
         match NetTarget::parse(name) {
             Ok(target) => self.judged(&target),
@@ -167,7 +167,7 @@ impl ResolveCheck {
     }
 
     /// A public name may lead to public addresses; a name of a private network that the list names itself, to private ones.
-    /// Any other address has to be named itself, or whoever owns a name could let it lead into the network around.
+    /// Any other address has to be listed itself; otherwise the owner of a name could point it into the network around.
     fn may_be_meant(&self, target: &NetTarget, address: &SocketAddr) -> bool {
         let kind = AddressKind::of(address.ip());
         let named = || {
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(fix(&[], "metadata.google.internal:80"), None);
     }
 
-    /// Whoever only looks which hosts are needed reaches no private place by it.
+    /// Observing which hosts are needed gives no access to private addresses.
     #[test]
     fn what_is_observed_is_public() {
         for (list, leads_to, text, expected) in [

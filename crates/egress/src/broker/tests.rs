@@ -126,7 +126,7 @@ fn what_is_refused_is_told_why_and_is_on_record() {
         ("GET http://evil.test/ HTTP/1.1\r\nHost: x.b.example", "403", "(other-host)"),
         ("GET http://x.b.example/ HTTP/1.1\r\nHost: evil.test", "403", "(other-host)"),
         ("GET / HTTP/1.1\r\nHost: x.b.example", "400", "the whole URL"),
-        ("PRI * HTTP/2.0", "400", "none of HTTP/1"),
+        ("PRI * HTTP/2.0", "400", "not HTTP/1"),
         ("GET http://127.0.0.1:9/ HTTP/1.1", "502", "(cannot-connect)"),
         ("GET http://unrecorded.localhost/ HTTP/1.1", "503", "the disk is full"),
     ] {
@@ -209,7 +209,7 @@ fn what_was_refused_is_explained_within() {
         assert_eq!(status(&answer), expected, "{request}");
         assert!(body(&answer).contains("http://stockade.internal/v1/why tells"), "{answer}");
     }
-    // Whoever asks is not put on record, and the broker answers nothing else under its name.
+    // A request for the reason is not recorded, and the broker answers nothing else under its name.
     assert_eq!(site.record(), on_record);
     assert!(ask("CONNECT stockade.internal:443 HTTP/1.1").contains("own-name"));
 }
@@ -265,7 +265,7 @@ fn connections_and_requests_are_bounded() {
 
 /// A day's work of an agent has no end that nothing names.
 #[test]
-fn requests_have_no_bound_that_nobody_set() {
+fn requests_are_unlimited_by_default() {
     let site = site(&[], BrokerOptions::default());
     site.broker.shared.lock().requests = 1 << 40;
     assert_eq!(status(&site.ask(b"CONNECT evil.test:443 HTTP/1.1\r\n\r\n")), "403");

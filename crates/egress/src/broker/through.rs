@@ -148,7 +148,7 @@ pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>)
     if opening.is_some_and(|opening| !is_bound(&opening, &incoming, shared, &target)) {
         return;
     }
-    // Nobody can be told here more than that there is no connection.
+    // A tunnel has no reply of its own any more, so a failure can only close the connection.
     let Ok(()) = shared.told(&brokered) else { return };
     let Ok(server) = connect(&brokered, shared) else { return };
     let Some(_both) = shared.keep(&server) else { return };
@@ -199,7 +199,7 @@ fn is_bound(opening: &Opening, incoming: &Incoming<'_>, shared: &Shared, target:
     false
 }
 
-/// Carries what a client says that may go on: one request of HTTP, or all that comes.
+/// Relays what a client sends and may send: one HTTP request, or everything.
 fn conversation(
     shared: &Arc<Shared>,
     client: &TcpStream,
@@ -223,7 +223,7 @@ fn conversation(
     }
     if wire.is_none() && !shared.carries_anything(target) && shared.inspector_of(target, Wire::Tls).is_some()
     {
-        let why = "requests to this host are looked at, and nobody sees any here".to_owned();
+        let why = "requests to this host are inspected, and this connection hides them".to_owned();
         shared.refused(&Brokered::refused(target, "unseen", why));
         return Ok(());
     }
@@ -265,7 +265,7 @@ struct Talk<'t> {
     granted: Granted,
 }
 
-/// What is let through of a request, or of a connection in which nobody sees any.
+/// Rules that allow a request, or a connection whose requests are not seen.
 pub(super) fn granted(
     shared: &Shared,
     target: &NetTarget,
@@ -321,7 +321,7 @@ fn one_request(
     };
     let mut most = Most { bytes: granted.upload, bound: Over::Upload };
     let is_longer = |most: u64| matches!(body, RequestBody::Length(length) if length > most);
-    // The head says what the command wants said as well as the body does.
+    // The head can carry data of the command as well as the body can, so it counts as upload.
     if !most.take(head.len()) || most.bytes.is_some_and(is_longer) {
         refuse(client, shared, &too_much(target, Over::Upload), None);
         return Ok(());
@@ -340,7 +340,8 @@ fn one_request(
     }
 }
 
-/// Carries a websocket once the host has agreed to it. Until then nothing more goes to the host, which might read another request there.
+/// Carries a websocket once the host has agreed to it. Until then nothing more goes to the host, which might read another request
+/// there.
 fn websocket(
     mut client: &TcpStream,
     server: &TcpStream,

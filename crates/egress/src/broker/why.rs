@@ -53,7 +53,7 @@ fn told(shared: &Shared, path: &str) -> (&'static str, Result<String, &'static s
             .strip_prefix('/')
             .and_then(|name| refusals.last_called(name))
             .ok_or("no refusal of late has this id, or is about this host"),
-        None => Err("there is no such page"),
+        None => Err("no such page"),
     };
     (if found.is_ok() { "200 OK" } else { "404 Not Found" }, found)
 }

@@ -81,7 +81,7 @@ fn coding_of_messages(headers: &HeaderMap) -> Option<String> {
     other.next().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
 }
 
-/// A body in a coding that nobody here reads. Where there is none, as behind `HEAD`, nothing is missed.
+/// A body in an unknown coding. An absent body, as in a response to `HEAD`, cannot hide a secret.
 #[derive(Debug)]
 struct Unreadable {
     coding: String,

@@ -1,9 +1,10 @@
 //! Finds values in what goes by in pieces, in every spelling that carries them whole.
 //!
-//! A value is looked for as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case; and
-//! all of that once more in what percent-escapes, escapes of JSON, entities of HTML and forms stand for. One automaton (Aho and Corasick) reads each byte
-//! once for each of these readings, so that time is linear. What is withheld until more arrives is only what begins a value by more
-//! bytes than happen to: a conversation in which each side waits for the other must not wait for the proxy.
+//! A value is searched as it is, in base64 at each of its three offsets, in hexadecimal and in UTF-16, in letters of either case;
+//! and all of that once more in decoded percent-escapes, JSON escapes, HTML entities and forms. One automaton (Aho and Corasick)
+//! reads each byte once for each of these readings, so that time is linear. What is withheld until more arrives is only what
+//! begins a value by more bytes than happen to: a conversation in which each side waits for the other must not wait for the
+//! proxy.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -22,14 +23,14 @@ pub(super) struct Needles {
     start: StateID,
     /// The forms that are looked for, by their number in the automaton.
     forms: Vec<Form>,
-    /// How long the beginning of a form is that a state stands for.
+    /// The length of the prefix of a needle that a state represents.
     depths: HashMap<StateID, Depth>,
     longest: usize,
     /// The ways in which texts are read besides as they are.
     escapes: Vec<Escape>,
 }
 
-/// What a state stands for.
+/// What a state represents.
 #[derive(Debug, Clone, Copy, Default)]
 struct Depth {
     /// The length of the prefix of a form that was matched, which may be the whole form.
@@ -118,7 +119,7 @@ impl Spelling {
                 let engine = if for_urls { URL_SAFE_NO_PAD } else { STANDARD_NO_PAD };
                 let whole: Vec<u8> = std::iter::repeat_n(0, behind).chain(value.iter().copied()).collect();
                 let text = engine.encode(&whole).into_bytes();
-                // Characters that hold bits of what stands before or behind it say nothing about it.
+                // Base64 characters that also hold bits of neighbouring bytes depend on those, so they are not compared.
                 let before = (behind * 8).div_ceil(6);
                 let of_both = usize::from(!whole.len().is_multiple_of(3));
                 let length = text.len().saturating_sub(before + of_both);
@@ -141,7 +142,7 @@ impl Form {
     }
 }
 
-/// Returns what escapes stand for in a text, each byte beside the place where it ends.
+/// Decodes the escapes of a text; each byte has the position where its escape ends.
 fn decoded(escape: Escape, text: &[u8], began: usize) -> Vec<(u8, usize)> {
     let (mut decoder, mut read) = (Decoder::new(escape), Vec::new());
     let mut keep = |byte, _, to: u64| read.push((byte, usize::try_from(to).unwrap_or(usize::MAX)));
@@ -228,7 +229,8 @@ impl Needles {
         self.find_up_to(text, 1).first().map(|found| found.value)
     }
 
-    /// Returns how many bytes of a part of something are the end of a value that began before it, or lie within one; 0 if none do.
+    /// Returns how many bytes of a part of something are the end of a value that began before it, or lie within one; 0 if none
+    /// do.
     pub(super) fn ends_at_start(&self, part: &[u8]) -> usize {
         let escapes = self.escapes.iter().flat_map(|escape| {
             // The part may begin within an escape.
@@ -296,7 +298,7 @@ pub(super) struct NeedleStream {
     readings: Vec<Reading>,
 }
 
-/// What escapes stand for, as far as it has been looked at.
+/// The decoding of a text up to a position.
 #[derive(Debug)]
 struct Reading {
     decoder: Decoder,
@@ -351,7 +353,8 @@ impl NeedleStream {
         self.open_from(needles, |depth| depth.withheld)
     }
 
-    /// Returns where the longest incomplete match begins that is no accident; the end where there is none.
+    /// Returns where the longest incomplete match begins that is too long to be a coincidence; the end of the text
+    /// without one.
     pub(super) fn is_certain_from(&self, needles: &Needles) -> u64 {
         self.open_from(needles, |depth| depth.certain)
     }

@@ -1,7 +1,8 @@
 //! Parts of answers (`Range`, RFC 9110, 14) from a host that has a secret.
 //!
-//! A secret that is cut by the end of a part stands in it whole nowhere. So a part is scrubbed of the ends and beginnings of secrets as
-//! well, and where so few bytes of one could be in it that they look like anything, it is refused. The request goes as it was sent.
+//! A secret that is cut by the end of a part stands in it whole nowhere. So a part is scrubbed of the ends and beginnings of
+//! secrets as well, and where so few bytes of one could be in it that they look like anything, it is refused. The request goes as
+//! it was sent.
 
 use std::sync::Arc;
 
@@ -61,7 +62,7 @@ pub(super) fn is_part(head: &response::Parts, shortest: usize) -> Result<bool, R
     if head.headers.get_all(CONTENT_TYPE).iter().any(is_several) {
         return Err(refused("this is several parts in one", "ask for one range at a time"));
     }
-    // An answer that says that there is no such part names the length of the whole as well.
+    // A response that rejects a range (416) has the length of the whole as well.
     let has_range =
         head.headers.contains_key(CONTENT_RANGE) && head.status != StatusCode::RANGE_NOT_SATISFIABLE;
     if !has_range && head.status != StatusCode::PARTIAL_CONTENT {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Returns what a name or a value of a form stands for.
+/// Decodes a name or a value of a form.
 pub(super) fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().iter();
     let mut out = Vec::with_capacity(text.len());
@@ -26,7 +26,7 @@ pub(super) fn decoded(text: &str) -> Vec<u8> {
     out
 }
 
-/// Writes a value so that it stands for itself in an address and in a form (RFC 3986, 2.3).
+/// Encodes a value for a URL and a form (RFC 3986, 2.3).
 pub(super) fn encode(value: &[u8], out: &mut String) {
     for byte in value {
         match byte {

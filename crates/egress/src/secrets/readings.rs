@@ -1,7 +1,7 @@
-//! What escapes stand for in what goes by in pieces: `%41` in addresses and forms, `\u0041` in JSON, `&#x41;` in HTML.
+//! Streaming decoders for escapes: `%41` in URLs and forms, `\u0041` in JSON, `&#x41;` in HTML.
 //!
-//! Nothing is refused here, and nothing has to be well-formed: what is no escape stands for itself. A reader that decodes more than
-//! another finds more.
+//! Nothing is refused here, and the input need not be well-formed: text that is not an escape decodes to itself. A decoder that
+//! decodes more than another finds more.
 
 /// A kind of escape: how it begins, and how it is read.
 #[derive(Debug, Clone, Copy)]
@@ -9,9 +9,9 @@ pub(super) struct Escape {
     begins: u8,
     /// Reads what begins with that byte.
     read: fn(&[u8]) -> Read,
-    /// What stands for a blank beside that.
+    /// A second character for a blank.
     blank: Option<u8>,
-    /// Whether what a number stands for is a byte, and not a character.
+    /// Whether a number is a byte, and not a character.
     is_of_bytes: bool,
 }
 
@@ -20,18 +20,18 @@ pub(super) struct Escape {
 enum Read {
     /// More has to come.
     More,
-    /// The whole of them stands for this character.
+    /// All of the bytes decode to this character.
     Stands(u32),
-    /// The first byte stands for itself, and what follows is read anew.
+    /// The first byte decodes to itself, and decoding continues after it.
     Itself,
-    /// The first two bytes stand for this byte, and what follows is read anew.
+    /// The first two bytes decode to this byte, and decoding continues after them.
     Two(u8),
 }
 
-/// What stands for a byte in addresses and forms: `%41`.
+/// Percent-encoding of a byte in URLs and forms: `%41`.
 pub(super) const PERCENT: Escape = Escape { begins: b'%', read: percent, blank: None, is_of_bytes: true };
 
-/// The same in forms, where a blank is a `+`. Elsewhere, that stands for itself.
+/// The same in forms, where `+` is a blank. In URLs, it is a plus sign.
 pub(super) const FORM: Escape = Escape { blank: Some(b'+'), ..PERCENT };
 
 /// `\u0041`, `\/`. An escape that stands behind a backslash is read as one: programs write JSON into JSON.
@@ -130,7 +130,7 @@ fn html(bytes: &[u8]) -> Read {
 }
 
 fn json(bytes: &[u8]) -> Read {
-    /// What single letters stand for.
+    /// JSON escapes of a single letter.
     const LETTERS: &[(u8, u8)] = &[
         (b'"', b'"'),
         (b'/', b'/'),
@@ -192,7 +192,7 @@ impl Decoder {
         memchr::memchr2(self.escape.begins, blank, piece).is_some()
     }
 
-    /// What a byte that is no escape stands for.
+    /// Decodes a byte that is not part of an escape.
     fn itself(&self, byte: u8) -> u8 {
         if self.escape.blank == Some(byte) { b' ' } else { byte }
     }
@@ -242,7 +242,7 @@ impl Decoder {
         }
     }
 
-    /// Reads the shortest beginning that says what it is.
+    /// Decodes the shortest complete prefix.
     fn read(&self) -> Read {
         (self.escape.read)(&self.begun)
     }

@@ -100,7 +100,9 @@ fn unwritable(place: &str) -> RewriteRefusal {
 fn too_often(name: &str) -> RewriteRefusal {
     RewriteRefusal {
         rule: "secret-unwritable",
-        reason: format!("what stands for the secret `{name}` stands in its body more than {MAX_TIMES} times"),
+        reason: format!(
+            "the placeholder of the secret `{name}` occurs in its body more than {MAX_TIMES} times"
+        ),
         fix: Some("send it once".to_owned()),
     }
 }
@@ -168,7 +170,9 @@ impl<'h> Asked<'h> {
                 self.to.target,
                 names.join(" or ")
             ),
-            fix: Some("leave it out, or send what stands for the secret, alone and in its place".to_owned()),
+            fix: Some(
+                "leave it out, or send the placeholder of the secret, alone and in its place".to_owned(),
+            ),
         }
     }
 
@@ -348,7 +352,7 @@ impl<'h> Asked<'h> {
         through(Watched::new(Arc::clone(&self.held.dummies), Box::new(judge)))
     }
 
-    /// Whether what stands for this secret may stand in a body here. It says nothing to whoever gets the secret itself.
+    /// Whether the placeholder of this secret may occur in a body here. A host that gets the secret learns nothing from it.
     fn is_mentioned(&self, number: usize) -> bool {
         let Some(secret) = self.held.secrets.get(number) else { return false };
         secret.bindings.iter().any(|binding| {
@@ -436,7 +440,9 @@ impl<'h> Asked<'h> {
             reason: format!(
                 "`{host}` gets requests that are signed with the secret `{name}` and no others, and {why}"
             ),
-            fix: Some("sign it with what stands for the secret, in a header (AWS4-HMAC-SHA256)".to_owned()),
+            fix: Some(
+                "sign it with the placeholder of the secret, in a header (AWS4-HMAC-SHA256)".to_owned(),
+            ),
         };
         let signed = sigv4::Signed::read(authorization.as_bytes()).map_err(|why| refused(why.to_owned()))?;
         if let Some(hash) = sigv4::payload_hash(&unsigned).map_err(|why| refused(why.to_owned()))? {
@@ -502,7 +508,7 @@ fn basic_header(user: &[u8], password: &[u8]) -> Option<HeaderValue> {
     sensitive(&[b"Basic ", encoded.as_bytes()])
 }
 
-/// A value of a header that nobody shows.
+/// Builds a header value that debug output hides.
 fn sensitive(parts: &[&[u8]]) -> Option<HeaderValue> {
     let whole = Zeroizing::new(parts.concat());
     let mut value = HeaderValue::from_bytes(&whole).ok()?;
@@ -510,14 +516,14 @@ fn sensitive(parts: &[&[u8]]) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Whether what stands before a secret says how it is meant and nothing else: nothing, `Bearer `, `session=`.
+/// Whether the text before a secret is only a scheme or a name: empty, `Bearer `, `session=`.
 fn is_word(text: &str) -> bool {
     let word = text.strip_suffix([' ', '=']).unwrap_or(text);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     text.is_empty() || (word != text && !word.is_empty() && word.bytes().all(is_letter))
 }
 
-/// A secret as it stands in a body of this kind.
+/// Encodes a secret for a body of this content type.
 fn spelled(value: &[u8], kind: &str) -> Zeroizing<Vec<u8>> {
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if kind == "application/x-www-form-urlencoded" {

@@ -28,7 +28,7 @@ pub(super) trait Pieces: fmt::Debug + Send {
     /// As above.
     fn end(&mut self, out: &mut Vec<u8>) -> Result<(), RewriteRefusal>;
 
-    /// Goes over what stands behind a body.
+    /// Scrubs the trailers of a body.
     ///
     /// # Errors
     /// As above.
@@ -110,7 +110,7 @@ impl Scrubber {
         !found.is_empty()
     }
 
-    /// Writes as many bytes over a value as it takes up. `text` begins at `base` in all that goes by; what stands before it has gone.
+    /// Overwrites a value with as many bytes. `text` begins at offset `base` of the stream; earlier bytes were already passed on.
     fn cover(&self, text: &mut [u8], base: u64, found: &Found) {
         let index = |at: u64| usize::try_from(at.saturating_sub(base)).unwrap_or(usize::MAX);
         let end = index(found.to).min(text.len());
@@ -120,7 +120,7 @@ impl Scrubber {
         let dummy = self.dummies.get(found.value).map(String::as_bytes).unwrap_or_default();
         let spelled = match found.spelling {
             Spelling::Utf16 { .. } | Spelling::Plain => found.spelling.of(dummy),
-            // What stands within another alphabet has to stay readable there.
+            // The replacement has to be valid in the same encoding.
             Spelling::Hex => {
                 Spelling::Hex.of(dummy).into_iter().chain(std::iter::repeat_n(b'0', length)).collect()
             }

@@ -1,8 +1,9 @@
 //! Requests that are signed and carry no key: version 4 of the signatures of AWS, in a header.
 //!
-//! Within, a request is signed with the dummy. That signature is checked, so that nobody signs here with a key of another, and
-//! then the request is signed anew. How a service wants its path spelled is not told: S3 takes it as it was sent, others escape it
-//! once more, and some take dots away before. The spelling that the first signature holds for is the one of the second.
+//! In the sandbox, a request is signed with the placeholder. That signature is checked, so that a request signed with another key
+//! is not signed here, and then the request is signed anew. The URI encoding of a service is unknown: S3 signs the path as sent,
+//! others escape it once more, and some normalise dots before. The encoding that makes the first signature valid is used for the
+//! second.
 
 use std::fmt::Write as _;
 
@@ -74,7 +75,7 @@ impl Signed {
     }
 
     /// Signs a request with the second key that was signed with the first: `before` are its headers as they were then, and
-    /// `hash` what stands for its body.
+    /// `hash` the payload hash of its body.
     ///
     /// # Errors
     /// When it was not signed with the first key.
@@ -143,13 +144,13 @@ fn canonical_headers(headers: &HeaderMap, names: &[String], target: &NetTarget) 
     Some(lines)
 }
 
-/// Returns what stands for the body in a signature, if the request says it; nothing if it is the hash of the body.
+/// Returns the declared payload hash of a request, or `None` when it equals the hash of the body.
 ///
 /// # Errors
 /// When the body is signed as well.
 pub(super) fn payload_hash(headers: &HeaderMap) -> Result<Option<String>, &'static str> {
     let Some(value) = headers.get(HASH) else { return Ok(None) };
-    let text = value.to_str().map_err(|_| "what stands for its body is no text")?;
+    let text = value.to_str().map_err(|_| "its payload hash is not text")?;
     if text.starts_with(SIGNED_IN_PIECES) {
         return Err(
             "the pieces of this body are signed one by one, which is not done anew here: send it unsigned or whole",

@@ -1,4 +1,4 @@
-//! Gets secrets from where they are: variables, files, commands and the keyring of whoever starts commands.
+//! Reads secrets from their sources: variables, files, commands and the keyring of the user who starts commands.
 #![expect(clippy::disallowed_methods, reason = "reads secrets where their owner keeps them")]
 
 mod folders;
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How often it is looked whether it is over.
 const STEP: Duration = Duration::from_millis(10);
 
-/// The command that asks the keyring of the system, and its arguments; `{service}` and `{account}` stand for what is asked for.
+/// The command that asks the keyring of the system, and its arguments; `{service}` and `{account}` are replaced.
 const KEYRING: &[&str] = if cfg!(target_os = "macos") {
     &["security", "find-generic-password", "-s", "{service}", "-a", "{account}", "-w"]
 } else {
@@ -45,7 +45,7 @@ const SESSION: &[&str] = &["DBUS_SESSION_BUS_ADDRESS", "XDG_SESSION_TYPE", "USER
 /// Returns a secret.
 ///
 /// # Errors
-/// When it cannot be had, or is none. The error holds nothing of it.
+/// When it cannot be read or is not a secret. The error contains no part of it.
 pub(super) fn read(binding: &SecretBinding) -> Result<Zeroizing<Vec<u8>>, SecretError> {
     let wrong = |(why, fix): (String, String)| SecretError::new(&binding.name, why, fix);
     let mut bytes = match &binding.source {
@@ -136,11 +136,11 @@ fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
         Unsafe::Unreadable(error) => cannot(&error),
         Unsafe::Folder(folder) => (
             format!("is to come from `{shown}`, and others may change what lies in `{}`", folder.display()),
-            format!("let nobody else do that: `chmod go-w {}`, or keep it elsewhere", folder.display()),
+            format!("remove the permission: `chmod go-w {}`, or keep it elsewhere", folder.display()),
         ),
         Unsafe::Link(link) => (
             format!(
-                "is to come from `{shown}`, which leads through a link of somebody else: `{}`",
+                "is to come from `{shown}`, whose path contains a link of another user: `{}`",
                 link.display()
             ),
             "name the file without that link".to_owned(),
@@ -162,7 +162,7 @@ fn file(path: &Path, most: usize) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     if stat.st_mode & 0o077 != 0 {
         return Err((
             format!("is to come from `{shown}`, which others may read or change"),
-            format!("let nobody else do that: `chmod 600 {shown}`"),
+            format!("remove the permission: `chmod 600 {shown}`"),
         ));
     }
     bounded(std::fs::File::from(file), most).map_err(|error| cannot(&error))
@@ -184,7 +184,7 @@ fn keyring(service: &str, account: &str) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     command(&KEYRING.iter().map(word).collect::<Vec<_>>())
 }
 
-/// Runs a command without a shell. What it says besides is heard by nobody: it might hold the secret.
+/// Runs a command without a shell. Its standard error is discarded, because it might contain the secret.
 fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let [program, arguments @ ..] = words else {
         return Err(("comes from no command".to_owned(), "name one".to_owned()));
@@ -205,7 +205,7 @@ fn command(words: &[String]) -> Result<Zeroizing<Vec<u8>>, Wrong> {
     let mut command = helper_command(&path);
     command.args(arguments).stdout(Stdio::piped());
     command.envs(SESSION.iter().filter_map(|name| Some((*name, env::var_os(name)?))));
-    // What lies in the folder of whoever starts this, which may be a stranger's, has no say in it.
+    // The current directory may be untrusted, and must not influence the command.
     command.current_dir("/").in_own_group();
     let child = command.spawn().map_err(|error| failed(format!("which cannot be started: {error}")))?;
     printed(child, PATIENCE).map_err(failed)
@@ -217,7 +217,7 @@ fn printed(mut child: Child, patience: Duration) -> Result<Zeroizing<Vec<u8>>, S
     let output = child.stdout.take();
     let reader = output.map(|output| std::thread::spawn(move || bounded(output, MAX)));
     let began = Instant::now();
-    // It stays to be waited for, so that its number is nobody else's when its group is ended.
+    // `NOWAIT` keeps the zombie, so that its process id cannot be reused before its group is killed.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
     let is_over = || matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)));
     // What it started in the background may hold its output open for ever.
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_of_nobody_else() {
+    fn files_belong_to_this_user_or_root() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("token");
         let put = |text: &str, mode| {
@@ -273,7 +273,7 @@ mod tests {
             assert!(error.contains(why), "{text:?}: {error}");
         }
         assert!(put(&"x".repeat(MAX + 1), 0o600).unwrap_err().contains("longer"));
-        // Who may write to a folder above says what lies there, whatever the file is like.
+        // A user who may write to a parent directory can replace the file, whatever its own mode.
         assert!(put("s3cret-value\n", 0o600).is_ok());
         let read = || of(&format!("file:{}", path.display()));
         for (mode, is_safe) in [(0o777, false), (0o770, false), (0o1777, true), (0o755, true), (0o700, true)]
@@ -324,8 +324,8 @@ mod tests {
         assert!(of("cmd:no-such-program-here").unwrap_err().contains("search path"));
         assert!(of("cmd:./own").unwrap_err().contains("search path"));
         assert!(of("cmd:true").unwrap_err().contains("is empty"));
-        // Where somebody stands may be a stranger's folder.
-        assert!(of("cmd:pwd").unwrap_err().contains("shorter"), "`/` is all that it says");
+        // The current directory may be untrusted.
+        assert!(of("cmd:pwd").unwrap_err().contains("shorter"), "it prints only `/`");
         assert!(of("env:STOCKADE_NO_SUCH_VARIABLE").unwrap_err().contains("not set"));
     }
 

@@ -112,7 +112,7 @@ fn a_secret_goes_to_its_host_path_and_place() {
         Ok(basic(REAL, "x-oauth-basic"))
     );
     assert_eq!(header("https://keys.test/", "x-api-key", k.clone()), Ok(OTHER.to_owned()));
-    // What is as secret as what it stands for is shown to nobody.
+    // A signature is as secret as its key, and is hidden from debug output.
     let (_, headers, _) =
         sent(&secrets, "https://api.test/v1/x", &[("authorization", format!("Bearer {t}"))], b"").unwrap();
     assert!(headers["authorization"].is_sensitive() && headers["accept-encoding"] == "identity");
@@ -170,7 +170,7 @@ fn odd_letters_stand_for_themselves_wherever_they_are_put() {
     assert_eq!(headers["authorization"].to_str().unwrap(), basic("me", odd));
 }
 
-/// Whatever stands for a secret goes to one host and place, in one spelling.
+/// A placeholder is only accepted at one host and place, in one encoding.
 #[test]
 fn a_dummy_elsewhere_is_an_attempt() {
     let secrets = with(&[("T", REAL, "api.test/v1/** in header:authorization")]);
@@ -339,7 +339,7 @@ fn a_secret_is_lent_and_does_not_go_in_clear() {
     assert!(sent(&secrets, "https://api.test:80/", &bearer(0), b"").is_ok());
     assert!(sent(&secrets, "http://plain.test/", &bearer(1), b"").is_ok());
     assert!(sent(&secrets, "http://127.0.0.1/", &bearer(2), b"").is_ok());
-    // A name that says so is none of this machine where it leads elsewhere.
+    // A local name that resolves to another address is not of this machine.
     let named = with(&[("T", REAL, "localhost:80")]);
     let token = vec![("authorization", format!("Bearer {}", dummy_of(&named, 0)))];
     assert_eq!(sent(&named, "http://localhost/", &token, b"").unwrap_err(), "secret-in-clear");
@@ -410,7 +410,7 @@ fn what_ends_in_a_secret_goes_on_at_once() {
         assert_eq!(out.len(), "you said ".len() + value.len() + gone.len(), "{end:?}");
         assert!(!String::from_utf8_lossy(&out).contains(value));
     }
-    // What can be no beginning does not wait: neither of these escapes stands for a letter of it.
+    // An impossible prefix is not withheld: neither of these escapes decodes to a letter of it.
     for end in ["%zz!", "&nosuch!", "\\q!", "&#zz!"] {
         let mut filter = Scrubbed::new(Arc::clone(&held(&secrets).scrubber));
         let mut out = Vec::new();
@@ -420,7 +420,7 @@ fn what_ends_in_a_secret_goes_on_at_once() {
 }
 
 #[test]
-fn nobody_sees_a_secret_by_accident() {
+fn debug_output_hides_secrets() {
     let secrets = with(&[("T", REAL, "api.test")]);
     assert_eq!(format!("{secrets:?}"), "[\"T\"]");
     assert_eq!(secrets.named_in(format!("--token={REAL}").as_bytes()), Some("T"));

@@ -1,5 +1,5 @@
-//! The authority of one broker, whose certificates its sandboxes trust and nobody else: its key is in memory only, and goes with
-//! the broker. So the certificate is bound to no names; who cannot read this memory cannot use it, and who can needs no key.
+//! The certificate authority of one broker, which only its sandboxes trust. Its key is in memory only, and is gone with the
+//! broker. So the certificate needs no name constraints: an attacker who can read this memory needs no key.
 
 use std::collections::HashMap;
 use std::io;
@@ -35,7 +35,7 @@ const MAX_KEPT: usize = 1024;
 pub(super) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
-    /// The key of all hosts: it proves the same whoever is shown it.
+    /// The key of all hosts. One key suffices, since it proves the same to every client.
     host_key: KeyPair,
     given: Mutex<HashMap<Host, Arc<CertifiedKey>>>,
     next: AtomicU64,
@@ -76,7 +76,7 @@ impl Authority {
             return Ok(Arc::clone(known));
         }
         let made = Arc::new(self.make(host)?);
-        // Whoever goes through more hosts than that gets some made anew.
+        // Beyond this number of hosts, earlier certificates are made again on demand.
         if given.len() >= MAX_KEPT {
             given.clear();
         }
@@ -85,7 +85,7 @@ impl Authority {
     }
 
     fn make(&self, host: &Host) -> io::Result<CertifiedKey> {
-        // With the name of the authority itself, it would pass for one that nobody has signed.
+        // With the issuer's own name as subject, the certificate would look self-signed.
         let mut params = held(OF_HOST);
         params.subject_alt_names = vec![match host {
             Host::Name(name) => rcgen::SanType::DnsName(name.as_str().try_into().map_err(io::Error::other)?),

@@ -39,7 +39,7 @@ pub(super) struct Stream {
     ended: Ended,
 }
 
-/// Why a body did not come to its end, for whoever answers its request.
+/// Why a body was cut short, for the code that answers its request.
 pub(super) type Ended = Arc<Mutex<Option<Arc<Refused>>>>;
 
 impl Carried {

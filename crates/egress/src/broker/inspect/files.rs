@@ -19,11 +19,11 @@ use super::roots::certificates;
 /// The bytes of a line in PEM.
 const LINE: usize = 64;
 
-/// How often a name is tried that somebody has taken.
+/// Attempts to create a file under names that are already taken.
 const TRIES: u32 = 16;
 
-/// Writes the certificate of a run, and with it those that this machine trusts. What the variables of whoever starts it name is
-/// trusted within as it would be without a run.
+/// Writes the certificate of a run, together with those that this machine trusts. Certificates that the environment variables of
+/// the operator name are trusted within the sandbox as they would be outside.
 ///
 /// # Errors
 /// When no folder can be made, or a file not be written.
@@ -56,7 +56,7 @@ pub(super) fn write(own: &CertificateDer<'_>, roots: &[CertificateDer<'_>]) -> i
 pub(super) struct Alive(#[expect(dead_code, reason = "it is held, and its lock with it")] File);
 
 impl Alive {
-    /// Takes a folder; nothing where somebody has it, or where it is there no more.
+    /// Takes a directory, or returns `None` when another process owns it, or it is gone.
     fn take(folder: &Path) -> Option<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened = File::from(open(folder, flags, Mode::empty()).ok()?);
@@ -70,7 +70,7 @@ impl Alive {
 /// What the names of these folders begin with.
 const PREFIX: &str = "stockade-trust-";
 
-/// So many names of a folder for temporary files are looked at: whoever fills it keeps nobody from starting.
+/// Limit of directory entries that are read in the temporary directory: an attacker who fills it cannot block the start.
 const MAX_SEEN: usize = 10_000;
 
 /// Removes the folders of brokers that were ended before they could do so themselves.
@@ -94,7 +94,7 @@ fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
         match DirBuilder::new().mode(0o755).create(&folder) {
             Ok(()) => match Alive::take(&folder) {
                 Some(alive) => {
-                    // Whatever the umask says: in a sandbox, somebody else reads it.
+                    // Regardless of the umask: in a sandbox, another user reads it.
                     std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
                     return Ok((folder, alive));
                 }
@@ -103,7 +103,9 @@ fn folder(parent: &Path) -> io::Result<(PathBuf, Alive)> {
                     std::fs::remove_dir(&folder).ok();
                     tried += 1;
                 }
-                None => return Err(io::Error::other("somebody else holds the folder of the certificates")),
+                None => {
+                    return Err(io::Error::other("another process owns the directory of the certificates"));
+                }
             },
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tried < TRIES => tried += 1,
             Err(error) => return Err(error),

@@ -19,7 +19,7 @@ const WEBSOCKET: &str = "websocket";
 pub(super) fn is_for(target: &NetTarget, scheme: &str, head: &request::Parts) -> Result<(), BadRequest> {
     let uri = &head.uri;
     if head.method == Method::CONNECT {
-        return Err(bad("a host is no proxy, and connects to nobody"));
+        return Err(bad("CONNECT is for proxies, and this host is not one"));
     }
     if uri.scheme_str().is_some_and(|named| named != scheme) {
         return Err(bad("it names another scheme than it came by"));

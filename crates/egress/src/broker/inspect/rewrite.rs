@@ -1,4 +1,4 @@
-//! What may be put into requests and taken out of answers by whoever looks into them.
+//! Hooks that change requests and responses of inspected connections.
 
 use std::fmt;
 use std::time::Instant;
@@ -23,7 +23,7 @@ pub(crate) trait Rewrite: fmt::Debug + Send + Sync {
         head: &mut http::request::Parts,
     ) -> Result<BodyRewrite, RewriteRefusal>;
 
-    /// Does the same to the head of an answer, and says what becomes of its body.
+    /// Rewrites the head of a response, and returns how to rewrite its body.
     fn answer(
         &self,
         to: Conversation<'_>,

@@ -1,4 +1,4 @@
-//! Which authorities are trusted outside: those of the machine, or of whoever operates it, and of what was named beside them.
+//! Certificate authorities that the broker trusts for hosts: those of the machine or its operator, and those of the options.
 #![expect(clippy::disallowed_methods, reason = "reads the certificates of the machine")]
 
 use std::io;
@@ -46,7 +46,7 @@ impl Roots {
         let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
         let found = certificates(&text).map_err(failed)?;
         if found.is_empty() {
-            return Err(failed("there are none in it".to_owned()));
+            return Err(failed("the file contains no certificate".to_owned()));
         }
         self.store.add_parsable_certificates(found.iter().cloned());
         self.certificates.extend(found);

@@ -50,7 +50,7 @@ impl Wire {
 pub(super) enum Upstream {
     One(Mutex<to_one::SendRequest<Carried>>),
     Many(to_many::SendRequest<Carried>),
-    /// There is none, and each request is told why.
+    /// The host refused the connection; each request gets the reason.
     Refused(Arc<Refused>),
 }
 
@@ -192,7 +192,7 @@ impl Inspected {
         let mut granted = granted(&self.shared, &self.target, Some(asked))?;
         let mut most = Most { bytes: granted.upload, bound: Over::Upload };
         let is_longer = |most| heads::content_length(&head.headers).is_some_and(|length| length > most);
-        // The head says what the command wants said as well as the body does.
+        // The head can carry data of the command as well as the body can, so it counts as upload.
         if !most.take(heads::length(head)) || most.bytes.is_some_and(is_longer) {
             return Err(Box::new(too_much(&self.target, Over::Upload)).into());
         }
@@ -362,8 +362,8 @@ impl Inspected {
         answer.map_err(|why| self.not_answered(&with_cause(&why)))
     }
 
-    /// Reads all of a body that is not longer than that, in the time of its entry. Each piece has to come in as long as a head has,
-    /// and all of them as long as a connection stays through which nothing goes, since nothing does until then.
+    /// Reads all of a body that is not longer than that, in the time of its entry. Each piece has to come in as long as a head
+    /// has, and all of them as long as a connection stays through which nothing goes, since nothing does until then.
     async fn whole(
         &self,
         body: Incoming,
@@ -416,7 +416,7 @@ impl Inspected {
         Ok((all.into(), room))
     }
 
-    /// Says that others are read whole already.
+    /// Returns the refusal for a body when others already use all buffer space.
     fn no_room(&self) -> Stop {
         let refused = Brokered {
             reason: "all of it has to be read before it goes, and too much is being read so already"

@@ -87,7 +87,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
 /// The method of the request that stands in the place of one that is refused: its answer says why.
 pub(super) const IN_PLACE_OF_BAD: &str = "STOCKADE-REFUSED";
 
-/// What both the stream and whoever answers its requests know.
+/// State that the stream shares with the code that answers its requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Checks {
     /// Whether the connection has become something else than HTTP, as a websocket does.
@@ -101,7 +101,7 @@ impl Checks {
         self.is_raw.store(true, Ordering::Release);
     }
 
-    /// What is wrong with the request that [`IN_PLACE_OF_BAD`] stands for.
+    /// The error of the request that [`IN_PLACE_OF_BAD`] replaces.
     pub(super) fn bad(&self) -> Option<BadRequest> {
         self.bad.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -142,7 +142,7 @@ impl<S: AsyncRead + Unpin> Checked<S> {
     /// Nothing more is read, and the answer says why.
     fn refuse(&mut self, bad: BadRequest) {
         *self.checks.bad.lock().unwrap_or_else(PoisonError::into_inner) = Some(bad);
-        // Within a body, nobody reads another request.
+        // Within a body, no further request is parsed.
         self.end = Some(if self.reader.is_within_body() { End::Broken } else { End::Refused });
         if self.reader.is_within_body() {
             return;

@@ -274,7 +274,7 @@ fn a_host_has_to_show_who_it_is() {
     });
     let list = [host.port, other.port, at_plain].map(|port| format!("{HOST}:{port} inspect"));
     let list: Vec<&str> = list.iter().map(String::as_str).collect();
-    // One certified by nobody, one certified for another name, one that speaks no TLS.
+    // A host with an untrusted certificate, one with a certificate for another name, one without TLS.
     let extra_roots = vec![other.roots.path().to_owned()];
     let site = site_with(&list, BrokerOptions { extra_roots, ..BrokerOptions::default() }, None);
     let not_the_host: &[&str] = &["not-the-host"];
@@ -310,7 +310,7 @@ fn a_client_that_does_not_trust_is_told_of() {
     }
 }
 
-/// An answer that never ends is there as it comes, and what stands behind a bound is not.
+/// An endless response streams as it arrives, and bytes beyond a limit are withheld.
 #[test]
 fn answers_are_streamed_and_bounded() {
     let (go_on, wait) = channel::<()>();
@@ -384,9 +384,9 @@ fn a_websocket_is_carried() {
     assert_eq!(ask(&mut stream, &other).0, 403);
 }
 
-/// Who says nothing keeps nobody else waiting, and the end of the broker ends what is under way.
+/// A silent client blocks no other client, and the end of the broker closes open connections.
 #[test]
-fn silent_clients_are_in_nobodys_way() {
+fn silent_clients_block_no_other_client() {
     let (host, _) = telling_host();
     let options =
         BrokerOptions { connections: 16, patience: Duration::from_secs(60), ..BrokerOptions::default() };
@@ -424,7 +424,7 @@ fn a_head_that_drips_is_too_slow() {
     assert_eq!((status, body.contains("too-slow")), (408, true), "{body}");
 }
 
-/// What a certificate holds, as whoever checks it finds it.
+/// The contents of a certificate, as a verifier sees them.
 #[test]
 fn certificates_are_of_one_authority_and_all_different() {
     let authority = Authority::new().unwrap();

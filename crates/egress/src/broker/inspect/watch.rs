@@ -6,7 +6,7 @@ use super::super::carry::Over;
 use super::super::refusals::Refused;
 use super::rewrite::RewriteRefusal;
 
-/// Whoever watches a conversation.
+/// An observer of one inspected connection, which records and limits its requests.
 pub(super) trait Watch: Send + Sync {
     /// Something went through.
     fn beat(&self);
@@ -14,7 +14,7 @@ pub(super) trait Watch: Send + Sync {
     /// A bound ended a body: that is put on record.
     fn ended_by(&self, over: Over) -> Arc<Refused>;
 
-    /// Whoever changes a body says that it must not go on: that is put on record.
+    /// Records that the rewriter cut a body short.
     fn cut_by(&self, refused: RewriteRefusal) -> Arc<Refused>;
 
     /// Ends both connections.

@@ -40,7 +40,7 @@ impl Room {
         taken.is_ok()
     }
 
-    /// Holds the room until nobody has the body any more.
+    /// Keeps the buffer space reserved until the last copy of the body is dropped.
     pub(super) fn with(self, body: Bytes) -> Bytes {
         Bytes::from_owner(Held { body, _room: self })
     }

@@ -69,7 +69,7 @@ fn what_connects_to_an_address_is_taken_for_its_name() {
     let (port, hears) = server();
     let taken = |broker: &Broker| listen(broker, &format!("127.0.0.2:{port}"), Served::Host);
     let site = site(&[&format!("127.0.0.2:{port}")], BrokerOptions::default());
-    // Whatever is listened at within stands for itself, if no name was told that address. Here, it is the broker's own.
+    // An address that was never assigned to a name is the address itself. Here, it is the broker's own.
     let within = taken(&site.broker);
     let ask = |says: &[u8]| {
         let mut client = TcpStream::connect(within).unwrap();

@@ -1,4 +1,4 @@
-//! Whether the folders above a file are in nobody else's hands: who may write to one of them says which file lies there.
+//! Whether other users can change the directories above a file: a user who may write to one of them can replace the file.
 #![expect(clippy::disallowed_methods, reason = "looks whose folders these are")]
 
 use std::ffi::OsString;
@@ -10,21 +10,21 @@ use std::path::{Component, Path, PathBuf};
 /// So many links are followed at most, as the system does.
 const MAX_LINKS: usize = 40;
 
-/// In such a folder, everybody may write, and nobody may take away or replace what is somebody else's: inode(7).
+/// In such a directory, every user may write, and only the owner of an entry may delete or replace it: inode(7).
 const STICKY: u32 = 0o1000;
 
 /// Why a path is not followed.
 #[derive(Debug)]
 pub(super) enum Unsafe {
     Unreadable(io::Error),
-    /// Others may write to this folder, or it is of somebody else.
+    /// Other users may write to this directory, or it belongs to one of them.
     Folder(PathBuf),
-    /// This link is of somebody else.
+    /// This link belongs to another user.
     Link(PathBuf),
 }
 
-/// Returns the path with all links of its folders followed. Nobody but this user and root has a say in where it leads, so it leads there
-/// for as long as they want it to. The last name stays as it is.
+/// Returns the path with all links of its directories resolved. Only this user and root can change where it resolves to. The last
+/// component is not resolved.
 pub(super) fn judged(path: &Path) -> Result<PathBuf, Unsafe> {
     let mut todo: Vec<OsString> = names(path);
     let (mut at, mut links) = (PathBuf::from("/"), 0);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_followed_through_folders_of_nobody_else() {
+    fn links_are_followed_through_directories_of_this_user() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for name in ["real/deep", "open/deep"] {
@@ -131,11 +131,11 @@ mod tests {
         }
     }
 
-    /// In a folder where everybody may write and nobody may replace, a link of a stranger leads where the stranger wants.
+    /// In a directory with the sticky bit, a link of another user resolves to a target of their choice.
     #[test]
-    fn a_link_of_somebody_else_is_not_followed() {
+    fn a_link_of_another_user_is_not_followed() {
         if !rustix::process::geteuid().is_root() {
-            println!("skipped: only root makes links of somebody else");
+            println!("skipped: only root creates links of another user");
             return;
         }
         let folder = tempfile::tempdir().unwrap();

@@ -45,7 +45,8 @@ const WRITTEN: &[fn(&str) -> Vec<u8>] = &[
     },
 ];
 
-/// A piece of an answer: something written in one of those ways or in one of those that are looked for, a part of it, or anything.
+/// A piece of an answer: something written in one of those ways or in one of those that are looked for, a part of it, or
+/// anything.
 fn pieces() -> impl Strategy<Value = (usize, usize, Vec<u8>)> {
     let ways = WRITTEN.len() + SPELLINGS.len();
     (0..ways + 4, 1..30_usize, "[gh_pa%u0-9&#;+\\\\ -]{0,9}".prop_map(String::into_bytes))
@@ -62,7 +63,7 @@ fn body(value: &str, pieces: &[(usize, usize, Vec<u8>)]) -> Vec<u8> {
     pieces.iter().flat_map(piece).collect()
 }
 
-/// What a text stands for to whoever reads escapes of this kind. Written by hand, and not as the scrubber does it.
+/// An independent decoder for escapes of this kind, written by hand to compare with the scrubber.
 fn read(text: &[u8], kind: &str) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = text;
@@ -284,7 +285,7 @@ proptest! {
         match answer {
             Err(refused) => prop_assert_eq!(refused.rule, "secret-unreadable"),
             Ok((_, out)) => {
-                prop_assert!(coding != 2 || packed.is_empty(), "nobody here reads that");
+                prop_assert!(coding != 2 || packed.is_empty(), "no decoder for this coding");
                 prop_assert_eq!(leaks(&out, &value), None);
                 prop_assert!(by > 0 || out.len() == body.len());
             }

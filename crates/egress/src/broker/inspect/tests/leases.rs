@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Lends something for a moment to whoever asks for it.
+/// Lends a value for a moment on each request.
 #[derive(Debug)]
 struct Lends;
 
