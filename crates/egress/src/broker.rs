@@ -13,16 +13,16 @@
 
 mod accept;
 mod answer;
-mod carry;
 mod client;
-mod gate;
-mod incoming;
+mod client_reader;
 pub(super) mod inspect;
-mod ledger;
 mod name_server;
+mod quotas;
 mod refusals;
+mod relay;
 mod resolve_check;
-mod through;
+mod shared_socket;
+mod tunnel;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,18 +39,18 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use stockade_handoff::PROXY_ADDRESS;
 use stockade_handoff::{Capability, HandedListeners, ListenerHandoff, keep_capabilities};
 
-use super::address_book::AddressBook;
 use super::host_list::HostList;
 use super::listening;
+use super::observed_hosts::{Observed, Sightings};
 use super::secrets::Secrets;
-use super::sightings::{Observed, Sightings};
 use super::target::NetTarget;
-pub use gate::{BrokerGate, Gatekeeper};
+use super::virtual_addresses::AddressBook;
 use inspect::{Inspector, Rewrite, Wire};
-use ledger::Ledger;
+use quotas::Ledger;
 use refusals::{Refusals, Refused};
 pub use resolve_check::Brokered;
 use resolve_check::{Resolve, ResolveCheck};
+pub use shared_socket::{BrokerGate, Gatekeeper};
 
 /// What a thread of the broker keeps. It calls the witness, who may keep its records in a folder that belongs to another user
 /// than root: `sudo` leaves `HOME` as it was on many systems.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::holds::{Holds, Part};
+use super::match_conditions::{Holds, Part};
 use super::path_glob::PathGlob;
 use super::query_names::QueryNames;
 

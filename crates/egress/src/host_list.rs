@@ -2,12 +2,12 @@
 
 use std::net::IpAddr;
 
-use super::address_book::AddressBook;
+use super::broker_hostname;
 use super::conditions::{Asked, Conditions, EntryBounds};
-use super::holds::{Holds, Part};
-use super::own_name;
+use super::match_conditions::{Holds, Part};
 use super::secret_binding::{BoundHost, BoundName};
 use super::target::{Host, NetTarget};
+use super::virtual_addresses::AddressBook;
 
 /// How many entries a list may have.
 const MAX_ENTRIES: usize = 4_096;
@@ -366,7 +366,7 @@ impl Entry {
                 "addresses of `198.18.0.0/15` are virtual addresses of names within a sandbox".to_owned();
             return Err(wrong(written, why, "write the name of the host"));
         }
-        if hosts == Hosts::One(Host::Name(own_name::NAME.to_owned())) {
+        if hosts == Hosts::One(Host::Name(broker_hostname::NAME.to_owned())) {
             let why = "it is the broker itself, which every command reaches that has one".to_owned();
             return Err(wrong(written, why, "leave it out"));
         }

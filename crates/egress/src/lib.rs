@@ -31,30 +31,28 @@
 struct Readme;
 
 mod address;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
-mod address_book;
 #[cfg(target_os = "linux")]
 mod broker;
+#[cfg(target_os = "linux")]
+mod broker_handshake;
+mod broker_hostname;
 mod chunked;
 mod client_hello;
 mod conditions;
 mod header_table;
-mod holds;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
 mod host_list;
 mod ipv4_spelling;
 #[cfg(target_os = "linux")]
 mod listening;
+mod match_conditions;
 mod name_query;
 #[cfg(target_os = "linux")]
-mod narrowest;
-#[cfg(target_os = "linux")]
-mod opening;
-mod own_name;
-#[cfg(target_os = "linux")]
-mod passed_on;
+mod observed_hosts;
 mod path_glob;
 mod policy;
+#[cfg(target_os = "linux")]
+mod protocol_sniff;
 mod proxy_request;
 mod proxy_token;
 mod punycode;
@@ -66,24 +64,28 @@ mod secret_checks;
 #[cfg(target_os = "linux")]
 mod secrets;
 #[cfg(target_os = "linux")]
-mod sightings;
-#[cfg(target_os = "linux")]
 mod socks;
 mod special_domains;
+#[cfg(target_os = "linux")]
+mod suggest_entry;
 mod target;
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "the broker asks for it, and runs on Linux"))]
+mod virtual_addresses;
 
 pub use address::AddressKind;
 #[cfg(target_os = "linux")]
 pub use broker::{
     Broker, BrokerGate, BrokerHandle, BrokerOptions, Brokered, DEFAULT_CONNECTIONS, Gatekeeper,
 };
+#[cfg(target_os = "linux")]
+pub use broker_handshake::PassedHandoff;
+pub use broker_hostname::WHY_URL;
 pub use client_hello::{ClientHello, MAX_CLIENT_HELLO};
 pub use header_table::{HEADER_TABLE, HeaderAt, HeaderFate, HeaderOf, HeaderRow, WITHHELD};
 pub use host_list::{HostEntry, HostList, HostListError};
 pub use name_query::{MAX_QUERY, NameAnswer, NameQuery};
-pub use own_name::WHY_URL;
 #[cfg(target_os = "linux")]
-pub use passed_on::PassedHandoff;
+pub use observed_hosts::Observed;
 pub use policy::{NetPolicy, NetVerdict};
 pub use proxy_request::{BadRequest, MAX_HEAD, ProxyRequest, RequestBody};
 pub use proxy_token::{proxy_token, to_whole_url};
@@ -91,6 +93,4 @@ pub use request_stream::RequestStream;
 pub use secret_binding::{SecretBinding, SecretError};
 #[cfg(target_os = "linux")]
 pub use secrets::Secrets;
-#[cfg(target_os = "linux")]
-pub use sightings::Observed;
 pub use target::{Host, NetRefused, NetTarget};

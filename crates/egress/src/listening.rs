@@ -10,10 +10,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use stockade_handoff::{EgressSockets, PROXY_PORT};
 
 use super::address::AddressKind;
-use super::address_book::{ALL, AddressBook};
 use super::host_list::{HostList, Listened};
 use super::special_domains;
 use super::target::Host;
+use super::virtual_addresses::{ALL, AddressBook};
 
 /// The end of the privileged ports, which processes in the sandbox cannot bind; they begin at 1.
 const FIRST_FREE: u16 = 1024;

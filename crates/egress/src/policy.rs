@@ -3,7 +3,7 @@
 use super::address::AddressKind;
 use super::host_list::{HostList, NOT_LISTED};
 use super::target::{Host, NetTarget};
-use super::{own_name, special_domains};
+use super::{broker_hostname, special_domains};
 
 /// What commands may reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl NetPolicy {
                 "the network is open, and connections are not inspected".to_owned(),
                 None,
             ),
-            Self::Hosts(_) if own_name::is_own(target) => verdict(
+            Self::Hosts(_) if broker_hostname::is_own(target) => verdict(
                 false,
                 "own-name",
                 "it is the broker itself, which answers plain HTTP at port 80 and nothing else".to_owned(),
@@ -101,7 +101,7 @@ impl NetPolicy {
             };
             verdict.written = decided.map(ToString::to_string);
         }
-        if !own_name::is_own(target) {
+        if !broker_hostname::is_own(target) {
             verdict.notes = notes(target, kind, matches!(self, Self::Open));
         }
         verdict

@@ -3,7 +3,7 @@
 //! Servers part a query at `&`, and some at `;`; some know `Q`, `q[]` or `q[a]` for `q`, and `a.b` for `a_b`. So a name that
 //! could be read in more than one way is in no list of what may stand there, and might be in any list of what may not.
 
-use super::holds::{Holds, Part};
+use super::match_conditions::{Holds, Part};
 
 /// Names, as a server reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -67,7 +67,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/model-cli/src/find.rs", "looks for CLIs and for where their keys are kept"),
     ("crates/model-cli/src/kept.rs", "makes folders in which CLIs keep their state"),
     ("crates/egress/src/broker.rs", "connects for commands, and keeps threads for it"),
-    ("crates/egress/src/broker/gate.rs", "lets programs in at a socket, and keeps threads for it"),
+    ("crates/egress/src/broker/shared_socket.rs", "lets programs in at a socket, and keeps threads for it"),
     ("crates/egress/src/broker/inspect.rs", "speaks TLS with both sides of a connection"),
     ("crates/egress/src/broker/inspect/", "reads the certificates of the machine, and writes those of a run"),
     ("crates/egress/src/secrets.rs", "lends secrets for a while"),

@@ -14,7 +14,7 @@ use stockade_handoff::PROXY_PORT;
 use super::answer::say;
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
-use super::{Shared, client, name_server, spawn, through};
+use super::{Shared, client, name_server, spawn, tunnel};
 
 /// So long it takes until it is tried again to make room for a client, where there was none.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -120,7 +120,7 @@ fn accept(listener: &TcpListener, served: Served, shared: &Arc<Shared>) -> bool 
                     Some(before) => turn_away(&client, &for_thread, before),
                 },
                 Served::Host => match for_thread.too_many() {
-                    None => through::at_host(&client, &for_thread, &kept),
+                    None => tunnel::at_host(&client, &for_thread, &kept),
                     Some(before) => too_many(&for_thread, before),
                 },
             }

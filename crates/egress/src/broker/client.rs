@@ -8,8 +8,8 @@ use super::super::proxy_request::{BadRequest, ProxyRequest};
 use super::super::socks::{self, Socks, SocksReply};
 use super::super::target::NetTarget;
 use super::answer::{MOMENT, about, refuse};
-use super::incoming::{Incoming, More, head};
-use super::through::{self, Speaks};
+use super::client_reader::{Incoming, More, head};
+use super::tunnel::{self, Speaks};
 use super::{Kept, Shared};
 
 /// The most bytes of a greeting or a request of SOCKS.
@@ -42,9 +42,9 @@ pub(super) fn asked(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>, m
             refuse(client, shared, &about(bad), Some(status));
         }
         Ok((ProxyRequest::Tunnel(target), rest)) => {
-            through::tunnel(client, shared, &target, Speaks::Http, rest);
+            tunnel::tunnel(client, shared, &target, Speaks::Http, rest);
         }
-        Ok((request, rest)) => through::plain(client, shared, &request, &rest),
+        Ok((request, rest)) => tunnel::plain(client, shared, &request, &rest),
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) fn asked_by_socks(
         Err((reply, why)) => return refuse_socks(client, shared, reply, why),
     };
     kept.has_asked();
-    through::tunnel(client, shared, &target, Speaks::Socks, std::mem::take(&mut incoming.bytes));
+    tunnel::tunnel(client, shared, &target, Speaks::Socks, std::mem::take(&mut incoming.bytes));
     Ok(())
 }
 

@@ -44,7 +44,7 @@ use super::super::proxy_request::MAX_HEAD;
 use super::super::request_stream::RequestStream;
 use super::super::target::{Host, NetTarget};
 use super::Shared;
-use super::carry::Pulse;
+use super::relay::Pulse;
 use super::resolve_check::Brokered;
 use authority::Authority;
 pub(in super::super) use rewrite::{

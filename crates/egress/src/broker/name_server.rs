@@ -5,8 +5,8 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Instant;
 
+use super::super::broker_hostname;
 use super::super::name_query::{MAX_QUERY, NameAnswer, NameQuery};
-use super::super::own_name;
 use super::Shared;
 
 /// Where names are looked up.
@@ -55,7 +55,7 @@ fn serve_one(mut client: &TcpStream, shared: &Shared) -> io::Result<bool> {
 
 fn answer(message: &[u8], shared: &Shared) -> Option<Vec<u8>> {
     let query = NameQuery::read(message)?;
-    if query.name != own_name::NAME && !shared.check.has_name(&query.name) {
+    if query.name != broker_hostname::NAME && !shared.check.has_name(&query.name) {
         put_on_record(&query.name, shared);
         return Some(query.answer(NameAnswer::NoSuchName));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::super::own_name::WHY_URL;
+use super::super::broker_hostname::WHY_URL;
 use super::resolve_check::Brokered;
 
 /// So many refusals are kept, the latest.

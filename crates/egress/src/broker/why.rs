@@ -3,12 +3,12 @@
 
 use std::net::TcpStream;
 
-use super::super::own_name::WHY_URL;
+use super::super::broker_hostname::WHY_URL;
 use super::super::proxy_request::ProxyRequest;
 use super::super::target::NetTarget;
 use super::Shared;
 use super::answer::{about, document, refuse, say_bytes};
-use super::incoming::{Incoming, head};
+use super::client_reader::{Incoming, head};
 
 /// The path of [`WHY_URL`].
 const PATH: &str = "/v1/why";

@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::time::Sleep;
 
-use super::super::carry::{End, Most, Over};
 use super::super::refusals::Refused;
+use super::super::relay::{End, Most, Over};
 use super::rewrite::{BodyFilter, RewriteRefusal};
 use super::stream::at;
 use super::watch::Watch;

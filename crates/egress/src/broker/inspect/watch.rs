@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::carry::Over;
 use super::super::refusals::Refused;
+use super::super::relay::Over;
 use super::rewrite::RewriteRefusal;
 
 /// An observer of one inspected connection, which records and limits its requests.

@@ -6,8 +6,8 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-use super::super::carry::{End, Most, Over};
-use super::super::ledger::Granted;
+use super::super::quotas::Granted;
+use super::super::relay::{End, Most, Over};
 use super::rewrite::BodyFilter;
 use super::stream::at;
 use super::watch::Watch;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use super::super::proxy_request::{BadRequest, MAX_HEAD};
-use super::carry::is_timeout;
+use super::relay::is_timeout;
 
 /// What the end of a head looks like.
 const EMPTY_LINE: &[u8] = b"\r\n\r\n";

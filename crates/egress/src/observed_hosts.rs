@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::conditions::Asked;
 use super::target::NetTarget;
-use super::{narrowest, query_names};
+use super::{query_names, suggest_entry};
 
 /// So many different requests and connections are remembered.
 const MAX_SEEN: usize = 512;
@@ -80,7 +80,7 @@ impl Sightings {
 
 fn is_writable(target: &str, method: &str, path: &str) -> bool {
     NetTarget::parse(target)
-        .is_ok_and(|target| narrowest::entry_for(&target, Some(Asked { method, path })).is_some())
+        .is_ok_and(|target| suggest_entry::entry_for(&target, Some(Asked { method, path })).is_some())
 }
 
 /// The entries for one path. What is asked with more names may be asked with fewer.

@@ -19,7 +19,7 @@ use stockade_handoff::keep_capabilities;
 use super::super::proxy_token::{proxy_token, to_whole_url};
 use super::super::socks::{self, Socks};
 use super::answer::{MOMENT, about, say, say_bytes};
-use super::incoming::{Incoming, More, head};
+use super::client_reader::{Incoming, More, head};
 use super::refusals::Refused;
 use super::resolve_check::Brokered;
 use super::{BrokerHandle, KEPT, STACK, client};

@@ -5,21 +5,21 @@ use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
+use super::super::broker_hostname;
 use super::super::chunked::Chunked;
 use super::super::conditions::Asked;
 use super::super::host_list::{NOT_LISTED, Ruling};
-use super::super::narrowest;
-use super::super::opening::{Opening, Unbound};
-use super::super::own_name;
+use super::super::protocol_sniff::{Opening, Unbound};
 use super::super::proxy_request::{ProxyRequest, RequestBody};
 use super::super::socks::SocksReply;
+use super::super::suggest_entry;
 use super::super::target::{Host, NetTarget};
 use super::answer::{about, refuse, say, say_bytes};
-use super::carry::{AtEnd, Most, Over, Pulse, Upload, carry};
-use super::incoming::{Incoming, More, head};
+use super::client_reader::{Incoming, More, head};
 use super::inspect::{self, Begun, Wire};
-use super::ledger::{Exhausted, Granted};
+use super::quotas::{Exhausted, Granted};
 use super::refusals::Refused;
+use super::relay::{AtEnd, Most, Over, Pulse, Upload, carry};
 use super::resolve_check::Brokered;
 use super::{Kept, Shared, why};
 
@@ -41,7 +41,7 @@ const MAX_OPENING: usize = 32 << 10;
 
 /// Serves one request that names its whole URL.
 pub(super) fn plain(client: &TcpStream, shared: &Arc<Shared>, request: &ProxyRequest, rest: &[u8]) {
-    if own_name::answers_at(request.target()) {
+    if broker_hostname::answers_at(request.target()) {
         return why::serve(client, shared, request);
     }
     let brokered = shared.check.decide(request.target());
@@ -79,7 +79,7 @@ pub(super) fn tunnel(
     speaks: Speaks,
     rest: Vec<u8>,
 ) {
-    let is_own = own_name::answers_at(target);
+    let is_own = broker_hostname::answers_at(target);
     let server = if is_own { Ok(None) } else { way_to(target, shared).map(Some) };
     let server = match server {
         Ok(server) => server,
@@ -133,7 +133,7 @@ pub(super) fn at_host(client: &TcpStream, shared: &Arc<Shared>, kept: &Kept<'_>)
         return;
     }
     kept.has_asked();
-    if own_name::answers_at(&target) && opening == Some(Opening::Http) {
+    if broker_hostname::answers_at(&target) && opening == Some(Opening::Http) {
         return why::converse(shared, &target, incoming);
     }
     let brokered = shared.check.decide(&target);
@@ -288,7 +288,7 @@ fn granted_by_list(
         Ruling::Denied(NOT_LISTED, _) if shared.check.observes_at(target) => Ok(Granted::default()),
         Ruling::Denied(rule, reason) => {
             let entry = Some(asked).filter(|_| rule == NOT_LISTED);
-            let entry = entry.and_then(|asked| narrowest::entry_for(target, asked));
+            let entry = entry.and_then(|asked| suggest_entry::entry_for(target, asked));
             Err(Box::new(shared.check.advising(refused(rule, reason), entry)))
         }
         Ruling::Allowed(entries) => {
