@@ -5,24 +5,22 @@
 //! (`package.json`, `.git/config`) stands in a table. Where the meaning cannot be told before it runs, an answer holds once.
 
 mod implied;
+mod undetermined;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
-use stockade_text::resolve_path;
 
 use stockade_shell::{Actions, Assignment, InvocationKind, Run};
-use stockade_text::Shown;
+use stockade_text::resolve_path;
 
 use super::context::CommandContext;
 use super::decision::CommandDecision;
 use super::hazards::changes_folder;
 use super::variables;
+use undetermined::MAX_FILES;
+pub use undetermined::Undetermined;
 use words::Words;
-
-/// The most files that an answer is bound to.
-const MAX_FILES: usize = 2048;
 
 /// The most folders that a text may go to.
 const MAX_FOLDERS: usize = 8;
@@ -35,40 +33,6 @@ pub struct Dependencies {
     pub variables: BTreeMap<String, Option<String>>,
     /// Where files may be that it runs or reads, whether or not there are any.
     pub files: BTreeSet<PathBuf>,
-}
-
-/// Why it cannot be told before a command runs what it means, so that no answer to it lasts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Undetermined {
-    /// The text cannot be read to its end.
-    NotRead,
-    /// It uses what another command prints.
-    Output,
-    /// It may do more than it shows.
-    Uncertain,
-    /// Words are added when it runs, or depend on which files there are.
-    Words,
-    /// It uses this variable, whose value is not known.
-    Variable(String),
-    /// It is not known in which folder it runs, or a part of it.
-    Folder,
-    /// It names more files than are looked at.
-    TooManyFiles,
-}
-
-impl fmt::Display for Undetermined {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotRead => f.write_str("it cannot be read to its end"),
-            Self::Output => f.write_str("it uses what another command prints"),
-            Self::Uncertain => f.write_str("it may do more than it shows"),
-            Self::Words => f.write_str("some of its words are only known when it runs"),
-            Self::Variable(name) => write!(f, "the value of `{}` is not known", Shown(name)),
-            Self::Folder => f.write_str("it is not known in which folder it runs"),
-            Self::TooManyFiles => write!(f, "it names more than {MAX_FILES} files"),
-        }
-    }
 }
 
 impl CommandDecision<'_, '_> {

@@ -17,6 +17,7 @@ pub(crate) mod harmless;
 pub(crate) mod in_words;
 pub(crate) mod layer;
 pub(crate) mod lint;
+mod lint_finding;
 mod listed_options;
 pub(crate) mod matcher;
 mod options;

@@ -12,9 +12,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use crate::plain_file::read_plain;
 use crate::plan::Plan;
 use crate::spec::SandboxSpec;
-use crate::tracked::read_plain;
 
 /// Longest file that is read, the most files that are remembered of a workspace, and the most workspaces.
 const MAX_BYTES: u64 = 32 << 20;
@@ -90,7 +90,7 @@ impl Seen {
     fn write(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let new = file.with_extension(format!("{}-{}", crate::sweep::moment(), std::process::id()));
+        let new = file.with_extension(format!("{}-{}", crate::moment::moment(), std::process::id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
         let mut written = options.open(&new)?;

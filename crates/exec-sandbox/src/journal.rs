@@ -8,9 +8,9 @@
 #![expect(clippy::disallowed_methods, reason = "keeps a file for as long as a command runs")]
 
 mod ended;
+mod kept;
 mod record;
 
-use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::host::ProtectedEntry;
+use crate::moment::moment;
 use crate::quarantined::{LeftBy, Quarantined};
-use crate::sweep::{Before, Company, Maker, moment, sweep, whole};
-use crate::workspace::roots::Root;
+use crate::sweep::{Before, Company, Maker, sweep, whole};
+pub(crate) use kept::Kept;
 use record::{read, record};
 
 /// Longest file that is read, and the most that are looked at.
@@ -31,29 +31,6 @@ const MAX_COUNT: usize = 256;
 
 /// A file that is not complete is taken away when it is older than this.
 const OLD: Duration = Duration::from_secs(60);
-
-/// What there was before a command, in the folders that it may change.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Kept {
-    pub(crate) roots: Vec<Root>,
-    /// The command as text, for whoever finds out later what it left.
-    pub(crate) command: String,
-    pub(crate) entries: Vec<ProtectedEntry>,
-    pub(crate) led_to: Vec<PathBuf>,
-    pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
-    /// Whether names are decided when the command makes them: then it replaces nothing that was there.
-    pub(crate) is_decided: bool,
-}
-
-impl Kept {
-    fn changes(&self, folder: &Path) -> bool {
-        self.roots.iter().any(|root| root.path.starts_with(folder) || folder.starts_with(&root.path))
-    }
-
-    fn shares_a_folder_with(&self, other: &Self) -> bool {
-        other.roots.iter().any(|root| self.changes(&root.path))
-    }
-}
 
 /// A file that says what to sweep, should this program not come to it.
 pub(crate) struct Journal {

@@ -59,11 +59,15 @@ mod known_links;
 pub mod kubernetes;
 mod limits;
 mod mode;
+#[cfg(target_os = "linux")]
+mod moment;
 pub mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
 pub mod openshell;
 mod outcome;
+#[cfg(target_os = "linux")]
+mod plain_file;
 mod plan;
 #[cfg(target_os = "linux")]
 mod probe;

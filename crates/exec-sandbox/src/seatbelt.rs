@@ -7,6 +7,7 @@
 //! The rules of a profile are rows of `table`; `text` writes paths as profile text; `rules` orders them. The last matching rule
 //! decides, so a rule for a path follows the rules for the folders around it.
 
+mod plan;
 mod profile;
 mod rules;
 mod table;
@@ -16,52 +17,18 @@ mod text;
 mod run;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::enforcement::{Enforcement, Property};
 use crate::env::environment;
 use crate::host::HostFacts;
-use crate::limits::ResourceLimits;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::requirement::require;
 use crate::spec::{MountAccess, Network, Protection, SandboxSpec, Spawn};
 
+pub use plan::{SANDBOX_EXEC, SeatbeltPlan};
 #[cfg(unix)]
 pub use run::{SeatbeltStream, SeatbeltWatch, run_seatbelt};
-
-/// The program that applies a profile. It is part of the system, and of the sealed volume: never one that a search path
-/// leads to.
-pub const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
-
-/// What will be run on macOS, and how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SeatbeltPlan {
-    /// The rules that the kernel decides by.
-    pub profile: String,
-    /// The program, as it was named.
-    pub program: OsString,
-    /// Its arguments, without the program.
-    pub arguments: Vec<OsString>,
-    /// Its variables, sorted by name.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Where it starts.
-    pub cwd: PathBuf,
-    /// What it may use up.
-    pub limits: ResourceLimits,
-    /// What this plan enforces once it runs.
-    pub enforcement: Enforcement,
-}
-
-impl SeatbeltPlan {
-    /// Returns the arguments of [`SANDBOX_EXEC`]. The profile is one of them: it names paths and no values of variables.
-    #[must_use]
-    pub fn sandbox_exec_arguments(&self) -> Vec<OsString> {
-        let head = ["-p".into(), OsString::from(&self.profile), "--".into(), self.program.clone()];
-        head.into_iter().chain(self.arguments.iter().cloned()).collect()
-    }
-}
 
 /// Returns what will be done for `spec` on a Mac like `facts`, or why nothing will.
 pub fn seatbelt_plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<SeatbeltPlan, Refusal> {

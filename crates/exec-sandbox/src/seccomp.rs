@@ -3,104 +3,26 @@
 //! The program is pure data, so it is built, printed and tested on any machine. The kernel remembers which calls it allows
 //! whatever their arguments, so the length of the table costs those nothing.
 
+mod architecture;
 mod asking;
+mod instruction;
 mod modes;
 mod names;
 mod table;
 
-use std::collections::BTreeMap;
-
+pub use architecture::Architecture;
 pub(crate) use asking::{Asks, PathArguments, Way};
+pub use instruction::Instruction;
+use instruction::{
+    ALLOW, AND, ARCHITECTURE, ARGUMENTS, Blocks, END, ENOSYS, ERRNO, JUMP, JUMP_ANY_BIT, JUMP_AT_LEAST,
+    JUMP_EQUAL, KILL, NUMBER, SHOW, X32, give, jump, load,
+};
 pub(crate) use modes::{ChangedFile, ModeChange, NewValue, mode_change};
 pub(crate) use names::{NameCall, SocketAddress, name_call};
 use table::{
     ATTACHING, BOUND_TO_PROCESSORS, DATAGRAMS, MEMORY_FILES, MODES_OF_GROUPS, QUEUES, ROWS, Row, SOCKETS,
     SPAWN, Test, UNIX_SOCKETS,
 };
-
-/// One instruction, as the kernel wants it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C)]
-pub struct Instruction {
-    code: u16,
-    on_true: u8,
-    on_false: u8,
-    value: u32,
-}
-
-impl Instruction {
-    /// Returns it as it lies in memory.
-    pub(crate) fn bytes(self) -> [u8; 8] {
-        let ([a, b], [e, f, g, h]) = (self.code.to_ne_bytes(), self.value.to_ne_bytes());
-        [a, b, self.on_true, self.on_false, e, f, g, h]
-    }
-}
-
-/// An architecture that there is a table for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Architecture {
-    /// 64-bit x86. Its 32-bit calls and the x32 variant are refused.
-    X86_64,
-    /// 64-bit ARM. Its 32-bit calls are refused.
-    Aarch64,
-}
-
-impl Architecture {
-    /// The architecture that this program was built for, if there is a table for it.
-    pub fn current() -> Option<Self> {
-        match std::env::consts::ARCH {
-            "x86_64" => Some(Self::X86_64),
-            "aarch64" => Some(Self::Aarch64),
-            _ => None,
-        }
-    }
-
-    const fn audit_number(self) -> u32 {
-        match self {
-            Self::X86_64 => 0xc000_003e,
-            Self::Aarch64 => 0xc000_00b7,
-        }
-    }
-
-    const fn number_of(self, row: &asking::Row) -> Option<u32> {
-        match self {
-            Self::X86_64 => row.x86_64,
-            Self::Aarch64 => row.aarch64,
-        }
-    }
-
-    fn number(self, row: &Row) -> Option<u32> {
-        match self {
-            Self::X86_64 => row.x86_64,
-            Self::Aarch64 => row.aarch64,
-        }
-    }
-}
-
-// Classes of instructions, from linux/bpf_common.h and linux/seccomp.h.
-const LOAD: u16 = 0x20;
-const AND: u16 = 0x54;
-const JUMP: u16 = 0x05;
-const JUMP_EQUAL: u16 = 0x15;
-const JUMP_AT_LEAST: u16 = 0x35;
-const JUMP_ANY_BIT: u16 = 0x45;
-const RETURN: u16 = 0x06;
-const KILL: u32 = 0x8000_0000;
-const ERRNO: u32 = 0x0005_0000;
-const ALLOW: u32 = 0x7fff_0000;
-/// The call waits until whoever looks on has seen it.
-const SHOW: u32 = 0x7fc0_0000;
-
-/// Where the number, the architecture and the arguments lie in what the kernel shows to the program.
-const NUMBER: u32 = 0;
-const ARCHITECTURE: u32 = 4;
-const ARGUMENTS: u32 = 16;
-/// Numbers from here on are the x32 variant of x86-64.
-const X32: u32 = 0x4000_0000;
-const ENOSYS: u32 = 38;
-
-/// Stands for "past the end of this row" until the length of the row is known.
-const END: u8 = u8::MAX;
 
 /// What is closed beside what always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,9 +98,6 @@ fn head(architecture: Architecture) -> Vec<Instruction> {
     let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
     vec![load(ARCHITECTURE), known, give(KILL), load(NUMBER)]
 }
-
-/// What is done for the calls that have rows, by their numbers.
-type Blocks = BTreeMap<u32, Vec<Instruction>>;
 
 fn blocks<'r>(architecture: Architecture, rows: impl Iterator<Item = &'r Row>) -> Blocks {
     let mut blocks = Blocks::new();
@@ -367,18 +286,6 @@ fn compile_test(test: &Test) -> Vec<Instruction> {
             code
         }
     }
-}
-
-const fn load(offset: u32) -> Instruction {
-    Instruction { code: LOAD, on_true: 0, on_false: 0, value: offset }
-}
-
-const fn jump(code: u16, value: u32, on_true: u8, on_false: u8) -> Instruction {
-    Instruction { code, on_true, on_false, value }
-}
-
-const fn give(verdict: u32) -> Instruction {
-    Instruction { code: RETURN, on_true: 0, on_false: 0, value: verdict }
 }
 
 #[cfg(test)]

@@ -233,8 +233,3 @@ pub(crate) fn whole(roots: &[Root], path: &Path) -> PathBuf {
     let root = roots.iter().find(|root| root.name.as_os_str().is_empty());
     root.map_or_else(|| path.to_path_buf(), |root| root.path.join(path))
 }
-
-/// A number that no other quarantine has.
-pub(crate) fn moment() -> u128 {
-    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos()
-}

@@ -8,16 +8,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs::{self, OpenOptions};
-use std::io::Read as _;
+use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use stockade_files::{ObjectId, blob_id, indexed_files};
 
 use crate::exposed_secrets::Seen;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
+use crate::plain_file::read_plain;
 
 /// Longest index that is read, some half a million files; longest file that is compared; and longest file that says where a
 /// repository is.
@@ -109,16 +108,6 @@ fn repository(top: &Path) -> Option<PathBuf> {
     let text = read_plain(&path, MAX_LINK_BYTES)?;
     let link = text.strip_prefix(b"gitdir: ")?.trim_ascii_end();
     Some(top.join(OsStr::from_bytes(link)))
-}
-
-/// Reads a plain file that is no longer than so many bytes. What stands at the path may be anything.
-pub(crate) fn read_plain(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
-    let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    file.metadata().ok().filter(|data| data.is_file() && data.len() <= max_bytes)?;
-    let mut bytes = Vec::new();
-    file.take(max_bytes + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= max_bytes).then_some(bytes)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! and nothing is closed: managers of packages take away and renew what is there.
 
 pub(crate) mod entry;
+mod found;
 pub(crate) mod links;
 mod other_names;
 pub(crate) mod plans;
@@ -23,9 +24,9 @@ use stockade_credentials::contains_secret;
 use stockade_names::{Name, fits, fold};
 
 use crate::host::{Entry, Exposed, ProtectedEntry, ProtectionMode, Searched, Watched};
-use crate::known_links::KnownLinks;
 use crate::protect::{Answer, IN_ANY_FOLDER, SLOTS_BESIDE, answer, in_a_repository};
 use entry::{At, at, list_below, read_below};
+pub(crate) use found::{Found, PACKAGES, is_repository};
 use links::{InRepository, stays_in_a_repository, text_of};
 use plans::plans_of;
 use roots::Root;
@@ -50,28 +51,6 @@ const MAX_MOUNTED: usize = 2_000;
 
 /// The longest path that can be mounted on.
 const MAX_PATH: usize = 3_500;
-
-/// Folders of packages, and of what builds leave.
-pub(crate) const PACKAGES: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
-
-/// What lies in folders under names that count.
-#[derive(Debug, Default, PartialEq)]
-pub(crate) struct Found {
-    /// What is protected or hidden, outer ones first.
-    pub(crate) protected: Vec<ProtectedEntry>,
-    /// What may change and is reported then.
-    pub(crate) watched: Vec<Watched>,
-    /// What links and settings lead to, whether it is there or not.
-    pub(crate) led_to: Vec<PathBuf>,
-    /// What is seen although a secret stands in it.
-    pub(crate) exposed: Vec<Exposed>,
-    /// The links that lie there.
-    pub(crate) links: KnownLinks,
-    /// The lines of git's plans that run programs.
-    pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
-    /// Whether everything was looked at, and what is mounted is all that is protected.
-    pub(crate) searched: Searched,
-}
 
 /// Returns what lies in some folders under names that count.
 pub(crate) fn look(roots: &[Root]) -> Found {
@@ -261,11 +240,6 @@ fn holds_secret_below(here: &Here<'_>, below: &Path) -> bool {
     let Some(At::There(found)) = at(here.folder, below) else { return false };
     let is_file = found.kind == Entry::File;
     is_file && read_below(here.folder, below, MAX_TEXT).is_none_or(|text| contains_secret(&text))
-}
-
-/// Whether git takes a folder with these names for a repository. Links count: they need not lead anywhere.
-pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
-    has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }
 
 fn fold_os(name: &OsStr) -> String {

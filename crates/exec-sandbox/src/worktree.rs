@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use stockade_files::git_settings;
 
 use crate::host::LinkedWorktree;
-use crate::tracked::read_plain;
+use crate::plain_file::read_plain;
 
 /// Longest file that says where something is, and longest file of settings.
 const MAX_LINK_BYTES: u64 = 4 << 10;

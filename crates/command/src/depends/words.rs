@@ -5,7 +5,7 @@ use std::path::Path;
 
 use stockade_shell::{Arg, Assignment, WordCount};
 
-use super::Undetermined;
+use super::undetermined::Undetermined;
 
 /// Variables that a shell sets itself, each time to something else.
 const OWN: &[&str] = &[

@@ -9,7 +9,7 @@ use super::aliases::options::names_of;
 use super::aliases::{Sameness, other_spellings};
 use super::effect::{Effect, Layer};
 use super::layer::RuleLayer;
-use super::lint::Lint;
+use super::lint_finding::Lint;
 use super::rule::{CommandPattern, CommandRule, Example, RegexScope};
 use super::token::alternatives;
 use crate::context::CommandContext;

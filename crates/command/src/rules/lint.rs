@@ -8,21 +8,12 @@ use stockade_text::{Escaped, nearest};
 use super::check::LAUNCHERS;
 use super::disguises;
 use super::effect::{Effect, Layer};
+pub use super::lint_finding::Lint;
 use super::matcher::Compiled;
 use super::program::base;
 use super::rule::{CommandPattern, CommandRule};
 use super::shadow::{ShadowedRule, shadowed};
 use super::token::Token;
-
-/// Something about a rule that is probably not meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Lint {
-    /// The id of the rule.
-    pub rule: String,
-    /// What is strange about it, and what to do.
-    pub message: String,
-}
 
 /// Returns what is probably not meant in the rules of one layer.
 #[must_use]

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags, flock, open, openat2};
 
 use super::args::{self, Handed};
-use super::request::{ContainerPlan, Engine};
+use super::request::ContainerPlan;
 use crate::mounts::{MountKind, MountPoint};
 use crate::native::Handed as Streams;
 use crate::outcome::End;
@@ -121,7 +121,7 @@ impl Contained {
     /// Removes the container with everything in it, and returns when it is gone.
     pub(crate) fn remove(&mut self) -> io::Result<()> {
         let Some(reaper) = self.reaper.take() else { return Ok(()) };
-        let asked = self.client.ask(&removal(&self.client, &self.name), &[], PATIENCE);
+        let asked = self.client.ask(&self.client.removal(&self.name), &[], PATIENCE);
         let gone = asked.and_then(|_| self.is_gone());
         match gone {
             Ok(true) => {
@@ -155,17 +155,6 @@ impl Drop for Contained {
     fn drop(&mut self) {
         self.remove().ok();
     }
-}
-
-/// The words that end and remove a container at once.
-fn removal(client: &Client, name: &str) -> Vec<OsString> {
-    let mut words: Vec<OsString> = ["rm", "--force", "--volumes"].map(OsString::from).into();
-    if client.engine() == Engine::Podman {
-        // It would wait ten seconds for the command to end by itself.
-        words.push("--time=0".into());
-    }
-    words.push(name.into());
-    words
 }
 
 /// What an engine says of a container that has ended.
@@ -209,7 +198,7 @@ for second in 1 2 3; do "$@"; sleep 1; done"#;
 impl Reaper {
     fn start(client: &Client, name: &str) -> io::Result<Self> {
         let mut command = client.command_of(Path::new("/bin/sh"));
-        command.args(["-c", REAP, "stockade-reaper"]).arg(client.program()).args(removal(client, name));
+        command.args(["-c", REAP, "stockade-reaper"]).arg(client.program()).args(client.removal(name));
         let shell = command.stdin(Stdio::piped()).spawn()?;
         Ok(Self { shell })
     }

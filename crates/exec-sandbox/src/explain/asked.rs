@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use super::Denial;
+use super::denial::Denial;
 use super::judge::{Judge, Use};
 use crate::plan::Plan;
 use crate::provider::Provider;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Denial;
+use super::denial::Denial;
 use crate::binds::forbidden;
 use crate::host::HostFacts;
 use crate::mounts::{Mount, MountKind, Owner};

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::sweep::moment;
+use crate::moment::moment;
 use crate::workspace::roots::Root;
 
 /// How many are remembered. Of more that ended during one command, one may have been anywhere.

@@ -6,8 +6,10 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, unlinkat};
 
 use super::entry::Held;
+use super::folder::names;
 use super::origin::{ORIGINS, moment_of};
-use super::{QuarantineStore, names, remove};
+use super::remove;
+use super::store::QuarantineStore;
 use crate::outcome::DroppedGroup;
 
 /// The most commands whose things are kept, one group for each.

@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, openat, readlinkat, statat};
 use stockade_names::{Root, obeyed};
 
+use super::folder::names;
 use super::origin::{ORIGINS, Origin, moment_of};
-use super::{QuarantineStore, names};
 
 /// The most that is read about a group.
 const MAX_ORIGINS: u64 = 16 << 20;
@@ -102,31 +103,20 @@ fn label(path: &Path) -> Option<String> {
     obeyed(Root::Folder, names).map(stockade_names::Name::label)
 }
 
-impl QuarantineStore {
-    /// Everything that is kept, the oldest first.
-    pub(super) fn held(&self) -> io::Result<Vec<Held>> {
-        let groups = self.groups()?;
-        // One that goes away meanwhile holds nothing.
-        Ok(groups.iter().flat_map(|group| self.held_of(group).unwrap_or_default()).collect())
+/// Everything of one group, whose folder is open and has this path.
+pub(super) fn held_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<Vec<Held>> {
+    let origins = origins(folder)?;
+    let mut held = Vec::new();
+    for name in names(folder)?.into_iter().filter(|name| name != ORIGINS) {
+        let origin = origins.iter().find(|origin| !origin.in_place && origin.name == name).cloned();
+        let kind = kind(folder, &name);
+        held.push(Held { group: group.to_owned(), folder: path.to_path_buf(), name, kind, origin });
     }
-
-    /// Everything of one group.
-    pub(super) fn held_of(&self, group: &str) -> io::Result<Vec<Held>> {
-        let folder = self.group(group)?;
-        let origins = origins(&folder)?;
-        let path = self.path.join(group);
-        let mut held = Vec::new();
-        for name in names(&folder)?.into_iter().filter(|name| name != ORIGINS) {
-            let origin = origins.iter().find(|origin| !origin.in_place && origin.name == name).cloned();
-            let kind = kind(&folder, &name);
-            held.push(Held { group: group.to_owned(), folder: path.clone(), name, kind, origin });
-        }
-        for origin in origins.into_iter().filter(|origin| origin.in_place) {
-            held.extend(in_place(group, origin));
-        }
-        held.sort_by_key(|held| held.origin.as_ref().map(|origin| origin.number));
-        Ok(held)
+    for origin in origins.into_iter().filter(|origin| origin.in_place) {
+        held.extend(in_place(group, origin));
     }
+    held.sort_by_key(|held| held.origin.as_ref().map(|origin| origin.number));
+    Ok(held)
 }
 
 /// A thing that could not be moved to here; nothing when it was given back or dropped. Of one that cannot be reached it is not
@@ -147,7 +137,7 @@ fn in_place(group: &str, origin: Origin) -> Option<Held> {
 }
 
 /// What was written down about the things of a group.
-fn origins(group: &std::os::fd::OwnedFd) -> io::Result<Vec<Origin>> {
+fn origins(group: &OwnedFd) -> io::Result<Vec<Origin>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(group, ORIGINS, flags, Mode::empty()) {
         Ok(file) => std::fs::File::from(file),
@@ -159,7 +149,7 @@ fn origins(group: &std::os::fd::OwnedFd) -> io::Result<Vec<Origin>> {
     Ok(Origin::read_all(&bytes))
 }
 
-fn kind(folder: &std::os::fd::OwnedFd, name: &OsString) -> HeldKind {
+fn kind(folder: &OwnedFd, name: &OsString) -> HeldKind {
     use std::os::unix::ffi::OsStringExt as _;
     let Ok(data) = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) else { return HeldKind::Gone };
     match FileType::from_raw_mode(data.st_mode) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2, statat};
 
-use super::QuarantineError;
+use super::error::QuarantineError;
 
 /// The file of a group that says what its things are.
 pub(super) const ORIGINS: &str = "origins";

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, openat, renameat_with, statat};
 
+use super::folder::{FOLDER, make_folder};
 use super::origin::{ORIGINS, Origin, group_name, identity, identity_of};
-use super::{FOLDER, QuarantineStore, make_folder};
+use super::store::QuarantineStore;
+use crate::moment::moment;
 use crate::outcome::DroppedGroup;
-use crate::sweep::moment;
 
 /// Longest part of a path that the name of a thing has, so that a person sees what it is.
 const MAX_SHOWN: usize = 100;

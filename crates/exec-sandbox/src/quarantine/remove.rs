@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, chmod, openat, renameat_with, unlinkat};
 
-use super::FOLDER;
+use super::folder::FOLDER;
 use crate::sys::remove::ScratchDir;
 
 /// A name that nothing in quarantine has, and that is short enough.
@@ -28,7 +28,7 @@ pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
         Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => {}
         other => return Ok(other?),
     }
-    let doomed = format!("{DOOMED}-{}", crate::sweep::moment());
+    let doomed = format!("{DOOMED}-{}", crate::moment::moment());
     renameat_with(folder, name, folder, &doomed, RenameFlags::NOREPLACE)?;
     let opened = openat(folder, &doomed, FOLDER, Mode::empty()).or_else(|_| {
         // Its owner closed it. What is opened is a folder, and no link.

@@ -1,9 +1,13 @@
-use super::*;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use rustix::fs::CWD;
+use rustix::fs::{CWD, Mode, openat};
+
+use super::folder::FOLDER;
+use super::origin::{ORIGINS, Origin};
+use super::*;
 
 struct House {
     state: tempfile::TempDir,

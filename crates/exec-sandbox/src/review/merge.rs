@@ -177,7 +177,7 @@ impl<'m> Merging<'m> {
             self.slots.close(self.layer, &self.workspace)?;
             return Ok(Vec::new());
         };
-        let Some((way, steps)) = self.journal()? else {
+        let Some((way, steps)) = journal::load(&self.layer.folder)? else {
             self.unstage(&changes)?;
             return Ok(Vec::new());
         };
@@ -208,7 +208,7 @@ impl<'m> Merging<'m> {
             self.slots = Slots::open(self.layer, &self.workspace, false).map_err(ReviewError::Stopped)?;
             let carried = || -> io::Result<()> {
                 let steps = self.stage(way, changes, &chosen.order)?;
-                self.commit(way, &steps)?;
+                journal::write(&self.layer.folder, way, &steps)?;
                 self.finish(way, changes, &steps)
             };
             let carried = carried();

@@ -31,7 +31,7 @@ use super::about::{About, is_locked, open_lock};
 use super::at::FOLDER;
 use super::error::ReviewError;
 use super::layer::ReviewLayer;
-use crate::sweep::moment;
+use crate::moment::moment;
 
 /// The most layers that are kept.
 pub const MAX_LAYERS: usize = 64;

@@ -159,7 +159,7 @@ struct Ground {
 
 impl Ground {
     fn new() -> io::Result<Self> {
-        let name = format!("stockade-trial-{}-{}", std::process::id(), crate::sweep::moment());
+        let name = format!("stockade-trial-{}-{}", std::process::id(), crate::moment::moment());
         let folder = fs::canonicalize(std::env::temp_dir())?.join(&name);
         let ground = Self { folder, shared: Path::new("/dev/shm").join(&name) };
         DirBuilder::new().mode(0o755).create(&ground.folder)?;
@@ -230,7 +230,7 @@ impl Known {
     }
 
     fn text(&self) -> String {
-        let bytes = crate::tracked::read_plain(&self.file, 1 << 16).unwrap_or_default();
+        let bytes = crate::plain_file::read_plain(&self.file, 1 << 16).unwrap_or_default();
         String::from_utf8(bytes).unwrap_or_default()
     }
 
@@ -246,7 +246,7 @@ impl Known {
         kept.push_str(&self.row(property));
         let folder = self.file.parent().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        let new = self.file.with_extension(format!("{}-{}", crate::sweep::moment(), std::process::id()));
+        let new = self.file.with_extension(format!("{}-{}", crate::moment::moment(), std::process::id()));
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
         let written =

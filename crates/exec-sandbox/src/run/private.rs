@@ -8,11 +8,11 @@ use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
+use crate::moment::moment;
 use crate::mounts::{IGNORED, Mount, MountKind, MountPoint, Owner};
 use crate::native::{Ids, c_string};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
-use crate::sweep::moment;
 use crate::sys::raw::open_path;
 use crate::sys::remove::ScratchDir;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{SANDBOX_EXEC, SeatbeltPlan};
+use super::plan::{SANDBOX_EXEC, SeatbeltPlan};
 use crate::outcome::{End, Outcome, Output, ResourceUsage};
 
 /// How often it is looked whether the command has ended.

@@ -1,6 +1,6 @@
 //! System calls that change modes or times of files, which Landlock does not judge: somebody else has to carry them out.
 
-use super::Architecture;
+use super::architecture::Architecture;
 use super::table::{Row, Test, deny};
 
 /// A call that is carried out by whoever looks on, where the file may be changed.

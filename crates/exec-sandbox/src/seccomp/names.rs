@@ -4,9 +4,10 @@
 //! What removes the name of a file is not among them: it gives nobody a name to obey, and what is protected cannot be removed. What
 //! removes a folder is, so that another one in its place is known for that.
 
+use super::architecture::Architecture;
 use super::asking::PathArguments;
+use super::instruction::{ARGUMENTS, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
 use super::modes::{ModeChange, NewValue, mode_changes};
-use super::{ARGUMENTS, Architecture, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
 
 /// A call that is carried out by whoever looks on.
 struct Carried {

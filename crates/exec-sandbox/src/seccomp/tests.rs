@@ -1,3 +1,6 @@
+use std::collections::BTreeMap;
+
+use super::instruction::{LOAD, RETURN};
 use super::*;
 
 /// What the kernel would do with the program.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::GitSetting;
 
-use super::Before;
+use super::known::Before;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::protect::{is_interpreter_of_the_system, names_programs_of_the_system};
 use crate::workspace::entry::{list_below, read_below};

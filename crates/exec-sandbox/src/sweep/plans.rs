@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Before;
+use super::known::Before;
 use crate::workspace::entry::{At, at, read_below};
 use crate::workspace::plans::{MAX_PLAN, PLANS, running};
 use crate::workspace::walk::Here;

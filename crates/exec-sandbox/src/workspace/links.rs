@@ -15,10 +15,10 @@ use std::sync::LazyLock;
 use rustix::fs::{FileType, readlinkat};
 use stockade_names::fold;
 
+use super::found::{PACKAGES, is_repository};
 use super::roots::Root;
 use super::targets::way;
 use super::walk::{Here, Visit, walk};
-use super::{PACKAGES, is_repository};
 use crate::protect::{Answer, answer, in_a_repository};
 
 /// Folders in which a version control system keeps what it writes.

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 
-use super::Found;
 use super::entry::{At, at};
+use super::found::Found;
 use super::roots::{Root, named};
 use super::walk::{Here, Visit, around, walk};
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};

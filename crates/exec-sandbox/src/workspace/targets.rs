@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::git_settings;
 
-use super::Found;
 use super::entry::{At, at, read_below};
+use super::found::Found;
 use super::roots::{Root, named};
 use super::settings::{LedTo, MAX_SETTINGS, led_to};
 use super::walk::{Here, open_root};

@@ -56,6 +56,17 @@ impl Client {
         &self.program
     }
 
+    /// The words that stop and remove a container at once.
+    pub(crate) fn removal(&self, name: &str) -> Vec<OsString> {
+        let mut words: Vec<OsString> = ["rm", "--force", "--volumes"].map(OsString::from).into();
+        if self.engine == Engine::Podman {
+            // Without it, Podman waits ten seconds for the command to end by itself.
+            words.push("--time=0".into());
+        }
+        words.push(name.into());
+        words
+    }
+
     /// A program that finds the same engine, outlives this one, reads nothing and is not heard.
     pub(crate) fn command_of(&self, program: &Path) -> Command {
         let mut command = Command::new(program);

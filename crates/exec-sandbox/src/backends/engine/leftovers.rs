@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
-use super::{Client, removal};
+use super::ask::Client;
 use crate::backends::args::OWNER;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -57,7 +57,7 @@ pub(crate) fn remove_leftovers(client: &Client) -> usize {
     let orphans = said.lines().filter_map(|line| line.split_once('\t'));
     let orphans = orphans.filter(|(id, label)| is_id(id) && is_orphan(label, &place));
     orphans
-        .filter(|(id, _)| client.ask(&removal(client, id), &[], PATIENCE).is_ok_and(|said| said.is_well))
+        .filter(|(id, _)| client.ask(&client.removal(id), &[], PATIENCE).is_ok_and(|said| said.is_well))
         .count()
 }
 

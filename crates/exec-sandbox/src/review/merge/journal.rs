@@ -1,8 +1,8 @@
 //! What will be done, written down before the first of it: from then on it is done, whoever does it.
 
 use std::io;
+use std::os::fd::OwnedFd;
 
-use super::Merging;
 use crate::review::about::JOURNAL;
 use crate::review::at::Identity;
 use crate::review::record::{Rows, identity_of, identity_text, number_of, read};
@@ -34,32 +34,31 @@ pub(super) struct Step {
     pub(super) goes: Option<Identity>,
 }
 
-impl Merging<'_> {
-    /// Writes down what will be done. From here on it is done, whoever does it.
-    pub(super) fn commit(&self, way: Way, steps: &[Step]) -> io::Result<()> {
-        let mut rows = Rows::default();
-        for step in steps {
-            let (comes, goes) = (identity_text(step.comes), identity_text(step.goes));
-            rows.row([
-                way.name().as_bytes(),
-                step.number.to_string().as_bytes(),
-                comes.as_bytes(),
-                goes.as_bytes(),
-            ]);
-        }
-        rows.write(&self.layer.folder, JOURNAL)
+/// Writes down what will be done. From here on it is done, whoever does it.
+pub(super) fn write(layer: &OwnedFd, way: Way, steps: &[Step]) -> io::Result<()> {
+    let mut rows = Rows::default();
+    for step in steps {
+        let (comes, goes) = (identity_text(step.comes), identity_text(step.goes));
+        rows.row([
+            way.name().as_bytes(),
+            step.number.to_string().as_bytes(),
+            comes.as_bytes(),
+            goes.as_bytes(),
+        ]);
     }
+    rows.write(layer, JOURNAL)
+}
 
-    pub(super) fn journal(&self) -> io::Result<Option<(Way, Vec<Step>)>> {
-        let Some(rows) = read(&self.layer.folder, JOURNAL, JOURNAL_FIELDS)? else { return Ok(None) };
-        let mut way = Way::Apply;
-        let mut steps = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let [name, number, comes, goes] = row.as_slice() else { continue };
-            way = if name == b"undo" { Way::Undo } else { Way::Apply };
-            let (comes, goes) = (identity_of(comes), identity_of(goes));
-            steps.push(Step { number: number_of(number)?, comes, goes });
-        }
-        Ok(Some((way, steps)))
+/// Returns what was written down to its end, if something was.
+pub(super) fn load(layer: &OwnedFd) -> io::Result<Option<(Way, Vec<Step>)>> {
+    let Some(rows) = read(layer, JOURNAL, JOURNAL_FIELDS)? else { return Ok(None) };
+    let mut way = Way::Apply;
+    let mut steps = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let [name, number, comes, goes] = row.as_slice() else { continue };
+        way = if name == b"undo" { Way::Undo } else { Way::Apply };
+        let (comes, goes) = (identity_of(comes), identity_of(goes));
+        steps.push(Step { number: number_of(number)?, comes, goes });
     }
+    Ok(Some((way, steps)))
 }

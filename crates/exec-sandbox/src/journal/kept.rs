@@ -1,0 +1,30 @@
+//! What a command found in the folders that it may change.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::host::ProtectedEntry;
+use crate::workspace::roots::Root;
+
+/// What there was before a command, in the folders that it may change.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Kept {
+    pub(crate) roots: Vec<Root>,
+    /// The command as text, for whoever finds out later what it left.
+    pub(crate) command: String,
+    pub(crate) entries: Vec<ProtectedEntry>,
+    pub(crate) led_to: Vec<PathBuf>,
+    pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
+    /// Whether names are decided when the command makes them: then it replaces nothing that was there.
+    pub(crate) is_decided: bool,
+}
+
+impl Kept {
+    pub(super) fn changes(&self, folder: &Path) -> bool {
+        self.roots.iter().any(|root| root.path.starts_with(folder) || folder.starts_with(&root.path))
+    }
+
+    pub(super) fn shares_a_folder_with(&self, other: &Self) -> bool {
+        other.roots.iter().any(|root| self.changes(&root.path))
+    }
+}
