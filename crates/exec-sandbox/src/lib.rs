@@ -88,7 +88,6 @@ mod reviewed;
 pub mod run;
 pub mod seatbelt;
 pub mod seccomp;
-#[cfg(target_os = "linux")]
 mod spec;
 #[cfg(target_os = "linux")]
 mod state;
