@@ -14,6 +14,7 @@ mod literals;
 mod names;
 #[cfg(feature = "redact")]
 mod redact;
+mod request_names;
 mod shapes;
 #[cfg(feature = "redact")]
 mod values;
@@ -22,6 +23,7 @@ pub use file_text::contains_secret;
 pub use names::{Sensitivity, sensitivity};
 #[cfg(feature = "redact")]
 pub use redact::Redactor;
+pub use request_names::{is_credential_header, is_credential_parameter};
 pub use shapes::token_prefix;
 
 /// The README's example is run as a test.

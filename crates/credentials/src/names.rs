@@ -14,11 +14,11 @@ pub enum Sensitivity {
 }
 
 /// Words that name a password, at the end of a name.
-const PASSWORDS: &[&str] =
+pub(crate) const PASSWORDS: &[&str] =
     &["password", "passwd", "passphrase", "passcode", "pass", "pwd", "psw", "pword", "passw"];
 
 /// Words that name something as secret, at the end of a name.
-const SECRETS: &[&str] = &[
+pub(crate) const SECRETS: &[&str] = &[
     "secret",
     "secrets",
     "token",

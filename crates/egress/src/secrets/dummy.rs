@@ -2,46 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-/// How tokens begin that programs know by their first letters. The longer of two stands first.
-const PREFIXES: &[&str] = &[
-    "github_pat_",
-    "sk-ant-api03-",
-    "sk-ant-oat01-",
-    "sk-ant-",
-    "sk-proj-",
-    "sk-svcacct-",
-    "sk-or-v1-",
-    "sk_live_",
-    "sk_test_",
-    "rk_live_",
-    "rk_test_",
-    "sk-",
-    "ghp_",
-    "gho_",
-    "ghu_",
-    "ghs_",
-    "ghr_",
-    "glpat-",
-    "npm_",
-    "pypi-",
-    "xoxb-",
-    "xoxp-",
-    "xoxa-",
-    "xapp-",
-    "hf_",
-    "gsk_",
-    "AIza",
-    "ya29.",
-    "dop_v1_",
-    "shpat_",
-    "lin_api_",
-    "SG.",
-    "hvs.",
-    "pat-",
-    "AKIA",
-    "ASIA",
-];
+use stockade_credentials::token_prefix;
 
 /// So many characters are random at least, so that no other text holds them by chance.
 const MIN_RANDOM: usize = 20;
@@ -76,7 +37,7 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
     if is_uuid(text) {
         return uuid();
     }
-    let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix)).copied().unwrap_or_default();
+    let prefix = token_prefix(text);
     let rest = text.strip_prefix(prefix).unwrap_or_default();
     let padding = rest.bytes().rev().take_while(|byte| *byte == b'=').take(2).count();
     let body = rest.trim_end_matches('=');
@@ -89,13 +50,13 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
 /// Returns how many of the first bytes of a secret say what kind of token it is, and are known to all.
 pub(super) fn known_beginning(secret: &[u8]) -> usize {
     let text = std::str::from_utf8(secret).unwrap_or_default();
-    let prefix = PREFIXES.iter().find(|prefix| text.starts_with(**prefix));
-    prefix.map_or_else(|| if is_jwt(text) { JWT_BEGINS.len() } else { 0 }, |prefix| prefix.len())
+    let prefix = if is_jwt(text) { JWT_BEGINS } else { token_prefix(text) };
+    prefix.len()
 }
 
 /// Whether a text of so many letters at least begins as a token does.
 pub(super) fn begins_as_token(text: &str, long: usize) -> bool {
-    text.len() >= long && (is_jwt(text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)))
+    text.len() >= long && (is_jwt(text) || !token_prefix(text).is_empty())
 }
 
 /// Three parts in base64, the first of which says how it is signed.
@@ -161,7 +122,7 @@ mod tests {
             assert!(same_letters(secret, &dummy), "{secret} {dummy}");
             assert_ne!(dummy, secret);
             assert_ne!(dummy, of(secret.as_bytes()).unwrap(), "it is another one in each run");
-            let prefix = PREFIXES.iter().find(|prefix| secret.starts_with(**prefix)).copied().unwrap_or("");
+            let prefix = token_prefix(secret);
             assert!(dummy.starts_with(prefix), "{dummy}");
         }
         let short = of(b"hunter22").unwrap();

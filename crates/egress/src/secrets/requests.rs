@@ -479,7 +479,7 @@ impl<'h> Asked<'h> {
 fn credential_in(pair: &str) -> Option<String> {
     let names = pair.split(';').map(|part| part.split_once('=').map_or(part, |(name, _)| name));
     let plain = names.map(|name| String::from_utf8_lossy(&percent::decoded(name)).into_owned());
-    plain.into_iter().find(|name| credentials::is_in_query(name))
+    plain.into_iter().find(|name| stockade_credentials::is_credential_parameter(name))
 }
 
 /// Room for what a query grows by.
