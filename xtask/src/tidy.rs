@@ -7,6 +7,7 @@
 mod arrows;
 mod cycles;
 mod dependencies;
+mod floors;
 mod fuzz_targets;
 mod generated;
 mod idioms;
@@ -66,6 +67,7 @@ const CHECKS: &[(&str, CheckTree)] = &[
     ("one name, one meaning", names::check),
     ("dependencies have a reason", dependencies::check),
     ("cycles of files", cycles::check),
+    ("floors of exec-sandbox", floors::check),
     ("roots of libraries", roots::check),
     ("words that hide who acts", idioms::check),
     ("sizes of crates", sizes::check),

@@ -15,12 +15,13 @@ pub(crate) mod external;
 mod launcher;
 #[cfg(target_os = "linux")]
 pub(crate) mod registry;
-pub(crate) mod request;
 
+pub use crate::container_request::{
+    ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack,
+};
 #[cfg(target_os = "linux")]
 pub use backend::{Backend, BackendRun, Probed};
 #[cfg(all(feature = "external", target_os = "linux"))]
 pub use external::{external_backends, external_program, find_external};
 #[cfg(target_os = "linux")]
 pub use registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};
-pub use request::{ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::backends::request::{EngineFacts, EngineLack};
+use crate::container_request::{EngineFacts, EngineLack};
 use crate::git_settings::GitSettings;
 pub use crate::known_links::KnownLinks;
 
@@ -90,6 +90,24 @@ pub enum Entry {
     },
     /// A device, a pipe.
     Other,
+}
+
+impl Entry {
+    /// Returns what a path is, links not followed further.
+    #[cfg(unix)]
+    pub(crate) fn of(data: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = data.file_type();
+        if kind.is_dir() {
+            Self::Folder
+        } else if kind.is_file() {
+            Self::File
+        } else if kind.is_socket() {
+            Self::Socket
+        } else {
+            Self::Other
+        }
+    }
 }
 
 /// What the kernel offers.

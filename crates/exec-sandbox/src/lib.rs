@@ -42,6 +42,7 @@ mod bwrap;
 #[cfg(target_os = "linux")]
 mod cgroup;
 mod choices;
+mod container_request;
 #[cfg(feature = "e2b")]
 pub mod e2b;
 mod enforcement;

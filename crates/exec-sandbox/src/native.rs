@@ -142,7 +142,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         arguments: Strings::new(arguments),
         argv_mailbox: None,
         environment: Strings::new(variables(plan)?),
-        wipe: crate::probe::own_arguments_and_variables(),
+        wipe: crate::sys::footprint::own_arguments_and_variables(),
         scratch_dir: None,
         _ended: Vec::new(),
     })

@@ -17,9 +17,9 @@ use stockade_handoff::trust;
 use stockade_names::{fits, fold};
 
 use crate::backends::engine::probe::look as look_at;
-use crate::backends::request::Engine;
 use crate::binds::homes;
 use crate::choices::{HomeView, SandboxBackend};
+use crate::container_request::Engine;
 use crate::exposed_secrets::Seen;
 use crate::home_secrets::masked;
 use crate::host::{Entry, HostFacts, Kernel};
@@ -190,28 +190,14 @@ fn look_through_links(path: &Path, facts: &mut HostFacts) {
         let to = data.is_symlink().then(|| fs::read_link(path).ok()).flatten();
         Entry::Link { to, resolved: real.clone() }
     } else {
-        kind(&data)
+        Entry::of(&data)
     };
     facts.entries.insert(path.to_path_buf(), entry);
     // What a link leads to is shown in its place, so it must be known what that is.
     if let Some(real) = real.filter(|real| real != path)
         && let Ok(data) = fs::symlink_metadata(&real)
     {
-        facts.entries.insert(real, kind(&data));
-    }
-}
-
-pub(crate) fn kind(data: &fs::Metadata) -> Entry {
-    use std::os::unix::fs::FileTypeExt as _;
-    let kind = data.file_type();
-    if kind.is_dir() {
-        Entry::Folder
-    } else if kind.is_file() {
-        Entry::File
-    } else if kind.is_socket() {
-        Entry::Socket
-    } else {
-        Entry::Other
+        facts.entries.insert(real, Entry::of(&data));
     }
 }
 
@@ -242,19 +228,4 @@ fn mediation() -> bool {
             && (!status().contains("Seccomp:\t2") || can_be_observed())
     });
     *TRIED
-}
-
-/// Where the arguments and variables of this program lie in memory.
-pub(crate) fn own_arguments_and_variables() -> Vec<(usize, usize)> {
-    // The first two fields may hold blanks and brackets; the others are numbers. See proc_pid_stat(5).
-    const FIRST: usize = 3;
-    let Ok(text) = fs::read_to_string("/proc/self/stat") else { return Vec::new() };
-    let Some((_, rest)) = text.rsplit_once(')') else { return Vec::new() };
-    let fields: Vec<&str> = rest.split_whitespace().collect();
-    let field = |number: usize| fields.get(number - FIRST)?.parse::<usize>().ok();
-    let range = |start: usize, end: usize| {
-        let (start, end) = (field(start)?, field(end)?);
-        (start > 0 && end > start).then(|| (start, end - start))
-    };
-    [range(48, 49), range(50, 51)].into_iter().flatten().collect()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::backends::contain;
-use crate::backends::request::{ContainerPlan, Engine};
 use crate::choices::{BackendName, OnUnavailable, SandboxBackend};
+use crate::container_request::{ContainerPlan, Engine};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{HostFacts, Searched};
 use crate::refusal::{Refusal, SandboxRule, What};

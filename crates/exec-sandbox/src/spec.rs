@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use stockade_handoff::ListenerHandoff;
 
-use crate::backends::request::ContainerRequest;
 use crate::choices::{HomeView, OnUnavailable, ReviewMode, SandboxBackend};
+use crate::container_request::ContainerRequest;
 use crate::enforcement::Property;
 use crate::limits::ResourceLimits;
 

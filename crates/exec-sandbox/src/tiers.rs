@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backends::request::EngineFacts;
 use crate::choices::SandboxBackend;
+use crate::container_request::EngineFacts;
 use crate::enforcement::{Enforcement, Property};
 use crate::host::{Entry, HostFacts, Kernel};
 use crate::plan::plan;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use stockade_files::git_settings;
 
-use crate::host::LinkedWorktree;
+use crate::host::{Entry, LinkedWorktree};
 use crate::plain_file::read_plain;
 
 /// Longest file that says where something is, and longest file of settings.
@@ -74,7 +74,7 @@ fn parts(common: PathBuf, own: &Path) -> LinkedWorktree {
     let writable = WRITABLE.iter().map(|name| common.join(name)).filter(|path| is_folder(path));
     let writable = writable.chain([own.to_path_buf()]).collect();
     let obeyed = OBEYED.iter().map(|name| own.join(name)).chain([common.join(OTHER_OBJECTS)]);
-    let kind = |path: PathBuf| fs::symlink_metadata(&path).ok().map(|data| (path, crate::probe::kind(&data)));
+    let kind = |path: PathBuf| fs::symlink_metadata(&path).ok().map(|data| (path, Entry::of(&data)));
     LinkedWorktree { writable, obeyed: obeyed.filter_map(kind).collect(), common }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use super::contain;
-use super::request::ContainerPurpose;
+use crate::container_request::ContainerPurpose;
 use crate::mounts::{Mount, MountKind};
 use crate::provider::{AddedBackend, Sees};
 use crate::refusal::{Refusal, SandboxRule, What};

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::request::{ContainerPlan, ContainerPurpose, Engine};
+use crate::container_request::{ContainerPlan, ContainerPurpose, Engine};
 use crate::limits::names_within;
 use crate::mounts::{Mount, MountKind, MountPoint};
 use crate::plan::{Identity, Plan};
@@ -277,7 +277,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::backends::request::{ContainerRequest, EngineFacts};
+    use crate::container_request::{ContainerRequest, EngineFacts};
     use crate::enforcement::Property;
     use crate::host::{Entry, HostFacts};
     use crate::limits::{Limit, ResourceLimits};

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::backend::{Backend, BackendRun, Probed};
 use super::engine;
-use super::request::Engine;
 use crate::choices::SandboxBackend;
+use crate::container_request::Engine;
 use crate::enforcement::Enforcement;
 use crate::host::HostFacts;
 use crate::limits::Limit;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::request::{ContainerPlan, ContainerPurpose, Engine, EngineFacts, EngineLack, is_image};
+use crate::container_request::{ContainerPlan, ContainerPurpose, Engine, EngineFacts, EngineLack, is_image};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::HostFacts;
 use crate::mounts::{AT_HOME, Mount, MountKind, Owner, TEMPORARY};

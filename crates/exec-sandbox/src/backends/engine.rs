@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags, ResolveFlags, flock, open, openat2};
 
 use super::args::{self, Handed};
-use super::request::ContainerPlan;
+use crate::container_request::ContainerPlan;
 use crate::mounts::{MountKind, MountPoint};
 use crate::native::Handed as Streams;
 use crate::outcome::End;

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::name::{HOME, NAME, is_label};
 use super::settings::{ClusterSettings, ClusterWorkspace};
-use crate::backends::request::is_image;
 use crate::choices::SandboxBackend;
+use crate::container_request::is_image;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Confinement, MountAccess, Network, SandboxSpec, Spawn};
 

@@ -1,7 +1,7 @@
 //! What holds in a pod, by what Kubernetes says of it.
 
 use super::settings::{ClusterSettings, ClusterWorkspace, NetworkPolicies};
-use crate::backends::request::is_pinned;
+use crate::container_request::is_pinned;
 use crate::enforcement::{Enforcement, Property};
 use crate::spec::{MountAccess, Network, SandboxSpec};
 

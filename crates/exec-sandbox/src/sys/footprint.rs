@@ -63,6 +63,21 @@ fn mapping(line: &str) -> Option<Option<(usize, usize)>> {
     Some((is_wanted && end > start).then(|| (start, end - start)))
 }
 
+/// Returns where the arguments and variables of this program lie in memory.
+pub(crate) fn own_arguments_and_variables() -> Vec<(usize, usize)> {
+    // The first two fields may hold blanks and brackets; the others are numbers. See proc_pid_stat(5).
+    const FIRST: usize = 3;
+    let Ok(text) = fs::read_to_string("/proc/self/stat") else { return Vec::new() };
+    let Some((_, rest)) = text.rsplit_once(')') else { return Vec::new() };
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - FIRST)?.parse::<usize>().ok();
+    let range = |start: usize, end: usize| {
+        let (start, end) = (field(start)?, field(end)?);
+        (start > 0 && end > start).then(|| (start, end - start))
+    };
+    [range(48, 49), range(50, 51)].into_iter().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use stockade_handoff::helper_variables;
 
-use crate::backends::request::Engine;
+use crate::container_request::Engine;
 use crate::sys::raw;
 use crate::sys::spawn::{Rights, spawn_with, without_capabilities};
 

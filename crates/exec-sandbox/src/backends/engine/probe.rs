@@ -10,7 +10,7 @@ use std::time::Duration;
 use stockade_handoff::find_program;
 
 use super::Client;
-use crate::backends::request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image};
+use crate::container_request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image};
 
 /// How long an engine may take to say what it is.
 const PATIENCE: Duration = Duration::from_secs(20);
