@@ -1,4 +1,4 @@
-//! Where checkpoints are told besides: places that whoever breaks into the account of the user cannot take them back from.
+//! External witnesses of checkpoints: places from which an attacker with access to the user's account cannot remove them.
 #![expect(clippy::disallowed_methods, reason = "writes to the anchors")]
 
 use std::fs::OpenOptions;
@@ -13,7 +13,7 @@ const JOURNAL: &str = "/run/systemd/journal/socket";
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Anchor {
-    /// A file that is there already. Best it belongs to somebody else, and can only be appended to (`chattr +a`).
+    /// A file that exists already. Best it belongs to another user, and is append-only (`chattr +a`).
     File(PathBuf),
     /// The journal of systemd, as `stockade-checkpoint`.
     Journal,
@@ -32,7 +32,7 @@ impl Anchor {
     /// Tells it of a checkpoint.
     pub(crate) fn tell(&self, note: &str) -> io::Result<()> {
         match self {
-            // It is not created: by whoever could create it, it could be removed.
+            // Not created here: a user who can create the file can also remove it.
             Self::File(path) => {
                 let mut file = OpenOptions::new().append(true).open(path)?;
                 file.write_all(note.as_bytes())?;

@@ -27,7 +27,7 @@ pub struct Checkpoint {
     pub head: String,
     /// When that was, by the clock of the machine.
     pub time: String,
-    /// The first checkpoint of a trail says which key has signed it.
+    /// The key that has signed it, in the first checkpoint of a trail.
     pub(crate) key: Option<Bytes32>,
     /// The key that signs the next one.
     pub(crate) next: Bytes32,

@@ -43,7 +43,7 @@ impl OpenError {
 pub fn open(path: &Path) -> Result<Connection, OpenError> {
     create_private(path)?;
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW)?;
-    // SQLite waits for nobody while it changes the kind of journal, which the first process to come does.
+    // SQLite does not wait for locks while it changes the journal mode, which the first process does.
     while_busy(|| connection.pragma_update(None, "journal_mode", "WAL"))?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     Ok(connection)
@@ -51,10 +51,10 @@ pub fn open(path: &Path) -> Result<Connection, OpenError> {
 
 /// Opens a database that others write to, read-only. Nothing is created.
 ///
-/// A copy on a disk that nobody can write to is read as it lies there, unless a part of it is still in its journal.
+/// A copy on a read-only disk is read unchanged, unless a part of it is still in its journal.
 ///
 /// # Errors
-/// When there is no such file, or it cannot be read.
+/// When the file is missing, or cannot be read.
 pub fn open_to_read(path: &Path) -> Result<Connection, Error> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let looked: Result<i64, Error> = connection.query_row("PRAGMA schema_version", [], |row| row.get(0));
@@ -64,7 +64,7 @@ pub fn open_to_read(path: &Path) -> Result<Connection, Error> {
             Path::new(&format!("file:{}?immutable=1", escaped(path))),
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
         ),
-        // What else there is to say is said by whoever asks the first question.
+        // Other errors are reported by the first query.
         _ => Ok(connection),
     }
 }
@@ -79,7 +79,7 @@ fn has_journal(path: &Path) -> bool {
     std::fs::metadata(journal).is_ok_and(|found| found.len() > 0)
 }
 
-/// A path as it stands in a URI.
+/// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
     let byte = |byte: &u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
@@ -91,7 +91,7 @@ fn escaped(path: &Path) -> String {
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(LOCK_TIMEOUT)?;
-    // What somebody may have planted in the schema gets to call nothing.
+    // An attacker may have planted functions in the schema, which must not be called.
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(connection)
 }

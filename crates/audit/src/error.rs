@@ -49,8 +49,8 @@ pub enum AuditError {
     },
     /// Something stands in the database that could swallow, change or hide records.
     #[error(
-        "the audit trail in {} is not as Stockade made it: {}; whoever planted this could silence it. `stockade audit verify` \
-         says more; remove it with the `sqlite3` command, or name another trail",
+        "the audit trail in {} has a schema that Stockade did not make: {}; it could suppress records. `stockade audit verify` \
+         has details; remove it with the `sqlite3` command, or name another trail",
         path.display(),
         what.join("; ")
     )]
@@ -128,7 +128,7 @@ pub enum Disagreement {
         /// The number of the record.
         id: u64,
     },
-    /// A record was added by somebody who has no key.
+    /// A record was added without the key.
     Unsealed {
         /// The number of the record.
         id: u64,
@@ -153,7 +153,7 @@ impl fmt::Display for Disagreement {
             }
             Self::Unsealed { id } => write!(f, "has a record {id} that Stockade did not write here"),
             Self::Unknown => f.write_str(
-                "was sealed by somebody else, or the register of this user that knows its key is gone, so it cannot be gone on with",
+                "was sealed with another key, or the register of this user with its key is gone, so it cannot be continued",
             ),
             Self::Checkpoints => f.write_str("has other checkpoints beside it than were written"),
         }

@@ -33,7 +33,7 @@ const MAX_LINE_BYTES: usize = 256 << 10;
 /// How long a process waits for another one that writes.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A trail in a file of lines, the last of which is also kept in a second file: whoever cuts lines off at the end of the
+/// A trail in a file of lines, the last of which is also kept in a second file: an attacker who cuts lines off at the end of the
 /// first has to know about the other.
 #[derive(Debug)]
 pub(crate) struct JsonLines {
@@ -146,8 +146,8 @@ impl JsonLines {
         Ok(end)
     }
 
-    /// Returns how many bytes at the end are the beginning of the next record. Whatever else stands there was not written by
-    /// this program: the file may be somebody else's.
+    /// Returns how many bytes at the end are an incomplete record. Any other incomplete line was not written by
+    /// this program: the file may belong to another one.
     fn torn(&self, tail: &[u8], length: u64) -> Result<usize, AuditError> {
         let finished = tail.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let begun = tail.get(finished..).unwrap_or_default();
@@ -307,7 +307,8 @@ impl Store for JsonLines {
             let mut open = trail.open_runs()?;
             let is_lost = |open: &OpenRun| !is_alive(&open.writer);
             let Some(oldest) = open.oldest(is_lost) else { return Ok(0) };
-            // Whoever may write beside the trail must not have ends put on record: which runs are open, the records say.
+            // Only records tell which runs are open: a user who may write beside the trail must not make this program record
+            // ends.
             open.replace_from(oldest, trail.open_runs_behind(oldest.saturating_sub(1))?);
             kept::write(&trail.head, &trail.last()?, &open).ok();
             let lost: Vec<Draft> = open.into_runs().filter(is_lost).map(|open| cut_off(&open)).collect();

@@ -14,7 +14,7 @@ pub enum EventKind {
     Sanitized,
     /// A skill was let in.
     SkillAccepted,
-    /// A skill was let in, and somebody should look at it.
+    /// A skill was admitted with findings that a person should review.
     SkillFlagged,
     /// A skill was turned away.
     SkillBlocked,
@@ -40,9 +40,9 @@ pub enum EventKind {
     ApprovalAnswered,
     /// A limit stopped a call.
     LimitReached,
-    /// Somebody let an agent begin its limits anew.
+    /// A user reset the limits of an agent.
     LimitsReset,
-    /// Somebody let changes that a command made in a view of its workspace be applied, discarded or undone.
+    /// A user applied, discarded or undid the changes that a command made in an overlay of its workspace.
     ChangesDecided,
     /// The rules that decisions are made by have changed.
     PolicyChanged,
@@ -63,16 +63,16 @@ pub enum EventKind {
 pub enum EventSeverity {
     /// It belongs to everyday work.
     Info,
-    /// Somebody may want to look at it.
+    /// A person may want to review it.
     Warn,
-    /// Somebody should look at it.
+    /// A person should review it.
     High,
 }
 
-/// Whether an event stands for itself, or begins or ends something that takes time.
+/// Whether an event is complete, or begins or ends an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventPhase {
-    /// It stands for itself.
+    /// It is complete by itself.
     Point,
     /// It begins something. Exactly one end follows.
     Start,
@@ -125,7 +125,7 @@ const ROWS: &[Row] = {
     ]
 };
 
-/// What is recorded of a decision itself. Runs and answers name the decision that they follow, and are none.
+/// The kinds that record decisions themselves. Runs and answers refer to their decision, and are not listed.
 const DECISIONS: &[EventKind] = {
     use EventKind as K;
     &[

@@ -5,15 +5,15 @@
 //! ```
 //!
 //! - Each record holds the digest of the one before, so that [`AuditTrail::verify`] finds what was edited, removed, added
-//!   or moved. Whoever can write to the file can rewrite all of it, though: with [`AuditOptions::register`], each record is sealed
-//!   by a key that moves on, what is known of the trail is kept apart from it, and [`Checkpoint`]s say so to others.
+//!   or moved. A user who can write to the file can rewrite all of it, though: with [`AuditOptions::register`], each record is
+//!   sealed by a key that moves on, the state of the trail is kept apart from it, and [`Checkpoint`]s prove it to others.
 //! - The start of a run is on the disk before the run begins, and has exactly one end. A run whose writer crashed or was
 //!   killed gets its end when the trail is opened next; what another process still runs does not.
 //! - An action that cannot be put on record is refused, unless [`Unrecorded::Warn`] was chosen.
-//! - A [`Redactor`] takes secrets out before anything is written, and every event is bounded in size. Only free text is redacted: each
-//!   column and detail has a kind by its type ([`TypedDetail`]), and numbers and words of closed vocabularies ([`ClosedWord`]) are recorded
-//!   unchanged. So is an id ([`AuditId`]), unless it has the form of a well-known token: then it is redacted although its place says that
-//!   it is an id.
+//! - A [`Redactor`] takes secrets out before anything is written, and every event is bounded in size. Only free text is redacted:
+//!   each column and detail has a kind by its type ([`TypedDetail`]), and numbers and words of closed vocabularies
+//!   ([`ClosedWord`]) are recorded unchanged. So is an id ([`AuditId`]), unless it has the form of a well-known token: then it is
+//!   redacted although its place marks it as an id.
 //!
 //! It decides nothing: what is allowed is the caller's business. It does I/O: it writes files that their owner alone
 //! may read, waits for other writers, and reads the clock.

@@ -1,5 +1,5 @@
-//! A look at some of the records whenever a trail is opened to write to it: the newest, and others that chance chooses. An edit is
-//! noticed then although nobody asks; only `verify` looks at all of them.
+//! A spot check of records whenever a trail is opened to write to it: the newest, and random others. An edit is
+//! noticed then without a request; only `verify` checks all of them.
 
 use std::ops::ControlFlow;
 use std::path::Path;

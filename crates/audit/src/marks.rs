@@ -42,7 +42,7 @@ impl Reference {
     }
 
     fn of_checkpoints(all: &[Checkpoint]) -> Result<Self, String> {
-        // An anchor may have been set up later than the trail: then its first checkpoint is taken as it stands there.
+        // An external witness may be newer than the trail: then its first checkpoint names no key to check it by.
         if all.first().is_some_and(|first| first.key.is_some())
             && let Some(what) = Checkpoint::unsound(all)
         {

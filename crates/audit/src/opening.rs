@@ -17,7 +17,7 @@ pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Where a file is, whatever links lead to its folder. The file itself is none: it was opened as such.
+/// Resolves links in the directory of a file. The file itself is not a link: opening it has checked that.
 pub(crate) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::fs::canonicalize(folder)?;

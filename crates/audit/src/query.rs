@@ -11,7 +11,7 @@ pub const MAX_QUERY: usize = 1000;
 /// Which records to return: the newest that fit all that is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// The event, as a pattern of SQL: `%` stands for any characters, `_` for one.
+    /// The event, as a pattern of SQL: `%` matches any characters, `_` one.
     pub event: Option<String>,
     /// Not before.
     pub since: Option<Timestamp>,
@@ -131,7 +131,7 @@ fn like(pattern: &str, text: &str) -> bool {
     open.last().copied().unwrap_or(false)
 }
 
-/// `%` may stand for nothing.
+/// `%` also matches nothing.
 fn skip_any(pattern: &[char], open: &mut [bool]) {
     for (at, _) in pattern.iter().enumerate().filter(|(_, sign)| **sign == '%') {
         if let Some([here, behind]) = open.get_mut(at..at + 2) {

@@ -1,4 +1,4 @@
-//! Receipts: one record, and what shows somebody else that it was on record, without the trail it is from.
+//! Receipts: one record, and the proof that it was on record, without the trail it is from.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct Receipt {
     checkpoint: String,
     /// The hashes that lead from the record to the root that the checkpoint names.
     proof: Vec<String>,
-    /// The key that has signed the checkpoint. It says nothing by itself: whoever checks must know it from elsewhere.
+    /// The key that has signed the checkpoint. By itself it proves nothing: the verifier must know it from elsewhere.
     pub key: String,
 }
 
@@ -38,8 +38,8 @@ pub struct Receipt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoReceipt {
-    /// There is no such record.
-    #[error("there is no such record")]
+    /// The record does not exist.
+    #[error("no such record")]
     NoSuchRecord,
     /// No checkpoint was made since.
     #[error(
@@ -47,7 +47,7 @@ pub enum NoReceipt {
     )]
     NoCheckpoint,
     /// The records are not those of the checkpoint.
-    #[error("the records are not those of the checkpoint; `stockade audit verify` says which")]
+    #[error("the records are not those of the checkpoint; `stockade audit verify` lists the differences")]
     NotTheRecords,
 }
 
@@ -58,14 +58,14 @@ pub enum Unproven {
     /// It is no receipt of a form that this version knows.
     #[error("it is no receipt that this version knows")]
     NoReceipt,
-    /// The key is none.
+    /// The key is malformed.
     #[error("the key is not one, as NAME+ID+KEY")]
     NoKey,
     /// The record was changed.
     #[error("the record was changed after it was written")]
     Edited,
     /// The checkpoint cannot be read.
-    #[error("its checkpoint is none")]
+    #[error("its checkpoint is malformed")]
     NoCheckpoint,
     /// Another key has signed the checkpoint.
     #[error("its checkpoint was not signed by that key")]
@@ -137,7 +137,7 @@ impl Receipt {
     /// Reads a receipt.
     ///
     /// # Errors
-    /// When it is none.
+    /// When the text is not a receipt.
     pub fn read(text: &str) -> Result<Self, Unproven> {
         serde_json::from_str(text).map_err(|_| Unproven::NoReceipt)
     }

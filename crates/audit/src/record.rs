@@ -64,7 +64,7 @@ pub struct AuditRecord {
     /// The digest of all the above.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub hash: String,
-    /// The seal of the digest, by a key that only the register of whoever writes the trail has.
+    /// The seal of the digest, by a key that only the writer's register has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
 }

@@ -74,7 +74,7 @@ impl Known {
         self.take(record);
     }
 
-    /// Takes in a record that somebody else has sealed. Whether it is one that comes next.
+    /// Accepts a record that another process has sealed. Returns whether it is the next one.
     pub(crate) fn accept(&mut self, record: &AuditRecord) -> bool {
         let follows = record.id == self.head.id.saturating_add(1)
             && record.prev == self.head.hash
@@ -86,7 +86,7 @@ impl Known {
         follows
     }
 
-    /// Takes in a record that nobody has sealed, of a time when there was no register.
+    /// Accepts an unsealed record, from a time without a register.
     pub(crate) fn adopt(&mut self, record: &AuditRecord) {
         self.take(record);
     }
@@ -178,7 +178,7 @@ impl Register {
         Ok(Self { file: options.custom_flags(flags).open(file_of(folder, trail))? })
     }
 
-    /// Opens the file of the trail at this path to read it; nothing where there is none.
+    /// Opens the file of the trail at this path to read it, or returns `None` if it does not exist.
     pub(crate) fn find(folder: &Path, trail: &Path) -> io::Result<Option<Self>> {
         match File::open(file_of(folder, trail)) {
             Ok(file) => Ok(Some(Self { file })),

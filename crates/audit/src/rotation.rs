@@ -82,7 +82,7 @@ fn state(path: &Path, options: &AuditOptions) -> io::Result<Rotated> {
     }
 }
 
-/// Where the register says that it ended.
+/// The end of the trail according to the register.
 fn known(path: &Path, options: &AuditOptions) -> Head {
     let found = options.register.as_deref().and_then(|folder| Register::find(folder, path).ok().flatten());
     found.and_then(|register| register.read().ok().flatten()).map_or_else(Head::default, |known| known.head)

@@ -1,4 +1,4 @@
-//! What stands in the database of a trail, and nothing else: a trigger of a stranger's could swallow every record, a view
+//! The exact schema of the database of a trail: a planted trigger could suppress every record, a view
 //! could hide some, an index could lead past them.
 
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ pub(crate) const FORM: i64 = 2;
 
 /// What makes each form out of the one before.
 ///
-/// AUTOINCREMENT: the number of a record that was removed at the end is never given again. The triggers keep slips of an
-/// operator out; whoever means to change a record finds a way, and the digests show it.
+/// AUTOINCREMENT: the number of a record that was removed at the end is never assigned again. The triggers prevent mistakes of an
+/// operator; an attacker can change a record all the same, and the digests show it.
 const FORMS: &[&str] = &["
 CREATE TABLE audit_events (
   id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL,

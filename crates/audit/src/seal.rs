@@ -1,4 +1,4 @@
-//! Keys that move on: with today's, nobody can seal or sign what was yesterday.
+//! Keys that move on: today's key cannot seal or sign yesterday's records.
 
 use ed25519_dalek::SigningKey;
 use hmac::{Hmac, KeyInit as _, Mac as _};

@@ -248,7 +248,7 @@ pub(crate) fn checkpoint_path(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// How long the file of checkpoints is; nothing where there is none.
+/// Returns the length of the file of checkpoints, or 0 if it does not exist.
 fn checkpoint_bytes(path: &Path) -> io::Result<u64> {
     match fs::symlink_metadata(checkpoint_path(path)) {
         Ok(found) => Ok(found.len()),

@@ -64,7 +64,7 @@ impl SqliteTrail {
         Ok(trail)
     }
 
-    /// Opens a database that somebody else writes to, to read it alone.
+    /// Opens a database that another process writes to, read-only.
     pub(crate) fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         let connection = database::open_to_read(path).map_err(|error| unusable(path, "opening it", error))?;
         let mut trail = Self::of(path, connection);
@@ -282,7 +282,7 @@ impl Store for SqliteTrail {
     }
 
     fn check_form(&self) -> Result<(), AuditError> {
-        let failed = |error| self.unusable("reading what stands in it", error);
+        let failed = |error| self.unusable("reading its schema", error);
         let what = schema::strange(&self.connection, self.form()?).map_err(failed)?;
         if what.is_empty() { Ok(()) } else { Err(AuditError::Foreign { path: self.path.clone(), what }) }
     }
@@ -345,7 +345,7 @@ fn counted_head(path: &Path, connection: &Connection) -> Result<Head, AuditError
 
 /// Whether nothing stands in the database but what belongs there. It is looked at anew whenever it has changed.
 fn check_schema(path: &Path, connection: &Connection, known: &mut Option<i64>) -> Result<(), AuditError> {
-    let failed = |error| unusable(path, "reading what stands in it", error);
+    let failed = |error| unusable(path, "reading its schema", error);
     let version = schema::version(connection).map_err(failed)?;
     if *known == Some(version) {
         return Ok(());

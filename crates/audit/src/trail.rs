@@ -70,7 +70,7 @@ pub enum Unrecorded {
 
 /// What became of an event.
 #[derive(Debug)]
-#[must_use = "with `Unrecorded::Warn`, somebody has to say what is not on record"]
+#[must_use = "with `Unrecorded::Warn`, the caller has to report what is not on record"]
 pub enum Recorded {
     /// It is on record, and on the disk.
     Kept(Head),
@@ -101,7 +101,7 @@ pub struct AuditTrail(Arc<Inner>, Arc<Redactor>);
 struct Inner {
     /// Where it is, without links.
     path: PathBuf,
-    /// Where it is, as whoever opened it says.
+    /// The path as the caller gave it.
     named: PathBuf,
     store: Mutex<Box<dyn Store>>,
     sealing: Option<Sealing>,
@@ -122,9 +122,10 @@ pub struct AuditedRun {
 }
 
 impl AuditTrail {
-    /// Leaves what was written in the journal of the database when the trail is closed, for a process that writes few records and ends
-    /// soon, as the next one will. To move them into the database takes two waits for the disk, and making the journal anew
-    /// one more; what is in the journal is as safe, and is moved when there is enough of it, or by the next process that closes the trail.
+    /// Leaves what was written in the journal of the database when the trail is closed, for a process that writes few records and
+    /// ends soon, as the next one will. To move them into the database takes two waits for the disk, and making the journal anew
+    /// one more; what is in the journal is as safe, and is moved when there is enough of it, or by the next process that closes
+    /// the trail.
     pub fn keep_journal(&self) {
         // A trail that cannot be used says so where something is put on record.
         if let Ok(mut store) = self.store() {
@@ -178,10 +179,10 @@ impl AuditTrail {
         Ok(trail)
     }
 
-    /// Opens a trail that others write to, to read it. Nothing is created, mended or recovered.
+    /// Opens a trail that others write to, to read it. Nothing is created, repaired or recovered.
     ///
     /// # Errors
-    /// When there is no such trail.
+    /// When the trail does not exist.
     pub fn open_to_read(path: &Path) -> Result<Self, AuditError> {
         Self::open_to_read_beside(path, None)
     }
@@ -189,7 +190,7 @@ impl AuditTrail {
     /// As [`AuditTrail::open_to_read`], with the folder of the register, which [`AuditTrail::verify`] then asks.
     ///
     /// # Errors
-    /// When there is no such trail: [`AuditError::Disagrees`] where the register knows that there was one.
+    /// When the trail does not exist: [`AuditError::Disagrees`] where the register knows that there was one.
     pub fn open_to_read_beside(path: &Path, register: Option<&Path>) -> Result<Self, AuditError> {
         // What is not there has no place either.
         let (named, path) = (path.to_owned(), resolved(path).unwrap_or_else(|_| path.to_owned()));
@@ -238,7 +239,7 @@ impl AuditTrail {
         Self(Arc::clone(&self.0), Arc::new(Redactor::clone(&self.1).hide_variables(variables)))
     }
 
-    /// Puts an event on record that stands for itself. It is on the disk when this returns.
+    /// Records an event that is complete by itself. It is on the disk when this returns.
     ///
     /// # Errors
     /// When it cannot be kept, unless [`Unrecorded::Warn`] was chosen. Whatever it allows must not be done then.
@@ -322,7 +323,7 @@ impl AuditTrail {
         store.head()
     }
 
-    /// Looks at every record and says what is not as it was written. `expected` is a [`Head`] that was kept elsewhere.
+    /// Checks every record and reports those that were changed. `expected` is a [`Head`] that was kept elsewhere.
     ///
     /// # Errors
     /// When the trail cannot be read at all.
@@ -354,7 +355,7 @@ impl AuditTrail {
         Ok(verify(&**self.store()?, beside))
     }
 
-    /// Makes a receipt of one record: that it was on record when a checkpoint was made. Somebody else can check it without
+    /// Makes a receipt of one record: that it was on record when a checkpoint was made. It can be checked without
     /// the trail, see [`Receipt::check`].
     ///
     /// # Errors
@@ -365,8 +366,8 @@ impl AuditTrail {
         receipt::make(&**store, &self.0.path, id)
     }
 
-    /// Whether whoever may write what `may_write` says cannot write to the trail, nor to what belongs to it. `may_write`
-    /// returns what of a path, or of what is around it, may be written.
+    /// Checks that a process that may write to `may_write` cannot write to the trail, nor to its other files. `may_write`
+    /// returns the writable part of a path, or of its surroundings.
     ///
     /// # Errors
     /// When it could: it might silence its own record.
@@ -421,7 +422,7 @@ impl AuditTrail {
         let mut store = self.store()?;
         match (self.write_once(&mut **store, due, act), &self.0.sealing, &self.0.options.register) {
             (Err(AuditError::Displaced { .. }), Some(sealing), Some(folder)) => {
-                // Only the register can tell a new trail from one that somebody put there.
+                // Only the register distinguishes a new trail from a planted one.
                 let found = Sealing::find(folder, &self.0.path, Vec::new());
                 let found = found.and_then(|_| open_store(&self.0.named))?;
                 sealing.enter(folder, &*found, (self.0.clock)().into())?;

@@ -22,16 +22,16 @@ pub(crate) struct TrailFile {
 
 /// The write-ahead log of a database, which is synced here and not by SQLite.
 ///
-/// With `synchronous = FULL`, SQLite syncs it at each commit, and at the first commit of a process its folder too, although the log was
-/// there before. A hook is a process for each call; `strace` shows of its one commit:
+/// With `synchronous = FULL`, SQLite syncs it at each commit, and at the first commit of a process its folder too, although the
+/// log was there before. A hook is a process for each call; `strace` shows of its one commit:
 ///
 /// ```text
 /// fsync(5</home/me/.local/state/stockade/audit.db-wal>) = 0
 /// fsync(8</home/me/.local/state/stockade>) = 0
 /// ```
 ///
-/// Here the folder is synced when the log is opened and empty, which is before anything is written to it. So a log that is not empty
-/// is in its folder on the disk, and one sync for each commit is enough.
+/// Here the folder is synced when the log is opened and empty, which is before anything is written to it. So a log that is not
+/// empty is in its folder on the disk, and one sync for each commit is enough.
 #[cfg(feature = "sqlite")]
 #[derive(Debug)]
 pub(crate) struct Journal {
@@ -75,8 +75,8 @@ impl TrailFile {
         Self { path: path.to_owned(), device: open.dev(), inode: open.ino() }
     }
 
-    /// Whether the path means the same file as before, and no other path does: by another name, somebody may write to it
-    /// who may not write here.
+    /// Checks that the path still names the same file, and that the file has no other name: through a hard link, a user without
+    /// access to this path could write to it.
     pub(crate) fn check(&self) -> Result<(), AuditError> {
         let displaced = |how| Err(AuditError::Displaced { path: self.path.clone(), how });
         match fs::symlink_metadata(&self.path) {

@@ -14,13 +14,13 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 /// How a file is locked, for tries that do not wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Turn {
-    /// Nobody else has it.
+    /// An exclusive lock.
     Alone,
     /// Others may read, too.
     Reading,
 }
 
-/// Opens a file to read it. Where somebody put a pipe in its place, nobody waits for what comes through it.
+/// Opens a file to read it. Does not block on a pipe that an attacker put in its place.
 pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(true).custom_flags(flags).open(path)
@@ -29,7 +29,7 @@ pub(crate) fn open_at_once(path: &Path) -> io::Result<File> {
 /// Locks a file.
 ///
 /// # Errors
-/// When somebody else keeps it locked for so long.
+/// When another process keeps it locked for longer than `patience`.
 pub(crate) fn wait(file: &File, turn: Turn, patience: Duration) -> io::Result<()> {
     let operation = match turn {
         Turn::Alone => FlockOperation::NonBlockingLockExclusive,
@@ -44,7 +44,9 @@ pub(crate) fn wait(file: &File, turn: Turn, patience: Duration) -> io::Result<()
             }
             Err(rustix::io::Errno::WOULDBLOCK) => {
                 let seconds = patience.as_secs();
-                return Err(io::Error::other(format!("somebody has kept it locked for {seconds} seconds")));
+                return Err(io::Error::other(format!(
+                    "another process has kept it locked for {seconds} seconds"
+                )));
             }
             Err(error) => return Err(error.into()),
         }

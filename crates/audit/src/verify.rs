@@ -106,7 +106,7 @@ pub enum FaultKind {
     NotTheExpected,
     /// It is another record than the one that the register knows at this place.
     NotTheRegistered,
-    /// It was added by somebody who has no key.
+    /// It was added without the key.
     Unsealed,
     /// Records behind it are missing that the register knows.
     Fewer {
@@ -156,7 +156,7 @@ pub(crate) fn verify(store: &dyn Store, beside: Beside<'_>) -> Verified {
     check.end(last_written.unwrap_or(0))
 }
 
-/// The innermost cause: the path and what was being done say nothing to whoever asked for just that.
+/// Returns the innermost cause: the caller already knows the path and the operation.
 fn reason(error: &dyn std::error::Error) -> String {
     let mut innermost = error;
     while let Some(source) = innermost.source() {
@@ -264,7 +264,7 @@ impl<'b> Check<'b> {
         }
         match record.head() {
             Some(head) if head.micros > self.head.micros => {}
-            // Whoever set the clock right is on record with it.
+            // A clock that was set back is noted in the record itself.
             Some(_) if record.data.contains_key(field::CLOCK_WENT_BACK_MS.name()) => {}
             _ => self.fault(id, FaultKind::OutOfTime),
         }

@@ -34,7 +34,7 @@ impl Writer {
             let path = folder.join(&name);
             let mut options = OpenOptions::new();
             let file = options.write(true).create_new(true).mode(0o600).open(&path)?;
-            // Before it is locked, somebody may take the file for one that was left behind, and lock or remove it.
+            // Before it is locked, another process may treat the file as left over, and lock or remove it.
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if is_still_there(&file, &path) => return Ok(Self { name, path, _file: file }),
                 Ok(()) => {}
@@ -54,7 +54,7 @@ impl Drop for Writer {
 
 /// Whether a writer still runs. Where that cannot be told it does: an end is never put on record for what goes on.
 pub(crate) fn is_alive(folder: &Path, name: &str) -> bool {
-    // The name comes out of the trail, and whoever edited that could have named any file.
+    // The name comes from the trail, and an attacker who edited that could have named any file.
     if !is_name(name) {
         return false;
     }
@@ -72,7 +72,7 @@ pub(crate) fn clear(folder: &Path) -> io::Result<()> {
         let path = folder.join(name);
         let Ok(file) = open_at_once(&path) else { continue };
         if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() && is_still_there(&file, &path) {
-            // While it is locked here, whoever just made it finds it gone and makes another.
+            // While it is locked here, a process that just created it finds it gone and creates another.
             fs::remove_file(&path).ok();
         }
     }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_while_others_clear_takes_a_place_all_the_same() {
+    fn a_writer_that_starts_during_a_cleanup_gets_its_own_file() {
         let folder = tempfile::tempdir().unwrap();
         let come_and_go = || {
             for _ in 0..300 {

@@ -1,4 +1,4 @@
-//! What is kept beside the lines: where they end, and which runs are open there, so that nobody has to read all of them.
+//! The head file beside the lines: their end and the runs that are open there, so that a process need not read all lines.
 
 use std::collections::BTreeMap;
 use std::fs::File;

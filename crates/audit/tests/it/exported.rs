@@ -1,5 +1,5 @@
-//! Records in the forms of others, held against what they have published.
-#![expect(clippy::disallowed_methods, reason = "asks whoever made the form")]
+//! Records in exported formats, checked by the tools that define them.
+#![expect(clippy::disallowed_methods, reason = "runs the tools of each format")]
 
 use std::io::Write as _;
 use std::path::Path;

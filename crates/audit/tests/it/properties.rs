@@ -42,8 +42,8 @@ pub(crate) fn verify(data: &[u8]) {
     }
 }
 
-/// Every text is a file of checkpoints or is not one, and the same holds for receipts. What can be read is in the order in which it
-/// stands there, and a receipt that is none of ours shows nothing.
+/// Every text is a file of checkpoints or is not one, and the same holds for receipts. What can be read is in the order in which
+/// it stands there, and a malformed receipt proves nothing.
 pub(crate) fn note(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match Checkpoint::read_all(text) {
@@ -53,7 +53,7 @@ pub(crate) fn note(data: &[u8]) {
     if let Ok(receipt) = Receipt::read(text) {
         let again = Receipt::read(&serde_json::to_string(&receipt).unwrap()).unwrap();
         assert_eq!(again, receipt);
-        // By a key that nobody has used for it.
+        // A key that has signed no checkpoint of it.
         let key = "stockade/x+0f6ea5de+Ad1lh9sq6s5LsNLJ0Q6d1jKUGGyKRmAZqA1tl/cpU7wS";
         assert!(receipt.check(key).is_err());
     }

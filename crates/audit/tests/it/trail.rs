@@ -229,7 +229,7 @@ fn the_documented_query_runs_as_it_stands() {
     let mut rows = statement.query([]).unwrap();
     let mut found = Vec::new();
     while let Some(row) = rows.next().unwrap() {
-        // A reader in the middle of its answer is in nobody's way.
+        // A reader in the middle of its answer blocks no writer.
         keep(&trail, denied("meanwhile"));
         found.push(row.get::<_, String>("event").unwrap());
     }

@@ -93,7 +93,7 @@ fn an_anchor_is_told_of_every_checkpoint() {
             anchors: vec![Anchor::read(anchor.to_str().unwrap())],
             ..AuditOptions::default()
         };
-        assert!(AuditTrail::open(&site.path, options()).is_err(), "there is no such anchor");
+        assert!(AuditTrail::open(&site.path, options()).is_err(), "the witness does not exist");
         fs::write(&anchor, "").unwrap();
         let trail = AuditTrail::open(&site.path, options()).unwrap();
         fill(&trail, 70);
@@ -108,7 +108,7 @@ fn an_anchor_is_told_of_every_checkpoint() {
 }
 
 #[test]
-fn a_receipt_is_checked_by_somebody_who_has_only_the_key() {
+fn a_receipt_is_checked_with_only_the_key() {
     for kind in KINDS {
         let site = Site::filled(kind);
         let trail = site.read().unwrap();
@@ -136,7 +136,7 @@ fn a_receipt_is_checked_by_somebody_who_has_only_the_key() {
     }
 }
 
-/// Whoever breaks in now has the key of now, and cannot sign what was said before.
+/// An attacker who breaks in now has the current key, and cannot sign earlier checkpoints.
 #[test]
 fn what_is_in_the_register_signs_nothing_that_was() {
     for kind in KINDS {
@@ -162,7 +162,7 @@ fn what_is_in_the_register_signs_nothing_that_was() {
 
 /// Between the record and the register, a process may be killed: the next takes in what there is.
 #[test]
-fn a_register_that_is_behind_catches_up_and_no_stranger_is_let_in() {
+fn a_register_that_is_behind_catches_up_and_foreign_records_are_refused() {
     for kind in KINDS {
         let site = Site::filled(kind);
         let register = fs::read_dir(site.register()).unwrap().next().unwrap().unwrap().path();
@@ -176,7 +176,7 @@ fn a_register_that_is_behind_catches_up_and_no_stranger_is_let_in() {
         drop(trail);
         let verified = site.read().unwrap().verify(None).unwrap();
         assert!(verified.intact() && verified.registered == Registered::Known(16), "{verified:?}");
-        // Whoever has no register cannot go on, and neither can whoever has another.
+        // Without a register, or with another one, the trail cannot be continued.
         let without = AuditTrail::open(&site.path, AuditOptions::default());
         assert!(matches!(without, Err(AuditError::Disagrees { .. })), "{without:?}");
         let another = Some(site.folder.path().join("another"));
@@ -186,7 +186,7 @@ fn a_register_that_is_behind_catches_up_and_no_stranger_is_let_in() {
     }
 }
 
-/// Whoever has the trail open goes on with the new one, and what was set aside stays whole.
+/// A process that has the trail open continues with the new one, and the rotated trail stays whole.
 #[test]
 fn a_trail_is_set_aside_and_the_next_one_says_so() {
     for kind in KINDS {

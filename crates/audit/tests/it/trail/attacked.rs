@@ -1,4 +1,4 @@
-//! What somebody does to a trail who has read how it is written, and has every program that writes such files: each is found
+//! Attacks on a trail by an attacker who knows its format, and has every program that writes such files: each is found
 //! by `verify` with nothing but the register, and stops the next action.
 //!
 //! The changes are made with Python and its `sqlite3`, as an attacker would make them.
@@ -263,7 +263,7 @@ fn attack(path: &Path, copy: &Path, script: &str) -> bool {
 }
 
 #[test]
-fn every_attack_is_found_with_nobody_doing_anything() {
+fn every_attack_is_found_without_a_request() {
     let mut missed = Vec::new();
     for (what, name, script) in ATTACKS {
         let site = Site::new(name);

@@ -125,7 +125,7 @@ fn eight_processes_write_one_trail() {
     }
 }
 
-/// Somebody who keeps a trail locked stops what would be on record, and is named; nothing waits for ever.
+/// A process that keeps a trail locked blocks what would be recorded, and is named; no writer waits for ever.
 #[test]
 fn a_trail_that_is_kept_locked_is_an_error_and_goes_on_afterwards() {
     let trails = new_trails();
@@ -145,7 +145,7 @@ fn a_trail_that_is_kept_locked_is_an_error_and_goes_on_afterwards() {
     });
 }
 
-/// Somebody who keeps a trail locked.
+/// A process that keeps a trail locked.
 enum Lock {
     Lines(#[expect(dead_code, reason = "locked while it is open")] fs::File),
     #[cfg(feature = "sqlite")]
@@ -264,7 +264,7 @@ fn a_full_disk_refuses_and_loses_nothing() {
         if output.status.code() == Some(77)
             || String::from_utf8_lossy(&output.stderr).contains("unshare failed")
         {
-            println!("skipped: a full disk: this machine lets nobody make a namespace");
+            println!("skipped: a full disk: this machine allows no user namespaces");
             return;
         }
         assert!(output.status.success(), "{kind}: {text}{}", String::from_utf8_lossy(&output.stderr));

@@ -1,5 +1,5 @@
-//! What somebody does to the file beside lines of JSON that says where they end and which runs are open: it is only remembered to
-//! save reading, and nobody is led by it to take, write or wait for anything.
+//! Attacks on the head file beside lines of JSON, which has their end and the open runs: it is only a cache that
+//! saves reading, and cannot make a process read, write or wait for anything.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::anchored::{Site, beside};
 use super::{denied, events, keep, open};
 
-/// Makes a file whose name ends in `.head` that says that these runs are open behind the last record.
+/// Makes a `.head` file that lists these runs as open behind the last record.
 fn remember(path: &Path, open: &str) {
     let lines = fs::read_to_string(path).unwrap();
     let last: serde_json::Value = serde_json::from_str(lines.lines().last().unwrap()).unwrap();
@@ -27,18 +27,18 @@ fn open_run(run: &str, agent: &str) -> String {
     format!("{{\"run\":\"{run}\",\"writer\":\"gone\",\"agent\":\"{agent}\",\"skill\":null}}")
 }
 
-/// A run that the records do not know, or have an end of, gets none: else whoever can write one file has this program write a
-/// sealed record that says what they choose, and that no trail may hold.
+/// A run that the records do not know, or have an end of, gets none: otherwise an attacker who can write one file could have this
+/// program write a sealed record of their choice.
 #[test]
 fn no_end_is_written_for_a_run_that_is_only_remembered() {
     for made_up in [1, 2, 9, 10] {
         let site = Site::filled("audit.jsonl");
         let before = fs::read_to_string(&site.path).unwrap();
-        remember(&site.path, &format!("{{\"{made_up}\":{}}}", open_run("forged", "somebody else")));
+        remember(&site.path, &format!("{{\"{made_up}\":{}}}", open_run("forged", "forged reason")));
         keep(&site.open().unwrap(), denied("next"));
         let after = fs::read_to_string(&site.path).unwrap();
         assert_eq!(after.lines().count(), before.lines().count() + 1, "{made_up}: {after}");
-        assert!(site.is_intact() && !after.contains("somebody else"), "{made_up}: {after}");
+        assert!(site.is_intact() && !after.contains("forged reason"), "{made_up}: {after}");
         let head = fs::read_to_string(beside(&site.path, ".head")).unwrap();
         assert!(!head.contains("forged"), "{head}");
     }
@@ -52,7 +52,7 @@ fn a_run_that_was_cut_off_is_ended_as_its_start_says() {
     let trail = site.open().unwrap();
     let run = trail.start(started).unwrap();
     let name = run.name().unwrap().to_owned();
-    // As `kill -9` does: nobody says how it ended.
+    // As after `kill -9`: the end of the run is unknown.
     std::mem::forget(run);
     let writers = beside(&site.path, ".writers");
     fs::remove_dir_all(&writers).unwrap();
@@ -89,7 +89,7 @@ fn a_link_to_an_endless_file_and_a_pipe_are_not_read() {
     assert!(trail.verify(None).unwrap().intact());
 }
 
-/// A trail does not become empty by what stands behind it.
+/// A trail is not read as empty when other lines follow it.
 #[test]
 fn empty_lines_behind_the_last_record_are_no_end_of_a_trail() {
     for lines in [1, 600 << 10] {

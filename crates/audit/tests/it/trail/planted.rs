@@ -1,4 +1,5 @@
-//! What somebody plants in the database, with any program that writes SQLite, so that records do not arrive or are not seen.
+//! Objects that an attacker plants in the database, with any program that writes SQLite, so that records do not arrive or are not
+//! seen.
 
 use super::{denied, events, keep, open};
 use std::path::Path;
@@ -39,9 +40,9 @@ fn three_records(path: &Path) {
     (0..3).for_each(|number| keep(&trail, denied(&format!("command {number}"))));
 }
 
-/// Each is planted where nobody has the trail open, and where somebody has.
+/// Each is planted while the trail is closed, and while it is open.
 #[test]
-fn what_is_planted_is_refused_at_opening_and_by_whoever_has_it_open() {
+fn planted_objects_are_refused_at_opening_and_while_open() {
     for (sql, said) in PLANTED {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("audit.db");
@@ -74,7 +75,7 @@ fn what_is_planted_is_named_by_verify_and_nothing_is_shown_through_it() {
     }
 }
 
-/// Statistics, which a person may well have made, and another setting of the file, are in nobody's way.
+/// Statistics, which an operator may well have made, and another setting of the file, are accepted.
 #[test]
 fn what_cannot_hide_a_record_may_be_there() {
     let folder = tempfile::tempdir().unwrap();

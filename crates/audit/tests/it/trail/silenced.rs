@@ -1,4 +1,4 @@
-//! What somebody does to the files of a trail, so that what happens next is on no record.
+//! Attacks on the files of a trail that keep the next action off the record.
 
 use super::{denied, keep, new_trails, open};
 use std::fs;
@@ -149,9 +149,9 @@ fn a_damaged_page_shows() {
     }
 }
 
-/// An auditor gets a copy on a disk that nobody can write to.
+/// An auditor gets a copy on a read-only disk.
 #[test]
-fn a_copy_that_nobody_can_write_to_is_read() {
+fn a_copy_on_a_read_only_disk_is_read() {
     for (folder, path) in new_trails() {
         let trail = open(&path);
         (0..3).for_each(|_| keep(&trail, denied("x")));
@@ -168,7 +168,7 @@ fn a_copy_that_nobody_can_write_to_is_read() {
         };
         let (said, why) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if output.status.code() == Some(77) || why.contains("unshare failed") {
-            println!("skipped: a disk that is only read: this machine lets nobody make a namespace");
+            println!("skipped: a read-only disk: this machine allows no user namespaces");
             return;
         }
         assert!(output.status.success() && said.contains("3 records, intact: true"), "{said}{why}");
