@@ -13,9 +13,8 @@ use super::rules::layer::RuleLayer;
 
 /// The rules for commands of an agent. Those of its project only make decisions stricter.
 ///
-/// A policy asks the rules of a project before the built-in ones, since whoever hands them to it is taken to have read
-/// them. Nobody has read those that come with a repository: so the policy is asked without them as well, and the stricter
-/// answer holds.
+/// A policy asks the rules of a project before the built-in ones, on the assumption that its operator has reviewed them. Rules
+/// that come with a repository are not reviewed: so the policy is asked without them as well, and the stricter answer applies.
 ///
 /// ```
 /// use stockade_command::AgentCommands;
@@ -114,7 +113,7 @@ impl AgentCommands {
     }
 }
 
-/// A policy whose rules somebody has read, all of them.
+/// A policy whose rules the operator has reviewed.
 impl From<CommandPolicy> for AgentCommands {
     fn from(policy: CommandPolicy) -> Self {
         Self { without_project: policy, with_project: None }

@@ -17,7 +17,7 @@ const MAX_ANSWERS: usize = 256;
 /// The most bytes of text that all answers may have together.
 const MAX_BYTES: usize = 256 << 10;
 
-/// The digest of something that is asked about, made by whoever can read files.
+/// The digest of an approved command and its files, computed by a caller that can read files.
 pub type AskedDigest = [u8; 32];
 
 /// What a person has said to a command.
@@ -97,7 +97,7 @@ impl CommandDecision<'_, '_> {
         self.parts.iter().filter(asks).map(part).collect()
     }
 
-    /// Returns what becomes of it after a yes: the strictest effect of the parts that nobody was asked about. A yes lifts no
+    /// Returns the effect after a yes: the strictest effect of the parts that the question did not cover. A yes lifts no
     /// denial.
     pub fn after_yes(&self) -> Effect {
         let others = self.parts.iter().map(|part| part.effect).filter(|effect| *effect != Effect::Ask);

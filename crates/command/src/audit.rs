@@ -15,7 +15,7 @@ const MAX_PARTS: usize = 64;
 
 /// One decision, as it is written down.
 ///
-/// Commands can hold secrets. Whoever keeps entries decides whether their texts are kept too: [`AuditEntry::without_text`]
+/// Commands can contain secrets. The caller decides whether their texts are recorded too: [`AuditEntry::without_text`]
 /// leaves the names of the rules and of the programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "camelCase"))]

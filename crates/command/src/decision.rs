@@ -56,9 +56,9 @@ impl<'t, 'p> CommandDecision<'t, 'p> {
         self
     }
 
-    /// Returns the folders in which git would look for a repository and of which the context says nothing. Whoever can look
-    /// puts what git finds there into [`CommandContext::repositories`](crate::CommandContext::repositories) and decides
-    /// again; without that, git is trusted at the top of the workspace alone.
+    /// Returns the directories in which git would look for a repository and that the context does not describe. A caller that can
+    /// read the disk adds what git finds there to [`CommandContext::repositories`](crate::CommandContext::repositories) and
+    /// decides again; without that, git is trusted at the top of the workspace alone.
     #[must_use]
     pub fn git_folders(&self) -> &[PathBuf] {
         &self.git_folders

@@ -1,8 +1,8 @@
 //! What a command means besides its text: the values of variables, and the bytes of the files that it names.
 //!
-//! An answer to a question is about all of that. Which of the words of a program are scripts, settings or data nobody can know
-//! of every program, so whatever may be the name of a file is taken for one; what programs read without being told
-//! (`package.json`, `.git/config`) stands in a table. Where the meaning cannot be told before it runs, an answer holds once.
+//! An answer to a question covers all of that. Which words of an arbitrary program are scripts, settings or data is unknown, so
+//! every word that may be a file name is treated as one; files that programs read by default (`package.json`, `.git/config`) are
+//! in a table. If the meaning is unknown before the command runs, an answer applies once.
 
 mod implied;
 mod undetermined;

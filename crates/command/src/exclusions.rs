@@ -1,5 +1,5 @@
-//! Commands that run outside of the sandbox because somebody who operates the agent said so: rules on what was read of a command,
-//! and never on how its text begins.
+//! Commands that run outside of the sandbox because the operator of the agent excluded them: rules match the parsed command,
+//! never the beginning of its text.
 
 use stockade_shell::{Arg, InvocationKind};
 
@@ -70,9 +70,9 @@ impl Exclusions {
         self.policy.as_ref()
     }
 
-    /// Whether a command of which this was decided runs outside: every program that it runs is excluded by itself, nothing else is
-    /// dangerous about it, and nothing stands beside the programs: no redirection, no variable, no substitution, no function. What
-    /// is dangerous so that it belongs into a sandbox (`docker compose up`) is excluded if it is named to its last word.
+    /// Whether a command of which this was decided runs outside: every program that it runs is excluded by itself, nothing else
+    /// is dangerous about it, and nothing stands beside the programs: no redirection, no variable, no substitution, no function.
+    /// What is dangerous so that it belongs into a sandbox (`docker compose up`) is excluded if it is named to its last word.
     #[must_use]
     pub fn excludes(&self, decision: &CommandDecision<'_, '_>) -> bool {
         let Some(actions) = decision.actions() else { return false };
@@ -110,7 +110,7 @@ impl Exclusions {
     }
 }
 
-/// The words of a command that is named to its last one; nothing where one of them stands for several.
+/// Returns the words of a pattern that matches exactly one command, or `None` if it has wildcards.
 fn exact_words(pattern: &CommandPattern) -> Option<Vec<String>> {
     let CommandPattern::Exact(places) = pattern else { return None };
     let only = |place: &Vec<String>| match place.as_slice() {

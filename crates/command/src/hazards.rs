@@ -6,7 +6,8 @@
 //!
 //! The tables: programs by kind (`destroy`, `machine`, `persist`, `network`, `code`, `git`, `contain`, `packages`, `secrets`,
 //! `options`, `spying`, `guards`, `hiding`), by what they are for (`attack_tools`) or where they belong (`windows`), files
-//! whichever program names them (`files`), variables (`environment`), and what programs do together (`flows`). Every row holds commands in which it must be found and commands in which it must not.
+//! whichever program names them (`files`), variables (`environment`), and what programs do together (`flows`). Every row holds
+//! commands in which it must be found and commands in which it must not.
 
 use std::borrow::Cow;
 
@@ -103,8 +104,8 @@ fn of_run(run: &Run<'_>, found: &mut Vec<Hazard>) {
 /// Shapes of other tables than `destroy` that throw work away.
 const ALSO_DESTROY: &[&str] = &["git-discard", "git-rewrite", "code-deletes"];
 
-/// Returns whether a program deletes or overwrites by its nature: before it runs, somebody may want to keep what is there. Of
-/// what cannot be read, nobody says that it does not.
+/// Returns whether a program deletes or overwrites by its nature, so that a caller can take a snapshot first. A program that
+/// cannot be parsed counts.
 pub(crate) fn destroys(run: &Run<'_>) -> bool {
     let Some(command) = Command::of(run) else { return true };
     let is_meant = |shape: &shape::Shape| {
@@ -192,8 +193,8 @@ const SILENT: &[&str] = &[
     "wait",
 ];
 
-/// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way of
-/// another variable. In the sandbox it is not there.
+/// A variable with a secret in it whose value a program is given in whatever way: as a part of a word, in a here-document, by way
+/// of another variable. In the sandbox it is not there.
 fn passes_secret(actions: &Actions<'_>, found: &mut Vec<Hazard>) {
     let may_be_secret = |name: &&String| environment::is_secret_name(name) || name.starts_with("${");
     for used in &actions.uses {

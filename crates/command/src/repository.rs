@@ -1,4 +1,4 @@
-//! What git would find in a folder: facts that whoever asks has gathered, since nothing here looks at the disk.
+//! What git would find in a directory: facts that the caller has gathered, since this crate does not read the disk.
 
 /// What git finds when it looks for a repository from a folder upwards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum FoundRepository {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepositoryFacts {
     /// Its settings, and those of the submodules in which git would look: the name, such as `core.fsmonitor`, and the value,
-    /// which is missing where only the name is written. Settings of the user are none of the repository's.
+    /// which is missing where only the name is written. The user's own settings are not included.
     pub settings: Vec<(String, Option<String>)>,
     /// The names of its hooks, and of those of the submodules.
     pub hooks: Vec<String>,

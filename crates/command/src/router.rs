@@ -1,8 +1,8 @@
 //! Where a command runs: directly, in a sandbox, after a question, or not at all.
 //!
-//! The answer depends on the decision, the configuration and what the host has, and on nothing else. A command that
-//! needs a sandbox never runs directly because there is none: then a person is asked for this one run, or it does not
-//! run.
+//! The answer depends on the decision, the configuration and the sandboxes of the host alone. A command that
+//! needs a sandbox never runs directly because no sandbox is available: then a person is asked for this one run, or it
+//! does not run.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub struct RouterConfig<B> {
     pub always: Vec<String>,
     /// Programs that need none while nothing about them is dangerous. A program in both lists is in `always`.
     pub never: Vec<String>,
-    /// What happens to a command that needs a sandbox when there is none.
+    /// What happens to a command that needs a sandbox when no sandbox is available.
     pub fallback: Fallback,
     /// The sandboxes to use, the best first.
     pub backends: Vec<B>,
@@ -33,7 +33,7 @@ pub struct RouterConfig<B> {
     pub prompter: Prompter,
 }
 
-/// What happens to a command that needs a sandbox when there is none.
+/// What happens to a command that needs a sandbox when no sandbox is available.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Fallback {
     /// The command does not run.
@@ -62,7 +62,7 @@ pub enum Prompter {
     /// A person is there and will answer.
     #[default]
     Present,
-    /// Nobody is there, so that every question is answered with no.
+    /// No person can answer, so that every question is answered with no.
     Absent,
 }
 
@@ -75,7 +75,7 @@ pub enum Route<B> {
     Direct,
     /// The command runs in this sandbox.
     Sandbox(B),
-    /// A person is asked, and if they agree it runs there: in the sandbox, or directly where there is none.
+    /// A person is asked, and after a yes it runs in this sandbox, or directly without one.
     AskFirst(Option<B>),
     /// The command does not run, for this reason.
     Blocked(BlockReason),
@@ -87,9 +87,9 @@ pub enum Route<B> {
 pub enum BlockReason {
     /// The decision on the command denies it.
     Denied,
-    /// It needs a sandbox, and there is none.
+    /// It needs a sandbox, and no sandbox is available.
     NoSandbox,
-    /// A person would have to be asked, and nobody is there.
+    /// A person would have to be asked, but no person can answer.
     NobodyToAsk,
 }
 
@@ -120,7 +120,7 @@ impl<B> Default for RouterConfig<B> {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
         Self {
             enabled: false,
-            // What these install, build or download is code of strangers, and it runs.
+            // These install, build or download untrusted code, and run it.
             always: owned(&["npm", "npx", "yarn", "pnpm", "pip", "pip3", "cargo", "make", "cmake"]),
             never: owned(&[
                 "ls", "cat", "head", "tail", "wc", "echo", "pwd", "date", "grep", "rg", "ag", "find",
@@ -164,7 +164,7 @@ impl<B> RouterConfig<B> {
     }
 }
 
-/// Routes a command. `available` says which sandboxes the host really has.
+/// Routes a command. `available` lists the sandboxes of the host.
 #[must_use]
 pub fn route<B: Clone + PartialEq>(
     decision: &CommandDecision<'_, '_>,
@@ -224,8 +224,8 @@ fn is_exempt<B>(part: &Part<'_, '_>, config: &RouterConfig<B>) -> bool {
         _ => false,
     };
     let name = run.program().map(trusted).filter(|name| !name.contains('/'));
-    // What no rule takes for harmless is so only where nothing is said but what to work on: an option, wherever it stands, may name a
-    // file to write or a program to run, and so does a command of a program that has its own.
+    // What no rule takes for harmless is so only where nothing is said but what to work on: an option, wherever it stands, may
+    // name a file to write or a program to run, and so does a command of a program that has its own.
     let is_operand = |word: &str| !word.starts_with(['-', '+']);
     let has_operands = run.argv.iter().skip(1).all(|arg| arg.known().is_some_and(is_operand));
     let is_usual = !matches!(part.cause, Cause::Unmatched) || (has_operands && name != Some("git"));
@@ -262,8 +262,8 @@ impl fmt::Display for BlockReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Denied => "it is denied",
-            Self::NoSandbox => "it needs a sandbox, and there is none: install one, or let it be asked about (unavailable: ask)",
-            Self::NobodyToAsk => "a person would have to be asked, and nobody is there: connect somebody who can answer",
+            Self::NoSandbox => "it needs a sandbox, and no sandbox is available: install one, or have it ask (unavailable: ask)",
+            Self::NobodyToAsk => "a person would have to be asked, but no person can answer: use a client that answers questions",
         })
     }
 }

@@ -1,7 +1,7 @@
 //! The vectors for dangerous commands.
 //!
 //! The source of these rows knows categories and severities; what is compared is what they lead to. A command that
-//! is *dangerous* or *denied* must not run by itself: its least decision is to ask, and where nobody can be asked
+//! is *dangerous* or *denied* must not run by itself: its least decision is to ask, and without a person who can be asked
 //! that is a refusal.
 
 use serde_json::Value;

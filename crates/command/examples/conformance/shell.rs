@@ -64,7 +64,7 @@ fn unmatched(expected: &Value, mut found: Vec<Argv>) -> Option<Left> {
     Some(Left { missing, extra: found })
 }
 
-/// An unknown word stands for any number of words.
+/// Compares two commands; an unknown word matches any number of words.
 fn fits(left: &[Option<String>], right: &[Option<String>]) -> bool {
     match (left.split_first(), right.split_first()) {
         (None, None) => true,

@@ -63,7 +63,7 @@ struct Judge<'t, 'p, 'a> {
     parts: Vec<Part<'t, 'p>>,
     /// Variables that may be set, by the place where they are.
     granted: Vec<(Span, String)>,
-    /// The rule that denies what the words of the whole text name, once somebody has asked.
+    /// The rule that denies words of the whole text, computed on first use.
     spoken: OnceCell<Option<&'p Compiled>>,
 }
 
@@ -87,7 +87,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
 
     fn refused(&mut self, text: &str, error: ReadError, partial: &PartialScript<'_>) {
         let effect = match error.kind {
-            // Behind a limit anything may stand, and nobody who means well writes as much.
+            // The unread rest can contain any command, and legitimate commands never reach this limit.
             _ if partial.is_cut() => Effect::Deny,
             // Every shell takes the end of the text for that of the here-document, and everything else was read.
             ReadErrorKind::UnterminatedHeredoc if partial.is_whole() => {
@@ -100,7 +100,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
             _ => self.unanalysable(),
         };
         self.whole(error.span, effect, Cause::NotRead(error.kind));
-        // A form of another shell is still a command. A line whose quote is not closed is none: nothing of it runs.
+        // A form of another shell is still a command. An unclosed quote is not: the shell runs nothing of that line.
         let is_open = error.kind.is_open_quote() || error.kind == ReadErrorKind::TrailingBackslash;
         let is_form = !is_open || text.contains('\n');
         let policy = self.policy;
@@ -174,7 +174,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
                 part.raise(effect, Cause::Hazard(hazard.clone()));
             }
         }
-        // Only now: what stands by itself must not be taken for the part of another hazard.
+        // Appended last: a part that stands alone must not be attributed to another hazard.
         self.parts.append(&mut alone);
     }
 
@@ -189,7 +189,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
     fn actions(&mut self, actions: &mut Actions<'t>) {
         let adds = hazards::adds_harmless_names(actions, self.text);
         let runs = std::mem::take(&mut actions.runs);
-        // After a `cd` nobody knows where a relative path leads, so rules about folders no longer permit.
+        // After a `cd`, relative paths can resolve anywhere, so rules about directories no longer permit.
         let moves = runs.iter().any(hazards::changes_folder);
         let context = PartContext { context: self.context, moves, adds_harmless_names: false };
         let needs_grants = !actions.assignments.is_empty() || actions.redirects.iter().any(Redirect::writes);
@@ -279,7 +279,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         within.collect()
     }
 
-    /// Denies a program whose name is computed, where what it is computed from names one that somebody denies. `text` is where
+    /// Denies a program whose name is computed when the text that it is computed from names a denied program. `text` is where
     /// the command is written.
     fn named_in(&self, text: Option<&str>, assigned: &[&str], part: &mut Part<'t, 'p>) {
         let policy = self.policy;
@@ -292,7 +292,7 @@ impl<'t, 'p> Judge<'t, 'p, '_> {
         }
     }
 
-    /// What becomes of a program whose name is only known when it runs: it can be any that somebody denies.
+    /// Returns the effect on a program whose name is computed at run time: it may be any denied program.
     fn computed(&self) -> Effect {
         // Without a denial there is nothing that the name could hide; a sandbox is then enough.
         let least = if self.policy.set.has_denials() { Effect::Ask } else { Effect::Sandbox };

@@ -32,8 +32,8 @@ pub struct CommandDefaults {
 pub enum Substitutions {
     /// The rules alone decide about them.
     Rules,
-    /// Those that reach the network are refused: what they bring back becomes a command that nobody has seen. `$(date)` and
-    /// `$(git rev-parse HEAD)` are what they are.
+    /// Substitutions that reach the network are refused, since their output becomes an unreviewed command. `$(date)` and
+    /// `$(git rev-parse HEAD)` are allowed.
     #[default]
     Local,
     /// None is permitted, nor whatever else the [validator](crate::validator) rejects.

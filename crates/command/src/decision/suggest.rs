@@ -139,7 +139,7 @@ fn rule(part: &Part<'_, '_>) -> Option<CommandRule> {
     Some(rule)
 }
 
-/// Programs that run others, but whose sub-commands say what they do.
+/// Programs that run others, but whose sub-commands determine what they do.
 fn has_harmless_words(name: &str, words: usize) -> bool {
     words > 1
         && matches!(

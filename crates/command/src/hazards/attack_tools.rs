@@ -1,8 +1,8 @@
 //! Programs that are there to attack a machine, told by their names, however they are started.
 //!
-//! Of most commands it is seen what they do. These are programs whose work nobody sees, and whose name says what it is: the
-//! techniques are those of MITRE ATT&CK. A tool of the same kind that defenders of a project use every day, such as a scanner
-//! of its dependencies, is none of them.
+//! The effect of most commands can be analysed. The effect of these programs cannot, but their names are known: the
+//! techniques are those of MITRE ATT&CK. Tools of the same kind that developers use every day, such as a scanner
+//! of dependencies, are not listed.
 
 use std::sync::LazyLock;
 
@@ -60,8 +60,8 @@ const TOOLS: &[(&str, &[&str])] = &[
     ]),
     // T1056, T1113, T1115, T1123: what the user types, sees and says.
     ("records what the user types", &["logkeys", "xspy", "keysniffer", "lkl", "simple-key-logger", "pykeylogger"]),
-    // T1496: working for somebody else.
-    ("uses this machine to earn money for somebody else", &[
+    // T1496: resource hijacking.
+    ("uses this machine to mine cryptocurrency or sell its bandwidth", &[
         "xmrig", "xmr-stak", "minerd", "cpuminer", "cpuminer-multi", "ccminer", "cgminer", "bfgminer", "ethminer", "nbminer",
         "phoenixminer", "lolminer", "teamredminer", "t-rex-miner", "gminer", "nanominer", "kawpowminer",
     ]),

@@ -14,7 +14,7 @@ pub(super) struct Command<'r, 't> {
     /// The name without its folder.
     pub(super) name: &'r str,
     pub(super) run: &'r Run<'t>,
-    /// Read when they are first asked for: of most programs nobody asks.
+    /// Parsed on first use: most programs need no options.
     options: OnceCell<ParsedOptions<'t>>,
 }
 

@@ -165,7 +165,7 @@ fn opens_host(command: &Command<'_, '_>) -> bool {
         })
 }
 
-/// What stands before the first separator, as a path.
+/// Returns the part before the first separator, as a path.
 fn source(value: &Arg<'_>, separator: char) -> Target {
     let text = match value {
         Arg::Known(text) => text,

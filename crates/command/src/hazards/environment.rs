@@ -13,7 +13,7 @@ use stockade_shell::{Arg, Assignment, AssignmentScope, VariableChange};
 pub(super) struct Variables {
     pub(super) id: &'static str,
     floor: Floor,
-    /// Names; a `*` at one end stands for anything.
+    /// Names; a `*` at one end matches any text.
     names: &'static [&'static str],
     /// Values that are known to be harmless.
     harmless: fn(&str) -> bool,
@@ -219,8 +219,8 @@ pub(super) fn of_assignment(assignment: &Assignment<'_>, found: &mut Vec<Hazard>
     }));
 }
 
-/// Whether modules of the folder itself are added to those of a language: `PYTHONPATH=src pytest` runs no other code than `pytest` may,
-/// which looks there anyway.
+/// Whether modules of the folder itself are added to those of a language: `PYTHONPATH=src pytest` runs no other code than
+/// `pytest` may, which looks there anyway.
 fn is_of_the_folder(assignment: &Assignment<'_>) -> bool {
     let is_below = |path: &str| {
         !path.starts_with(['/', '~', '-'])

@@ -91,7 +91,7 @@ impl Count {
     }
 }
 
-/// Returns what is dangerous about programs together. `taints` says what the output of each is by itself.
+/// Returns hazards of several programs together. `taints` has the taint of each program's own output.
 pub(super) fn of_actions(actions: &Actions<'_>, mut taints: Vec<Taint>, found: &mut Vec<Hazard>) {
     redirected_in(actions, &mut taints);
     called(actions, &mut taints);
@@ -150,7 +150,7 @@ fn decodes(name: &str, run: &Run<'_>) -> bool {
     Command::of(run).is_some_and(|command| decoders.iter().any(|decoder| (decoder.decodes)(&command)))
 }
 
-/// Whether a program is a shell that is told what to do by whoever it talks to.
+/// Whether a program is a shell that runs the commands of a remote peer.
 fn waits_for_commands(name: &str, run: &Run<'_>) -> bool {
     code::is_shell(name) && (run.argv.len() == 1 || Command::of(run).is_some_and(|command| command.has("-i")))
 }

@@ -241,7 +241,7 @@ fn runs(command: &Command<'_, '_>) -> bool {
     let paged = before
         .into_iter()
         .any(|word| matches!(word, "-p" | "--paginate") || word.starts_with("--exec-path="));
-    // gitremote-helpers(7) names a program by what stands before `::`, and file systems may fold its case.
+    // gitremote-helpers(7): the text before `::` names a program, and file systems may ignore its case.
     let runs = |word: &str| {
         word.split_once("::").is_some_and(|(helper, _)| {
             helper.eq_ignore_ascii_case("ext") || helper.eq_ignore_ascii_case("fd")

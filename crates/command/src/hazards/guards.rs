@@ -124,7 +124,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "dpkg-reconfigure" => command.says(&["ca-certificates"]),
             _ => !command.has("--help -h"),
         },
-        reason: "lets whoever made a certificate pass for any site",
+        reason: "turns certificate checks off, so that any certificate passes for any site",
         fix: "name the certificate in the one program that needs it, such as `curl --cacert`",
         matches: &[
             "update-ca-certificates",

@@ -20,7 +20,7 @@ pub(super) const SHAPES: &[Shape] = &[
             let Some((last, sources)) = operands.split_last() else { return false };
             sources.iter().any(|source| is_program_of_system(source) && !keeps_its_name(source, last))
         },
-        reason: "gives a shell or a program of the system another name, under which nobody looks for it",
+        reason: "gives a shell or a system program another name, which hides it",
         fix: "run the program by its own name",
         matches: &[
             "cp /bin/sh /tmp/crond",
@@ -58,7 +58,7 @@ pub(super) const SHAPES: &[Shape] = &[
             is_program || is_script || NAMING.contains(&command.name) && names().any(deceives)
         },
         reason: "uses a name that looks like another one: of dots alone, ending in a space, or of a document that is a program",
-        fix: "give the file a name that says what it is",
+        fix: "give the file a descriptive name",
         matches: &[
             "mkdir -p ~/...",
             "mv evil '/tmp/init '",
@@ -97,7 +97,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "mkdir" | "touch" | "tee" => command.targets().any(|target| is_hidden_in_shared(&target)),
             _ => command.targets().last().is_some_and(|target| is_hidden_in_shared(&target)),
         },
-        reason: "hides a file from whoever looks for it",
+        reason: "hides a file",
         fix: "use a name that is shown, inside the workspace",
         matches: &[
             "mkdir /var/tmp/.x",
@@ -236,8 +236,8 @@ fn ends_in_space(name: &str) -> bool {
     name.len() > 1 && name.ends_with(' ') && !name.contains('\n')
 }
 
-/// Whether a path leads through a name of dots alone, which is neither this folder nor the one above. `...` by itself stands for
-/// what somebody has left out, and `./...` for everything below.
+/// Whether a path contains a component of three or more dots, which is neither this directory nor its parent. `...` by itself
+/// marks an omission, and `./...` everything below.
 fn is_dots(path: &str) -> bool {
     let name = |name: &str| name.len() > 2 && name.bytes().all(|sign| sign == b'.');
     path.contains('/') && !path.starts_with("./...") && path.split('/').any(name)

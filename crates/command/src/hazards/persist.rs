@@ -16,7 +16,7 @@ pub(super) const SHAPES: &[Shape] = &[
                 .has("--on-active --on-boot --on-startup --on-unit-active --on-unit-inactive --on-calendar"),
             _ => true,
         },
-        reason: "makes a command run later, when nobody looks",
+        reason: "makes a command run later, unattended",
         fix: "run the command now, or ask a person to schedule it",
         matches: &[
             "crontab x",

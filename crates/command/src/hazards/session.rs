@@ -22,7 +22,7 @@ pub(super) const SHAPES: &[Shape] = &[
         programs: &["umask"],
         fires: |command| command.words().any(opens),
         reason: "lets every user of the machine write the files that are made from here on",
-        fix: "let nobody else write: `umask 022`",
+        fix: "keep new files writable for their owner only: `umask 022`",
         matches: &["umask 000", "umask 0", "umask 002; umask 0000", "umask a=rwx", "umask 0770"],
         clean: &["umask", "umask 022", "umask -S", "umask 0077", "umask u=rwx,go=", "umask 002", "umask 27"],
     },

@@ -89,8 +89,8 @@ impl Target {
         target
     }
 
-    /// Of very many names those at both ends count. The kernel follows 40 links in a path, so that whoever puts more names between
-    /// would have to put the folders there as well.
+    /// Of very long paths only both ends count. The kernel follows at most 40 links in a path, so an attacker who inserts more
+    /// components would have to create these directories as well.
     fn without_middle(&mut self) {
         let left_out = self.names.len().saturating_sub(MAX_NAMES);
         if left_out == 0 {

@@ -188,7 +188,7 @@ fn writes_archive(command: &Command<'_, '_>) -> bool {
         || command.operand(0).is_some_and(|word| is_old(word) && word.contains(['c', 'r', 'u']))
 }
 
-/// Whether files that nobody but their owner may read lie below a folder.
+/// Whether a directory contains files that only their owner may read.
 fn holds_secrets(folder: &Target) -> bool {
     let is_above = |secret: &Target| {
         let names = folder.below_home().filter(|_| secret.base == Base::Home);

@@ -1,8 +1,8 @@
 //! Commands of Windows: its programs, the cmdlets of PowerShell, and words that only mean something there.
 //!
-//! What is read here is a text for a Unix shell, where such a command fails, or reaches Windows from within WSL, Git Bash or
-//! PowerShell on Linux. Either way nothing here knows what it does there, so nobody may take it for the program of Unix that
-//! has the same name, or for one that nobody knows.
+//! The text is parsed for a Unix shell, where such a command fails, or reaches Windows from within WSL, Git Bash or
+//! PowerShell on Linux. In both cases its effect is unknown, so it must not be treated as the Unix program of the same
+//! name, or as an unknown program.
 
 mod table;
 mod words;
@@ -13,7 +13,7 @@ use super::command::Command;
 use super::shape::Shape;
 use words::Spoken;
 
-/// Returns what is dangerous about a command of Windows. The strictest row counts, as each says what the command is.
+/// Returns the hazards of a Windows command. The strictest matching row counts, as each describes the whole command.
 pub(super) fn of_command(command: &Command<'_, '_>, found: &mut Vec<Hazard>) {
     if words::is_spoken(command) == Spoken::Never {
         return;
@@ -64,7 +64,7 @@ pub(super) const SHAPES: &[Shape] = &[
             words::is_spoken(command) == Spoken::Certainly
                 && (words::is_encoded(command) || words::has_any(command, table::FETCHES))
         },
-        reason: "has Windows run text that nobody can read, or what comes from the network",
+        reason: "has Windows run encoded text, or code from the network",
         fix: "write the commands themselves",
         matches: &[
             "powershell -enc SQBFAFgA",

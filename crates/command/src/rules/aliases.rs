@@ -29,7 +29,7 @@ pub(crate) enum Sameness {
     Instead,
 }
 
-/// Spellings that stand for each other.
+/// Equivalent forms of a command.
 #[derive(Debug)]
 pub(super) struct Group {
     pub(super) sameness: Sameness,

@@ -1,4 +1,4 @@
-//! The rules that speak where nobody else does: one row each.
+//! The built-in rules, which apply where no other rule does: one row each.
 //!
 //! They are about what programs do when they are used as they are meant to be. What is dangerous whatever a rule says
 //! is a hazard, and no rule here or elsewhere outweighs it.
@@ -92,7 +92,7 @@ fn versions() -> impl Iterator<Item = CommandRule> {
     })
 }
 
-/// The same for programs of which a file of the folder says what they run even then.
+/// The same for programs whose version is determined by a file of the directory.
 fn version_by_folder() -> CommandRule {
     let names = OBEYS_FOLDER.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != ".").collect();
     let options = vec!["--version".to_owned(), "--help".to_owned()];
@@ -417,7 +417,7 @@ static ROWS: &[Row] = rows! {
     "shell-export" Allow "export|readonly|declare|typeset *=*": "sets variables", [], ["export A=1", "export A=\"$x\""], ["export", "export -p"];
     "shell-declare" Allow "declare|typeset|local|readonly|export -* *": "sets variables", [Deny(&["-p", "-m"])],
         ["declare -A m", "local -i n=1", "typeset -x A=1"], ["declare -p A", "declare -x", "typeset -xp A"];
-    "shell-find" Allow "command -v|-V": "tells what a name stands for", [], ["command -v git"], ["command git"];
+    "shell-find" Allow "command -v|-V": "prints what a name resolves to", [], ["command -v git"], ["command git"];
     "wrapper" Sandbox "timeout|gtimeout|nice|ionice|nohup|setsid|stdbuf|time|command|builtin|exec|xargs|chrt|taskset|noglob|nocorrect":
         "runs another program", [], ["timeout 5 ls", "nohup ls"], ["sudo ls"];
     "environment" Ask "env|printenv|set|export|declare|typeset": "prints the environment, which may hold secrets", [],

@@ -30,7 +30,7 @@ const MAX_EXPRESSION_BYTES: usize = 64 << 20;
 #[error("{}{problem}", whose(rule))]
 #[non_exhaustive]
 pub struct CommandRuleError {
-    /// The id of the rule; empty where it is none in particular.
+    /// The id of the rule; empty if the problem concerns no single rule.
     pub rule: String,
     /// What is wrong with it.
     #[source]
@@ -452,7 +452,7 @@ impl fmt::Display for Example {
 }
 
 /// The parser of expressions shows the expression and marks a place below it, on lines of their own. The message is one
-/// sentence in a line, and what somebody wrote into a file of rules does not belong into a terminal raw.
+/// sentence in a line, and text from a rule file must not reach a terminal raw.
 fn in_one_line(message: &str) -> String {
     let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message);
     last.trim().trim_start_matches("error: ").escape_debug().to_string()

@@ -1,8 +1,8 @@
 //! Rules from the settings of Claude Code: `permissions.allow`, `ask` and `deny`, as far as they are about commands.
 //!
 //! There, `Bash(npm run test:*)` and `Bash(npm run test *)` are commands that begin with these words, `Bash(npm run build)` is
-//! exactly this one, and a `*` elsewhere stands for any characters, spaces too. What has no rule of the same meaning becomes a
-//! narrower one where it allows and a wider one where it asks or denies, and a note says so; or it is left out, with the reason.
+//! exactly this one, and a `*` elsewhere matches any characters, spaces too. A rule without an equivalent becomes a
+//! narrower one where it allows and a wider one where it asks or denies, with a note; or it is left out, with the reason.
 
 use std::collections::HashSet;
 
@@ -197,7 +197,7 @@ fn pattern(text: &str, takes_more: bool, effect: Effect) -> (CommandPattern, Opt
     }
     if effect == Effect::Allow {
         let note =
-            "a `*` within the words stands for characters of one word here, and for several words there";
+            "a `*` within the words matches characters of one word here, and several words in Claude Code";
         return (whole(words), Some(note));
     }
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -231,7 +231,7 @@ mod tests {
         policy.decide(text, &ReadOptions::default(), &CommandContext::default()).effect
     }
 
-    /// An entry, a command that it is about, one that it is not about, and whether a note says that it differs.
+    /// An entry, a command that it matches, one that it does not match, and whether a note reports a difference.
     const TAKEN: &[(&str, &str, &str, bool)] = &[
         ("Bash(npm run test:*)", "npm run test -- --watch", "npm run testing", false),
         ("Bash(npm run test *)", "npm run test", "npm run build", false),

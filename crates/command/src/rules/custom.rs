@@ -1,8 +1,8 @@
 //! The rules that a user adds and removes: a document that is kept between runs.
 //!
 //! The document is a rule file. It is read whole or not at all: a file that is damaged, or that a newer version wrote,
-//! is an error, and whoever starts with it must not start. A rule that comes or goes leaves all else as it is written, the
-//! comments of people too; and what comes of it passes every example and test that the file has.
+//! is an error, and the caller must not start. Adding or removing a rule keeps the rest as it is written, including
+//! comments; and the result passes every example and test that the file has.
 
 use std::collections::HashSet;
 
@@ -54,7 +54,7 @@ impl CustomRules {
         Self::parse_for(document, Layer::User)
     }
 
-    /// Reads the document of somebody.
+    /// Reads a document for a layer.
     ///
     /// # Errors
     /// The first thing that is wrong with it, and where.

@@ -20,7 +20,7 @@ use crate::decision::policy::{CommandDefaults, CommandPolicy};
 const MAX_TRIED: usize = 20_000;
 const MAX_SHOWN: usize = 3;
 
-/// What every command can be hidden in. `#` stands for the command, `@` for its text in quotes, `%` for its name and `&` for the
+/// Wrappers that can hide any command. `#` is the command, `@` its text in quotes, `%` its name and `&` the
 /// words after the name.
 const DISGUISES: &[&str] = &[
     "# more",
@@ -71,7 +71,7 @@ const DISGUISES: &[&str] = &[
     "alias a=@; a",
 ];
 
-/// Programs that run a command which is a text of theirs: denied by nobody who does not deny them, but not to be allowed beside a denial.
+/// Programs that run a command from a text argument: rarely denied themselves, but not to be allowed beside a denial.
 const INTERPRETERS: &[&str] = &[
     "python3 -c 'import os; os.system(\"#\")'",
     "perl -e 'system(\"#\")'",

@@ -50,7 +50,7 @@ impl fmt::Display for Effect {
 }
 
 /// Who wrote a rule. A higher layer decides before a lower one, which can then only be stricter; the built-in rules
-/// speak where nobody else does.
+/// apply where no other layer decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Layer {
@@ -60,7 +60,7 @@ pub enum Layer {
     Project,
     /// Rules of the user.
     User,
-    /// Rules of whoever looks after the machine.
+    /// Rules of the administrator of the machine.
     Admin,
 }
 

@@ -58,7 +58,7 @@ impl Expressions {
     }
 }
 
-/// Compiles expressions, or says what is wrong with them.
+/// Compiles expressions, or returns what is wrong with them.
 pub(crate) fn build(patterns: &[&str]) -> Result<Regex, String> {
     // Whether the engine can build full DFAs depends on what other crates of the program ask of it; what the rules may weigh
     // must not.

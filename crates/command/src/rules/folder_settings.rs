@@ -33,12 +33,12 @@ pub(super) const OBEYS_FOLDER: &[(&str, &[&str])] = &[
     ("yarn", &[".yarnrc"]),
 ];
 
-/// Returns the files of its folder that say what this program runs, as far as they are known.
+/// Returns the known files of its directory that determine what this program runs.
 pub(crate) fn obeyed_files(program: &str) -> impl Iterator<Item = &'static str> {
     OBEYS_FOLDER.iter().filter(move |(name, _)| *name == program).flat_map(|(_, files)| files.iter().copied())
 }
 
-/// Returns whether a file of its folder may say what this program runs when it is asked for nothing but its version.
+/// Returns whether a file of its directory may determine what this program runs even for its version option.
 pub(super) fn obeys_folder(program: &str) -> bool {
     OBEYS_FOLDER.iter().any(|(name, _)| *name == program)
 }

@@ -64,7 +64,7 @@ static OPTIONS: LazyLock<Names> = LazyLock::new(|| {
     ])
 });
 
-/// Options before the word that says what a program does, that change nothing but how it shows it.
+/// Options before the subcommand that only change the output.
 const IN_FRONT: &[(&str, &[&str])] = &[
     (
         "git",
@@ -100,8 +100,8 @@ const IN_FRONT: &[(&str, &[&str])] = &[
     ("pip3", &["-q", "--quiet", "-v", "--verbose", "--no-color", "--disable-pip-version-check"]),
 ];
 
-/// Options before that word, with a value, that say where a program is to look. To tell what is elsewhere is as harmless there, but
-/// whoever allows a change means a place that he knows: these count for what is built in only.
+/// Options before the subcommand, with a value, that select a location. Reporting on another location is as harmless, but a
+/// user's rule that allows a change is meant for the current one: these options count for built-in rules only.
 const WHERE: &[(&str, &[&str])] = &[
     ("kubectl", &["-n", "--namespace", "--context", "--cluster", "--request-timeout"]),
     ("oc", &["-n", "--namespace", "--context"]),

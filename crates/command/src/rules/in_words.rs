@@ -22,7 +22,7 @@ pub enum RuleInWordsError {
         /// What it begins with.
         word: String,
     },
-    /// The line ends before it says which command.
+    /// The line ends before the command.
     #[error("name a command after it, such as `allow git status`")]
     NoCommand,
     /// A quote is not closed.
@@ -37,11 +37,11 @@ fn meant(word: &str) -> String {
 }
 
 impl CommandRule {
-    /// Reads a rule that is said in one line: what becomes of the command, then its words. `*` and `?` stand for characters of
-    /// a word unless they are quoted, and `**` at the end for all further words.
+    /// Reads a rule in one line: its effect, then the words of the command. `*` and `?` match characters of
+    /// a word unless they are quoted, and `**` at the end all further words.
     ///
     /// A rule that allows is for exactly these words. One that asks, denies or demands a sandbox is for all commands that begin
-    /// with them: whoever denies `rm` means `rm -rf x` too.
+    /// with them: a rule that denies `rm` also denies `rm -rf x`.
     ///
     /// ```
     /// use stockade_command::rules::CommandPattern;
@@ -67,7 +67,7 @@ impl CommandRule {
     /// Returns the same for words that are separate already, each with `*` and `?` as in a rule file.
     ///
     /// # Errors
-    /// When there are none.
+    /// When the list is empty.
     pub fn of_words(effect: Effect, mut words: Vec<String>) -> Result<Self, RuleInWordsError> {
         let is_rest = |word: &str| word == "**" || (word == "*" && effect > Effect::Allow);
         let is_open = words.len() > 1 && words.last().is_some_and(|word| is_rest(word));
@@ -139,7 +139,7 @@ pub(crate) fn id_of(words: &[&str]) -> String {
     if id.is_empty() { "command".to_owned() } else { id }
 }
 
-/// The words as they are said in one line; `**` stands for all that may follow.
+/// The words in one line; `**` matches all further words.
 impl fmt::Display for CommandPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words =

@@ -19,6 +19,6 @@ pub struct RuleLayer {
 pub struct FloorOverride {
     /// The id of the hazard.
     pub floor: String,
-    /// Why, for whoever reads it later.
+    /// Why, for later readers.
     pub reason: String,
 }

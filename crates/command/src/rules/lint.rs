@@ -50,7 +50,7 @@ fn alone(rule: &Compiled) -> Vec<String> {
         messages.push("it allows, and has no `not_match`: give a command that it must not match".to_owned());
     }
     if written.reason.is_empty() {
-        messages.push("it has no `reason`: whoever is refused or asked sees none".to_owned());
+        messages.push("it has no `reason`: a refused user sees no explanation".to_owned());
     }
     messages.extend(launchers(rule));
     messages

@@ -50,7 +50,7 @@ pub(crate) struct Specificity {
     is_exact: bool,
     guards: usize,
     priority: i32,
-    /// Whether it says the very thing, and not only something alike: whoever denies `npx` may allow `bunx`.
+    /// Whether it matches as written, and not only an equivalent: a user who denies `npx` may allow `bunx`.
     is_meant: bool,
     effect: Effect,
 }
@@ -181,7 +181,7 @@ impl Compiled {
         };
         let mut options = Vec::new();
         if rule.effect >= Effect::Ask && !is_exact {
-            // Whoever denies `rm -rf` means `rm -f -r` as well.
+            // A rule that denies `rm -rf` also denies `rm -f -r`.
             words.retain(|word| match word.as_slice() {
                 [Token::Literal(text)] if options::is_option(text) => {
                     options.push(text.clone());
@@ -233,7 +233,7 @@ impl Compiled {
         self.words.first().into_iter().flatten().filter_map(Token::literal)
     }
 
-    /// Whether a pattern says which programs it is about.
+    /// Whether a pattern restricts the program.
     pub(super) fn has_pattern(&self) -> bool {
         self.words.first().is_some_and(|first| first.iter().any(|token| token.literal().is_none()))
     }
@@ -303,7 +303,7 @@ impl Compiled {
         }
     }
 
-    /// Whether what stands after the name matches.
+    /// Whether the words after the name match.
     fn matches_beyond<'r>(
         &'r self,
         program: Match<'r>,
@@ -375,8 +375,8 @@ impl Compiled {
         }
     }
 
-    /// Whether a word of the rule fits. Where it permits, a wildcard does not stand for an option, which could do anything;
-    /// nor does it in another spelling, where it stands for a name.
+    /// Whether a word of the rule matches. Where it permits, a wildcard does not match an option, which could do anything;
+    /// nor does it in an equivalent form, where it matches a name.
     fn fits(&self, word: &[Token], text: &str, permits: bool) -> bool {
         let spares_options = permits || !self.is_as_written;
         let fits = |token: &Token| {

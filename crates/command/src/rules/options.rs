@@ -172,7 +172,7 @@ fn letters_in(word: &str) -> u128 {
     cluster.map_or(0, |cluster| bits(without_value(cluster)))
 }
 
-/// What stands before the `=` of a word.
+/// Returns the part of a word before its `=`.
 fn without_value(word: &str) -> &str {
     let end = word.bytes().position(|byte| byte == b'=');
     end.and_then(|end| word.get(..end)).unwrap_or(word)
@@ -191,8 +191,8 @@ pub(super) fn operands(args: &[Arg<'_>]) -> (usize, usize) {
     })
 }
 
-/// Returns the place of the first word that may be an option and is not known. Of programs that no option makes dangerous
-/// that is none, as far as such words only become names of files: one that begins with a dash does nothing either.
+/// Returns the place of the first word that may be an unknown option. A program that no option makes dangerous
+/// has none, as far as such words only become names of files: one that begins with a dash does nothing either.
 fn first_unseen(run: &Run<'_>) -> Option<usize> {
     let mut harmlessness = None;
     for (index, arg) in run.argv.iter().enumerate() {

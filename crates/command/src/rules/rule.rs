@@ -30,8 +30,8 @@ pub struct CommandRule {
 /// Which commands a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandPattern {
-    /// Commands whose first words are these; each place holds its alternatives. `*` and `?` stand for characters,
-    /// `\*` for an asterisk.
+    /// Commands whose first words are these; each place holds its alternatives. `*` and `?` match characters,
+    /// `\*` an asterisk.
     Prefix(Vec<Vec<String>>),
     /// Commands of exactly these words.
     Exact(Vec<Vec<String>>),
@@ -86,7 +86,7 @@ pub struct Guards {
     pub env: Vec<String>,
     /// Which files may be written by redirection.
     pub redirects: Redirects,
-    /// The folders that the command must run in, or below. `workspace` stands for the workspace.
+    /// The directories that the command must run in, or below. `workspace` means the workspace.
     pub cwd: Vec<String>,
     /// The folders that it must not run in, or below.
     pub not_cwd: Vec<String>,

@@ -33,7 +33,7 @@ pub(crate) struct RuleSet {
     /// The rules with a pattern for the name of a program.
     by_pattern: Arc<Vec<usize>>,
     pub(crate) expressions: Arc<Expressions>,
-    /// Whether somebody denies or asks: only then can a program carry what is denied.
+    /// Whether a rule denies or asks: only then can a program carry a denied command.
     has_denials: bool,
     /// Rules that are tried on top of the others. They are few, so each is asked about every command.
     tried: Vec<Compiled>,
@@ -123,7 +123,7 @@ impl RuleSet {
         named.iter().chain(others).filter_map(|number| self.rules.get(*number))
     }
 
-    /// Returns whether somebody asks or denies, beside the built-in rules.
+    /// Returns whether a rule besides the built-in ones asks or denies.
     pub(crate) const fn has_denials(&self) -> bool {
         self.has_denials
     }
@@ -132,8 +132,8 @@ impl RuleSet {
         self.by_program.get(&*in_small_letters(base(name))).map_or(&[], |about| &about.all)
     }
 
-    /// Returns what the rules say. Of the layers that say anything, the highest decides, and lower ones can only be
-    /// stricter; the built-in rules speak where nobody else does.
+    /// Returns what the rules decide. The highest layer with a matching rule decides, and lower ones can only be
+    /// stricter; the built-in rules apply where no other layer decides.
     ///
     /// Where none decides about git in another folder, `git -C X Y` is asked about as `cd X && git Y` is.
     pub(crate) fn ask<'s>(&'s self, run: &Run<'_>, context: &PartContext<'_>) -> Said<'s> {
@@ -207,8 +207,8 @@ impl RuleSet {
         }
     }
 
-    /// Returns the rule that forbids or asks about words which stand in the arguments of a program that nobody knows:
-    /// it may run them.
+    /// Returns the rule that denies or asks about words in the arguments of an unknown program, which
+    /// may run them.
     pub(crate) fn carried(&self, run: &Run<'_>) -> Option<&Compiled> {
         if !self.has_denials {
             return None;
@@ -220,7 +220,7 @@ impl RuleSet {
             let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
             for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
                 tried += 1;
-                // Nobody names a program this often among the words of another one.
+                // Legitimate commands do not name a program this often among the words of another one.
                 if tried > MAX_CARRIED || rule.is_carried_by(run, at) {
                     return Some(rule);
                 }
@@ -229,7 +229,7 @@ impl RuleSet {
         None
     }
 
-    /// Returns a rule that denies, every word of which stands somewhere in texts of which nobody knows what becomes of them.
+    /// Returns a rule that denies, all of whose words occur in texts of unknown use.
     pub(crate) fn spoken_of(&self, texts: &[&str]) -> Option<&Compiled> {
         if !self.has_denials {
             return None;

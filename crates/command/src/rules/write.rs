@@ -11,7 +11,7 @@ impl CommandRule {
         format!("[[rule]]\n{}", self.to_toml_values())
     }
 
-    /// Returns what stands in this table, for a list of another name.
+    /// Returns the values of this table, for a list of another name.
     #[must_use]
     pub fn to_toml_values(&self) -> String {
         let mut out = String::new();

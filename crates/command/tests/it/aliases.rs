@@ -200,7 +200,7 @@ fn what_is_allowed_exactly_takes_nothing_more_by_another_name() {
 }
 
 #[test]
-fn whoever_names_another_spelling_is_heard() {
+fn a_rule_may_name_another_form() {
     let rules = |rules: &[(&str, &str, Effect)]| {
         let rules = rules.iter().map(|(id, words, effect)| rule(id, words, *effect)).collect();
         policy(vec![(Layer::User, rules)])

@@ -242,7 +242,7 @@ fn guards_narrow_a_rule() {
 }
 
 #[test]
-fn what_is_denied_is_found_behind_a_program_that_nobody_knows() {
+fn what_is_denied_is_found_behind_an_unknown_program() {
     let policy = policy(vec![(
         Layer::User,
         vec![rule("push", "git push --force|-f", Deny), rule("my", "mine", Allow)],

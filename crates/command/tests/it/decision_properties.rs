@@ -27,8 +27,8 @@ static LOOSE_ADMIN: LazyLock<CommandPolicy> =
     LazyLock::new(|| compile(vec![layer(Layer::Admin, &[("*", Effect::Allow)])]));
 
 /// A decision is as strict as its strictest part, a part more never makes it milder; a lower layer permits nothing
-/// that is denied, and its own denials only add to it; no rule outweighs a hazard that is to be denied; and the canonical spelling is decided as the text is.
-/// `data` is a text, and after a byte 1 another one.
+/// that is denied, and its own denials only add to it; no rule outweighs a hazard that is to be denied; and the canonical
+/// spelling is decided as the text is. `data` is a text, and after a byte 1 another one.
 pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
     let written = String::from_utf8_lossy(data);
     let (text, more) = written.split_once('\u{1}').unwrap_or((&written, "id"));
@@ -36,7 +36,7 @@ pub(crate) fn decisions_only_get_stricter(data: &[u8]) {
     let strictest = decision.parts.iter().map(|part| part.effect).max();
     assert_eq!(strictest.unwrap_or(Effect::Ask), decision.effect, "{text:?}");
 
-    // A project may permit what nobody says anything about, but nothing that is denied.
+    // A project may permit what no other rule decides, but nothing that is denied.
     let loose = decide(&LOOSE_PROJECT, text).effect;
     assert!(decision.effect < Effect::Deny || loose == Effect::Deny, "a project permits {text:?}");
     assert!(decide(&STRICT_PROJECT, text).effect >= decision.effect, "a project permits {text:?}");

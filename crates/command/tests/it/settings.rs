@@ -1,5 +1,5 @@
 //! What a command sets, switches and evaluates, beside what it runs: however a shell comes to set a variable, it counts as an
-//! assignment; what changes how text is read is asked about; and values that nobody knows are not evaluated unconfined.
+//! assignment; what changes how text is parsed is asked about; and unknown values are not evaluated unconfined.
 
 use stockade_command::{CommandPolicy, Effect, Layer};
 use stockade_shell::{ReadOptions, Shell};
@@ -252,7 +252,7 @@ fn options_that_change_how_text_is_read_are_asked_about() {
     assert_eq!(wrong(Shell::Bash, &rows, |effect| effect >= Ask), Vec::<String>::new());
 }
 
-/// `D` stands for something whose value nobody knows, `NAME` for a variable that holds it.
+/// `D` is an expansion with an unknown value, `NAME` a variable that holds it.
 const EVALUATED: &[(&[Shell], &[&str])] = &[
     (
         &[Shell::Bash, Shell::Zsh, Shell::Sh],

@@ -54,7 +54,7 @@ fn run(program: &str, folder: &Path, texts: &[String]) -> Option<String> {
     let mut shell = Command::new("timeout");
     shell.args(["-k", "1", "60", program, "-c", script, program]).args(texts);
     let output = shell.current_dir(folder).stdin(Stdio::null()).stderr(Stdio::null()).output().ok()?;
-    // 126 and 127 say that there is no such shell.
+    // 126 and 127 mean that this shell is not installed.
     let is_there = !matches!(output.status.code(), Some(126 | 127));
     is_there.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
@@ -183,7 +183,7 @@ fn no_text_that_is_allowed_is_without_a_search_path() {
     }
 }
 
-/// What stands before a command of a script of sed that runs a program, and how it may go on from there.
+/// The text before a command of a sed script that runs a program, and how it may continue from there.
 const BEFORE: &[&str] = &[
     "", "p", "b", "bx", "b x", "t", "tx", "T", "Tx", ":x", ": x", "/z/b", "/z/bx", "1{b}", "1{b;}",
     "/z/{bx}", "$!b", "s/a/b/", "s/a/b/g", "y/a/b/", "n", "N", "a", "a x", "a\\", "i\\\nx", "c x", "q",

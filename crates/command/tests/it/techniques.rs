@@ -1,5 +1,5 @@
-//! What attackers do on a machine, by the numbers of MITRE ATT&CK: what harms is never left to a sandbox alone, and what
-//! harms nobody is never asked about, although attackers do it too.
+//! Attacker techniques, by their MITRE ATT&CK numbers: harmful ones are never left to a sandbox alone, and harmless ones
+//! are never asked about, although attackers use them too.
 
 use stockade_command::{CommandPolicy, Effect};
 use stockade_shell::ReadOptions;
@@ -56,7 +56,7 @@ const HARMS: &[(&str, &[&str])] = &[
     ("T1609, T1610, T1611 containers", &["docker run --privileged x", "docker run -v /:/h x", "kubectl exec x -- sh", "nsenter -t 1 -m sh"]),
 ];
 
-/// What attackers do as well, and what harms nobody: it tells about the machine or its network, or works on files of its own.
+/// Harmless techniques: they report on the machine or its network, or work on their own files.
 #[rustfmt::skip]
 const HARMLESS: &[&str] = &[
     "arp -a", "ip addr", "ip route show", "ip neigh", "ss -tlnp", "netstat -an", "lsof -i", "findmnt", "mount", "df -h", "lsblk", "lsmod", "lspci",
@@ -82,7 +82,7 @@ fn what_harms_is_never_left_to_a_sandbox_alone() {
 }
 
 #[test]
-fn what_harms_nobody_is_not_asked_about() {
+fn harmless_techniques_are_not_asked_about() {
     let wrong: Vec<&&str> = HARMLESS.iter().filter(|text| effect(text) >= Effect::Ask).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }

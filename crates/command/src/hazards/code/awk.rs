@@ -43,7 +43,7 @@ fn is_plain(script: &str) -> bool {
     }
     let bare = without_strings(script);
     let pipes = bare.replace("||", "").contains('|');
-    // `print > "f"` writes, `$3 > 5` compares: what stands after `print` could be either.
+    // `print > "f"` writes, `$3 > 5` compares: after `print`, both are possible.
     let writes = bare.split([';', '{', '}', '\n']).any(|statement| {
         statement.find("print").and_then(|at| statement.get(at..)).is_some_and(|after| after.contains('>'))
     });
@@ -79,7 +79,7 @@ fn without_strings(script: &str) -> String {
         }
     }
     if inside.is_some() {
-        // It does not end, so nobody knows what is in it.
+        // An unterminated literal has unknown content.
         bare.push('#');
     }
     bare

@@ -31,7 +31,7 @@ pub(super) fn starts_by_list(code: &str) -> bool {
         && !literals(code).any(is_dangerous)
 }
 
-/// What stands between quotes, and between what is between quotes: code that cannot be told from text is taken for text.
+/// Returns the quoted text of a program and the text between quotes: ambiguous code is treated as a literal.
 fn literals(code: &str) -> impl Iterator<Item = &str> {
     code.split(['\'', '"'])
 }

@@ -188,7 +188,7 @@ pub(in crate::hazards) static SHAPES: &[FileShape] = &[
         reason: "changes files that other programs or users of the machine share",
         fix: "write inside the workspace",
         matches: &[
-            "chown nobody /var/log/syslog",
+            "chown nobody /var/log/syslog", // quoted text
             "cmd 2> /var/log/auth.log",
             "cp x /usr/local/bin/y",
             "echo > /var/log/wtmp",

@@ -49,8 +49,8 @@ pub(super) fn run_from_files(actions: &Actions<'_>, taints: &[Taint], found: &mu
     }
 }
 
-/// The file that an interpreter runs. Code in its arguments is none: it is read by itself, and what stands behind it is an argument
-/// of the code.
+/// Returns the file that an interpreter runs. Code in an argument is not a file: it is analysed by itself, and further words are
+/// arguments of that code.
 fn script<'r>(name: &str, run: &'r Run<'_>) -> Option<&'r str> {
     let is_code = |word: &str| match code::is_shell(name) {
         true => !word.starts_with("--") && word.contains('c'),

@@ -120,7 +120,7 @@ pub(super) fn led_to(words: &[Arg<'_>], from: Option<&Target>) -> Option<Target>
             let target = Target::of(folder);
             Some(from.map_or_else(|| target.clone(), |from| target.below(from)))
         }
-        // `cd -` leads back to where nobody knows.
+        // `cd -` returns to an unknown directory.
         None if words.iter().any(|word| word.known() == Some("-")) => None,
         None => Some(Target::spelled("~")),
     }

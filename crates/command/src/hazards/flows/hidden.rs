@@ -73,7 +73,7 @@ fn stays_here(command: &Command<'_, '_>) -> bool {
 /// Whether a URL is one of this machine, whatever names are resolved to.
 fn is_this_machine(url: &str) -> bool {
     let rest = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://")).unwrap_or(url);
-    // What comes before an `@` is no host, and braces stand for several.
+    // User information precedes an `@`, and braces expand to several hosts.
     if rest.contains(['@', '{', '[', '\\']) {
         return false;
     }

@@ -1,10 +1,10 @@
 //! git where it would look: in another folder it obeys the repository that it finds there.
 //!
 //! A folder that came with a clone may hold a bare repository of ordinary files, whose configuration names programs
-//! (`core.fsmonitor`, `diff.external`, filters); `git status` in it runs them. git looks for a repository from its folder upwards,
-//! and which one it finds cannot be told without the disk. So whoever can look is asked, and says what was found
-//! ([`FoundRepository`]): git is trusted in the repository of the workspace, where that starts no program of its own. Where
-//! nobody has looked, the top of the workspace is trusted, the repository that a person has opened, and no other folder.
+//! (`core.fsmonitor`, `diff.external`, filters); `git status` in it runs them. git looks for a repository from its folder
+//! upwards, and which one it finds depends on the disk. So a caller that can read the disk supplies what was found
+//! ([`FoundRepository`]): git is trusted in the repository of the workspace, where that starts no program of its own. Without
+//! this information, only the top of the workspace is trusted, the repository that a person has opened.
 //! `cd X && git Y`, `git -C X Y` and `env -C X git Y` are the same question.
 
 use std::path::{Path, PathBuf};
@@ -33,12 +33,12 @@ pub(crate) fn git_elsewhere(
     }
     let mut looks = Looks { context, actions, folders };
     let mut shells = Shells::of(actions);
-    // Nothing is a folder that nobody knows.
+    // `None` is an unknown directory.
     let mut folder = Some(Target::spelled("."));
     for (index, run) in actions.runs.iter().enumerate() {
         shells.go_to(index, &mut folder);
         if changes_folder(run) {
-            // Whoever left the top is not believed to come back: in `cd fix/b || cd /srv/app` only one of the two happens.
+            // A command that left the top is not assumed to return: in `cd fix/b || cd /srv/app` only one of the two happens.
             let left = folder.take().filter(|folder| {
                 is_top(folder, context) && run.program() != Some("popd") && leads_plainly(run)
             });

@@ -175,7 +175,7 @@ pub(in crate::hazards) static RUN_DOWNLOAD: Together = Together {
 pub(in crate::hazards) static RUN_DECODED: Together = Together {
     id: "run-decoded",
     floor: Deny,
-    reason: "decodes text and runs it, so that nobody sees what runs",
+    reason: "decodes text and runs it, so the commands cannot be reviewed",
     fix: "write the commands as they are",
     matches: &[
         "echo aWQ= | base64 -d | sh",
@@ -294,8 +294,8 @@ pub(in crate::hazards) static NETWORK_REDIRECT: Together = Together {
     clean: &["echo /dev/tcp/h/1", "ls /dev", "cat x > dev/tcp"],
 };
 
-/// What a substitution brings from the network becomes words of a command that nobody has seen. By the setting
-/// `substitutions = "rules"` it is left to the rules.
+/// A command substitution that fetches from the network inserts unreviewed words into a command. With the setting
+/// `substitutions = "rules"` the rules decide.
 pub(in crate::hazards) static HIDDEN_FETCH: Together = Together {
     id: HIDDEN_FETCH_ID,
     floor: Deny,

@@ -1,7 +1,7 @@
-//! Lists of what runs on a machine, searched for what watches over it, and for signs of a machine that is none.
+//! Searches of process lists for security software, and for signs of a virtual machine.
 //!
-//! Whoever means harm looks first for whoever could see it (MITRE T1518.001), and for a sandbox that pretends to be a computer
-//! (T1497.001). A list by itself harms nobody, and is searched every day; what it is searched for makes the difference.
+//! Attackers first look for monitoring (MITRE T1518.001), and for an analysis sandbox (T1497.001). A process list by itself is
+//! harmless, and is searched every day; the search terms make the difference.
 
 use super::table::{SEARCH_HISTORY, SEARCH_VIRTUAL, SEARCH_WATCHERS, Together};
 use crate::hazards::command::{Command, name_of};
@@ -41,7 +41,7 @@ const GUESTS: &[&str] = &[
     "hv_utils", "hv_storvsc", "xen-vbd", "xen-vnif", "prl_tools", "droplet",
 ];
 
-/// Names of what makes guests: two of them are looked for by nobody who uses one.
+/// Names of hypervisor products: a user of one searches for that one, so two of them are suspicious.
 #[rustfmt::skip]
 const PERHAPS_GUESTS: &[&str] = &[
     "virtualbox", "vbox", "vmware", "vmw", "parallels", "qemu", "kvm", "xen", "hvm", "hyper-v", "hyperv", "virtio_pci", "virtio_net", "virtual",

@@ -1,5 +1,5 @@
-//! Settings whose value git runs, or that say where such settings are: one table, for whoever sets one and for repositories
-//! that bring them along.
+//! Settings whose value git runs, or that name files with such settings: one table, for commands that set one and for
+//! repositories that contain them.
 
 use super::subcommands::Uses;
 
@@ -150,7 +150,7 @@ const PAGERS: &[&str] = &[
 const EDITORS: &[&str] =
     &["vim", "vi", "nvim", "nano", "emacs", "emacs -nw", "code --wait", "code -w", "true", "cat", ":"];
 
-/// A setting in its parts, in lower case but for what stands between the first and the last dot.
+/// A setting in its parts, in lower case except for the part between the first and the last dot.
 struct Key<'k> {
     section: String,
     name: String,
@@ -193,9 +193,9 @@ fn names_helper(address: &str) -> bool {
     address.split_once("::").is_some_and(|(before, _)| !before.contains('/'))
 }
 
-/// Whether whoever sets this makes git run something from then on.
+/// Whether setting this key makes git run a program from then on.
 pub(super) fn is_running_key(key: &str) -> bool {
-    // An address that is wrong takes nobody in: `git remote add` sets it as well.
+    // A wrong URL runs nothing: `git remote add` sets it as well.
     let is_address = |key: &Key<'_>| key.section == "remote" && matches!(&*key.name, "url" | "pushurl");
     Key::of(key).is_some_and(|key| key.row().is_some() && !is_address(&key))
 }
@@ -282,7 +282,7 @@ mod tests {
             ("pull", &["credential.https://h.helper=!./x"]),
             ("fetch", &["remote.origin.url=ext::sh -c ./x"]),
             ("fetch", &["remote.origin.uploadpack=./x"]),
-            // A missing object is fetched by whoever needs it.
+            // A missing object of a promisor remote is fetched on demand, by any git command.
             ("log", &["remote.origin.promisor=true", "remote.origin.uploadpack=./x"]),
             ("status", &["extensions.partialClone=origin", "core.sshCommand=./x"]),
             ("st", &["alias.st=!./x"]),

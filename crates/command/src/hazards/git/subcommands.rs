@@ -119,7 +119,7 @@ impl Uses<'_> {
         self.subcommand.is_none_or(|subcommand| subcommand.eq_ignore_ascii_case(name))
     }
 
-    /// Whether it runs a hook. Whoever only reads may still write the index, to remember what was found unchanged.
+    /// Whether it runs a hook. Even a reading subcommand may write the index, to cache which files are unchanged.
     pub(super) fn runs_hook(&self, name: &str) -> bool {
         name == "post-index-change" || self.changes && HOOKS.contains(&name)
     }

@@ -1,4 +1,4 @@
-//! What is a command of Windows: names of programs, verbs of cmdlets, variables, and words that say what is done.
+//! Windows commands: names of programs, verbs of cmdlets, variables, and words that determine the effect.
 
 /// Programs that there are on Windows alone, in small letters and without `.exe`.
 #[rustfmt::skip]
@@ -104,7 +104,7 @@ pub(super) const DESTROYS: &[&[&str]] = &[
     &["auditpol", "/clear"], &["get-wmiobject", "win32_shadowcopy", "delete*"],
 ];
 
-/// The same, of what is fetched and run, or run where nobody sees it.
+/// The same, for code that is fetched and run, or runs in a hidden window.
 #[rustfmt::skip]
 pub(super) const FETCHES: &[&[&str]] = &[
     &["certutil", "-urlcache"], &["certutil", "/urlcache"], &["certutil", "-decode"], &["certutil", "-decodehex"], &["certutil", "-verifyctl"],

@@ -30,7 +30,7 @@ pub(super) fn is_spoken(command: &Command<'_, '_>) -> Spoken {
     if is_name || speaks(command) { Spoken::Certainly } else { Spoken::Never }
 }
 
-/// Whether PowerShell, which there is for Unix as well, is given cmdlets or text that nobody can read.
+/// Whether PowerShell, which also exists on Unix, gets cmdlets or encoded text.
 fn runs_cmdlets(command: &Command<'_, '_>) -> bool {
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let mut words = command.words().map(spelled).flat_map(|word| word.split(move |letter| !is_word(letter)));

@@ -17,7 +17,7 @@ const WITH_G: &[&str] = &[
     "stdbuf", "grep", "base64", "od",
 ];
 
-/// Returns the same command by other names of its program, the nearest first, as far as somebody asks about such a program.
+/// Returns the same command under other names of its program, the nearest first, for programs that have rules.
 pub(crate) fn renamed<'t>(run: &Run<'t>, is_asked: impl Fn(&str) -> bool) -> Vec<Run<'t>> {
     let Some(name) = run.argv.first().and_then(Arg::known).map(base) else { return Vec::new() };
     if !may_have_another(name) {

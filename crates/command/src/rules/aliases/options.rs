@@ -5,7 +5,7 @@ use crate::rules::program::base;
 /// Programs, the command of theirs where only that takes it, and the names of each option with a bar between options.
 type Row = (&'static [&'static str], &'static str, &'static str);
 
-/// From the manual of each program. Only options that somebody would deny, require or except are here.
+/// From the manual of each program. Only options that a rule could deny, require or except are listed.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     (&["rm"], "", "-r -R --recursive | -f --force | -i --interactive"),

@@ -5,10 +5,10 @@ use crate::rules::token::{Token, alternatives};
 /// The words of a pattern, each with its alternatives.
 pub(crate) type Words = Vec<Vec<String>>;
 
-/// Stands for any word of a rule, which every spelling of the row keeps, and for a part of a word beside letters.
+/// Matches any word of a rule, which every form of the row keeps; within a word, a part of it.
 const ANY: char = '%';
 
-/// Says that nothing but options follows.
+/// Marks that only options may follow.
 const ALONE: &str = "!";
 
 /// The words of one spelling.

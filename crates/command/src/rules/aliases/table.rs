@@ -1,4 +1,4 @@
-//! Which spellings stand for each other: a row each, with the fact that it rests on.
+//! Equivalent forms of commands: a row each, with the fact that it rests on.
 //!
 //! A spelling is written as in the rules: a space between words, a bar between words of which any will do, `%` for any word,
 //! which is kept, and `!` where nothing but options follows.
@@ -112,10 +112,10 @@ const ROWS: &[Row] = &[
     (Same, "bundle bundler", "install|i = !", "bundle install --help: the default command"),
     (Same, "bundle bundler", "exec|e|ex|exe", "bundler: commands may be abbreviated"),
     (Same, "bundle bundler", "update|u|up", "bundler: commands may be abbreviated"),
-    (Same, "gem", "install|i|in|ins|inst|insta|instal", "rubygems: a beginning that fits one command stands for it; `i` is an alias"),
-    (Same, "gem", "uninstall|un|uni|unin|unins|uninst|uninsta|uninstal", "rubygems: a beginning that fits one command stands for it"),
-    (Same, "gem", "push|pus", "rubygems: a beginning that fits one command stands for it"),
-    (Same, "gem", "yank|y|ya|yan", "rubygems: a beginning that fits one command stands for it"),
+    (Same, "gem", "install|i|in|ins|inst|insta|instal", "rubygems: commands may be abbreviated; `i` is an alias"),
+    (Same, "gem", "uninstall|un|uni|unin|unins|uninst|uninsta|uninstal", "rubygems: commands may be abbreviated"),
+    (Same, "gem", "push|pus", "rubygems: commands may be abbreviated"),
+    (Same, "gem", "yank|y|ya|yan", "rubygems: commands may be abbreviated"),
     (Alike, "composer", "install|i", "composer install: Aliases: i"),
     (Alike, "composer", "update|u|upgrade", "composer update: Aliases: u, upgrade"),
     (Alike, "composer", "require|r", "composer require: Aliases: r"),
@@ -288,7 +288,7 @@ const ROWS: &[Row] = &[
 /// All words of a program, with how it finds the one that is meant.
 struct List {
     programs: &'static str,
-    /// What stands before the word that is abbreviated.
+    /// The words before the abbreviated one.
     before: &'static str,
     beginnings: Beginnings,
     /// Whether a word with a dash may be written with a capital letter in its place.

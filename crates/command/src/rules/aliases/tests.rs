@@ -69,7 +69,7 @@ fn sub_commands_are_spelled_in_full() {
     }
 }
 
-/// Every command that a spelling stands for, with `x` for any word.
+/// Every command that a form matches, with `x` for any word.
 fn commands(spelling: &Spelling) -> Vec<Vec<String>> {
     let of = |word: &String| word.replace(['%', '*'], "x");
     spelling.words.iter().fold(vec![Vec::new()], |begun, word| {

@@ -21,7 +21,8 @@ const CLOUD: Guard = Deny(&[
     "--log-http",
 ]);
 
-/// Options of a rehearsal that take other files than manifests, or lead to another cluster; and `--dry-run=none`, which is none.
+/// Options of a dry run that read other files than manifests, or address another cluster; and `--dry-run=none`, which is no dry
+/// run.
 const REHEARSED: Guard = Deny(&[
     "*ecret*",
     "*http*://*",

@@ -181,8 +181,8 @@ fn glob(text: &str) -> CommandPattern {
     }
 }
 
-/// `rm *` takes all words that follow, or none, where it refuses: whoever denies it means `rm -rf x` and `rm a b` too. Where it
-/// allows, a `*` stays one word.
+/// A trailing `*` matches any number of further words where a rule refuses: `rm *` also denies `rm -rf x` and `rm a b`. Where a
+/// rule allows, `*` matches one word.
 fn with_the_rest(pattern: CommandPattern) -> CommandPattern {
     match pattern {
         CommandPattern::Exact(mut words)
@@ -233,7 +233,7 @@ fn guards(table: &TableReader<'_>) -> Result<Guards> {
 fn test(node: &Node) -> Result<CommandTest> {
     let table = TableReader::new(node, "test", "a test", TEST_KEYS)?.has_known_keys_only()?;
     let command = table.required("command", "give the command to decide on")?;
-    let expect = table.required("expect", "say what must become of it: allow, sandbox, ask or deny")?;
+    let expect = table.required("expect", "give the expected effect: allow, sandbox, ask or deny")?;
     Ok(CommandTest {
         command: command.text()?.to_owned(),
         expect: expect.choice("decision", Effect::NAMES, &Effect::ALL)?,
@@ -244,7 +244,7 @@ fn test(node: &Node) -> Result<CommandTest> {
 fn floor(node: &Node) -> Result<FloorOverride> {
     let table = TableReader::new(node, "override", "an override", OVERRIDE_KEYS)?.has_known_keys_only()?;
     let floor = table.required("floor", "give the id of the hazard that is switched off")?;
-    let cause = table.required("because", "say why, for whoever reads it later")?;
+    let cause = table.required("because", "give the reason, for later readers")?;
     Ok(FloorOverride { floor: floor.text()?.to_owned(), reason: cause.text()?.to_owned() })
 }
 
