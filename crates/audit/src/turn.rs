@@ -14,7 +14,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(1);
 /// How a file is locked, for tries that do not wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Turn {
-    /// An exclusive lock.
+    /// An exclusive lock: no other process reads or writes.
     Alone,
     /// Others may read, too.
     Reading,
