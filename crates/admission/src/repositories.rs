@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use stockade_command::{CommandContext, CommandDecision, FoundRepository, RepositoryFacts};
-use stockade_files::{FoundGit, GitRepository, find_git};
+use stockade_git::{FoundGit, GitRepository, find_git};
 
 /// Maximum number of directories that are examined for one text. The others are unknown.
 const MAX_FOLDERS: usize = 32;

@@ -5,14 +5,10 @@
 //! must have; whatever is not on the list is left out, so a name that git learns tomorrow is as well. Nothing signs, since
 //! no key is inside.
 
-#[cfg(target_os = "linux")]
-pub(crate) mod condition;
-pub(crate) mod syntax;
-
 use std::fmt::Write as _;
 
+use stockade_git::GitSetting;
 use stockade_names::fits;
-use syntax::Setting;
 
 /// The settings of git that are handed on, each once: git takes the last of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,18 +63,18 @@ const HARMLESS: &[(Shape, &[&str])] = &[
 
 impl GitSettings {
     /// Takes a setting if it may be handed on.
-    pub(crate) fn take(&mut self, setting: &Setting) {
-        let key = format!("{}.{}", setting.section, setting.name);
+    pub(crate) fn take(&mut self, setting: &GitSetting) {
         // A name alone says yes.
         let value = setting.value.as_deref().unwrap_or("true");
-        if setting.subsection.is_some() || !is_harmless(&key, value) {
+        let key = &setting.key;
+        if setting.subsection().is_some() || !is_harmless(key, value) {
             return;
         }
         if key != TAKEN_TOGETHER {
-            self.settings.retain(|(other, _)| *other != key);
+            self.settings.retain(|(other, _)| other != key);
         }
         if self.settings.len() < MAX_SETTINGS {
-            self.settings.push((key, value.to_owned()));
+            self.settings.push((key.clone(), value.to_owned()));
         }
     }
 
@@ -122,7 +118,7 @@ mod tests {
 
     fn made_of(text: &str) -> GitSettings {
         let mut settings = GitSettings::default();
-        syntax::settings(text).for_each(|setting| settings.take(&setting));
+        stockade_git::read_settings(text).flatten().for_each(|setting| settings.take(&setting));
         settings
     }
 

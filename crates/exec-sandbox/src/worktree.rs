@@ -11,7 +11,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::git_settings;
+use stockade_git::git_settings;
 
 use crate::host::{Entry, LinkedWorktree};
 use crate::plain_file::read_plain;

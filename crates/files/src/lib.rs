@@ -20,9 +20,6 @@
 //! [`read_trusted`] reads files that are trusted because of their permissions, and [`FileVersions`] detects changes.
 //! A [`KeptFile`] is a text file of our own that is replaced as a whole, by one writer at a time.
 //!
-//! [`find_git`] finds the repository that git would use in a directory, without starting git, and returns its
-//! settings ([`git_settings`]), hooks and submodules ([`submodule_paths`]).
-//!
 //! [`BoundedLines`] splits an untrusted stream into lines of bounded length.
 //!
 //! With the feature `unpack`, [`unpack()`] extracts the members of archives (zip, gzip, tar) and documents (PDF,
@@ -60,7 +57,6 @@ mod find;
 mod folder;
 mod found_path;
 mod gap;
-mod git;
 mod hard_links;
 mod held_name;
 mod in_order;
@@ -86,10 +82,6 @@ pub use find::{FoundFolders, folders_with};
 pub use folder::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 pub use found_path::{FoundPath, FoundTarget, LookupError, OtherLinks};
 pub use gap::{Coverage, Gap, Unopened};
-pub use git::{
-    FoundGit, GitIndexError, GitRepository, GitSetting, GitSyntaxError, IndexedFile, ObjectId, blob_id,
-    find_git, git_settings, index_digest, indexed_files, submodule_paths,
-};
 pub use held_name::{HeldName, OpenFor, Reopened};
 pub use kept_file::{KeptFile, KeptFileError};
 pub use media::media;

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "reads standard input when asked to")]
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
@@ -43,6 +43,11 @@ impl FileReader {
         path: &Path,
     ) -> (&[u8], Option<Gap>) {
         self.read(ToRead::Entry(folder.clone(), entry), path)
+    }
+
+    /// Reads an open file to its end. `path` is its display name.
+    pub fn read_open(&mut self, file: OwnedFd, path: &Path) -> (&[u8], Option<Gap>) {
+        self.read(ToRead::Open(file), path)
     }
 
     /// Returns the bytes that could be read, and the gap.

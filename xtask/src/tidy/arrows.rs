@@ -11,6 +11,7 @@ const GROUND_FLOOR: &[(&str, &[&str])] = &[
     ("names", &[]),
     ("text", &[]),
     ("files", &[]),
+    ("git", &["files", "names"]),
     ("handoff", &[]),
 ];
 
@@ -107,7 +108,7 @@ fn beside(layer: &str) -> impl Iterator<Item = &'static str> {
 
 fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
     let message = format!(
-        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, credentials, names, text, files, handoff), so that \
+        "`{own}` depends on `{name}`: arrows go cli → mcp → {{serve, harness}} → state → guard → {{config, admission}} → on the sandbox → layers → ground floor (shell, credentials, names, text, files, git, handoff), so that \
          each layer can be used alone; give each its own small type and let guard convert"
     );
     Problem::new(path, line, message)

@@ -34,6 +34,7 @@ const IMPURE_PACKAGES: &[&str] =
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
     ("crates/files/src/", "opens and reads folders of strangers, on several threads; it is there for that"),
+    ("crates/git/src/find.rs", "asks what is where git would look, and where the home is"),
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),
     ("crates/admission/src/lock.rs", "asks where skills and their lock really are"),

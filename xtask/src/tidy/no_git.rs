@@ -48,7 +48,7 @@ mod tests {
     fn tests_and_tables_may_name_it() {
         let started = "fn f() { Command::new(\"git\"); }\n";
         for (path, text) in [
-            ("crates/files/tests/it/git.rs", started.to_owned()),
+            ("crates/git/tests/it/git.rs", started.to_owned()),
             ("xtask/src/x.rs", started.to_owned()),
             ("crates/policy/src/x.rs", "const X: &str = \"git\";\n".to_owned()),
             ("crates/guard/src/x.rs", format!("#[cfg(test)]\nmod tests {{\n{started}}}\n")),

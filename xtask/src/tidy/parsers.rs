@@ -127,13 +127,13 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "settings of repositories",
-        path: "crates/files/src/git/settings.rs",
-        targets: &[("files", "git_settings")],
+        path: "crates/git/src/settings.rs",
+        targets: &[("git", "git_settings")],
     },
     Parser {
         reads: "indexes of repositories",
-        path: "crates/files/src/git/index.rs",
-        targets: &[("files", "git_index")],
+        path: "crates/git/src/index.rs",
+        targets: &[("git", "git_index")],
     },
     Parser {
         reads: "configuration files",

@@ -7,8 +7,9 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::git_settings::syntax::{Setting, settings};
-use crate::git_settings::{GitSettings, condition};
+use stockade_git::{GitSetting, include_applies, read_settings};
+
+use crate::git_settings::GitSettings;
 use crate::mounts::IGNORED;
 use crate::spec::SandboxSpec;
 
@@ -49,9 +50,9 @@ pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
 const OF_THE_MACHINE: &str = "/etc/gitconfig";
 
 /// Where a setting says that hooks lie.
-fn hooks(setting: &Setting) -> Option<PathBuf> {
-    let is_meant = setting.section == "core" && setting.subsection.is_none() && setting.name == "hookspath";
-    setting.value.as_deref().filter(|value| is_meant && !value.is_empty()).map(PathBuf::from)
+fn hooks(setting: &GitSetting) -> Option<PathBuf> {
+    let is_one = setting.key == "core.hookspath";
+    setting.value.as_deref().filter(|value| is_one && !value.is_empty()).map(PathBuf::from)
 }
 
 struct Reading<'s> {
@@ -71,7 +72,7 @@ impl Reading<'_> {
         self.files += 1;
         let Some(text) = text_of(self.spec, path) else { return };
         let beside = path.parent().unwrap_or(path);
-        for setting in settings(&text) {
+        for setting in read_settings(&text).flatten() {
             match self.included(&setting, beside) {
                 Some(path) => self.file(&path, depth + 1),
                 None => {
@@ -85,19 +86,19 @@ impl Reading<'_> {
     /// Nothing else of the settings of the machine concerns a command, since it does not see them.
     fn hooks_of_the_machine(&mut self, path: &Path) {
         let text = text_of(self.spec, path).unwrap_or_default();
-        self.hooks.extend(settings(&text).filter_map(|setting| hooks(&setting)));
+        self.hooks.extend(read_settings(&text).flatten().filter_map(|setting| hooks(&setting)));
     }
 
     /// The file that a setting has git read as well, in this workspace.
-    fn included(&self, setting: &Setting, beside: &Path) -> Option<PathBuf> {
-        let holds = match (setting.section.as_str(), setting.subsection.as_deref()) {
+    fn included(&self, setting: &GitSetting, beside: &Path) -> Option<PathBuf> {
+        let holds = match (setting.section(), setting.subsection()) {
             ("include", None) => true,
             ("includeif", Some(condition)) => {
-                condition::holds(condition, &self.spec.workspace.join(".git"), self.home, beside)
+                include_applies(condition, &self.spec.workspace.join(".git"), self.home, beside)
             }
             _ => false,
         };
-        let path = setting.value.as_deref().filter(|_| holds && setting.name == "path")?;
+        let path = setting.value.as_deref().filter(|_| holds && setting.name() == "path")?;
         Some(match path.strip_prefix("~/") {
             Some(below) => self.home.join(below),
             None => beside.join(path),

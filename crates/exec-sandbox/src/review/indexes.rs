@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, openat};
-use stockade_files::{ObjectId, index_digest};
+use stockade_git::{ObjectId, index_digest};
 
 use super::at::Tree;
 use super::manifest::Manifest;

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
-use stockade_files::git_settings;
+use stockade_git::git_settings;
 
 use super::at::Tree;
 use super::change::{ChangeKind, FileChange, word};

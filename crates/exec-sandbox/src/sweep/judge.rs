@@ -6,7 +6,7 @@ use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::GitSetting;
+use stockade_git::GitSetting;
 
 use super::known::Before;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};

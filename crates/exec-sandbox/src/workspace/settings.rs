@@ -1,7 +1,7 @@
 //! Which settings a repository may have that a command wrote: what git does with them is known for each, and runs no program.
 //! What is not in the table may run one.
 
-use stockade_files::{GitSetting, git_settings};
+use stockade_git::{GitSetting, git_settings};
 
 /// Longest settings that are read.
 pub(crate) const MAX_SETTINGS: usize = 64 << 10;

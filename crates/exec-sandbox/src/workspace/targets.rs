@@ -9,7 +9,7 @@ use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
-use stockade_files::git_settings;
+use stockade_git::git_settings;
 
 use super::entry::{At, at, read_below};
 use super::found::Found;

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail by panicking")]
 
 mod folders;
-mod git;
 mod kernel;
 mod properties;
 mod seeds;

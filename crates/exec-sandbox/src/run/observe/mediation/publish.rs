@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, fchmod, fstat, openat, readlinkat, renameat, unlinkat};
 use rustix::io::Errno;
-use stockade_files::{GitSetting, git_settings};
+use stockade_git::{GitSetting, git_settings};
 
 use super::contents::{has_live_hooks, holds_strays, is_there};
 use super::rule::Rules;

@@ -1,11 +1,13 @@
-//! When git reads settings that another file names for some repositories only: `[includeIf "gitdir:~/work/"]`.
+//! Conditions under which git includes another settings file: `[includeIf "gitdir:~/work/"]`.
 
 use std::path::Path;
 
 use stockade_names::fits;
 
-/// Whether a condition holds for a repository. What depends on more than where that lies, such as its branch, does not.
-pub(crate) fn holds(condition: &str, repository: &Path, home: &Path, beside: &Path) -> bool {
+/// Returns whether the condition of an `includeIf` section applies to a repository, given its `.git` directory, the home and the directory
+/// of the settings file. Conditions on anything but the location, such as the branch, do not apply.
+#[must_use]
+pub fn include_applies(condition: &str, repository: &Path, home: &Path, beside: &Path) -> bool {
     let (pattern, is_any_case) = match condition.split_once(':') {
         Some(("gitdir", pattern)) => (pattern, false),
         Some(("gitdir/i", pattern)) => (pattern, true),
@@ -14,12 +16,12 @@ pub(crate) fn holds(condition: &str, repository: &Path, home: &Path, beside: &Pa
     let whole = whole(pattern, home, beside);
     let path = repository.to_string_lossy();
     match is_any_case {
-        true => leads(&parts(&whole.to_lowercase()), &parts(&path.to_lowercase())),
-        false => leads(&parts(&whole), &parts(&path)),
+        true => matches_all(&parts(&whole.to_lowercase()), &parts(&path.to_lowercase())),
+        false => matches_all(&parts(&whole), &parts(&path)),
     }
 }
 
-/// The pattern from the root on, see git-config(1).
+/// Returns the absolute pattern: git-config(1), "Conditional includes".
 fn whole(pattern: &str, home: &Path, beside: &Path) -> String {
     let mut whole = if let Some(below) = pattern.strip_prefix("~/") {
         format!("{}/{below}", home.display())
@@ -40,9 +42,9 @@ fn parts(path: &str) -> Vec<&str> {
     path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
-/// Whether names fit patterns of names, where `**` stands for any number of them. Each star is stretched only as far as the
-/// next one needs it, so no path is gone through twice.
-fn leads(patterns: &[&str], names: &[&str]) -> bool {
+/// Whether names match patterns, where `**` matches any number of names. Only the last `**` is extended, so the time is at most the
+/// product of both lengths.
+fn matches_all(patterns: &[&str], names: &[&str]) -> bool {
     let (mut pattern, mut name, mut star) = (0, 0, None);
     while let Some(next) = names.get(name) {
         match patterns.get(pattern) {
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_that_hold_and_that_do_not() {
+    fn conditions_that_apply_and_others() {
         for (condition, expected) in [
             ("gitdir:~/work/", true),
             ("gitdir:~/work/app/.git", true),
@@ -87,13 +89,13 @@ mod tests {
             ("hasconfig:remote.*.url:https://x/**", false),
             ("", false),
         ] {
-            let holds = holds(
+            let applies = include_applies(
                 condition,
                 Path::new("/home/u/work/app/.git"),
                 Path::new("/home/u"),
                 Path::new("/home/u"),
             );
-            assert_eq!(holds, expected, "{condition}");
+            assert_eq!(applies, expected, "{condition}");
         }
     }
 }

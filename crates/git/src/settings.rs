@@ -17,6 +17,27 @@ pub struct GitSyntaxError {
     pub line: usize,
 }
 
+impl GitSetting {
+    /// The section, in lower case.
+    #[must_use]
+    pub fn section(&self) -> &str {
+        self.key.split_once('.').map_or(self.key.as_str(), |(section, _)| section)
+    }
+
+    /// The subsection: `origin` of `[remote "origin"]`.
+    #[must_use]
+    pub fn subsection(&self) -> Option<&str> {
+        let (_, rest) = self.key.split_once('.')?;
+        rest.rsplit_once('.').map(|(subsection, _)| subsection)
+    }
+
+    /// The name, in lower case.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.key.rsplit_once('.').map_or("", |(_, name)| name)
+    }
+}
+
 /// Parses the settings of a git config file in order. Takes linear time.
 ///
 /// # Errors
@@ -26,22 +47,59 @@ pub fn git_settings(bytes: &[u8]) -> Result<Vec<GitSetting>, GitSyntaxError> {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
         GitSyntaxError { line: 1 + before.iter().filter(|byte| **byte == b'\n').count() }
     })?;
-    let mut reader = Reader { rest: text.strip_prefix('\u{feff}').unwrap_or(text).chars(), line: 1 };
-    let mut section = String::new();
-    let mut settings = Vec::new();
-    while let Some(letter) = reader.next() {
-        match letter {
-            letter if is_space(letter) => {}
-            '#' | ';' => reader.skip_line(),
-            '[' => section = reader.section().ok_or(GitSyntaxError { line: reader.line })?,
-            letter if letter.is_ascii_alphabetic() => {
-                let setting = reader.setting(&section, letter);
-                settings.push(setting.ok_or(GitSyntaxError { line: reader.line })?);
-            }
-            _ => return Err(GitSyntaxError { line: reader.line }),
+    read_settings(text).collect()
+}
+
+/// Returns the settings of a git config file one by one. A syntax error is the last item, for callers that use what precedes it.
+#[must_use]
+pub fn read_settings(text: &str) -> SettingsReader<'_> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    SettingsReader { reader: Reader { rest: text.chars(), line: 1 }, section: String::new(), failed: false }
+}
+
+/// An iterator over the settings of a config file: [`read_settings`].
+#[derive(Debug, Clone)]
+pub struct SettingsReader<'t> {
+    reader: Reader<'t>,
+    /// Section and subsection of the settings that follow.
+    section: String,
+    failed: bool,
+}
+
+impl Iterator for SettingsReader<'_> {
+    type Item = Result<GitSetting, GitSyntaxError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
         }
+        let setting = self.advance();
+        self.failed = setting.is_err();
+        setting.transpose()
     }
-    Ok(settings)
+}
+
+impl SettingsReader<'_> {
+    /// Returns the next setting, or `None` at the end of the text.
+    fn advance(&mut self) -> Result<Option<GitSetting>, GitSyntaxError> {
+        while let Some(letter) = self.reader.next() {
+            match letter {
+                letter if is_space(letter) => {}
+                '#' | ';' => self.reader.skip_line(),
+                '[' => self.section = self.reader.section().ok_or_else(|| self.error())?,
+                letter if letter.is_ascii_alphabetic() => {
+                    let setting = self.reader.setting(&self.section, letter);
+                    return setting.map(Some).ok_or_else(|| self.error());
+                }
+                _ => return Err(self.error()),
+            }
+        }
+        Ok(None)
+    }
+
+    const fn error(&self) -> GitSyntaxError {
+        GitSyntaxError { line: self.reader.line }
+    }
 }
 
 /// Git's definition of a space, which is narrower than C's.
@@ -53,6 +111,7 @@ const fn is_key_letter(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '-'
 }
 
+#[derive(Debug, Clone)]
 struct Reader<'t> {
     rest: std::str::Chars<'t>,
     /// Line of the last character; a line end belongs to its line.
@@ -218,5 +277,46 @@ mod tests {
             assert_eq!(read(odd), None, "{odd}");
         }
         assert_eq!(git_settings(b"[a]\nb=\xff"), Err(GitSyntaxError { line: 2 }));
+    }
+
+    #[test]
+    fn settings_before_an_error_are_read() {
+        let before = |text: &str| -> Vec<String> {
+            read_settings(text).map_while(Result::ok).map(|setting| setting.key).collect()
+        };
+        let rows: &[(&str, &[&str])] = &[
+            ("[a]\nx=1\n=2\ny=3", &["a.x"]),
+            ("[a \"B c\\\"d\"]\nx = 1\n[a]\ny = 2", &["a.B c\"d.x", "a.y"]),
+            ("[a]\nx \"y\"\ny=3", &[]),
+            ("[a]\nx = \"1\ny=3\"", &[]),
+            ("[a]\nx = \\q\ny=3", &[]),
+            ("[a b]\nx=1", &[]),
+            ("[a \"b\nc\"]\nx=1", &[]),
+            ("[a", &[]),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(before(text), *expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_key() {
+        for (text, parts) in [
+            ("[core]bare", ("core", None, "bare")),
+            ("[a \"b.c\"]D", ("a", Some("b.c"), "d")),
+            ("[a.B]c", ("a", Some("b"), "c")),
+            ("[a \"\"]c", ("a", Some(""), "c")),
+        ] {
+            let setting = read_settings(text).next().unwrap().unwrap();
+            assert_eq!((setting.section(), setting.subsection(), setting.name()), parts, "{text}");
+        }
+    }
+
+    /// Each character is consumed once, whatever the text repeats.
+    #[test]
+    fn any_text_comes_to_an_end() {
+        for piece in ["[", "[a", "[a \"", "\\", "\"", "a=", "a=\\", "#", "=\n", "[a]x=\"\\\n"] {
+            assert!(read_settings(&piece.repeat(50_000)).count() <= 50_001, "{piece}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use stockade_files::{FoundGit, GitRepository, find_git, git_settings};
+use stockade_git::{FoundGit, GitRepository, find_git, git_settings};
 
 /// Runs git without the settings of the user who runs the tests.
 fn git(folder: &Path, words: &[&str]) -> Option<Vec<u8>> {

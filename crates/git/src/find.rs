@@ -8,11 +8,10 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use super::index::{ObjectId, submodule_paths};
-use super::settings::{GitSetting, git_settings};
-use crate::folder::{OpenedPath, open_path};
-use crate::reader::FileReader;
-use crate::walk::ToRead;
+use stockade_files::{FileReader, OpenedPath, open_path};
+
+use crate::index::{ObjectId, submodule_paths};
+use crate::settings::{GitSetting, git_settings};
 
 /// Maximum size of a settings file, a `.git` file or a `commondir` file.
 const MAX_SETTINGS_BYTES: usize = 1 << 20;
@@ -303,7 +302,7 @@ fn read(path: &Path, max_bytes: usize) -> Result<Option<Vec<u8>>, Doubt> {
         Err(error) => return Err(unread(path, &error)),
     };
     let mut reader = FileReader::new(max_bytes);
-    match reader.read(ToRead::Open(file), path) {
+    match reader.read_open(file, path) {
         (bytes, None) => Ok(Some(bytes.to_vec())),
         (_, Some(gap)) => Err(unread(path, &gap)),
     }
