@@ -159,14 +159,12 @@ pub(crate) fn plan_of(
     match &provider {
         Provider::Container(container) => {
             mounts = contain::within(mounts, container.request.purpose);
-            contain::check(container, spec, &mounts, &mut environment, &cwd)?;
+            contain::check(spec, &mounts, &cwd)?;
         }
-        Provider::Added(backend) => {
-            mounts = added::within(mounts, *backend, spec)?;
-            added::only_named(&mut environment, spec);
-        }
+        Provider::Added(backend) => mounts = added::within(mounts, *backend, spec)?,
         Provider::Native | Provider::Bwrap { .. } | Provider::Landlock | Provider::Nothing => {}
     }
+    fit_environment(&mut environment, &provider, spec)?;
     let (program, arguments) = match (named, &provider) {
         (Some(named), _) => named,
         (None, Provider::Container(container)) => contain::command(container)?,
@@ -213,6 +211,34 @@ pub(crate) fn plan_of(
         require,
         require_by_name: spec.require_by_name.iter().copied().collect(),
     })
+}
+
+impl Plan {
+    /// Plans the environment again, after variables were added to the request. Nothing else of a plan depends on them.
+    ///
+    /// # Errors
+    /// When a variable cannot be handed to the command.
+    pub fn renew_environment(&mut self, spec: &SandboxSpec, facts: &HostFacts) -> Result<(), Refusal> {
+        let mut environment =
+            environment(&spec.environment, &spec.network, facts, &spec.workspace, &self.cwd)?;
+        fit_environment(&mut environment, &self.provider, spec)?;
+        self.environment = environment;
+        Ok(())
+    }
+}
+
+/// Adapts the environment to what the provider can hand over.
+fn fit_environment(
+    environment: &mut Vec<(OsString, OsString)>,
+    provider: &Provider,
+    spec: &SandboxSpec,
+) -> Result<(), Refusal> {
+    match provider {
+        Provider::Container(container) => contain::variables(container, spec, environment)?,
+        Provider::Added(_) => added::only_named(environment, spec),
+        Provider::Native | Provider::Bwrap { .. } | Provider::Landlock | Provider::Nothing => {}
+    }
+    Ok(())
 }
 
 /// Whether all names can be protected that have to be. Where the bound on mounts is passed, what lies beyond could be read or

@@ -50,6 +50,7 @@ pub struct RunRecord {
 pub struct PreparedRun {
     spec: SandboxSpec,
     facts: HostFacts,
+    planned: Result<Plan, Refusal>,
     proxy: Option<EgressProxy>,
     /// The broker of another program, where that serves the command.
     joined: Option<JoinedBroker>,
@@ -134,12 +135,23 @@ impl PreparedRun {
             spec.network = proxy.network();
         }
         let facts = probe(&spec);
+        let planned = backends().plan(&spec, &facts);
         let environment = &facts.environment;
         let handed_on = spec.environment.pass.iter().filter_map(|name| environment.get_key_value(name));
         let record = record.hiding(
             handed_on.map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>().as_slice(),
         );
-        Ok(Self { facts, spec, proxy, joined, secrets, record, pool: None, control: RunControl::default() })
+        Ok(Self {
+            facts,
+            spec,
+            planned,
+            proxy,
+            joined,
+            secrets,
+            record,
+            pool: None,
+            control: RunControl::default(),
+        })
     }
 
     /// Lets the command run in a sandbox that was made beforehand, where one of this pool fits.
@@ -156,8 +168,8 @@ impl PreparedRun {
     ///
     /// # Errors
     /// When this machine cannot make such a sandbox.
-    pub fn plan(&self) -> Result<Plan, Refusal> {
-        backends().plan(&self.spec, &self.facts)
+    pub fn plan(&self) -> Result<&Plan, &Refusal> {
+        self.planned.as_ref()
     }
 
     /// As [`PreparedRun::plan`], and as if the command had to do with these changes.
@@ -173,16 +185,18 @@ impl PreparedRun {
     /// When its start cannot be put on record, or there is no sandbox for it. Nothing ran then.
     #[expect(clippy::result_large_err, reason = "made once for a command, and passed on once")]
     pub fn run(self, started: AuditEvent, streams: Streams) -> Result<RunReport, NotRun> {
-        let Self { mut spec, facts, proxy, joined, secrets, record, pool, control } = self;
-        let mut planned = backends().plan(&spec, &facts);
+        let Self { mut spec, facts, mut planned, proxy, joined, secrets, record, pool, control } = self;
+        // Secrets and what a broker lends add variables, and nothing else, to what is planned.
+        let renewed =
+            |mut plan: Plan, spec: &SandboxSpec| plan.renew_environment(spec, &facts).map(|()| plan);
         if let (Some(secrets), Ok(plan)) = (&secrets, &planned) {
             record::out_of_reach(record.trail.as_ref(), plan).map_err(NotRun::Unrecorded)?;
             secrets::get(secrets, plan, &mut spec, &facts).map_err(NotRun::Secret)?;
-            planned = backends().plan(&spec, &facts);
+            planned = planned.and_then(|plan| renewed(plan, &spec));
         }
         if let (Some(joined), Ok(plan)) = (&joined, &planned) {
             joined.lend(plan, &mut spec, &facts).map_err(NotRun::Secret)?;
-            planned = backends().plan(&spec, &facts);
+            planned = planned.and_then(|plan| renewed(plan, &spec));
         }
         let owner = AuditEvent {
             agent: started.agent.clone(),

@@ -215,7 +215,7 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
     let prepared = PreparedRun::new(driven.spec, Some(egress), RunRecord { trail, agent: None })
         .map_err(|error| Stop::Failed(format!("it cannot be let out to its hosts: {error}")))?;
     if args.dry_run {
-        let plan = prepared.plan().map_err(Stop::Refused)?;
+        let plan = prepared.plan().map_err(|refusal| Stop::Refused(refusal.clone()))?;
         return Ok(print(&format!("{}{}", shown, escape_lines(&plan.to_string()))));
     }
     if !args.quiet {

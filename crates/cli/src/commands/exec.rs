@@ -443,10 +443,10 @@ fn show_plan(args: &ExecArgs, prepared: &PreparedRun) -> ExitCode {
     if args.form.is_some() && args.network == Reach::Observe {
         return failed(args, &"--as does not support --network observe; name the hosts with --allow-host");
     }
-    let shown = match prepared.plan().map(|plan| shown::plan(&plan, args.form, &args.allow_host)) {
+    let shown = match prepared.plan().map(|plan| shown::plan(plan, args.form, &args.allow_host)) {
         Ok(Ok(shown)) => shown,
         Ok(Err(why)) => return failed(args, &why),
-        Err(refusal) => return refused(args, &refusal),
+        Err(refusal) => return refused(args, refusal),
     };
     if let Err(error) = print(&shown.text) {
         return failed(args, &format_args!("cannot write the plan: {error}"));

@@ -70,23 +70,17 @@ pub(crate) fn within(mounts: Vec<Mount>, purpose: ContainerPurpose) -> Vec<Mount
 const LEAST_MEMORY: u64 = 6 << 20;
 
 /// Checks what can be known before an engine is asked, and makes the variables those of the image.
-pub(crate) fn check(
-    container: &ContainerPlan,
-    spec: &SandboxSpec,
-    mounts: &[Mount],
-    environment: &mut Vec<(OsString, OsString)>,
-    cwd: &Path,
-) -> Result<(), Refusal> {
+pub(crate) fn check(spec: &SandboxSpec, mounts: &[Mount], cwd: &Path) -> Result<(), Refusal> {
     check_names(mounts, cwd)?;
     if spec.limits.memory.bound().is_some_and(|bytes| bytes < LEAST_MEMORY) {
         let rule = SandboxRule::CannotEnforce("an engine starts no container with less than 6 MiB");
         return Err(Refusal::new(What::Property(Property::Memory), rule, "let it have 6 MiB or more"));
     }
-    variables(container, spec, environment)
+    Ok(())
 }
 
 /// Where programs are is for the image to say. An engine reads variables from lines, so none may have two.
-fn variables(
+pub(crate) fn variables(
     container: &ContainerPlan,
     spec: &SandboxSpec,
     environment: &mut Vec<(OsString, OsString)>,

@@ -9,6 +9,7 @@ use super::{Decision, DecisionRule, Execution, GuardError, Session};
 use crate::audit::{AuditEvent, EventKind, field};
 use crate::denied_files;
 use crate::egress::BrokerOptions;
+use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
 use crate::exec::{
     Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxMode, SandboxPool, SandboxSpec,
@@ -173,6 +174,10 @@ impl Session {
 
 /// Looks whether this machine can make a sandbox, or what else stands against it.
 pub(super) fn look(prepared: &PreparedRun) -> Found {
+    // A plan with a sandbox is the same whatever becomes of the command where there is none.
+    if prepared.plan().is_ok_and(|plan| plan.provider != Provider::Nothing) {
+        return Found::Sandbox;
+    }
     let planned = |on_unavailable| prepared.plan_with(|spec| spec.on_unavailable = on_unavailable);
     let Err(refusal) = planned(OnUnavailable::Refuse) else { return Found::Sandbox };
     match planned(OnUnavailable::Warn) {

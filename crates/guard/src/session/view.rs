@@ -29,21 +29,22 @@ impl Session {
             Access::Read => MountAccess::ReadOnly,
             Access::Write => MountAccess::ReadWrite,
         };
-        let (effect, rule, reason, fix, never) = match (look(&prepared), prepared.plan()) {
-            (Found::Sandbox, Ok(plan)) => match plan.keeps_from(path, wanted) {
-                None => (Effect::Sandbox, "view", shared(access).to_owned(), None, None),
-                Some(denial) => {
-                    let (reason, fix, never) = match path.starts_with(self.guard.workspace()) {
-                        true => kept_back_within(&denial),
-                        false => kept_back(&denial),
-                    };
-                    (Effect::Deny, denial.name(), reason, fix, never)
+        let (effect, rule, reason, fix, never) =
+            match (look(&prepared), prepared.plan().map_err(Clone::clone)) {
+                (Found::Sandbox, Ok(plan)) => match plan.keeps_from(path, wanted) {
+                    None => (Effect::Sandbox, "view", shared(access).to_owned(), None, None),
+                    Some(denial) => {
+                        let (reason, fix, never) = match path.starts_with(self.guard.workspace()) {
+                            true => kept_back_within(&denial),
+                            false => kept_back(&denial),
+                        };
+                        (Effect::Deny, denial.name(), reason, fix, never)
+                    }
+                },
+                (Found::Nothing(refusal) | Found::Refused(refusal), _) | (_, Err(refusal)) => {
+                    (Effect::Deny, "no-sandbox", refusal.to_string(), Some(refusal.fix), None)
                 }
-            },
-            (Found::Nothing(refusal) | Found::Refused(refusal), _) | (_, Err(refusal)) => {
-                (Effect::Deny, "no-sandbox", refusal.to_string(), Some(refusal.fix), None)
-            }
-        };
+            };
         let (layer, subject) = (DecisionLayer::Sandbox, path.display().to_string());
         let rule = DecisionRule::Named(rule.to_owned());
         let draft = DecisionDraft { layer, effect, subject: &subject, rule, reason, fix };

@@ -139,8 +139,8 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
     let spec = ready.spec.clone();
     let prepared =
         PreparedRun::new(ready.spec, None, RunRecord { trail, agent: None }).map_err(Stopped::failed)?;
-    let plan = prepared.plan().map_err(|refusal| Stopped::refused(&refusal, refusal.fix.clone()))?;
-    let text = text(&plan);
+    let plan = prepared.plan().map_err(|refusal| Stopped::refused(refusal, refusal.fix.clone()))?;
+    let text = text(plan);
     if let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &spec) {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         let fix = "`stockade check command` says more; have the package start something else";
