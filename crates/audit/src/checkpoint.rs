@@ -6,7 +6,8 @@
 use ed25519_dalek::{Signature, Signer as _, SigningKey, Verifier as _, VerifyingKey};
 use sha2::{Digest as _, Sha256};
 
-use crate::bytes::{Bytes32, from_base64, from_hex, to_base64, to_hex};
+use crate::bytes::{Bytes32, from_base64, from_hex, to_base64};
+use stockade_text::to_hex;
 
 /// The kind of key, as `signed-note` numbers them.
 const ED25519: u8 = 1;

@@ -5,6 +5,7 @@
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use stockade_text::push_percent_encoded;
 
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
 
@@ -81,11 +82,10 @@ fn has_journal(path: &Path) -> bool {
 
 /// Escapes a path for a URI.
 fn escaped(path: &Path) -> String {
-    let byte = |byte: &u8| match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => char::from(*byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    path.as_os_str().as_encoded_bytes().iter().map(byte).collect()
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/.-_".contains(&byte);
+    let mut escaped = String::new();
+    push_percent_encoded(&mut escaped, path.as_os_str().as_encoded_bytes(), is_plain);
+    escaped
 }
 
 fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {

@@ -93,7 +93,7 @@ pub(crate) fn root_by_proof(digest: &Bytes32, place: u64, size: u64, proof: &[By
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::to_hex;
+    use stockade_text::to_hex;
 
     fn digests(count: u8) -> Vec<Bytes32> {
         (0..count).map(|number| Sha256::digest([number]).into()).collect()

@@ -9,5 +9,5 @@ use std::io;
 pub fn new_name() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(stockade_text::to_hex(&bytes))
 }

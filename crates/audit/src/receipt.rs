@@ -5,13 +5,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::{Bytes32, from_hex, to_hex};
+use crate::bytes::{Bytes32, from_hex};
 use crate::checkpoint::{Checkpoint, read_verifier_key, verifier_key};
 use crate::error::AuditError;
 use crate::merkle;
 use crate::record::AuditRecord;
 use crate::sealing::{checkpoint_path, read_checkpoints};
 use crate::store::Store;
+use stockade_text::to_hex;
 
 /// What a receipt calls itself.
 const KIND: &str = "stockade-audit-receipt/1";

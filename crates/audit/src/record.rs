@@ -1,6 +1,7 @@
 //! Records, each of which holds the digest of the one before.
 
 use std::collections::BTreeMap;
+use stockade_text::to_hex;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -152,7 +153,7 @@ impl AuditRecord {
         let bare = Self { hash: String::new(), seal: None, ..self.clone() };
         // Writing strings and numbers to memory cannot fail; if it could, the digest would fit nothing.
         let text = serde_json::to_string(&bare).unwrap_or_default();
-        Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+        to_hex(&Sha256::digest(text.as_bytes()))
     }
 
     /// Returns where a trail ends whose last record this is.

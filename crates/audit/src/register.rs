@@ -14,13 +14,14 @@ use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::bytes::{Bytes32, from_base64, from_hex, to_base64, to_hex};
+use crate::bytes::{Bytes32, from_base64, from_hex, to_base64};
 use crate::checkpoint::PREFIX_BYTES;
 use crate::merkle::Frontier;
 use crate::private::create_private_folder;
 use crate::record::{AuditRecord, Head};
 use crate::seal::{SealKey, SigningSeed};
 use crate::turn::{self, Turn};
+use stockade_text::to_hex;
 
 /// How many bytes there are for what is known. It is a few thousand at most.
 const PLACE_BYTES: u64 = 32 << 10;

@@ -4,7 +4,8 @@ use ed25519_dalek::SigningKey;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::bytes::{Bytes32, from_hex, to_hex};
+use crate::bytes::{Bytes32, from_hex};
+use stockade_text::to_hex;
 
 /// The key that seals the next record. The one before is forgotten.
 #[derive(Clone, PartialEq, Eq)]

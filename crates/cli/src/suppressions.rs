@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
+use stockade_text::to_hex;
 
 use sha2::{Digest as _, Sha256};
 use stockade_guard::admission::{FileOptions, FileScan, Source, read_text};
@@ -117,8 +118,7 @@ fn plain(path: &Path) -> PathBuf {
 
 /// The SHA-256 of bytes. Of the text of a file it is that of the file, where it is plain UTF-8.
 pub(crate) fn sha256(text: &[u8]) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    to_hex(&Sha256::digest(text))
 }
 
 /// The rows of a list.

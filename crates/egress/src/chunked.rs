@@ -3,6 +3,8 @@
 //! Only the plainest form is taken: lengths in hexadecimal digits, nothing behind them, nothing behind the last. So the bytes can
 //! be passed on as they came, and no server finds another end in them.
 
+use stockade_text::hex_digit;
+
 /// The most digits of a length.
 const MAX_DIGITS: u8 = 15;
 
@@ -47,7 +49,7 @@ impl Chunked {
         let byte = *rest.first()?;
         let (next, read) = match (*self, byte) {
             (Self::Length { so_far, digits }, byte) if byte.is_ascii_hexdigit() && digits < MAX_DIGITS => {
-                let digit = char::from(byte).to_digit(16)?;
+                let digit = hex_digit(byte)?;
                 (Self::Length { so_far: so_far * 16 + u64::from(digit), digits: digits + 1 }, 1)
             }
             (Self::Length { so_far, digits: 1.. }, b'\r') => (Self::LengthEnd(so_far), 1),

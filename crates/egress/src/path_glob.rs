@@ -3,6 +3,8 @@
 //! A server may decode a path twice, take `..` away or not, or read `\` as `/`. So what could be read in more than one way has no
 //! plain form, and fits no pattern.
 
+use stockade_text::{hex_byte, push_percent_encoded};
+
 /// The most segments of a pattern.
 const MAX_SEGMENTS: usize = 32;
 
@@ -101,16 +103,12 @@ pub(super) fn plain(path: &str) -> Option<String> {
     while let Some(byte) = bytes.next() {
         match byte {
             b'%' => {
-                let (high, low) = (digit(bytes.next()?)?, digit(bytes.next()?)?);
-                let decoded = high * 16 + low;
+                let decoded = hex_byte(bytes.next()?, bytes.next()?)?;
                 // What is escaped twice, a separator, or something that no name has.
                 if b"%/\\;?#".contains(&decoded) || decoded.is_ascii_control() {
                     return None;
                 }
-                match decoded.is_ascii() {
-                    true => plain.push(char::from(decoded)),
-                    false => plain.push_str(&format!("%{decoded:02X}")),
-                }
+                push_percent_encoded(&mut plain, &[decoded], |_| true);
             }
             b'\\' | b';' | b'#' => return None,
             byte if byte.is_ascii_graphic() => plain.push(char::from(byte)),
@@ -123,10 +121,6 @@ pub(super) fn plain(path: &str) -> Option<String> {
         !is_empty_within && segment != "." && segment != ".."
     };
     plain.split('/').enumerate().all(is_plain).then_some(plain)
-}
-
-fn digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 //! Servers part a query at `&`, and some at `;`; some know `Q`, `q[]` or `q[a]` for `q`, and `a.b` for `a_b`. So a name that
 //! could be read in more than one way is in no list of what may stand there, and might be in any list of what may not.
 
+use stockade_text::{hex_byte, is_unreserved, push_percent_encoded};
+
 use super::match_conditions::{Holds, Part};
 
 /// Names, as a server reads them.
@@ -82,10 +84,10 @@ fn plain(name: &str) -> Option<String> {
     let mut plain = String::with_capacity(name.len());
     while let Some(byte) = bytes.next() {
         match byte {
-            b'%' => match escaped(bytes.next()?, bytes.next()?)? {
-                byte if byte.is_ascii() => plain.push(char::from(byte)),
-                byte => plain.push_str(&format!("%{byte:02X}")),
-            },
+            b'%' => {
+                let byte = escaped(bytes.next()?, bytes.next()?)?;
+                push_percent_encoded(&mut plain, &[byte], |_| true);
+            }
             byte if byte.is_ascii_graphic() && !SEPARATORS.contains(&byte) => plain.push(char::from(byte)),
             _ => return None,
         }
@@ -98,9 +100,8 @@ const SEPARATORS: &[u8] = b"&=;?#%+ ";
 
 /// Decodes an escape, or returns `None` for one that could hide something: no client needs to escape a letter.
 fn escaped(high: u8, low: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let decoded = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
-    let is_needless = decoded.is_ascii_alphanumeric() || b"-._~".contains(&decoded);
+    let decoded = hex_byte(high, low)?;
+    let is_needless = is_unreserved(decoded);
     let is_hiding = is_needless || decoded.is_ascii_control() || SEPARATORS.contains(&decoded);
     Some(decoded).filter(|_| !is_hiding)
 }

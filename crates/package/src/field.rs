@@ -149,13 +149,7 @@ fn hex(text: &str) -> Option<&str> {
 
 /// The bytes that digits stand for, if there are as many as wanted.
 pub(super) fn bytes_of<const N: usize>(digits: &str) -> Option<[u8; N]> {
-    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-    let byte = |[high, low]: &[u8; 2]| {
-        let value = |digit: u8| char::from(digit).to_digit(16);
-        u8::try_from(value(*high)? * 16 + value(*low)?).ok()
-    };
-    let bytes: Vec<u8> = pairs.iter().map(byte).collect::<Option<_>>()?;
-    rest.is_empty().then_some(bytes)?.try_into().ok()
+    stockade_text::from_hex(digits.as_bytes())?.try_into().ok()
 }
 
 /// Whether a text is an e-mail address as mail servers know them: no quotes, no comments, a host with a dot.

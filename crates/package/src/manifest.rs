@@ -1,6 +1,7 @@
 //! What a manifest says, once it has been read.
 
 use std::fmt;
+use stockade_text::to_hex;
 
 use serde::Serialize;
 use sha3::{Digest as _, Keccak256};
@@ -132,8 +133,7 @@ impl ContainerManifest {
 
 impl fmt::Display for ManifestHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("0x")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "0x{}", to_hex(&self.0))
     }
 }
 

@@ -236,7 +236,7 @@ impl<'c> Check<'c> {
             return;
         };
         self.bytes_left = left;
-        let found: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let found: String = stockade_text::to_hex(&Sha256::digest(bytes));
         let bytes = bytes.to_vec();
         (self.inspect)(&path, &bytes);
         if found == listed {

@@ -1,6 +1,7 @@
 //! Whose key signed a manifest.
 
 use std::fmt;
+use stockade_text::to_hex;
 
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
 use sha3::{Digest as _, Keccak256};
@@ -75,8 +76,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("0x")?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "0x{}", to_hex(&self.0))
     }
 }
 

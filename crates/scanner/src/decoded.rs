@@ -6,6 +6,7 @@
 //! those, and the decoded text of each kind and depth is no longer than the text itself.
 
 use std::ops::Range;
+use stockade_text::hex_byte;
 
 /// Maximum depth of nested encodings.
 pub(crate) const MAX_DEPTH: usize = 3;
@@ -79,15 +80,11 @@ fn run(bytes: &[u8], at: usize, is_part: impl Fn(u8) -> bool) -> usize {
     at + rest.iter().position(|byte| !is_part(*byte)).unwrap_or(rest.len())
 }
 
-fn digit(byte: u8) -> Option<u8> {
-    (byte as char).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
 fn decode_hex(run: &[u8]) -> Option<Vec<u8>> {
     let digits = run.strip_prefix(b"0x").unwrap_or(run);
     let is_all = digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
     let pair = |pair: &[u8]| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        [high, low] => hex_byte(*high, *low),
         _ => None,
     };
     let is_readable =
@@ -154,7 +151,7 @@ fn escapes(bytes: &[u8], start: usize) -> usize {
 
 /// Returns the byte of an escape, and the escape's length.
 fn escape(rest: &[u8]) -> Option<(u8, usize)> {
-    let two = |high: u8, low: u8, length| Some((digit(high)? << 4 | digit(low)?, length));
+    let two = |high: u8, low: u8, length| Some((hex_byte(high, low)?, length));
     match rest {
         [b'\\', b'x', high, low, ..] => two(*high, *low, 4),
         [b'\\', b'u', b'0', b'0', high, low, ..] => two(*high, *low, 6),

@@ -172,7 +172,7 @@ impl Server {
 fn new_execution() -> Result<String, Fault> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
-    Ok(bytes.iter().fold("session-".to_owned(), |name, byte| format!("{name}{byte:02x}")))
+    Ok(format!("session-{}", stockade_text::to_hex(&bytes)))
 }
 
 /// Returns the guard of an agent in a workspace.

@@ -122,7 +122,7 @@ impl Sessions {
     ) -> Result<String, Fault> {
         let mut bytes = [0_u8; 16];
         getrandom::fill(&mut bytes).map_err(|error| Fault::internal(&error))?;
-        let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = stockade_text::to_hex(&bytes);
         let mut sessions = self.lock();
         sessions.retain(|_, entry| !entry.is_over());
         if sessions.values().filter(|entry| entry.client == client).count() >= MAX_OF_CLIENT {

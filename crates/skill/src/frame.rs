@@ -1,6 +1,7 @@
 //! Frame of a skill in a prompt, which the skill's text cannot leave.
 
 use std::fmt::Write as _;
+use stockade_text::escape_markup;
 
 /// The parts of a prompt. All of them must have been cleaned.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,18 +57,7 @@ impl SkillFrame {
 
 /// Escapes a text for use within a tag or a quoted attribute.
 fn attribute(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut escaped, c| {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&apos;"),
-            '\n' => escaped.push(' '),
-            _ => escaped.push(c),
-        }
-        escaped
-    })
+    escape_markup(text).replace('\'', "&apos;").replace('\n', " ")
 }
 
 /// Names of tags that frame prompts. A skill that could write them could impersonate the harness.

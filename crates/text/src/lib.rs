@@ -3,6 +3,8 @@
 //! - [`Escaped`], [`escape()`], [`escape_lines`], [`escape_path`]: untrusted text on a terminal.
 //! - [`Shown`], [`shown_within`]: untrusted text in a question, where nothing may be hidden.
 //! - `to_printable_json`: JSON that is safe on a terminal; [`with_causes`]: an error and its causes as one sentence.
+//! - [`to_hex`], [`from_hex`]: bytes as hexadecimal digits; [`push_percent_encoded`], [`percent_byte`]: bytes in URIs;
+//!   [`escape_markup`]: text in HTML and XML.
 //! - [`nearest()`]: the known name most similar to a misspelt one.
 //! - [`poses_as_latin`]: words that mix Latin letters with look-alikes from other scripts.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
@@ -31,21 +33,24 @@
 //! ```
 //!
 //! Features, all off by default: `positions`, `nearest`, `edit`, and one per format: `json`, `toml`, `yaml`.
-//! Escaping, `Shown` and look-alikes need no feature.
+//! Escaping, encodings, `Shown` and look-alikes need no feature.
 #![forbid(unsafe_code)]
 
 mod causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 mod document;
 mod escape;
+mod hex;
 #[cfg(feature = "json")]
 mod json_values;
 #[cfg(feature = "positions")]
 mod line_index;
 mod look_alikes;
+mod markup;
 #[cfg(feature = "nearest")]
 mod nearest;
 mod path;
+mod percent;
 #[cfg(feature = "positions")]
 mod position;
 #[cfg(feature = "json")]
@@ -60,14 +65,17 @@ pub use causes::with_causes;
 #[cfg(any(feature = "json", feature = "toml", feature = "yaml"))]
 pub use document::{DocumentError, Format, MAX_NESTING, Node, TableEntry, Value, parse};
 pub use escape::{Escaped, escape, escape_lines, escape_path, is_printable, push_escaped};
+pub use hex::{from_hex, hex_byte, hex_digit, to_hex};
 #[cfg(feature = "json")]
 pub use json_values::json_values;
 #[cfg(feature = "positions")]
 pub use line_index::LineIndex;
 pub use look_alikes::poses_as_latin;
+pub use markup::escape_markup;
 #[cfg(feature = "nearest")]
 pub use nearest::{MAX_NAME_CHARS, nearest};
 pub use path::resolve_path;
+pub use percent::{is_unreserved, percent_byte, push_percent_encoded};
 #[cfg(feature = "positions")]
 pub use position::{PositionCursor, TextPosition};
 #[cfg(feature = "json")]

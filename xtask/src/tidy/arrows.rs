@@ -7,7 +7,7 @@ use super::tree::{File, Tree};
 /// Readers and tables that decide nothing, which every crate above may name; and what each of them may name itself.
 const GROUND_FLOOR: &[(&str, &[&str])] = &[
     ("shell", &["text", "names"]),
-    ("credentials", &["shell"]),
+    ("credentials", &["shell", "text"]),
     ("names", &[]),
     ("text", &[]),
     ("files", &[]),

@@ -38,7 +38,7 @@ impl Digester {
 
 /// Returns the written form of a digest.
 pub(super) fn name(digest: &AskedDigest) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    stockade_text::to_hex(digest)
 }
 
 /// State of a file name.

@@ -177,13 +177,5 @@ impl WrittenAnswer {
 }
 
 fn read_digest(text: &str) -> Option<AskedDigest> {
-    let mut digest = AskedDigest::default();
-    let pairs = text.as_bytes().chunks_exact(2);
-    if text.len() != digest.len() * 2 {
-        return None;
-    }
-    for (byte, pair) in digest.iter_mut().zip(pairs) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(digest)
+    stockade_text::from_hex(text.as_bytes())?.try_into().ok()
 }

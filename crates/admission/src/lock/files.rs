@@ -154,7 +154,7 @@ fn is_of_git_alone(below: &Path) -> bool {
 }
 
 fn shown(digest: Sha256) -> String {
-    digest.finalize().iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    format!("sha256:{}", stockade_text::to_hex(&digest.finalize()))
 }
 
 fn fail(path: &Path, gap: Gap) -> AdmitError {

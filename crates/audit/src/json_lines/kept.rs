@@ -8,9 +8,9 @@ use std::os::unix::fs::FileExt as _;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::bytes::to_hex;
 use crate::kind::EventPhase;
 use crate::record::{AuditRecord, Head, OpenRun};
+use stockade_text::to_hex;
 
 /// The most bytes that are read of it.
 const MAX_BYTES: u64 = 16 << 20;

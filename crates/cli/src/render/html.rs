@@ -6,7 +6,7 @@
 pub(crate) mod bars;
 pub(crate) mod timeline;
 
-use std::borrow::Cow;
+use stockade_text::escape_markup;
 
 use stockade_text::escape;
 
@@ -18,25 +18,7 @@ const STYLE_DIGEST: &str = "sha256-mhGcqlrYQu67L3EeNT3DHO78ij3KKOv9xnChL8M4DSE="
 
 /// Returns a text as a page shows it: characters that hide or turn are written out, those of HTML are references.
 pub(crate) fn text(text: &str) -> String {
-    markup_off(&escape(text)).into_owned()
-}
-
-fn markup_off(text: &str) -> Cow<'_, str> {
-    if !text.contains(['&', '<', '>', '"', '\'']) {
-        return Cow::Borrowed(text);
-    }
-    let mut plain = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match c {
-            '&' => plain.push_str("&amp;"),
-            '<' => plain.push_str("&lt;"),
-            '>' => plain.push_str("&gt;"),
-            '"' => plain.push_str("&quot;"),
-            '\'' => plain.push_str("&#39;"),
-            other => plain.push(other),
-        }
-    }
-    Cow::Owned(plain)
+    escape_markup(&escape(text)).replace('\'', "&#39;")
 }
 
 /// Returns the beginning of a page.

@@ -1,6 +1,7 @@
 //! The answer of `scan` as a report of tests: one test for each file, which fails where something was found.
 
 use stockade_guard::admission::{Coverage, FileScan};
+use stockade_text::escape_markup;
 
 use stockade_text::{escape, escape_path};
 
@@ -61,5 +62,5 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
 
 /// Control characters are written out before, as XML cannot hold them.
 fn xml(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    escape_markup(text).into_owned()
 }

@@ -1,7 +1,7 @@
 //! The answer of `scan` as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
-use std::fmt::Write as _;
 use std::path::Path;
+use stockade_text::{is_unreserved, push_percent_encoded};
 
 use serde_json::{Value, json};
 use stockade_guard::admission::FileScan;
@@ -117,17 +117,9 @@ fn uri(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let bytes = bytes.strip_prefix(b"./").unwrap_or(bytes);
     let start = if path.is_absolute() { "file://" } else { "" };
-    bytes.iter().fold(start.to_owned(), |mut uri, &byte| {
-        match byte {
-            b'/' | b'-' | b'.' | b'_' | b'~' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => {
-                uri.push(char::from(byte));
-            }
-            _ => {
-                write!(uri, "%{byte:02X}").ok();
-            }
-        }
-        uri
-    })
+    let mut uri = start.to_owned();
+    push_percent_encoded(&mut uri, bytes, |byte| byte == b'/' || is_unreserved(byte));
+    uri
 }
 
 #[cfg(test)]

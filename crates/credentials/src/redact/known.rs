@@ -1,6 +1,7 @@
 //! Values that are known to be secret, in whatever spelling a command prints them.
 
 use std::ops::Range;
+use stockade_text::{escape_markup, from_hex, percent_byte, to_hex};
 
 use aho_corasick::AhoCorasick;
 use base64::Engine as _;
@@ -95,7 +96,7 @@ fn around(text: &str, range: Range<usize>) -> Range<usize> {
 /// The spellings of a value that decoding the text around it does not undo.
 fn spellings(value: &str) -> Vec<Vec<u8>> {
     let bytes = value.as_bytes();
-    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = to_hex(bytes);
     let mut all = vec![
         bytes.to_vec(),
         hex.to_ascii_uppercase().into_bytes(),
@@ -103,12 +104,7 @@ fn spellings(value: &str) -> Vec<Vec<u8>> {
         value.replace('\'', "'\\''").into_bytes(),
         value.replace('\'', "'\"'\"'").into_bytes(),
         value.replace(' ', "+").into_bytes(),
-        value
-            .replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;")
-            .replace('"', "&quot;")
-            .into_bytes(),
+        escape_markup(value).into_owned().into_bytes(),
     ];
     all.extend(
         (0..3).flat_map(|skipped| [&STANDARD, &URL_SAFE].map(|alphabet| in_base64(bytes, skipped, alphabet))),
@@ -191,8 +187,7 @@ impl View {
 
 /// `%2F` is a slash.
 fn percent(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
-    let (b'%', digits) = (rest.first()?, rest.get(1..3)?) else { return None };
-    Some((vec![number(digits)?.try_into().ok()?], 3))
+    Some((vec![percent_byte(rest)?], 3))
 }
 
 /// `\n`, `\"`, `\u00e9` and `\x41`, as JSON, C and shells write them.
@@ -205,7 +200,7 @@ fn backslash(rest: &[u8]) -> Option<(Vec<u8>, usize)> {
         b't' => Some((vec![b'\t'], 2)),
         b'r' => Some((vec![b'\r'], 2)),
         b'u' => hexadecimal(4).map(|c| (text(c), 6)),
-        b'x' => number(rest.get(2..4)?).and_then(|byte| Some((vec![byte.try_into().ok()?], 4))),
+        b'x' => Some((from_hex(rest.get(2..4)?)?, 4)),
         other => Some((vec![*other], 2)),
     }
 }

@@ -112,7 +112,7 @@ impl Spelling {
     pub(super) fn of(self, value: &[u8]) -> Vec<u8> {
         match self {
             Self::Plain => value.to_vec(),
-            Self::Hex => value.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect(),
+            Self::Hex => stockade_text::to_hex(value).into_bytes(),
             Self::Utf16 { is_big_endian: true } => value.iter().flat_map(|byte| [0, *byte]).collect(),
             Self::Utf16 { is_big_endian: false } => value.iter().flat_map(|byte| [*byte, 0]).collect(),
             Self::Base64 { behind, for_urls } => {

@@ -3,6 +3,8 @@
 //! Nothing is refused here, and the input need not be well-formed: text that is not an escape decodes to itself. A decoder that
 //! decodes more than another finds more.
 
+use stockade_text::{hex_byte, hex_digit};
+
 /// A kind of escape: how it begins, and how it is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Escape {
@@ -92,10 +94,7 @@ fn percent(bytes: &[u8]) -> Read {
     match bytes {
         [_] => Read::More,
         [_, high] if high.is_ascii_hexdigit() => Read::More,
-        [_, high, low] => match (hex(*high), hex(*low)) {
-            (Some(high), Some(low)) => Read::Stands(high * 16 + low),
-            _ => Read::Itself,
-        },
+        [_, high, low] => hex_byte(*high, *low).map_or(Read::Itself, |byte| Read::Stands(byte.into())),
         _ => Read::Itself,
     }
 }
@@ -149,9 +148,12 @@ fn json(bytes: &[u8]) -> Read {
         [_, b'\\', next] if LETTERS.iter().any(|row| row.0 == *next) => Read::Itself,
         [_, b'\\', _] => Read::Two(b'\\'),
         [_, b'u'] => Read::More,
-        [_, b'u', digits @ ..] if digits.iter().all(|digit| hex(*digit).is_some()) => match digits.len() {
+        [_, b'u', digits @ ..] if digits.iter().all(u8::is_ascii_hexdigit) => match digits.len() {
             4 => Read::Stands(
-                digits.iter().filter_map(|digit| hex(*digit)).fold(0, |sum, digit| sum * 16 + digit),
+                digits
+                    .iter()
+                    .filter_map(|digit| hex_digit(*digit))
+                    .fold(0, |sum, digit| sum * 16 + u32::from(digit)),
             ),
             _ => Read::More,
         },
@@ -161,10 +163,6 @@ fn json(bytes: &[u8]) -> Read {
         },
         _ => Read::Itself,
     }
-}
-
-fn hex(byte: u8) -> Option<u32> {
-    char::from(byte).to_digit(16)
 }
 
 /// Decodes what comes in pieces, and says of each byte from where to where it was written.

@@ -6,6 +6,7 @@
 //! second.
 
 use std::fmt::Write as _;
+use stockade_text::to_hex;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use hyper::http::{HeaderMap, HeaderValue, request};
@@ -115,7 +116,7 @@ impl Signed {
         let text = format!("{ALGORITHM}\n{date}\n{}\n{}", self.scope.join("/"), hash(canonical.as_bytes()));
         let first: Zeroizing<Vec<u8>> = Zeroizing::new([b"AWS4", key].concat());
         let key = self.scope.iter().try_fold(first, |key, part| Some(Zeroizing::new(mac(&key, part)?)))?;
-        Some(hex(&mac(&key, &text)?))
+        Some(to_hex(&mac(&key, &text)?))
     }
 }
 
@@ -211,21 +212,13 @@ fn plain_blanks(value: &str) -> String {
 
 /// The hash of a body, in hexadecimal.
 pub(super) fn hash(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    to_hex(&Sha256::digest(bytes))
 }
 
 fn mac(key: &[u8], text: &str) -> Option<Vec<u8>> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
     mac.update(text.as_bytes());
     Some(mac.finalize().into_bytes().to_vec())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut out, byte| {
-        // Writing to a text does not fail.
-        write!(out, "{byte:02x}").ok();
-        out
-    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::argument;
 use crate::machine::{Machine, Run};
 use crate::text::has_halves;
 use crate::value::Value;
+use stockade_text::{percent_byte, push_percent_encoded};
 
 /// Characters that a URI component keeps.
 const PLAIN: &[u8] = b"-_.!~*'()";
@@ -26,13 +27,8 @@ fn encode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
     machine.bytes(text.as_str().len() * 3)?;
     machine.steps(text.as_str().len() / 8)?;
     let mut out = String::with_capacity(text.as_str().len());
-    for byte in text.as_str().bytes() {
-        if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) || kept.contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) || kept.contains(&byte);
+    push_percent_encoded(&mut out, text.as_str().as_bytes(), is_plain);
     Ok(Value::text(out))
 }
 
@@ -51,14 +47,13 @@ fn decode(machine: &mut Machine<'_>, arguments: &[Value], kept: &[u8]) -> Run {
     let mut bytes = Vec::with_capacity(text.as_str().len());
     let mut rest = text.as_str().as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
+        let escape = percent_byte(rest);
         rest = after;
         if byte != b'%' {
             bytes.push(byte);
             continue;
         }
-        let digits = rest.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let digits = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        let Some(decoded) = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
+        let Some(decoded) = escape else {
             return Err(machine.other_error("URIError", "URI malformed"));
         };
         if kept.contains(&decoded) {

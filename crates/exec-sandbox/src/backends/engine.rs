@@ -280,7 +280,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
 fn unguessed() -> io::Result<String> {
     let mut bytes = [0; 12];
     io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(stockade_text::to_hex(&bytes))
 }
 
 /// Ends a client that hands on the output of a container that is gone.

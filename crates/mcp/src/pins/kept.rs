@@ -2,6 +2,7 @@
 //! of it can be shown.
 
 use std::collections::BTreeMap;
+use stockade_text::to_hex;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -94,18 +95,14 @@ fn digest(salt: &str, command: &[String]) -> String {
         hash.update(u64::try_from(word.len()).unwrap_or(u64::MAX).to_le_bytes());
         hash.update(word);
     }
-    hex(&hash.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    to_hex(&hash.finalize())
 }
 
 /// So many bytes that nobody has had, in hexadecimal.
 fn random<const N: usize>() -> Result<String, String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
-    Ok(hex(&bytes))
+    Ok(to_hex(&bytes))
 }
 
 /// What is kept of one tool.

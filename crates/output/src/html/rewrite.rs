@@ -4,6 +4,7 @@ use super::elements::VOID;
 use super::open::Marks;
 use super::walk::{Tag, Visitor, walk};
 use crate::profiles::Hidden;
+use stockade_text::escape_markup;
 
 /// Returns the markup of a page without hidden elements, scripts, styles and comments.
 ///
@@ -56,15 +57,7 @@ fn is_left_out(marks: Marks) -> bool {
 }
 
 fn escape(text: &str, markup: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => markup.push_str("&amp;"),
-            '<' => markup.push_str("&lt;"),
-            '>' => markup.push_str("&gt;"),
-            '"' => markup.push_str("&quot;"),
-            _ => markup.push(character),
-        }
-    }
+    markup.push_str(&escape_markup(text));
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Paths as text: nothing here looks at a disk.
 
 use std::path::{Path, PathBuf};
+use stockade_text::hex_byte;
 
 use stockade_text::resolve_path;
 use thiserror::Error;
@@ -119,10 +120,9 @@ fn percent_decoded(text: &str) -> String {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let mut ahead = bytes.clone();
-        let digits = (ahead.next().and_then(hex), ahead.next().and_then(hex));
-        match (byte, digits) {
-            (b'%', (Some(high), Some(low))) => {
-                let value = high << 4 | low;
+        let escaped = ahead.next().zip(ahead.next()).and_then(|(high, low)| hex_byte(high, low));
+        match (byte, escaped) {
+            (b'%', Some(value)) => {
                 decoded.push(if value == b'\\' { b'/' } else { value });
                 bytes = ahead;
             }
@@ -130,10 +130,6 @@ fn percent_decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&decoded).into_owned()
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]

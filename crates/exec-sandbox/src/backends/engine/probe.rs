@@ -184,9 +184,13 @@ impl Host {
 
 /// A word of a command that is written by the numbers of its bytes.
 fn word(digits: &str) -> Option<OsString> {
-    let pairs = digits.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-    let bytes = pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect::<Option<Vec<u8>>>()?;
-    Some(OsString::from_vec(bytes))
+    let byte = |digits: &[u8]| match digits {
+        [digit] => stockade_text::hex_digit(*digit),
+        [high, low] => stockade_text::hex_byte(*high, *low),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = digits.as_bytes().chunks(2).map(byte).collect();
+    bytes.map(OsString::from_vec)
 }
 
 #[cfg(test)]

@@ -267,5 +267,5 @@ fn ended(talk: &mut Talk) -> io::Result<()> {
 pub(super) fn name_of_a_run() -> io::Result<String> {
     let mut bytes = [0; 12];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(stockade_text::to_hex(&bytes))
 }
