@@ -1,4 +1,4 @@
-//! Which paths may be let into a sandbox.
+//! Decides which paths a sandbox may share.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,23 +7,23 @@ use crate::host::{Entry, HostFacts};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::MountAccess;
 
-/// Folders of the system that are never shared: nor what is below them, nor what is above.
+/// System directories that are never shared, nor any path above or below them.
 const SYSTEM: &[&str] = &["/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/root", "/boot"];
 
-/// The home of root, whose projects are like those of anybody else when it is root who starts the command.
+/// The home of root. When root starts the command, its projects are treated like those of any user.
 const ROOTS_HOME: &str = "/root";
 
-/// Folders that are never writable themselves, nor what is above them.
+/// Directories that are never writable, nor any path above them.
 const SHARED_BY_ALL: &[&str] = &["/tmp", "/var/tmp", "/home", "/opt", "/srv", "/mnt", "/media", "/var"];
 
-/// Folders that are never writable, nor what is in them: programs of the machine are run from there.
+/// Directories that are never writable, nor any path in them, because programs of the machine run from there.
 const PROGRAMS: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/// Returns the path if it may be let in with this access; nothing if it is missing.
+/// Returns the path if it may be shared with this access; nothing if it does not exist.
 pub(crate) fn check(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<Option<PathBuf>, Refusal> {
     let refuse = |rule: SandboxRule, fix: &str| Refusal::new(what(path, access), rule, fix);
     if !is_plain(path) {
-        return Err(refuse(SandboxRule::PlainPath, "name the path in full, from the root, without `..`"));
+        return Err(refuse(SandboxRule::PlainPath, "use an absolute path without `..`"));
     }
     if let Some((rule, fix)) = forbidden(path, access, facts) {
         return Err(refuse(rule, &fix));
@@ -31,27 +31,27 @@ pub(crate) fn check(path: &Path, access: MountAccess, facts: &HostFacts) -> Resu
     match facts.entry(path) {
         None => Ok(None),
         Some(Entry::Link { resolved: Some(real), .. }) => {
-            let fix = format!("name {} itself", real.display());
+            let fix = format!("use {}", real.display());
             Err(match forbidden(real, access, facts) {
                 Some((rule, fix)) => refuse(rule, &fix),
                 None => refuse(SandboxRule::NoLinks, &fix),
             })
         }
         Some(Entry::Link { resolved: None, .. }) => {
-            Err(refuse(SandboxRule::NoLinks, "the link leads nowhere; remove it"))
+            Err(refuse(SandboxRule::NoLinks, "the symlink is dangling; remove it"))
         }
         Some(Entry::Folder | Entry::File) => Ok(Some(path.to_path_buf())),
         Some(Entry::Socket | Entry::Other) => {
-            Err(refuse(SandboxRule::Exists, "name a folder or a plain file"))
+            Err(refuse(SandboxRule::Exists, "choose a directory or a regular file"))
         }
     }
 }
 
-/// Returns the path if it may be let in and is a folder.
+/// Returns the path if it may be shared and is a directory.
 pub(crate) fn check_folder(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<PathBuf, Refusal> {
     let found = check(path, access, facts)?.filter(|path| facts.entry(path) == Some(&Entry::Folder));
     found.ok_or_else(|| {
-        let fix = format!("create the folder: mkdir -p {}", path.display());
+        let fix = format!("create the directory: mkdir -p {}", path.display());
         Refusal::new(what(path, access), SandboxRule::Exists, fix)
     })
 }
@@ -63,7 +63,7 @@ fn what(path: &Path, access: MountAccess) -> What {
     }
 }
 
-/// Whether a path starts at the root and has no `..`, no `.` and no byte 0.
+/// Whether a path is absolute, without `..`, `.` and NUL bytes.
 pub(crate) fn is_plain(path: &Path) -> bool {
     let mut components = path.components();
     components.next() == Some(Component::RootDir)
@@ -71,7 +71,7 @@ pub(crate) fn is_plain(path: &Path) -> bool {
         && !path.as_os_str().as_encoded_bytes().contains(&0)
 }
 
-/// The rule that stands against a path, if there is one, and what to do instead.
+/// Returns the rule that forbids a path, if there is one, and a fix.
 pub(crate) fn forbidden(
     path: &Path,
     access: MountAccess,
@@ -80,10 +80,10 @@ pub(crate) fn forbidden(
     let home = facts.home.as_path();
     let overlaps = |folder: &Path| path.starts_with(folder) || folder.starts_with(path);
     if path == Path::new("/") {
-        return Some((SandboxRule::WholeMachine, "name the folder of one project".to_owned()));
+        return Some((SandboxRule::WholeMachine, "choose the directory of one project".to_owned()));
     }
     if home.starts_with(path) || (path == Path::new(ROOTS_HOME) && is_of_root(facts)) {
-        let fix = format!("name the folder of one project below it, such as {}/project", home.display());
+        let fix = format!("choose the directory of one project below it, such as {}/project", home.display());
         return Some((SandboxRule::WholeHome, fix));
     }
     let at_roots_home = path.starts_with(ROOTS_HOME) && is_of_root(facts);
@@ -92,7 +92,7 @@ pub(crate) fn forbidden(
     {
         return Some((
             SandboxRule::SystemFolder(folder),
-            "copy what is needed to a folder of its own".to_owned(),
+            "copy the required files to another directory".to_owned(),
         ));
     }
     let below = homes(facts).filter_map(|home| path.strip_prefix(home).ok());
@@ -103,7 +103,7 @@ pub(crate) fn forbidden(
             Nearness::IsWithheld => SandboxRule::CredentialFolder(secret),
             Nearness::IsMasked => SandboxRule::CredentialFile(secret),
         };
-        let fix = "name a folder that holds no credentials; what is harmless of the settings of git is visible anyway";
+        let fix = "choose a directory without credentials; harmless git settings are visible anyway";
         return Some((rule, fix.to_owned()));
     }
     if access == MountAccess::ReadOnly {
@@ -112,13 +112,10 @@ pub(crate) fn forbidden(
     let shared = SHARED_BY_ALL.iter().find(|folder| Path::new(folder).starts_with(path));
     let programs = PROGRAMS.iter().find(|folder| overlaps(Path::new(folder)));
     let folder = shared.or(programs)?;
-    Some((
-        SandboxRule::NeverWritable(folder),
-        format!("make a folder of its own, such as {folder}/work, or copy it"),
-    ))
+    Some((SandboxRule::NeverWritable(folder), format!("use a subdirectory such as {folder}/work, or a copy")))
 }
 
-/// Credentials that a path leads to although it does not lie at home: a link there leads to it, or to what is around it.
+/// Returns credentials that a path outside of the home contains, because a symlink at home resolves to it or to a parent.
 fn linked(path: &Path, facts: &HostFacts) -> Option<(Nearness, &'static str)> {
     let mut links = facts.entries.iter().filter_map(|(link, entry)| match entry {
         Entry::Link { resolved: Some(real), .. } => Some((link.strip_prefix(&facts.home).ok()?, real)),
@@ -127,13 +124,13 @@ fn linked(path: &Path, facts: &HostFacts) -> Option<(Nearness, &'static str)> {
     links.find_map(|(link, real)| home_secrets::nearest(&link.join(path.strip_prefix(real).ok()?)))
 }
 
-/// The homes of whoever starts the command: that of root has credentials in it as well where another one was named.
+/// Returns the homes of the user that starts the command. For root, `/root` contains credentials even if `HOME` differs.
 pub(crate) fn homes(facts: &HostFacts) -> impl Iterator<Item = &Path> {
     let roots = is_of_root(facts).then_some(Path::new(ROOTS_HOME)).filter(|home| *home != facts.home);
     std::iter::once(facts.home.as_path()).chain(roots)
 }
 
-/// Whether the home of root belongs to whoever starts the command; to anybody else it is a folder of the system.
+/// Whether root starts the command; for other users `/root` is a system directory.
 fn is_of_root(facts: &HostFacts) -> bool {
     facts.user == 0 || facts.home.starts_with(ROOTS_HOME)
 }
@@ -146,7 +143,7 @@ mod tests {
         HostFacts { home: "/home/u".into(), user: 1000, ..HostFacts::default() }
     }
 
-    /// What stood here before there was a table for all: nothing of it may be lost.
+    /// Paths that were withheld before the shared table of names existed: all of them still are.
     #[test]
     #[rustfmt::skip]
     fn what_was_ever_withheld_still_is() {

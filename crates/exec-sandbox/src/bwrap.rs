@@ -1,4 +1,4 @@
-//! The arguments of bubblewrap for a plan.
+//! Converts a plan to the arguments of bubblewrap.
 
 #[cfg(target_os = "linux")]
 mod mounted;
@@ -12,12 +12,11 @@ use crate::mounts::{Mount, MountKind, MountPoint};
 use crate::plan::Plan;
 use crate::spec::{MountAccess, Network};
 
-/// Returns the arguments that make bubblewrap run a plan: mounts in their order, then what is not shared, then the
-/// command. No value of a variable is among them: arguments are visible to everybody on the machine, so variables are
-/// handed over as those of bubblewrap itself.
+/// Returns the arguments with which bubblewrap runs a plan: mounts in order, then unshared namespaces, then the command. They
+/// contain no values of variables, because all users of the machine can read the arguments of a process.
 ///
-/// These are the documented arguments and the same view of the disk as the native launcher's. [`run`](crate::run()) adds
-/// what has to be handed over by descriptor: variables, files that are made for the command, and the filter of system calls.
+/// They use documented options, and create the same mounts as the native launcher. [`run`](crate::run()) adds data that is
+/// passed by descriptor: the environment, generated files, and the seccomp filter.
 pub fn bwrap_arguments(plan: &Plan) -> Vec<OsString> {
     let mut arguments = options(plan);
     arguments.push("--".into());
@@ -36,7 +35,7 @@ fn options(plan: &Plan) -> Vec<OsString> {
     arguments.push("--unshare-all".into());
     match &plan.network {
         Network::Open => arguments.push("--share-net".into()),
-        // Bubblewrap hands no socket out: see what it promises.
+        // Bubblewrap cannot pass a listening socket out, which `provider` reports as a gap.
         Network::None | Network::Proxy(_) => arguments.push("--unshare-net".into()),
         Network::Broker { socket } => {
             arguments.extend(["--unshare-net".into(), "--bind".into(), socket.into(), socket.into()]);
@@ -60,7 +59,7 @@ fn mount_arguments(mount: &Mount) -> Vec<OsString> {
         MountKind::Scratch { size } => {
             vec!["--size".into(), size.to_string().into(), "--tmpfs".into(), target]
         }
-        // It is handed over by descriptor.
+        // Its content is passed by descriptor.
         MountKind::Generated { .. } => Vec::new(),
         MountKind::Hidden { point: MountPoint::Folder } => vec!["--tmpfs".into(), target],
         MountKind::Hidden { point: MountPoint::File } => {

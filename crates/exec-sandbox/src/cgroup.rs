@@ -1,8 +1,8 @@
-//! Bounds for all processes of a sandbox together, by control groups: of version 1, of version 2, or of both where a machine
-//! has both. A controller belongs to one of them.
+//! Limits for all processes of a sandbox together, by control groups of version 1, version 2, or both (hybrid mode). A
+//! controller belongs to one of them.
 //!
-//! Of version 2, what is delegated is used as it is: no controller is switched on for others. Groups that somebody left who
-//! was killed are removed by the next one who makes some.
+//! Delegated groups of version 2 are used as they are: no controller is enabled for sibling groups. Groups of a killed
+//! supervisor are removed by the next one that creates groups in the same place.
 
 #![expect(clippy::disallowed_methods, reason = "makes and removes control groups")]
 
@@ -19,24 +19,24 @@ const MOUNTED: &str = "/sys/fs/cgroup";
 /// Where version 2 is mounted beside version 1.
 const UNIFIED: &str = "unified";
 
-/// How the names of groups begin; then comes the number of the program that made it.
+/// The prefix of group names, followed by the process ID of their creator.
 const NAME: &str = "stockade-";
 
-/// A group that is older than this, and whose maker is gone, was left behind.
+/// A group whose creator is gone is stale if it is older than this.
 const OLD: Duration = Duration::from_secs(10);
 
-/// Settings: a file of the group, and what is written to it.
+/// Files of a group, and the numbers to write to them.
 type Settings = Vec<(&'static str, u64)>;
 
-/// What one controller bounds.
+/// The limits of one controller.
 #[derive(Debug)]
 struct Controller {
     name: &'static str,
-    /// What is written for limits in each version; nothing if there are none.
+    /// Required settings in each version; empty if there is no limit.
     settings: fn(&ResourceLimits) -> [Settings; 2],
-    /// What is written as well where the kernel has it.
+    /// Settings that are written only where the kernel has the file.
     more: fn(&ResourceLimits) -> [Settings; 2],
-    /// What that enforces.
+    /// The enforced properties.
     properties: fn(&ResourceLimits) -> &'static [Property],
 }
 
@@ -48,7 +48,7 @@ const CONTROLLERS: &[Controller] = &[
             let one = |file: &'static str| bytes.map(|bytes| (file, bytes)).into_iter().collect();
             [one("memory.limit_in_bytes"), one("memory.max")]
         },
-        // What is moved to a disk would not count.
+        // Otherwise a command could exceed the limit with memory that is swapped out.
         more: |limits| {
             let both = limits.memory.bound().map(|bytes| ("memory.memsw.limit_in_bytes", bytes));
             [both.into_iter().collect(), vec![("memory.swap.max", 0)]]
@@ -57,7 +57,7 @@ const CONTROLLERS: &[Controller] = &[
     },
     Controller {
         name: "pids",
-        // One more, for the process that starts the command.
+        // One more, for the init process of the sandbox.
         settings: |limits| {
             let most = limits.processes.bound().map(|most| ("pids.max", most + 1));
             [most, most].map(|most| most.into_iter().collect())
@@ -67,10 +67,10 @@ const CONTROLLERS: &[Controller] = &[
     },
     Controller {
         name: "cpu",
-        // An ordinary group has 1024 shares, or a weight of 100.
+        // The defaults are 1024 shares in version 1 and a weight of 100 in version 2.
         settings: |limits| match limits.priority {
             Priority::Idle => [vec![("cpu.shares", 15)], vec![("cpu.weight", 2)]],
-            // The group counts what was used all the same.
+            // A group with default weight is created nevertheless, because it reports the CPU time.
             Priority::Normal | Priority::Low => [vec![("cpu.shares", 1024)], vec![("cpu.weight", 100)]],
         },
         more: |_| [Vec::new(), Vec::new()],
@@ -101,7 +101,7 @@ impl Version {
     }
 }
 
-/// A group, and a controller that bounds it. In version 2, several controllers have the same group.
+/// A group and its controller. In version 2, several controllers share a group.
 #[derive(Debug)]
 struct Made {
     controller: &'static Controller,
@@ -110,14 +110,14 @@ struct Made {
     properties: &'static [Property],
 }
 
-/// Control groups of one sandbox. They are removed when it is gone.
+/// The control groups of one sandbox, removed on drop.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
     made: Vec<Made>,
 }
 
 impl Groups {
-    /// Makes what may be made here.
+    /// Creates the groups that this user may create.
     pub(crate) fn make(limits: &ResourceLimits, number: u32) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Self::make_in(Path::new(MOUNTED), &own, limits, &format!("{NAME}{}-{number}", std::process::id()))
@@ -140,7 +140,7 @@ impl Groups {
         groups
     }
 
-    /// Makes a group, unless it is there for another controller.
+    /// Creates a group, unless another controller created it already.
     fn group(&self, parent: &Path, name: &str) -> io::Result<PathBuf> {
         let path = parent.join(name);
         if !self.made.iter().any(|made| made.path == path) {
@@ -150,7 +150,7 @@ impl Groups {
         Ok(path)
     }
 
-    /// Sets the bounds; nothing, and no group is left, if that fails.
+    /// Writes the limits. If that fails, it removes the group and returns nothing.
     fn bound(
         &self,
         controller: &'static Controller,
@@ -173,7 +173,7 @@ impl Groups {
         Some(Made { controller, version, path, properties: (controller.properties)(limits) })
     }
 
-    /// Says what they enforce.
+    /// Records what the groups enforce.
     pub(crate) fn promise(&self, enforcement: &mut Enforcement) {
         for made in &self.made {
             made.properties.iter().for_each(|one| enforcement.enforce(*one, made.version.means()));
@@ -184,19 +184,19 @@ impl Groups {
         self.made.iter().find(|made| made.controller.name == name)
     }
 
-    /// Whether memory is bounded for all together.
+    /// Whether memory is limited for all processes together.
     pub(crate) fn bound_memory(&self) -> bool {
         self.of("memory").is_some()
     }
 
-    /// Puts a process, and with it all that it starts, into the groups.
+    /// Adds a process, and thereby all its descendants, to the groups.
     pub(crate) fn add(&self, pid: i32) -> io::Result<()> {
         let mut paths: Vec<&Path> = self.made.iter().map(|made| made.path.as_path()).collect();
         paths.dedup();
         paths.into_iter().try_for_each(|path| fs::write(path.join("cgroup.procs"), pid.to_string()))
     }
 
-    /// Whether memory ran out, and the most that was used at once, where the kernel says that.
+    /// Returns whether the OOM killer ended a process, and the peak memory, where the kernel reports them.
     pub(crate) fn memory(&self) -> Option<(bool, Option<u64>)> {
         let made = self.of("memory")?;
         let peak = made.version.of(["memory.max_usage_in_bytes", "memory.peak"]);
@@ -205,12 +205,12 @@ impl Groups {
         Some((killed > 0, peak))
     }
 
-    /// The time of processors that was used, where the kernel says that of the group.
+    /// Returns the CPU time, where the kernel reports it for the group.
     pub(crate) fn cpu_time(&self) -> Option<Duration> {
         self.made.iter().find_map(Made::cpu_time)
     }
 
-    /// Whether a process could not be started, because there were too many.
+    /// Whether the limit on processes made a fork fail.
     pub(crate) fn ran_out_of_processes(&self) -> bool {
         self.of("pids").and_then(|made| made.count("pids.events", "max ")).is_some_and(|count| count > 0)
     }
@@ -219,7 +219,7 @@ impl Groups {
 impl Made {
     fn cpu_time(&self) -> Option<Duration> {
         match self.version {
-            // It is there where this controller and that of processors are one.
+            // The file exists where `cpu` and `cpuacct` are mounted together, as is usual.
             Version::One => {
                 let text = fs::read_to_string(self.path.join("cpuacct.usage")).ok()?;
                 text.trim().parse().ok().map(Duration::from_nanos)
@@ -228,7 +228,7 @@ impl Made {
         }
     }
 
-    /// A number from a file whose lines each begin with a name.
+    /// Returns the number on the line that begins with a name.
     fn count(&self, file: &str, name: &str) -> Option<u64> {
         let text = fs::read_to_string(self.path.join(file)).ok()?;
         text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
@@ -238,15 +238,17 @@ impl Made {
 impl Drop for Groups {
     fn drop(&mut self) {
         for made in &self.made {
-            // A group that is still in use is left behind empty; nobody is in it by the time this runs.
+            // Ignored: all processes have ended by now, and a leftover empty group is removed by the next run.
             fs::remove_dir(&made.path).ok();
         }
     }
 }
 
-/// Where groups with this controller may be made, best first, from lines like `4:memory:/user.slice` and `0::/user.slice`.
+/// Returns where groups with this controller may be created, best first. `own` has lines such as `4:memory:/user.slice` and
+/// `0::/user.slice`.
 ///
-/// In version 2, no group has both processes and groups with bounds in it, so a group is made beside that of this program.
+/// In version 2, a group cannot contain both processes and child groups with controllers (the rule of "no internal
+/// processes"), so the new group is a sibling of this program's group.
 fn parents(mounted: &Path, own: &str, controller: &str) -> Vec<(Version, PathBuf)> {
     let below = |mount: PathBuf, path: &str| {
         let plain = !path.split('/').any(|part| part == "..");
@@ -271,13 +273,13 @@ fn parents(mounted: &Path, own: &str, controller: &str) -> Vec<(Version, PathBuf
     found
 }
 
-/// Whether groups in this one have a controller.
+/// Whether the child groups of a group have a controller.
 fn gives(group: &Path, controller: &str) -> bool {
     let names = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
     names.split_whitespace().any(|name| name == controller)
 }
 
-/// Removes groups whose maker is gone. The kernel removes none in which a process is.
+/// Removes stale groups. The kernel refuses to remove one that still contains a process.
 fn remove_what_was_left(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {

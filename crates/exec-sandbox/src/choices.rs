@@ -1,28 +1,28 @@
-//! What is chosen by a word, in options, in configurations and in requests. The words stand here and nowhere else.
+//! Choices that have the same names in options, configurations and requests. Only this file lists the names.
 
-/// Gives an enum its table: each value, its word, and what a person who chooses is told of it. Where the values have an
-/// order, the strictest is the last.
+/// Defines the table of an enum: each value, its name, and its help text. Where the values have an order, the strictest is
+/// last.
 macro_rules! words {
     ($choice:ident { $($value:ident $word:literal $meaning:literal,)+ }) => {
         impl $choice {
             /// Every value, in the order of the table.
             pub const ALL: &'static [Self] = &[$(Self::$value),+];
-            /// The word of every value, in the same order.
+            /// The name of every value, in the same order.
             pub const NAMES: &'static [&'static str] = &[$($word),+];
 
-            /// Returns its word.
+            /// Returns the name in options and configurations.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$value => $word),+ }
             }
 
-            /// Returns the value of a word.
+            /// Returns the value with this name.
             #[must_use]
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.name() == name)
             }
 
-            /// Returns what it means, as the help of an option says it.
+            /// Returns the help text.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$value => $meaning),+ }
@@ -31,41 +31,41 @@ macro_rules! words {
     };
 }
 
-/// What makes a sandbox.
+/// A backend that creates sandboxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SandboxBackend {
-    /// The first of those below that works on this machine and enforces what is required.
+    /// The first of native, bubblewrap and Landlock that works on this machine and enforces what is required.
     #[default]
     Auto,
-    /// The launcher of this crate: namespaces, a filter of system calls, and Landlock.
+    /// The launcher of this crate: namespaces, a seccomp filter, and Landlock.
     Native,
-    /// Bubblewrap, with our filter of system calls and limits.
+    /// Bubblewrap, with the seccomp filter and limits of this crate.
     Bwrap,
-    /// Landlock and a filter of system calls, where namespaces are forbidden. It enforces less, and says what.
+    /// Landlock and a seccomp filter, where namespaces are forbidden. It enforces less, and reports the gaps.
     Landlock,
-    /// A container of Docker's, from an image that is named. It is never chosen by itself.
+    /// A Docker container, from an image that the caller names. It is never auto-selected.
     Docker,
-    /// A container of Podman's, from an image that is named. It is never chosen by itself.
+    /// A Podman container, from an image that the caller names. It is never auto-selected.
     Podman,
-    /// One that somebody added to a registry, by its name. It is never chosen by itself unless whoever added it says so.
+    /// A backend of a registry, by its name. It is only auto-selected if its registration allows that.
     Added(BackendName),
 }
 
-/// A backend that comes with this crate, its word, and what a person who chooses is told of it.
+/// A backend of this crate, its name, and its help text.
 type BackendRow = (SandboxBackend, &'static str, &'static str);
 
 #[rustfmt::skip]
 const BACKENDS: &[BackendRow] = &[
-    (SandboxBackend::Auto, "auto", "The first that works and enforces what is required"),
-    (SandboxBackend::Native, "native", "This program: namespaces, a filter of system calls, Landlock"),
-    (SandboxBackend::Bwrap, "bwrap", "Bubblewrap, with our filter and limits; not for root"),
-    (SandboxBackend::Landlock, "landlock", "Landlock and a filter of system calls, where namespaces are forbidden"),
-    (SandboxBackend::Docker, "docker", "A container of Docker's, from --image; never taken by itself"),
-    (SandboxBackend::Podman, "podman", "A container of Podman's, from --image; never taken by itself"),
+    (SandboxBackend::Auto, "auto", "First backend that works and enforces what is required"),
+    (SandboxBackend::Native, "native", "Namespaces, a seccomp filter and Landlock; nothing to install"),
+    (SandboxBackend::Bwrap, "bwrap", "Bubblewrap, with a seccomp filter and limits; not for root"),
+    (SandboxBackend::Landlock, "landlock", "Landlock and a seccomp filter, where namespaces are forbidden"),
+    (SandboxBackend::Docker, "docker", "Docker container from --image; never auto-selected"),
+    (SandboxBackend::Podman, "podman", "Podman container from --image; never auto-selected"),
 ];
 
 impl SandboxBackend {
-    /// Those that come with this crate and say what holds from a plan alone, in the order of the table.
+    /// The backends of this crate, whose enforcement is known from the plan alone, in the order of the table.
     pub const ALL: &'static [Self] =
         &[Self::Auto, Self::Native, Self::Bwrap, Self::Landlock, Self::Docker, Self::Podman];
 
@@ -73,7 +73,7 @@ impl SandboxBackend {
         BACKENDS.iter().find(|row| row.0 == *self)
     }
 
-    /// Returns its word.
+    /// Returns the name in options and configurations.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -82,24 +82,24 @@ impl SandboxBackend {
         }
     }
 
-    /// Returns the backend of a word: one of those that come with this crate, or one that a registry may know.
+    /// Returns the backend with this name: one of this crate, or one that a registry may know.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let builtin = BACKENDS.iter().find(|row| row.1 == name).map(|row| row.0);
         builtin.or_else(|| BackendName::new(name).map(Self::Added))
     }
 
-    /// Returns what it means, as the help of an option says it.
+    /// Returns the help text.
     #[must_use]
     pub fn meaning(&self) -> &'static str {
-        self.row().map_or("A backend that was added", |row| row.2)
+        self.row().map_or("Registered backend", |row| row.2)
     }
 }
 
-/// How long the name of a backend may be.
+/// Maximum length of a backend's name.
 const MAX_NAME: usize = 31;
 
-/// The name of a backend that somebody added: a letter, then small letters, digits and `-`.
+/// The name of a registered backend: a lowercase letter, then lowercase letters, digits and `-`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BackendName {
     letters: [u8; MAX_NAME],
@@ -107,7 +107,7 @@ pub struct BackendName {
 }
 
 impl BackendName {
-    /// Takes a text for a name, if it can be one.
+    /// Parses a name; nothing if it is invalid.
     #[must_use]
     pub fn new(name: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
@@ -119,7 +119,7 @@ impl BackendName {
         Some(Self { letters, count: u8::try_from(name.len()).ok()? })
     }
 
-    /// Returns it as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         let letters = self.letters.get(..usize::from(self.count)).unwrap_or_default();
@@ -127,7 +127,7 @@ impl BackendName {
     }
 }
 
-/// Reads what a backend is told besides, `NAME=VALUE`. A name is of letters, digits and `._-`, and begins with a letter.
+/// Parses a backend option, `NAME=VALUE`. A name consists of letters, digits and `._-`, and begins with a letter.
 #[must_use]
 pub fn backend_option(text: &str) -> Option<(String, String)> {
     let (name, value) = text.split_once('=')?;
@@ -150,81 +150,81 @@ impl std::fmt::Display for BackendName {
     }
 }
 
-/// What becomes of a command where no sandbox can be made.
+/// What happens to a command where no sandbox can be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnUnavailable {
-    /// The command runs like any other program, and the enforcement says that nothing holds.
+    /// The command runs without a sandbox, and its [`Enforcement`](crate::Enforcement) lists every property as a gap.
     Warn,
-    /// A person is asked about this one run. Who plans and runs has nobody to ask, and refuses: the caller asks, and plans
-    /// again with [`Warn`](Self::Warn) when the person agreed.
+    /// The caller asks the user about this run. This crate cannot ask, so planning refuses; the caller asks, and plans again with
+    /// [`Warn`](Self::Warn) if the user agrees.
     Ask,
-    /// Nothing is run, and the refusal says why there is no sandbox.
+    /// The command is refused, with the reason why no sandbox can be created.
     #[default]
     Refuse,
 }
 
 words! { OnUnavailable {
-    Warn "warn" "Run the command without a sandbox, and say so",
-    Ask "ask" "Ask a person about this one run",
-    Refuse "refuse" "Run nothing",
+    Warn "warn" "Run the command without a sandbox, with a warning",
+    Ask "ask" "Ask the user about each run",
+    Refuse "refuse" "Refuse to run the command",
 } }
 
-/// What the command sees of the folders that tools keep at home. Credentials are never among it.
+/// Which directories of tools at home the command sees. Credentials are never visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum HomeView {
-    /// The toolchains and libraries that are installed there, without what holds credentials, and the settings of git.
+    /// Installed toolchains and libraries, without their credentials, and git settings.
     #[default]
     Tools,
-    /// The settings of git; otherwise an empty folder that goes away with the command.
+    /// Git settings only; the home is otherwise an empty directory that is deleted when the command ends.
     Private,
 }
 
 words! { HomeView {
-    Tools "tools" "Settings of git, and programs that are installed there, without credentials",
-    Private "private" "Settings of git",
+    Tools "tools" "Git settings, and toolchains installed at home, without credentials",
+    Private "private" "Git settings only",
 } }
 
-/// Whether a command works on a view of the workspace, and what becomes of what it changes there.
+/// Whether a command works on an overlay of the workspace, and when its changes are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ReviewMode {
-    /// It changes the workspace itself.
+    /// No overlay: it changes the workspace directly.
     #[default]
     Off,
-    /// What it changed is applied when it is over, and can be undone.
+    /// Its changes are applied when it ends, and can be undone.
     Undoable,
-    /// What it changed waits until somebody applies it.
+    /// Its changes stay pending until the user applies them.
     Hold,
 }
 
 words! { ReviewMode {
-    Off "off" "The command changes the workspace itself",
-    Undoable "undoable" "What it changed is applied when it is over, and can be undone",
-    Hold "hold" "What it changed waits until somebody applies it",
+    Off "off" "The command changes the workspace directly",
+    Undoable "undoable" "Changes are applied when the command ends, and can be undone",
+    Hold "hold" "Changes stay pending until you apply them",
 } }
 
-/// Which commands of an agent work on a view of the workspace, and what becomes of what they change there.
+/// Which commands of an agent work on an overlay of the workspace, and when their changes are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum ReviewPolicy {
-    /// No command works on a view.
+    /// No command works on an overlay.
     #[default]
     Off,
-    /// Those that delete or overwrite by their nature; what they changed is applied, and can be undone.
+    /// Commands that delete or overwrite files; their changes are applied when they end, and can be undone.
     Destructive,
-    /// All of them; what they changed is applied, and can be undone.
+    /// All commands; their changes are applied when they end, and can be undone.
     Undoable,
-    /// All of them; what they changed waits until somebody applies it.
+    /// All commands; their changes stay pending until the user applies them.
     Hold,
 }
 
 words! { ReviewPolicy {
-    Off "off" "No command works on a view",
-    Destructive "destructive" "What commands that delete or overwrite changed is applied, and can be undone",
-    Undoable "undoable" "What commands changed is applied when they are over, and can be undone",
-    Hold "hold" "What commands changed waits until somebody applies it",
+    Off "off" "No review: commands change the workspace directly",
+    Destructive "destructive" "Changes of commands that delete or overwrite are applied, and can be undone",
+    Undoable "undoable" "Changes of all commands are applied when they end, and can be undone",
+    Hold "hold" "Changes of all commands stay pending until you apply them",
 } }
 
 impl ReviewPolicy {
-    /// Returns what that means for a command.
+    /// Returns the mode for a command, given whether it deletes or overwrites files.
     #[must_use]
     pub const fn of(self, destroys: bool) -> ReviewMode {
         match self {
@@ -236,23 +236,23 @@ impl ReviewPolicy {
     }
 }
 
-/// How much a command may do, in the words of other agents: what each means for a [`SandboxSpec`](crate::SandboxSpec) stands
-/// in one table, beside it.
+/// The access level of a command, with the names that other agents use. [`SandboxMode::apply`] defines what each means for a
+/// [`SandboxSpec`](crate::SandboxSpec).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum SandboxMode {
-    /// There is no sandbox: the command may do whatever whoever runs it may. It is chosen by name or not at all.
+    /// No sandbox: the command has all rights of the user that runs it. It must be chosen explicitly.
     DangerFullAccess,
-    /// It may change the workspace, and of everything else nothing.
+    /// The command may change the workspace and nothing else.
     #[default]
     WorkspaceWrite,
-    /// It may change nothing that outlasts it.
+    /// The command may change nothing that persists after it ends.
     ReadOnly,
 }
 
 words! { SandboxMode {
-    DangerFullAccess "danger-full-access" "No sandbox: the command may do whatever you may, and that is on record as a warning",
+    DangerFullAccess "danger-full-access" "No sandbox: the command has all your rights; recorded as a warning",
     WorkspaceWrite "workspace-write" "The command changes the workspace and nothing else",
-    ReadOnly "read-only" "The command changes nothing that outlasts it",
+    ReadOnly "read-only" "The command changes nothing that persists",
 } }
 
 #[cfg(test)]

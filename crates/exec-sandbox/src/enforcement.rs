@@ -1,64 +1,64 @@
-//! What was really enforced, and what was not.
+//! The properties that a sandbox enforces, and its gaps.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Something that a sandbox can promise.
+/// A security property or limit that a sandbox can enforce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Property {
     /// Only the mounts of the plan are visible.
     Files,
-    /// Nothing of the network is reached that the plan does not name.
+    /// Only the network that the plan names is reachable.
     Network,
-    /// Other processes are neither seen nor reached, and none is left behind.
+    /// Other processes are neither visible nor reachable, and no process of the command outlives it.
     Processes,
-    /// Shared memory, queues and keys of others are not reached.
+    /// Shared memory, message queues and keys of other programs are not reachable.
     Ipc,
     /// The command has no capabilities and cannot gain any.
     Privileges,
-    /// Parts of the kernel that the command does not need are closed.
+    /// A seccomp filter denies rarely needed system calls.
     SystemCalls,
-    /// A second wall around files and sockets, by Landlock.
+    /// Landlock restricts files and sockets, in addition to namespaces.
     SecondWall,
-    /// Files in the workspace that other programs obey stay as they are.
+    /// Files in the workspace that other programs obey stay unchanged.
     ProtectedNames,
-    /// A bound on memory.
+    /// A limit on memory.
     Memory,
-    /// A bound on the memory of all processes together.
+    /// A memory limit for all processes together.
     TotalMemory,
-    /// A bound on processes and threads.
+    /// A limit on processes and threads.
     ProcessCount,
-    /// Other programs get the processor first.
+    /// Other programs are scheduled first.
     Priority,
-    /// A bound on processors.
+    /// A limit on the number of processors.
     Processors,
-    /// A bound on what the command puts on disks.
+    /// A limit on disk usage.
     Disk,
-    /// The command starts no other program and no other process.
+    /// The command cannot start another program or process.
     NoSpawn,
 }
 
-/// A property, its name, whether it is required unless somebody says otherwise, and what it says to a person.
+/// A property, its name, whether it is required by default, and its description in messages.
 type Row = (Property, &'static str, bool, &'static str);
 
 #[rustfmt::skip]
 const PROPERTIES: &[Row] = &[
-    (Property::Files, "files", true, "that only the planned files are visible"),
-    (Property::Network, "network", true, "that only the planned network is reached"),
-    (Property::Processes, "processes", true, "that other processes are out of reach"),
-    (Property::Ipc, "ipc", true, "that shared memory, queues and keys are out of reach"),
-    (Property::Privileges, "privileges", true, "that the command has no privileges"),
-    (Property::SystemCalls, "system-calls", true, "that rare system calls are closed"),
-    (Property::SecondWall, "second-wall", false, "a second wall by Landlock"),
-    (Property::ProtectedNames, "protected-names", false, "that protected names stay as they are"),
-    (Property::Memory, "memory", false, "a bound on memory"),
-    (Property::TotalMemory, "total-memory", false, "a bound on the memory of all processes together"),
-    (Property::ProcessCount, "process-count", false, "a bound on processes"),
-    (Property::Priority, "priority", false, "that other programs get the processor first"),
-    (Property::Processors, "processors", false, "a bound on processors"),
-    (Property::Disk, "disk", false, "a bound on what it puts on disks"),
-    (Property::NoSpawn, "no-spawn", false, "that nothing else is started"),
+    (Property::Files, "files", true, "file isolation"),
+    (Property::Network, "network", true, "network isolation"),
+    (Property::Processes, "processes", true, "process isolation"),
+    (Property::Ipc, "ipc", true, "IPC isolation"),
+    (Property::Privileges, "privileges", true, "dropped privileges"),
+    (Property::SystemCalls, "system-calls", true, "the system call filter"),
+    (Property::SecondWall, "second-wall", false, "the additional Landlock layer"),
+    (Property::ProtectedNames, "protected-names", false, "protected names"),
+    (Property::Memory, "memory", false, "the memory limit"),
+    (Property::TotalMemory, "total-memory", false, "the total memory limit"),
+    (Property::ProcessCount, "process-count", false, "the process limit"),
+    (Property::Priority, "priority", false, "the idle priority"),
+    (Property::Processors, "processors", false, "the processor limit"),
+    (Property::Disk, "disk", false, "the disk limit"),
+    (Property::NoSpawn, "no-spawn", false, "the ban on other programs"),
 ];
 
 impl Property {
@@ -67,17 +67,17 @@ impl Property {
         PROPERTIES.iter().map(|row| row.0)
     }
 
-    /// Returns what it is called in settings and reports.
+    /// Returns the name in settings and reports.
     pub fn name(self) -> &'static str {
         PROPERTIES.iter().find(|row| row.0 == self).map_or("property", |row| row.1)
     }
 
-    /// Returns a description for a person, as it is displayed.
+    /// Returns the description in messages.
     pub fn description(self) -> &'static str {
         PROPERTIES.iter().find(|row| row.0 == self).map_or("a property", |row| row.3)
     }
 
-    /// Returns what is required unless somebody says otherwise.
+    /// Returns the properties that are required by default.
     pub fn required_by_default() -> BTreeSet<Self> {
         PROPERTIES.iter().filter(|row| row.2).map(|row| row.0).collect()
     }
@@ -89,41 +89,41 @@ impl fmt::Display for Property {
     }
 }
 
-/// What was really enforced. Whoever runs a command must look at it, or say that they will not.
+/// What a sandbox enforces. The caller must inspect it, or discard it explicitly.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[must_use = "a sandbox that enforces less than was hoped for says so here"]
+#[must_use = "it lists the properties that the sandbox does not enforce"]
 #[non_exhaustive]
 pub struct Enforcement {
-    /// What holds, and by what means.
+    /// The enforced properties, each with its means.
     pub enforced: Vec<(Property, &'static str)>,
-    /// What does not hold, or only in part.
+    /// The properties that are not enforced, or only in part.
     pub gaps: Vec<EnforcementGap>,
 }
 
 impl Enforcement {
-    /// Whether this holds.
+    /// Whether a property is enforced, at least in part.
     pub fn holds(&self, property: Property) -> bool {
         self.enforced.iter().any(|(enforced, _)| *enforced == property)
     }
 
-    /// Says that something holds, and by what means.
+    /// Records that a property is enforced, and by what means.
     pub fn enforce(&mut self, property: Property, means: &'static str) {
         self.enforced.push((property, means));
     }
 
-    /// Says that something does not hold, or only in part, and why.
+    /// Records that a property is not enforced, or only in part, and why.
     pub fn gap(&mut self, property: Property, why: &'static str) {
         self.gaps.push(EnforcementGap { property, why });
     }
 }
 
-/// Something that does not hold, or only in part.
+/// A property that is not enforced, or only in part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EnforcementGap {
-    /// What was hoped for.
+    /// The property.
     pub property: Property,
-    /// Why it does not hold, and how far it does.
+    /// Why it is not enforced, or which part is not.
     pub why: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! The variables of a command: a list of harmless names, what was asked for by name, and nothing else.
+//! The environment variables of a command: an allowlist of harmless names, and those that the caller names.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use crate::host::HostFacts;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Caches, Environment, Network};
 
-/// Names that are handed on.
+/// Names that are always passed.
 const HARMLESS: &[&str] = &[
     "PATH",
     "HOME",
@@ -32,7 +32,7 @@ const HARMLESS: &[&str] = &[
     "NODE_ENV",
 ];
 
-/// Names that are handed on where their value names locales. See locale(7); programs make up no others.
+/// Names that are passed if their value is a list of locales. These are all names of locale(7).
 const LOCALES: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -51,7 +51,7 @@ const LOCALES: &[&str] = &[
     "LC_TIME",
 ];
 
-/// Where tools keep what they have fetched, when that is to stay in the workspace.
+/// Cache directories of tools, for caches in the workspace.
 const CACHES: &[(&str, &str)] = &[
     ("XDG_CACHE_HOME", ".cache"),
     ("NPM_CONFIG_CACHE", ".cache/npm"),
@@ -66,17 +66,17 @@ const CACHES: &[(&str, &str)] = &[
     ("BUNDLE_PATH", ".cache/bundle"),
 ];
 
-/// What tells programs of a proxy. There is no one name that all of them know.
+/// Variables with the address of the proxy. No single name is read by all programs.
 const PROXY: &[&str] = &["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
 
-/// What else they have to be told: where no proxy is needed, and Node.js that it should look.
+/// Additional proxy settings: hosts without a proxy, and the switch that makes Node.js read these variables.
 const BESIDE_PROXY: &[(&str, &str)] = &[
     ("NO_PROXY", "localhost,127.0.0.1,::1"),
     ("no_proxy", "localhost,127.0.0.1,::1"),
     ("NODE_USE_ENV_PROXY", "1"),
 ];
 
-/// What a command gets when nobody says where programs are.
+/// The default search path.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// Returns the variables of a command, sorted by name.
@@ -123,8 +123,8 @@ pub(crate) fn environment(
     }
 }
 
-/// Adds what lets programs trust a proxy that looks into TLS. What was set for this very command stays; what is handed on of
-/// whoever starts it is in the files already.
+/// Adds variables that make programs trust a TLS-inspecting proxy. Variables that were set for this command are kept; passed
+/// ones are replaced, because the new files already include the certificates that they name.
 fn trusted(variables: &mut BTreeMap<OsString, OsString>, request: &Environment, network: &Network) {
     let Network::Proxy(handoff) = network else { return };
     if handoff.sockets().trust.is_none() {
@@ -147,12 +147,12 @@ fn is_harmless(name: &OsStr, value: &OsStr) -> bool {
         || (is_one_of(TOOLCHAIN_VARIABLES) && is_plain(Path::new(value)))
 }
 
-/// Whether a value names locales, one or several in the order in which they are wanted: `de_AT.UTF-8@euro`, `de:en`.
+/// Whether a value is a list of locales in order of preference: `de_AT.UTF-8@euro`, `de:en`.
 fn names_locales(value: &str) -> bool {
     value.split(':').all(|locale| locale.is_empty() || is_locale(locale))
 }
 
-/// A language, perhaps with a country, an encoding and a variant.
+/// Whether a text is a language, with an optional country, encoding and variant.
 fn is_locale(locale: &str) -> bool {
     /// The longest in use are `POSIX` and `ISO-8859-15`.
     const MAX_PART: usize = 12;
@@ -165,12 +165,12 @@ fn is_locale(locale: &str) -> bool {
     })
 }
 
-/// Old shells run what begins so.
+/// Whether a value looks like an exported shell function, which old versions of bash execute (Shellshock, CVE-2014-6271).
 fn is_function(value: &OsStr) -> bool {
     value.as_encoded_bytes().starts_with(b"()")
 }
 
-/// A part of the search path that is empty or relative is looked up wherever the command happens to be.
+/// Returns a search path without empty and relative parts, which would be resolved in the current directory.
 fn absolute_parts(path: &OsStr) -> OsString {
     let parts = std::env::split_paths(path).filter(|part| part.is_absolute());
     std::env::join_paths(parts).ok().filter(|path| !path.is_empty()).unwrap_or_else(|| PATH.into())
@@ -185,7 +185,7 @@ fn is_variable(name: &OsStr, value: &OsStr) -> bool {
 mod tests {
     use super::*;
 
-    /// A secret that stood in one of these would be in the way of what a sandbox sets, or be taken for it.
+    /// A secret in one of these variables would collide with a value that the sandbox sets.
     #[test]
     fn no_variable_of_a_sandbox_is_one_for_secrets() {
         let pairs = CACHES.iter().chain(BESIDE_PROXY).map(|row| row.0);

@@ -1,7 +1,7 @@
-//! What a failed command was refused, by what it asked the kernel for and what the kernel says of it.
+//! Explains what the sandbox denied to a failed command, from its system calls and its exit.
 //!
-//! What a command prints is no source: whoever wrote the command would write the advice, and somebody would follow it. So
-//! without a look at what it asks for (see [`asked`]), nothing is known of paths and machines, and nothing is said.
+//! The output of a command is not a source: a hostile command could print advice that the user follows. So without observed
+//! system calls (see [`asked`]), denied paths and hosts are unknown and not reported.
 
 pub(crate) mod asked;
 mod denial;
@@ -11,10 +11,10 @@ use crate::outcome::End;
 use asked::Asked;
 pub use denial::Denial;
 
-/// The most that is said.
+/// Maximum number of reported denials.
 const MAX_DENIALS: usize = 8;
 
-/// Returns what is known of a command that failed by the way it ended.
+/// Returns the denials that follow from the exit of a command.
 pub(crate) fn explain(end: End) -> Vec<Denial> {
     const SIGXFSZ: i32 = 25;
     match end {
@@ -23,10 +23,9 @@ pub(crate) fn explain(end: End) -> Vec<Denial> {
     }
 }
 
-/// Adds to what is known what a command was refused by whoever decides on names, locks and sockets, and what of all that it asked
-/// for.
+/// Adds the denials of the supervisor (names, locks and sockets), and the most important ones from observed system calls.
 ///
-/// What was refused so is told of even where the command took no offence.
+/// Denials of the supervisor are reported even if the command succeeded.
 pub(crate) fn add(found: &mut Vec<Denial>, end: End, refused: Vec<Denial>, asked: Asked) {
     found.extend(refused);
     if matches!(end, End::Exited(0) | End::NotFound | End::NotExecutable) {

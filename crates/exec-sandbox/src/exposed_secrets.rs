@@ -1,6 +1,6 @@
-//! Remembers how files looked when a command that had seen them ended, though their names are those of secrets. Who sees a file
-//! once loses nothing by seeing it again as it was: so work on a tracked `.env.test` can go on in the next command. When anybody
-//! else has changed it since, it is a secret again.
+//! Records the state of secret-named files that a command saw, when it ends. While such a file is unchanged, showing it to the
+//! next command reveals nothing new, so that commands can continue work on a tracked `.env.test`. When another program has
+//! changed the file, it is hidden again.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a small file for each workspace in the state folder")]
 
@@ -16,26 +16,26 @@ use crate::plain_file::read_plain;
 use crate::plan::Plan;
 use crate::spec::SandboxSpec;
 
-/// Longest file that is read, the most files that are remembered of a workspace, and the most workspaces.
+/// Maximum size of a record, number of files per workspace, and number of workspaces.
 const MAX_BYTES: u64 = 32 << 20;
 const MAX_FILES: usize = 100_000;
 const MAX_WORKSPACES: usize = 256;
 
-/// How a file looked; the kernel alone sets the last of its times.
+/// The state of a file, with its change time, which only the kernel sets.
 type Look = String;
 
-/// What commands saw in one workspace, each with how it looked.
+/// The files that commands saw in one workspace, with their states.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Seen(BTreeMap<PathBuf, Look>);
 
 impl Seen {
-    /// Reads what is remembered of a workspace.
+    /// Reads the record of a workspace.
     pub(crate) fn of(state: &Path, workspace: &Path) -> Self {
         let bytes = file_of(state, workspace).and_then(|path| read_plain(&path, MAX_BYTES));
         Self::parse(&bytes.unwrap_or_default())
     }
 
-    /// What commands have seen that ran before the one that is wished for; nothing where that one could write it down itself.
+    /// Returns the record before a request; an empty one if the requested command could write the record itself.
     pub(crate) fn before(spec: &SandboxSpec) -> Self {
         let state = crate::state::folder(&[]).map(|state| fs::canonicalize(&state).unwrap_or(state));
         let mut writable = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
@@ -43,8 +43,8 @@ impl Seen {
         state.map(|state| Self::of(&state, &spec.workspace)).unwrap_or_default()
     }
 
-    /// Remembers what the command of a plan has seen: what was shown to it, and what appeared while it ran. Where that cannot be
-    /// written, it is hidden from the next one.
+    /// Records the files that the command of a plan saw: those that were visible, and those that appeared during the run. If the
+    /// record cannot be written, the files are hidden from the next command.
     pub(crate) fn after(plan: &Plan, appeared: &[PathBuf]) {
         let seen: Vec<PathBuf> = plan.shown.iter().chain(appeared).cloned().collect();
         let state = if seen.is_empty() { None } else { crate::state::folder(&plan.mounts) };
@@ -53,12 +53,12 @@ impl Seen {
         }
     }
 
-    /// Whether a file is as it was when a command had seen it.
+    /// Whether a file is unchanged since a command saw it.
     pub(crate) fn has(&self, workspace: &Path, path: &Path) -> bool {
         self.0.get(path).is_some_and(|look| look_of(&workspace.join(path)).as_ref() == Some(look))
     }
 
-    /// Remembers how files look that a command has seen, at its end.
+    /// Records the current state of files that a command saw.
     pub(crate) fn remember(state: &Path, workspace: &Path, paths: &[PathBuf]) -> io::Result<()> {
         let mut seen = Self::of(state, workspace);
         let before = seen.0.clone();
@@ -76,7 +76,7 @@ impl Seen {
         seen.write(&file)
     }
 
-    /// Makes room in a full table: first from entries that changed, then from the oldest.
+    /// Removes entries of a full table: changed files first, then the last in path order.
     fn forget_what_is_gone(&mut self, workspace: &Path) {
         if self.0.len() > MAX_FILES {
             self.0.retain(|path, look| look_of(&workspace.join(path)).as_ref() == Some(look));
@@ -86,7 +86,7 @@ impl Seen {
         }
     }
 
-    /// Puts a whole file in the place of the one that was there.
+    /// Replaces the record atomically.
     fn write(&self, file: &Path) -> io::Result<()> {
         let folder = file.parent().ok_or(io::ErrorKind::NotFound)?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -102,7 +102,7 @@ impl Seen {
         done
     }
 
-    /// Fields that end in a zero byte, two for each file.
+    /// Serializes the record: two NUL-terminated fields per file.
     fn bytes(&self) -> Vec<u8> {
         let fields = self.0.iter().flat_map(|(path, look)| [path.as_os_str().as_bytes(), look.as_bytes()]);
         fields.flat_map(|field| field.iter().copied().chain([0])).collect()
@@ -118,7 +118,7 @@ impl Seen {
     }
 }
 
-/// Leaves no more files than there may be, the newest ones.
+/// Deletes the oldest records beyond the maximum number.
 fn forget_the_oldest(folder: &Path) {
     let files = fs::read_dir(folder).into_iter().flatten().flatten();
     let age = |file: fs::DirEntry| Some((file.metadata().ok()?.modified().ok()?, file.path()));
@@ -128,7 +128,7 @@ fn forget_the_oldest(folder: &Path) {
     files.into_iter().take(more).for_each(|(_, path)| drop(fs::remove_file(path)));
 }
 
-/// The file of a workspace, which is known by what it is and not by its path.
+/// Returns the record of a workspace, which is named by the identity of the directory and not by its path.
 fn file_of(state: &Path, workspace: &Path) -> Option<PathBuf> {
     let data = fs::symlink_metadata(workspace).ok()?;
     Some(state.join("seen").join(format!("{}-{}", data.dev(), data.ino())))
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_changed_since_is_known() {
+    fn unchanged_files_are_known() {
         let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (state, workspace) = (state.path(), workspace.path());
         let (file, gone, link) =
@@ -164,7 +164,7 @@ mod tests {
         Seen::remember(state, workspace, &paths).unwrap();
         let seen = Seen::of(state, workspace);
         assert_eq!(paths.map(|path| seen.has(workspace, &path)), [true, false, false]);
-        // The same length and the same time, which anybody can set.
+        // The same length and modification time, which any program can set.
         let before = fs::metadata(workspace.join(&file)).unwrap();
         fs::write(workspace.join(&file), "B=2").unwrap();
         fs::File::options()

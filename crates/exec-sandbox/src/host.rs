@@ -1,4 +1,4 @@
-//! What this machine is like, as a value: `probe` fills it, and tests write it by hand.
+//! The facts about a machine that planning needs, as a value: `probe` collects them, and tests write them by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,51 +8,51 @@ use crate::container_request::{EngineFacts, EngineLack};
 use crate::git_settings::GitSettings;
 pub use crate::known_links::KnownLinks;
 
-/// What a plan needs to know about a machine.
+/// The facts about a machine that planning needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {
-    /// The paths that were looked at and exist.
+    /// The probed paths that exist.
     pub entries: BTreeMap<PathBuf, Entry>,
-    /// The home of the user; without links.
+    /// The home directory of the user, without symlinks.
     pub home: PathBuf,
-    /// The user.
+    /// The user id.
     pub user: u32,
-    /// The group.
+    /// The group id.
     pub group: u32,
-    /// The user and the group to whom the workspace belongs, if it is there.
+    /// The user and group that own the workspace, if it exists.
     pub workspace_owner: Option<(u32, u32)>,
-    /// The capabilities of the program that starts the sandbox, by their names in capabilities(7). A command in a
-    /// sandbox gets none of them.
+    /// The capabilities of the program that creates the sandbox, by their names in capabilities(7). The command gets none of
+    /// them.
     pub capabilities: BTreeSet<String>,
-    /// The variables of the program that starts the sandbox.
+    /// The environment of the program that creates the sandbox.
     pub environment: BTreeMap<OsString, OsString>,
-    /// The settings of git that a command gets.
+    /// The git settings that a command gets.
     pub git: GitSettings,
-    /// The user's own list of files that git passes over.
+    /// The content of the user's own gitignore file.
     pub git_ignored: String,
-    /// What git passes over besides, as lines of such a list: what is hidden from a command.
+    /// Additional gitignore lines: the paths that are hidden from the command.
     pub passed_over: Vec<String>,
-    /// What the kernel offers.
+    /// The capabilities of the kernel.
     pub kernel: Kernel,
-    /// Where a bubblewrap is that works, if it was looked for.
+    /// The path of a bubblewrap that works, if one was looked for and found.
     pub bubblewrap: Option<PathBuf>,
-    /// What the engine of containers has that was asked for, or why it makes none; nothing where none was.
+    /// The facts about the requested container engine, or why it cannot create containers; nothing if none was requested.
     pub engine: Option<Result<EngineFacts, EngineLack>>,
-    /// What lies in the workspace under a protected name.
+    /// Files of the workspace with a protected name.
     pub protected: Vec<ProtectedEntry>,
-    /// What lies in the workspace under a name the change of which is reported.
+    /// Files of the workspace whose changes are reported.
     pub watched: Vec<Watched>,
-    /// What lies in the workspace under the name of a secret and is seen all the same.
+    /// Files of the workspace with the name of a secret that are visible nevertheless.
     pub shown: Vec<PathBuf>,
-    /// What a command sees although secrets stand in it, since programs need the rest.
+    /// Visible files that contain secrets, because programs need the rest of their content.
     pub exposed: Vec<Exposed>,
-    /// Where the repository of the workspace lies, if that is one of its linked worktrees.
+    /// The repository of the workspace, if that is a linked worktree.
     pub worktree: Option<LinkedWorktree>,
-    /// Paths that links and settings of the user's lead to, whether something is there or not: what appears there is obeyed.
+    /// Paths that symlinks and settings of the user resolve to, existing or not: other programs obey a file that appears there.
     pub led_to: Vec<PathBuf>,
-    /// The lines that run programs in what git has still to do, by the files that hold them.
+    /// Lines that run programs in git's pending work (such as the todo list of a rebase), by file.
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
-    /// The links that lie in the workspace, by which new ones are known.
+    /// The symlinks of the workspace, to recognize new ones.
     pub links: KnownLinks,
     /// Whether the whole workspace was searched for protected names.
     pub searched: Searched,
@@ -63,7 +63,7 @@ impl HostFacts {
         self.entries.get(path)
     }
 
-    /// Where a path really leads, if it exists.
+    /// Returns the path without symlinks, if it exists.
     pub(crate) fn resolved<'h>(&'h self, path: &'h Path) -> Option<&'h Path> {
         match self.entry(path)? {
             Entry::Link { resolved, .. } => resolved.as_deref(),
@@ -72,28 +72,28 @@ impl HostFacts {
     }
 }
 
-/// What a path is.
+/// The type of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
-    /// A folder, not reached through a link.
+    /// A directory, not reached through a symlink.
     Folder,
-    /// A file, not reached through a link.
+    /// A file, not reached through a symlink.
     File,
-    /// A Unix socket, by which some program is reached.
+    /// A Unix socket, through which a program is reachable.
     Socket,
-    /// A link, or a path behind a link.
+    /// A symlink, or a path behind a symlink.
     Link {
-        /// What stands in the link; nothing for a path behind a link.
+        /// The target as it is written in the symlink; nothing for a path behind a symlink.
         to: Option<PathBuf>,
-        /// Where it really leads; nothing if nowhere.
+        /// The path without symlinks; nothing if it does not exist.
         resolved: Option<PathBuf>,
     },
-    /// A device, a pipe.
+    /// A device or a pipe.
     Other,
 }
 
 impl Entry {
-    /// Returns what a path is, links not followed further.
+    /// Returns the type of a path from its metadata.
     #[cfg(unix)]
     pub(crate) fn of(data: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::FileTypeExt as _;
@@ -110,112 +110,112 @@ impl Entry {
     }
 }
 
-/// What the kernel offers.
+/// The sandboxing features of the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kernel {
-    /// Whether a user namespace with others inside can be made.
+    /// Whether a user namespace can be created, with other namespaces in it.
     pub namespaces: bool,
-    /// The version of Landlock; 0 if there is none.
+    /// The Landlock ABI version; 0 without Landlock.
     pub landlock: u32,
-    /// Whether system calls can be filtered, on an architecture that we have a table for.
+    /// Whether seccomp filters work, on an architecture that this crate has a table for.
     pub seccomp: bool,
-    /// Whether somebody else can decide a call and carry it out, so that names are judged when they are made: from Linux 5.19
-    /// on, where nobody does so already.
+    /// Whether the supervisor can decide system calls and carry them out (seccomp user notification), so that names are judged
+    /// when they are created: from Linux 5.19 on, unless another seccomp listener is installed already.
     pub mediation: bool,
 }
 
-/// Something in a folder that the command may change, and that has a protected name.
+/// A file with a protected name in a writable directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProtectedEntry {
     /// Its path below the workspace; in full, where it lies in another folder that the command may change.
     pub path: PathBuf,
-    /// What it is.
+    /// The file type.
     pub kind: Entry,
-    /// What is done about it.
+    /// How it is protected.
     pub mode: ProtectionMode,
-    /// Which file that is, and how it looked.
+    /// Its identity and state.
     pub stamp: Stamp,
-    /// Stands for the folders that lead to it, below the workspace: with one of them replaced, it is another number.
+    /// A hash of the identities of its parent directories below the workspace, which changes when one of them is replaced.
     pub around: u64,
 }
 
-/// A repository that lies outside of a worktree which belongs to it. All paths are in full and without links.
+/// The repository of a linked worktree, which lies outside of it. All paths are absolute and without symlinks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedWorktree {
-    /// The folder of the repository, which all its worktrees share.
+    /// The directory of the repository, which all its worktrees share.
     pub common: PathBuf,
-    /// What in it git changes when it commits and fetches in the worktree: folders.
+    /// Directories in it that git writes to when it commits and fetches in the worktree.
     pub writable: Vec<PathBuf>,
-    /// What in these stays as it is, since git obeys it.
+    /// Files in these directories that stay read-only, because git obeys them.
     pub obeyed: Vec<(PathBuf, Entry)>,
 }
 
-/// A file in the workspace that a command may change, and that other programs or agents obey.
+/// A writable file of the workspace that other programs or agents obey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watched {
     /// Its path below the workspace; in full, where it lies in another folder that the command may change.
     pub path: PathBuf,
-    /// What it is, in a few words: `agent instructions`.
+    /// What the file is, in a few words: `agent instructions`.
     pub label: String,
-    /// How it looked.
+    /// Its identity and state.
     pub stamp: Stamp,
 }
 
-/// A file that a command sees although a secret stands in it.
+/// A visible file that contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Exposed {
     /// Its path below the workspace; in full, where it lies in another folder that the command may change.
     pub path: PathBuf,
-    /// What it is, in a few words: `secrets: Git`.
+    /// What the file is, in a few words: `secrets: Git`.
     pub label: String,
 }
 
-/// What tells a file from another one, or from itself before it was written. A command cannot set the time of the last
-/// change of a file, so none can be kept from showing.
+/// The identity and state of a file, which changes with every write: a command cannot set the change time (ctime) of a file,
+/// so it cannot hide one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
-    /// Which file it is.
+    /// The identity of the file.
     pub file: FileIdentity,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
-    /// When its content was written, in seconds and nanoseconds; a program may set it.
+    /// The modification time in seconds and nanoseconds, which a program can set.
     pub modified: (i64, i64),
-    /// When anything about it was changed, in seconds and nanoseconds; the kernel alone sets it.
+    /// The change time in seconds and nanoseconds, which only the kernel sets.
     pub changed: (i64, i64),
 }
 
-/// Which file something is, whatever its name.
+/// The identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct FileIdentity {
     /// The device.
     pub device: u64,
-    /// The number of the file on it, which is used again when the file is gone.
+    /// The inode number, which the file system may reuse when the file is deleted.
     pub number: u64,
-    /// When it was made, in seconds and nanoseconds; zero where the file system does not know.
+    /// The creation time in seconds and nanoseconds; zero where the file system does not record it.
     pub born: (i64, u32),
 }
 
-/// What is done about something that has a protected name.
+/// How a file with a protected name is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProtectionMode {
-    /// It can be read and not changed.
+    /// It is mounted read-only.
     ReadOnly,
-    /// It is a mount of its own, so that it cannot be moved away; what is in it may change.
+    /// It is a mount point, so that it cannot be renamed; its content may change.
     Pin,
-    /// It cannot be read either.
+    /// It cannot be read or changed.
     Hide,
-    /// It may be changed, and is looked at afterwards.
+    /// It may be changed, and is checked afterwards.
     Check,
 }
 
-/// How far the workspace was searched.
+/// Whether the whole workspace was searched for protected names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Searched {
-    /// Every folder was looked into.
+    /// Every directory was read.
     #[default]
     Fully,
-    /// Some folders could not be looked into: they belong to somebody else.
+    /// Some directories could not be read: they belong to another user.
     InPart,
-    /// There are more names than can be protected.
+    /// The workspace has more protected names than can be protected.
     TooMany,
 }

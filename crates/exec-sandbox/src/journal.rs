@@ -1,9 +1,9 @@
-//! What had a protected name before a command, written down until the command has been swept after. Should this program be
-//! killed in between, the next one finds it and sweeps instead; and a command that begins meanwhile knows what another one
-//! has made.
+//! The journal of running commands: the protected names before each command, recorded until the sweep after it. If the
+//! supervisor is killed in between, the next one finds the file and sweeps instead. A command that starts meanwhile reads it to
+//! recognize files that the other one created.
 //!
-//! Whoever writes holds a lock on the file; the kernel lets go of it when the last process is gone that could have changed
-//! the folders. A file without a lock is one that somebody left behind.
+//! The supervisor holds a lock on the file. The kernel releases it when the last process that could have changed the directories
+//! is gone, so a file without a lock is stale.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a file for as long as a command runs")]
 
@@ -25,14 +25,14 @@ use crate::sweep::{Before, Company, Maker, sweep, whole};
 pub(crate) use kept::Kept;
 use record::{read, record};
 
-/// Longest file that is read, and the most that are looked at.
+/// Maximum size of a file, and maximum number of files.
 const MAX_LENGTH: u64 = 32 << 20;
 const MAX_COUNT: usize = 256;
 
-/// A file that is not complete is taken away when it is older than this.
+/// An incomplete file is deleted when it is older than this. A younger one may still be written.
 const OLD: Duration = Duration::from_secs(60);
 
-/// A file that says what to sweep, should this program not come to it.
+/// The journal file of a running command, from which another program sweeps if this one is killed.
 pub(crate) struct Journal {
     state: PathBuf,
     path: PathBuf,
@@ -42,7 +42,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Writes down what there was before.
+    /// Records the state before a command.
     pub(crate) fn write(state: &Path, kept: &Kept) -> io::Result<Self> {
         let folder = state.join("running");
         let began = moment();
@@ -50,7 +50,7 @@ impl Journal {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_CLOEXEC);
         let locked = match options.open(&path) {
-            // Most often, the folder is there.
+            // Creating the directory only on failure saves a system call per command.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
                 options.open(&path)?
@@ -63,7 +63,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// What there was before commands that run now, and that may change the same folders.
+    /// Returns the recorded states of running commands that may change the same directories.
     pub(crate) fn others(&self, kept: &Kept) -> Vec<(PathBuf, Kept)> {
         let Ok(files) = fs::read_dir(self.state.join("running")) else { return Vec::new() };
         let paths = files.flatten().take(MAX_COUNT).map(|file| file.path()).filter(|path| *path != self.path);
@@ -75,19 +75,19 @@ impl Journal {
         others.filter(|(_, other)| other.shares_a_folder_with(kept)).collect()
     }
 
-    /// Whether a command that ran at the same time as this one, and is over, may have replaced something in the same folders.
+    /// Whether a command that ran at the same time and has ended may have replaced a file in the same directories.
     pub(crate) fn had_company(&self, kept: &Kept) -> bool {
         ended::any_since(&self.state, self.began, &kept.roots)
     }
 
-    /// Says that the command is over, if it could have replaced something.
+    /// Records that the command ended, if it could have replaced existing files.
     pub(crate) fn end(&self, kept: &Kept) {
         if !kept.is_decided {
             ended::add(&self.state, &kept.roots).ok();
         }
     }
 
-    /// Leaves the file for the next command to sweep: something could not be moved away.
+    /// Keeps the file, so that the next command sweeps again: a file could not be moved.
     pub(crate) fn keep(&mut self) {
         self.is_kept = true;
     }
@@ -101,7 +101,7 @@ impl Drop for Journal {
     }
 }
 
-/// Whether a command is at work in a folder, or in one that lies around it or in it.
+/// Whether a command runs in a directory, in one of its parents or in one below it.
 pub(crate) fn is_at_work(state: &Path, folder: &Path) -> bool {
     let Ok(files) = fs::read_dir(state.join("running")) else { return false };
     let is_there = |path: &Path| {
@@ -111,7 +111,7 @@ pub(crate) fn is_at_work(state: &Path, folder: &Path) -> bool {
     files.flatten().any(|file| is_there(&file.path()))
 }
 
-/// Whether whoever wrote a file is still there.
+/// Whether the command of a journal file still runs.
 pub(crate) fn runs(path: &Path) -> bool {
     open(path).is_ok_and(|file| is_held(&file))
 }
@@ -122,7 +122,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 fn is_held(file: &File) -> bool {
-    // A lock that many may have at once, so that two who ask do not take each other for the writer.
+    // A shared lock, so that two programs that check at the same time do not take each other for the supervisor.
     flock(file, FlockOperation::NonBlockingLockShared).is_err()
 }
 
@@ -132,7 +132,7 @@ fn contents(file: &File) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Sweeps after programs that were killed before they came to it.
+/// Sweeps after commands whose supervisor was killed.
 pub(crate) fn recover(state: &Path) -> Vec<Quarantined> {
     let Ok(files) = fs::read_dir(state.join("running")) else { return Vec::new() };
     files.flatten().take(MAX_COUNT).flat_map(|file| recover_one(state, &file.path())).collect()
@@ -140,7 +140,7 @@ pub(crate) fn recover(state: &Path) -> Vec<Quarantined> {
 
 fn recover_one(state: &Path, path: &Path) -> Vec<Quarantined> {
     let Ok(file) = open(path) else { return Vec::new() };
-    // Whoever wrote it is still there, or another one sweeps instead.
+    // The command still runs, or another program sweeps after it.
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Vec::new();
     }
@@ -180,7 +180,7 @@ mod tests {
         assert!(is_at_work(state.path(), workspace.path()) && !is_at_work(state.path(), state.path()));
         fs::write(workspace.path().join(".envrc"), "evil").unwrap();
         assert_eq!(recover(state.path()), [], "it still runs");
-        // What a kill leaves: the file without its lock.
+        // A killed supervisor leaves the file without its lock.
         let (path, bytes) = (journal.path.clone(), fs::read(&journal.path).unwrap());
         drop(journal);
         fs::write(&path, bytes).unwrap();

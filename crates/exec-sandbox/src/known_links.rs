@@ -1,19 +1,19 @@
-//! Which links lie in a workspace before a command, so that those are known which it makes.
+//! The symlinks in a workspace before a command, to recognize those that it creates.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// So many links are remembered. One that is not counts as new.
+/// Maximum number of recorded symlinks. Any other counts as new.
 const MAX_KNOWN: usize = 1_000_000;
 
-/// The links that were there, by what they are called and what they say.
+/// Hashes of the existing symlinks, over path and target.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KnownLinks(HashSet<u64>);
 
 impl KnownLinks {
-    /// Only known to this process: nothing that a command makes can look like another link on purpose.
+    /// Returns the hash of a symlink. Its keys are random per process, so that a command cannot create a colliding symlink.
     fn key(path: &Path, to: &Path) -> u64 {
         static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
         KEYS.hash_one((path, to))

@@ -1,12 +1,12 @@
-//! Runs one command of an AI agent where it sees and reaches only what it was given.
+//! Runs one command of an AI agent in a sandbox that shows it only the files and hosts that it was given.
 //!
 //! A [`SandboxSpec`] is the request, [`HostFacts`](host::HostFacts) describe this machine, and [`plan()`] turns both into a
 //! [`Plan`] or a [`Refusal`]: mounts with a reason each, variables, limits, and what will be enforced. Planning touches nothing,
 //! so a plan can be printed, compared and tested anywhere. [`run()`] carries a plan out on Linux, with a launcher of its own
 //! that needs nothing installed and no privileges: namespaces, a system-call filter, Landlock and limits.
 //!
-//! It does **not** look into what the command does with what it was given: a command that may write the workspace may
-//! ruin it, and one with an open network may send it away. A hole in the kernel is a hole in this fence.
+//! The sandbox does **not** judge what the command does with its access: a command with a writable workspace can destroy it,
+//! and one with an open network can upload it. A kernel vulnerability can break the sandbox.
 //!
 //! ```
 //! use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel};
@@ -23,7 +23,7 @@
 //! assert!(plan.to_string().contains("rw \"/srv/work\"  (the workspace)"));
 //!
 //! let refusal = stockade_exec_sandbox::plan(&SandboxSpec::new("/etc", ["make"]), &facts).unwrap_err();
-//! assert_eq!(refusal.to_string(), "cannot let the command write /etc: /etc is never shared, nor what is above or below it");
+//! assert_eq!(refusal.to_string(), "cannot make /etc writable: /etc is never shared, nor any path above or below it");
 //! # Ok::<(), stockade_exec_sandbox::Refusal>(())
 //! ```
 #![deny(unsafe_code)]

@@ -1,37 +1,37 @@
-//! What a command may use up. The unlimited case has a name.
+//! Resource limits of a command.
 
 use std::time::Duration;
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// What a command, with all that it starts, may use up.
+/// Resource limits of a command, including all its processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResourceLimits {
-    /// From start to end.
+    /// Elapsed time from start to end.
     pub wall_time: Limit<Duration>,
-    /// Time of processors that one process may take.
+    /// CPU time per process.
     pub cpu_time: Limit<Duration>,
-    /// Processors that all of it together runs on.
+    /// Number of processors that all processes together run on.
     pub processors: Limit<u32>,
-    /// Bytes of memory: of all together where control groups permit it, else of each process.
+    /// Bytes of memory: of all processes together where control groups are available, otherwise of each process.
     pub memory: Limit<u64>,
-    /// Processes and threads at the same time.
+    /// Number of processes and threads at the same time.
     pub processes: Limit<u64>,
-    /// Bytes of one file.
+    /// Bytes per file.
     pub file_size: Limit<u64>,
-    /// Bytes by which the file systems may grow that it may write to, whoever writes to them meanwhile.
+    /// Bytes by which the writable file systems may grow, including writes of other programs.
     pub disk: Limit<u64>,
-    /// Files and folders by which they may become more, likewise.
+    /// Number of files and directories by which they may grow, including those of other programs.
     pub files: Limit<u64>,
-    /// Files that one process has open.
+    /// Open files per process.
     pub open_files: Limit<u64>,
-    /// Bytes in the private `/tmp`; the private home and shared memory get half as much each. They lie in memory, so all three
-    /// together are never more than what is bounded there.
+    /// Bytes in the private `/tmp`; the private home and shared memory get half as much each. All three are in memory (tmpfs), so
+    /// together they never exceed the memory limit.
     pub scratch: u64,
-    /// Bytes that the command may print. What goes beyond is dropped, and counted in [`Output::dropped`](crate::Output::dropped).
+    /// Bytes of output. Further output is dropped, and counted in [`Output::dropped`](crate::Output::dropped).
     pub output: Limit<u64>,
-    /// How the command competes for processors.
+    /// CPU priority.
     pub priority: Priority,
 }
 
@@ -55,29 +55,31 @@ impl Default for ResourceLimits {
 }
 
 impl ResourceLimits {
-    /// Bytes in the private `/tmp`.
+    /// Returns the bytes in the private `/tmp`.
     pub(crate) fn temporary(&self) -> u64 {
         self.memory.bound().map_or(self.scratch, |memory| self.scratch.min(memory / 2))
     }
 
-    /// Bytes in the private home, and as many in shared memory.
+    /// Returns the bytes in the private home, which are as many as in shared memory.
     pub(crate) fn beside_temporary(&self) -> u64 {
         self.temporary() / 2
     }
 
-    /// Whether somebody named a bound on memory that is tighter than the usual one.
+    /// Whether the memory limit is lower than the default.
     pub(crate) fn is_tight(&self) -> bool {
         let usual = Self::default().memory.bound().unwrap_or(u64::MAX);
         self.memory.bound().is_some_and(|memory| memory < usual)
     }
 }
 
-/// Files and folders in a folder in memory at most; and where memory is bounded tightly, one for so many bytes of the folder: for each, the
-/// kernel takes up to a thousand of its own, which old control groups do not count.
+/// Maximum number of files and directories in a tmpfs.
 const MAX_NAMES: u64 = 200_000;
+
+/// Bytes of a tmpfs per file where memory is limited tightly: for each inode, the kernel uses up to a thousand bytes of its own
+/// memory, which version 1 of control groups does not count.
 const OF_A_NAME: u64 = 5_000;
 
-/// How many files and folders a folder in memory may hold.
+/// Returns the maximum number of files and directories in a tmpfs of this size.
 pub(crate) const fn names_within(size: u64, is_tight: bool) -> u64 {
     match size / OF_A_NAME {
         names if is_tight && names < MAX_NAMES => names,
@@ -85,17 +87,17 @@ pub(crate) const fn names_within(size: u64, is_tight: bool) -> u64 {
     }
 }
 
-/// A bound, or none.
+/// A limit, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit<T> {
-    /// So much and no more.
+    /// At most this much.
     AtMost(T),
-    /// As much as the machine gives.
+    /// As much as the machine has.
     Unlimited,
 }
 
 impl<T: Copy> Limit<T> {
-    /// Returns the bound, if there is one.
+    /// Returns the limit, if there is one.
     pub fn bound(self) -> Option<T> {
         match self {
             Self::AtMost(bound) => Some(bound),
@@ -104,26 +106,26 @@ impl<T: Copy> Limit<T> {
     }
 }
 
-/// How a command competes for processors.
+/// CPU priority of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Priority {
     /// Like any other program of the user.
     Normal,
-    /// A little behind the other programs of its user (`nice` 5). What an agent runs is what its user waits for.
+    /// Slightly below other programs of the user (`nice` 5), because the user waits for the commands of an agent.
     #[default]
     Low,
-    /// Behind everything else, its session included: it gets what others leave, which is next to nothing on a busy machine.
+    /// Below everything else, including its own session: only idle CPU time, which is almost none on a busy machine.
     Idle,
 }
 
 impl Priority {
-    /// All, from the least to the most considerate.
+    /// All priorities, from the highest to the lowest.
     pub const ALL: &'static [Self] = &[Self::Normal, Self::Low, Self::Idle];
 
-    /// Their names, in the same order.
+    /// The names, in the same order.
     pub const NAMES: &'static [&'static str] = &["normal", "low", "idle"];
 
-    /// Returns the word for it in options and configurations.
+    /// Returns the name in options and configurations.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -133,23 +135,23 @@ impl Priority {
         }
     }
 
-    /// Returns what it means, for the help of an option.
+    /// Returns the help text.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::Normal => "like any other program of yours",
-            Self::Low => "a little behind your other programs (nice 5)",
-            Self::Idle => "only what other programs leave, which is next to nothing on a busy machine",
+            Self::Normal => "like your other programs",
+            Self::Low => "slightly below your other programs (nice 5)",
+            Self::Idle => "idle CPU time only, which is almost none on a busy machine",
         }
     }
 
-    /// Returns the priority of this name.
+    /// Returns the priority with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|one| one.name() == name)
     }
 
-    /// How far a process stands back (`nice`).
+    /// Returns the `nice` value.
     pub(crate) const fn nice(self) -> i32 {
         match self {
             Self::Normal => 0,

@@ -1,15 +1,15 @@
-//! What each mode means: one row for each, and nothing about them stands anywhere else.
+//! The definition of each sandbox mode: one row per mode, and no other place defines them.
 
 use crate::choices::SandboxMode;
 use crate::spec::{Confinement, MountAccess, Protection, SandboxSpec};
 
-/// What a mode makes of a request.
+/// The settings of a mode.
 struct Meaning {
     mode: SandboxMode,
     workspace: MountAccess,
     confinement: Confinement,
     protection: Protection,
-    /// Whether folders more may be named that the command may change.
+    /// Whether additional writable directories may be shared.
     shares: bool,
 }
 
@@ -18,7 +18,7 @@ const MEANINGS: [Meaning; 3] = [
         mode: SandboxMode::DangerFullAccess,
         workspace: MountAccess::ReadWrite,
         confinement: Confinement::None,
-        // Nothing is taken away from a command that could as well have put it anywhere else.
+        // The command could have created the file anywhere else, so quarantining it would protect nothing.
         protection: Protection::Off,
         shares: true,
     },
@@ -39,8 +39,8 @@ const MEANINGS: [Meaning; 3] = [
 ];
 
 impl SandboxMode {
-    /// Makes of a request what this mode means. Folders that were to be shared for writing become folders to read where
-    /// nothing may be changed. The network, the home and the limits are choices of their own.
+    /// Applies this mode to a request. In read-only mode, shared writable directories become read-only. The network, the home and
+    /// the limits are independent choices.
     pub fn apply(self, spec: &mut SandboxSpec) {
         let Some(meaning) = MEANINGS.iter().find(|meaning| meaning.mode == self) else { return };
         spec.workspace_access = meaning.workspace;
@@ -53,7 +53,7 @@ impl SandboxMode {
         }
     }
 
-    /// Returns the mode that a request is in.
+    /// Returns the mode of a request.
     #[must_use]
     pub const fn of(spec: &SandboxSpec) -> Self {
         match (spec.confinement, spec.workspace_access) {

@@ -1,4 +1,4 @@
-//! What a command sees of the disk: a table, in the order in which it is mounted. What is not in it is not there.
+//! The mounts of a sandbox, in mount order. All other paths do not exist in it.
 
 mod table;
 
@@ -16,95 +16,98 @@ use crate::spec::{HomeState, MountAccess, Network, Protection, SandboxSpec};
 use table::PROGRAMS;
 pub(crate) use table::{AT_HOME, IGNORED, SYSTEM, path_at_home, rows_at_home};
 
-/// Something that is put into the view of the command.
+/// A mount in the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Where the command sees it.
+    /// The path in the sandbox.
     pub target: PathBuf,
-    /// What it sees.
+    /// What is mounted.
     pub kind: MountKind,
-    /// Why.
+    /// Why it is mounted.
     pub reason: &'static str,
 }
 
-/// What is put into the view of the command.
+/// What is mounted at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MountKind {
-    /// A file or folder of this machine.
+    /// A bind mount of a file or directory of this machine.
     Bind {
-        /// Its path on this machine, without links.
+        /// The path on this machine, without symlinks.
         source: PathBuf,
-        /// What may be done with it.
+        /// Whether it is writable.
         access: MountAccess,
-        /// Whether that is a folder.
+        /// Whether it is a directory.
         point: MountPoint,
-        /// Whose it is.
+        /// Whose access rights apply.
         owner: Owner,
     },
-    /// A link, as the machine has it.
+    /// A symlink, copied from the machine.
     Link {
-        /// What stands in it.
+        /// The target.
         to: PathBuf,
     },
-    /// The processes of the sandbox.
+    /// The procfs of the sandbox's PID namespace.
     Processes,
-    /// The harmless devices, and terminals of the sandbox's own.
+    /// Harmless devices, and private pseudo-terminals.
     Devices,
-    /// A folder in memory that goes away with the command.
+    /// A tmpfs, which is deleted with the sandbox.
     Scratch {
-        /// Bytes that fit in.
+        /// The capacity in bytes.
         size: u64,
     },
-    /// A file of the command's own that holds this text at first.
+    /// A private writable file with this initial content.
     Generated {
-        /// What stands in it.
+        /// The content.
         text: String,
     },
-    /// In place of a folder that is there, an empty one; in place of a file, a device that cannot be opened.
+    /// Hides a path: a directory behind an empty one, a file behind a device that cannot be opened.
     Hidden {
-        /// Whether that is a folder.
+        /// Whether it is a directory.
         point: MountPoint,
     },
 }
 
-/// What something is mounted on: only a folder can stand in for a folder, and only a file for a file.
+/// The type of a mount point: a directory is only mounted on a directory, and a file on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MountPoint {
-    /// A folder, with all that is below it.
+    /// A directory, with everything below it.
     Folder,
-    /// A file, or something like a file, such as a socket.
+    /// A file, or another non-directory such as a socket.
     File,
 }
 
-/// As whose files a mount is seen by the command.
+/// Whose access rights apply to a mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The machine's: the command reads what everybody may read.
+    /// Those of other users: the command reads what is readable for all.
     System,
-    /// Of whoever starts the command: the command may do what its owner may do.
+    /// Those of the user that starts the command.
     User,
 }
 
-/// Why there are settings of git.
-const WHY_GIT_SETTINGS: &str = "who a commit is by, and what else is harmless of the settings of git";
+/// The reason of the generated git settings.
+const WHY_GIT_SETTINGS: &str = "the author of commits, and other harmless git settings";
 
-/// Why there is a file at home that nobody wrote.
-const WHY_HOME_FILE: &str = "settings of the program that is driven";
+/// The reason of generated files at home.
+const WHY_HOME_FILE: &str = "settings of the model CLI";
 
-/// Where git looks for the settings of its user, below the home.
+/// The path of the user's git settings, below the home.
 const GIT_SETTINGS: &str = ".gitconfig";
 
-/// Where temporary files are.
+/// The directory of temporary files.
 pub(crate) const TEMPORARY: &str = "/tmp";
 
-/// Why a folder is visible that the command shares with others.
+/// The reason of shared directories.
 pub(crate) const SHARED: &str = "shared with other commands";
 
-/// Why the socket of a broker is reached.
-pub(crate) const BROKER: &str = "the broker, the only way out";
+/// The reason of the broker's socket.
+pub(crate) const BROKER: &str = "the egress broker";
 
-/// Returns what the command of `spec` sees, in the order in which it is mounted.
+/// The reason of the directory for spilled output.
+const SPILL: &str = "output that is too long to return in one piece";
+
+/// Returns the mounts of `spec`, in mount order.
 pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
     let own_names = name_lookup(&spec.network);
     let is_own = |mount: &Mount| own_names.iter().any(|own| own.target == mount.target);
@@ -134,7 +137,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     mounts.extend(inner);
     mounts.extend(protected(spec, facts));
     let unseen = hidden(&mounts);
-    // What is hidden already is no file that could be mounted on.
+    // Below a hidden directory there is no mount point for another one.
     let is_seen = |mount: &Mount| !unseen.iter().any(|hidden| mount.target.starts_with(hidden));
     let more = masked(facts, &mounts).into_iter().chain(kept_back(spec, facts));
     mounts.extend(more.filter(is_seen).collect::<Vec<_>>());
@@ -143,7 +146,7 @@ pub(crate) fn mounts(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>
     Ok(mounts)
 }
 
-/// Returns the table of mounts for a person: path, access, and why.
+/// Returns the table of mounts for the documentation: path, access, and reason.
 pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     let row = |path: &str, access, why| (path.to_owned(), access, why);
     let mut table: Vec<_> =
@@ -151,49 +154,45 @@ pub fn mount_table() -> Vec<(String, &'static str, &'static str)> {
     table.push(row(
         "`/proc`",
         "own",
-        "processes of the sandbox; what concerns the whole machine is hidden or read-only",
+        "processes of the sandbox; files that apply to the whole machine are hidden or read-only",
     ));
     table.push(row(
         "`/dev`",
         "own",
-        "null, zero, full, random, urandom, tty; own terminals and shared memory",
+        "null, zero, full, random, urandom, tty; private terminals and shared memory",
     ));
     table.push(row("`/tmp`", "own", "private temporary files, in memory"));
-    table.push(row("what is named as readable and lies around the workspace", "read", "named as readable"));
+    table.push(row("`--ro` paths that contain the workspace", "read", "requested as readable"));
     table.push(row("the home", "own", "private home, in memory"));
-    table.push(row("the folder for spilled output", "write", "output that is too long to hand over"));
+    table.push(row("the directory for spilled output", "write", SPILL));
     table.push(row("the workspace", "write, or read", "the workspace"));
-    table.push(row("shared folders", "write", "shared with other commands"));
-    table.push(row("the repository of a workspace that is its linked worktree", "read", "git needs it"));
+    table.push(row("shared directories", "write", SHARED));
+    table.push(row("the repository of a linked worktree", "read", "git needs it"));
     table.push(row(
-        "objects and references of it, and what is the worktree's own",
+        "its objects, its references, and the worktree's own directory",
         "write",
         "git keeps work there",
     ));
     table.push(row(&format!("`~/{GIT_SETTINGS}`"), "own", WHY_GIT_SETTINGS));
-    table.push(row("folders of `PATH` in the home, if tools are to be seen", "read", PROGRAMS));
+    table.push(row("directories of `PATH` below the home, with `home: tools`", "read", PROGRAMS));
     for (path, home, _, why) in AT_HOME {
-        let when = if *home == HomeView::Tools { ", if tools are to be seen" } else { "" };
+        let when = if *home == HomeView::Tools { ", with `home: tools`" } else { "" };
         table.push(row(&format!("`~/{path}`{when}"), "read", *why));
     }
-    table.push(row("other paths that are named as readable", "read", "named as readable"));
-    table.push(row("credentials of tools in what is shared of the home", "none", "they hold secrets"));
+    table.push(row("other `--ro` paths", "read", "requested as readable"));
+    table.push(row("credentials of tools in shared parts of the home", "none", "they contain secrets"));
     table.push(row("protected names in the workspace", "read", "other programs obey them"));
     table.push(row(
-        "`.env`, keys and sockets in the workspace, unless the repository holds them just so",
+        "`.env`, keys and sockets in the workspace, unless they are committed unchanged",
         "none",
-        "they hold secrets, or lead out",
+        "they contain secrets, or reach programs outside",
     ));
-    table.push(row(
-        "what a program that is driven keeps at home, where that is to be kept",
-        "write",
-        HOME_STATE,
-    ));
+    table.push(row("state of a model CLI at home, where it is to be kept", "write", HOME_STATE));
     table.push(row("the socket of a broker", "write", BROKER));
     table.extend(
-        NAME_LOOKUP.iter().map(|(path, _)| {
-            row(&format!("`{path}`, where single hosts are reached"), "own", WHY_NAME_LOOKUP)
-        }),
+        NAME_LOOKUP
+            .iter()
+            .map(|(path, _)| row(&format!("`{path}`, with a host allowlist"), "own", WHY_NAME_LOOKUP)),
     );
     table
 }
@@ -213,7 +212,7 @@ fn mount_point_of(path: &Path, facts: &HostFacts) -> MountPoint {
     if facts.entry(path) == Some(&Entry::Folder) { MountPoint::Folder } else { MountPoint::File }
 }
 
-/// What a row of the system stands for.
+/// Returns the mounts of a row of [`SYSTEM`].
 fn system(&(path, reason): &(&'static str, &'static str), facts: &HostFacts) -> Vec<Mount> {
     let Some(begin) = path.strip_suffix('*') else {
         return system_path(Path::new(path), reason, facts).into_iter().collect();
@@ -225,7 +224,7 @@ fn system(&(path, reason): &(&'static str, &'static str), facts: &HostFacts) -> 
     facts.entries.keys().filter(is_meant).filter_map(|path| system_path(path, reason, facts)).collect()
 }
 
-/// A path of the system. A link into what is visible anyway stays a link; of any other, what it leads to is shown.
+/// Returns the mount of a system path. A symlink to a visible path stays a symlink; for any other, its target is mounted.
 fn system_path(target: &Path, reason: &'static str, facts: &HostFacts) -> Option<Mount> {
     let visible = |real: &Path| SYSTEM.iter().any(|(folder, _)| real != target && real.starts_with(folder));
     let source = match facts.entry(target)? {
@@ -240,8 +239,8 @@ fn system_path(target: &Path, reason: &'static str, facts: &HostFacts) -> Option
     Some(Mount::new(target, kind, reason))
 }
 
-/// Returns what more may be read: what lies around the workspace, and what does not. The first is mounted before the
-/// workspace and the second after it, or the later one would silently win over the earlier.
+/// Returns the additional read-only mounts: those that contain the workspace, and the others. The first are mounted before the
+/// workspace and the second after it, because a later mount would silently cover an earlier one.
 fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<Mount>), Refusal> {
     let mut paths = Vec::new();
     for path in &spec.read_only {
@@ -251,11 +250,11 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
             paths.push(found);
         }
     }
-    // What is around something else comes before it.
+    // A parent is mounted before its children.
     paths.sort_by_key(|path| path.components().count());
     let mounts = paths.into_iter().map(|path| {
         let point = mount_point_of(&path, facts);
-        user(path, MountAccess::ReadOnly, point, "named as readable")
+        user(path, MountAccess::ReadOnly, point, "requested as readable")
     });
     let around = |mount: &Mount| {
         let common = facts.worktree.as_ref().map(|worktree| &worktree.common);
@@ -265,7 +264,7 @@ fn read_only(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Mount>, Vec<M
     Ok(mounts.partition(around))
 }
 
-/// An empty home, unless it is the machine's root or a part of the workspace.
+/// Returns an empty home, unless the home is the root directory or part of the workspace.
 fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     let home = &facts.home;
     let is_own = !home.as_os_str().is_empty() && home != Path::new("/") && !home.starts_with(&spec.workspace);
@@ -273,13 +272,13 @@ fn home(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     is_own.then(|| Mount::new(home.clone(), MountKind::Scratch { size }, "private home"))
 }
 
-/// Whether what the command works on lies in a folder, so that a mount of the folder would hide it.
+/// Whether a directory contains a writable one, which a mount of the directory would cover.
 fn is_around_writable(folder: &Path, spec: &SandboxSpec) -> bool {
     std::iter::once(&spec.workspace).chain(&spec.shared).any(|path| path.starts_with(folder))
 }
 
-/// Folders of the search path that lie in the home and in no row: a toolchain that was installed elsewhere than its installer
-/// proposes. The search path is the operator's own; what holds credentials is not shown by it either.
+/// Returns directories of the search path that lie below the home and in no row of the table: a toolchain at an unusual place.
+/// The search path is the operator's; directories with credentials are not shared through it either.
 fn on_path_at_home(spec: &SandboxSpec, facts: &HostFacts, shown: &[Mount]) -> Vec<Mount> {
     if spec.home != HomeView::Tools {
         return Vec::new();
@@ -295,7 +294,7 @@ fn on_path_at_home(spec: &SandboxSpec, facts: &HostFacts, shown: &[Mount]) -> Ve
     folders.map(|folder| user(folder, MountAccess::ReadOnly, MountPoint::Folder, PROGRAMS)).collect()
 }
 
-/// What is visible in the home, if that is empty otherwise.
+/// Returns the visible parts of the home, if that is empty otherwise.
 fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if home(spec, facts).is_none() {
         return Vec::new();
@@ -318,32 +317,32 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     git_settings(facts).into_iter().chain(passed_over).chain(shown).chain(made).collect()
 }
 
-/// The user's own list of files that git passes over, with those that are hidden: where a device stands, `git add -A` would
-/// fail.
+/// Returns the user's gitignore file, extended by the hidden files: `git add -A` fails on the devices that replace them.
 fn passed_over(spec: &SandboxSpec, facts: &HostFacts) -> Option<Mount> {
     if facts.passed_over.is_empty() || spec.protection == Protection::Off {
         return None;
     }
     let mut text = facts.git_ignored.clone();
-    text.push_str("\n# Made for this command: what it does not see.\n");
+    text.push_str("\n# Generated for this command: hidden files.\n");
     facts.passed_over.iter().for_each(|line| text.extend([line, "\n"]));
     let kind = MountKind::Generated { text };
-    Some(Mount::new(facts.home.join(IGNORED), kind, "which files git passes over, and what is hidden"))
+    Some(Mount::new(facts.home.join(IGNORED), kind, "files that git ignores, and hidden ones"))
 }
 
-/// The settings of git, made for the command: in those of the user there may be tokens.
+/// Returns git settings that are generated for the command, because those of the user may contain tokens.
 fn git_settings(facts: &HostFacts) -> Option<Mount> {
     let kind = || MountKind::Generated { text: facts.git.text() };
     (!facts.git.is_empty()).then(|| Mount::new(facts.home.join(GIT_SETTINGS), kind(), WHY_GIT_SETTINGS))
 }
 
-/// Why credentials are not seen in what is shared.
-const HOLDS_CREDENTIALS: &str = "holds credentials";
+/// The reason of hidden credentials in shared directories.
+const HOLDS_CREDENTIALS: &str = "contains credentials";
 
-/// Why something of the workspace is kept back.
+/// The reason of paths that the configuration denies.
 const KEPT_BACK: &str = "the configuration denies it";
 
-/// What of the workspace is kept back; of a link, what it leads to there. What is hidden comes last, and so on top.
+/// Returns the mounts that hide or protect denied paths of the workspace, or their symlink targets there. Hidden ones come last,
+/// and so on top.
 fn kept_back(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let real = |path: &PathBuf| {
         let real = facts.resolved(path).filter(|real| real.starts_with(&spec.workspace))?;
@@ -356,8 +355,8 @@ fn kept_back(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     unwritable.chain(hidden).collect()
 }
 
-/// Returns what is kept back and lies in what may be changed: a wall that hides nothing cannot keep them back, since whoever may
-/// make files in a folder may read what is in it.
+/// Returns a denied path in a writable directory. Landlock cannot hide it: its rules only add rights, and the command needs to
+/// read the files that it creates in the directory.
 pub(crate) fn kept_back_in_vain(mounts: &[Mount]) -> Option<&Path> {
     let writable = |path: &Path| {
         mounts.iter().any(|mount| {
@@ -369,7 +368,7 @@ pub(crate) fn kept_back_in_vain(mounts: &[Mount]) -> Option<&Path> {
     credentials.map(|mount| mount.target.as_path()).find(|path| writable(path))
 }
 
-/// Credentials in folders that are shared, which the command does not see. What is shared by its own name is not meant.
+/// Returns the mounts that hide credentials in shared directories. A path that was shared by its own name is not hidden.
 fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
     let is_shared_with = |path: &Path, is_meant: fn(MountAccess) -> bool| {
         mounts.iter().any(|mount| match mount.kind {
@@ -386,7 +385,7 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
         below
             .any(|below| match home_secrets::view_of(below) {
                 SandboxView::Masked => is_shared_with(real, |_| true),
-                // What somebody works on is a project, although the home has links into it.
+                // A writable directory is a project, even if a symlink at home points into it.
                 SandboxView::Withheld => {
                     is_linked && is_shared_with(real, |access| access == MountAccess::ReadOnly)
                 }
@@ -401,10 +400,10 @@ fn masked(facts: &HostFacts, mounts: &[Mount]) -> Vec<Mount> {
     hidden.collect()
 }
 
-/// Why folders of the repository of a linked worktree may be changed.
+/// The reason of writable directories in the repository of a linked worktree.
 pub(crate) const OF_A_WORKTREE: &str = "git keeps work there";
 
-/// The repository of a workspace that is one of its linked worktrees, unless it is let in anyway or may not be.
+/// Returns the mounts of a linked worktree's repository, unless it is shared already or must not be.
 fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     let Some(worktree) = &facts.worktree else { return Vec::new() };
     let is_shared = spec.shared.iter().any(|shared| worktree.common.starts_with(shared));
@@ -425,11 +424,11 @@ fn repository(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     mounts
 }
 
-/// Why what a program keeps at home is visible.
+/// The reason of a program's own state at home.
 pub(crate) const HOME_STATE: &str = "the program's own state";
 
-/// What the program itself keeps at home, or is. It lies below the home, where a command sees no file that it shadows; what is only
-/// read and lies elsewhere is a program, and stays where it is.
+/// Returns the mounts of a program's own state at home. Its target is below the private home, where it covers no other file; a
+/// read-only path elsewhere is the program itself, and keeps its path.
 fn home_state(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refusal> {
     let mut mounts = Vec::new();
     for HomeState { source, target, access } in &spec.home_state {
@@ -441,7 +440,7 @@ fn home_state(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refus
             Err(Refusal::new(what, rule, fix))
         };
         if !is_plain(source) || !is_plain(target) {
-            return refuse(SandboxRule::PlainPath, "name the path in full, from the root, without `..`");
+            return refuse(SandboxRule::PlainPath, "use an absolute path without `..`");
         }
         let is_program = *access == MountAccess::ReadOnly && source == target;
         let is_at_home = target != &facts.home && target.starts_with(&facts.home);
@@ -450,7 +449,7 @@ fn home_state(spec: &SandboxSpec, facts: &HostFacts) -> Result<Vec<Mount>, Refus
             Some(Entry::Folder) if is_at_home => MountPoint::Folder,
             Some(Entry::File) if is_at_home || is_program => MountPoint::File,
             Some(Entry::Link { .. }) => {
-                return refuse(SandboxRule::NoLinks, "put the file or folder itself there");
+                return refuse(SandboxRule::NoLinks, "replace the symlink by the file or directory");
             }
             Some(_) => return refuse(SandboxRule::Exists, "name a file or folder below the home"),
         };
@@ -465,10 +464,10 @@ fn spill(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal
         return Ok(None);
     };
     let spill = check_folder(spill, MountAccess::ReadWrite, facts)?;
-    Ok(Some(user(spill, MountAccess::ReadWrite, MountPoint::Folder, "output that is too long to hand over")))
+    Ok(Some(user(spill, MountAccess::ReadWrite, MountPoint::Folder, SPILL)))
 }
 
-/// What is hidden so far.
+/// Returns the hidden paths.
 fn hidden(mounts: &[Mount]) -> Vec<PathBuf> {
     let hidden = mounts.iter().filter(|mount| matches!(mount.kind, MountKind::Hidden { .. }));
     hidden.map(|mount| mount.target.clone()).collect()
@@ -478,7 +477,7 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     if spec.protection == Protection::Off {
         return Vec::new();
     }
-    // Whoever names a secret itself, and not what is around it, wants it to be seen.
+    // A secret that the caller named itself, and not only a parent directory, is meant to be visible.
     let is_named = |entry: &ProtectedEntry| {
         entry.mode == ProtectionMode::Hide && spec.read_only.contains(&spec.workspace.join(&entry.path))
     };
@@ -492,10 +491,10 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
             ProtectionMode::Pin => {
                 let is_shared = spec.shared.iter().any(|shared| path.starts_with(shared));
                 let access = if is_shared { MountAccess::ReadWrite } else { spec.workspace_access };
-                user(path, access, point, "not to be moved away")
+                user(path, access, point, "must not be renamed")
             }
             ProtectionMode::Hide => {
-                Mount::new(path, MountKind::Hidden { point }, "holds secrets, or leads out")
+                Mount::new(path, MountKind::Hidden { point }, "contains secrets, or reaches programs outside")
             }
             ProtectionMode::Check => return None,
         })
@@ -503,8 +502,8 @@ fn protected(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Mount> {
     mounts.collect()
 }
 
-/// How names are looked up where that is done in the sandbox: at its own loopback, and nowhere else. What the machine says of
-/// itself names addresses that do not exist in there, and services that nothing in there reaches.
+/// Resolver configuration for sandboxes in which the proxy answers DNS on the loopback. The machine's own files name addresses
+/// and services that are not reachable in the sandbox.
 const NAME_LOOKUP: &[(&str, &str)] = &[
     ("/etc/resolv.conf", "nameserver 127.0.0.1\n"),
     (
@@ -516,8 +515,8 @@ const NAME_LOOKUP: &[(&str, &str)] = &[
     ("/etc/host.conf", "multi on\n"),
 ];
 
-/// Why they are not the machine's.
-const WHY_NAME_LOOKUP: &str = "names are looked up at the proxy";
+/// The reason of the generated resolver configuration.
+const WHY_NAME_LOOKUP: &str = "the proxy resolves host names";
 
 fn name_lookup(network: &Network) -> Vec<Mount> {
     match network {
@@ -530,11 +529,11 @@ fn name_lookup(network: &Network) -> Vec<Mount> {
     }
 }
 
-/// Why certificates are not the machine's alone.
-const WHY_TRUSTED: &str =
-    "the authority of this run, by which it is looked into TLS, and those of the machine";
+/// The reason of the mounted certificates.
+const WHY_TRUSTED: &str = "the CA of this run for TLS inspection, and the CAs of the machine";
 
-/// The files by which programs trust a proxy that looks into TLS: a folder of them, and in the place of the system's own.
+/// Returns the mounts that make programs trust a TLS-inspecting proxy: a directory of certificate stores, and replacements of the
+/// system's own.
 fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
     let Network::Proxy(handoff) = network else { return Vec::new() };
     let Some(trust) = &handoff.sockets().trust else { return Vec::new() };
@@ -561,7 +560,7 @@ fn trusted(network: &Network, facts: &HostFacts) -> Vec<Mount> {
 fn broker(spec: &SandboxSpec, facts: &HostFacts) -> Result<Option<Mount>, Refusal> {
     let Some(socket) = spec.network.socket() else { return Ok(None) };
     if !is_plain(socket) || facts.entry(socket) != Some(&Entry::Socket) {
-        let fix = "start the broker, and name its socket in full and without links";
+        let fix = "start the broker, and use the absolute path of its socket, without symlinks";
         return Err(Refusal::new(What::Write(socket.clone()), SandboxRule::Exists, fix));
     }
     Ok(Some(user(socket.clone(), MountAccess::ReadWrite, MountPoint::File, BROKER)))

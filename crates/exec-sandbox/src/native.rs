@@ -1,9 +1,9 @@
-//! The native provider: turns a plan into what the first process of a sandbox needs.
+//! The native provider: converts a plan to the data that the first process of a sandbox needs.
 //!
-//! The launcher is a copy of the calling thread (`clone3`), which prepares the sandbox and never runs another program
-//! first. A helper that is a program of its own would have to be found, installed and trusted, and would cost an `exec`; a
-//! library cannot count on its user's `main` calling it first. The price is that the first process of a sandbox begins as
-//! a copy of its parent: so it wipes the arguments and variables, and nobody inside may read or trace it.
+//! The launcher is a fork of the calling thread (`clone3`), which sets up the sandbox and executes no other program first. A
+//! helper program would have to be found, installed and trusted, and would cost an additional exec; and a library cannot rely on
+//! the caller's `main` to re-execute itself. The price is that the first process begins with a copy of its parent's memory. So it
+//! wipes the arguments and environment, and no process inside can read or trace it.
 
 #![expect(clippy::disallowed_methods, reason = "reads random numbers")]
 
@@ -30,21 +30,21 @@ use crate::sys::launch::{Launch, Strings};
 
 pub(crate) use identity::Ids;
 
-/// What a command is handed beside what is planned.
+/// The descriptors of a command.
 #[derive(Debug)]
 pub(crate) struct Handed {
-    /// What becomes standard input, output and error.
+    /// Standard input, output and error.
     pub(crate) streams: [RawFd; 3],
     pub(crate) terminal: OwnTerminal,
-    /// The other end of a pipe that standard input is handed on by: who keeps it open never lets the command see the end.
+    /// The write end of the pipe for standard input. The sandbox must not inherit it, or the command never sees end of file.
     pub(crate) feeding: Option<RawFd>,
 }
 
-/// Whether the streams are a terminal of the command's own.
+/// Whether the streams are a pseudo-terminal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum OwnTerminal {
     None,
-    /// They are; where this machine has it, if that is known.
+    /// They are, with its path on this machine if known.
     Own(Option<PathBuf>),
 }
 
@@ -56,14 +56,14 @@ impl Handed {
         }
     }
 
-    /// The number of the terminal.
+    /// Returns the descriptor of the terminal.
     fn terminal_number(&self) -> Option<RawFd> {
         let [stdin, ..] = self.streams;
         (self.terminal != OwnTerminal::None).then_some(stdin)
     }
 }
 
-/// Returns what the first process needs. Whatever only the caller may do about mounts is done here.
+/// Returns the data for the first process. Mount operations that need the caller's rights are performed here.
 pub(crate) fn prepare(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let rootfs = steps::build_rootfs(plan, ids, handed.terminal_path())?;
     let launch = bare(plan, handed, grouped)?;
@@ -87,24 +87,24 @@ fn last_filter(plan: &Plan, architecture: Architecture, secret: [u64; 3]) -> Vec
     if plan.spawn == Spawn::Threads { no_spawn(architecture, secret) } else { Vec::new() }
 }
 
-/// The filter where files in memory may be made: only where somebody counts them, or nobody counts.
+/// Returns the filter that permits memfds: only if a control group counts them, or memory is not limited.
 fn with_memory_files(plan: &Plan, grouped: bool) -> Vec<Instruction> {
     let is_counted = grouped || plan.limits.memory.bound().is_none();
     if is_counted { filter_of(plan, &[Opened::Attaching, Opened::MemoryFiles]) } else { Vec::new() }
 }
 
-/// The filter of a sandbox with processes of its own, the first of which cannot be traced.
+/// Returns the filter of a sandbox with a PID namespace, whose first process is not traceable.
 fn filter_of(plan: &Plan, opened: &[Opened]) -> Vec<Instruction> {
     let opened = [opened, by_others(plan)].concat();
     Architecture::current().map(|it| filter_but(it, &closed(plan), &opened)).unwrap_or_default()
 }
 
-/// What is open because somebody else carries it out.
+/// Returns the groups of calls that are permitted because the supervisor performs them.
 pub(crate) fn by_others(plan: &Plan) -> &'static [Opened] {
     if plan.decides_shared() { &[Opened::GroupFolders] } else { &[] }
 }
 
-/// Three words that nobody guesses.
+/// Returns three random words.
 fn secret() -> std::io::Result<[u64; 3]> {
     let mut bytes = [0; 24];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
@@ -112,7 +112,7 @@ fn secret() -> std::io::Result<[u64; 3]> {
     Ok([(); 3].map(|()| words.next().unwrap_or_default()))
 }
 
-/// What every command needs, whatever keeps it in.
+/// Returns the data that does not depend on the provider.
 fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let secret = if plan.spawn == Spawn::Threads { secret()? } else { [0; 3] };
     let (programs, arguments) = words(plan)?;
@@ -148,13 +148,13 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
     })
 }
 
-/// Where the program may be, and its arguments, the first of which is its name.
+/// Returns the candidate paths of the program, and its arguments including `argv[0]`.
 pub(crate) fn words(plan: &Plan) -> std::io::Result<(Vec<CString>, Vec<CString>)> {
     let arguments = std::iter::once(&plan.program).chain(&plan.arguments);
     Ok((programs(plan)?, arguments.map(|word| c_string(word)).collect::<Result<_, _>>()?))
 }
 
-/// The variables of a command, as it finds them.
+/// Returns the environment as `NAME=VALUE` strings.
 pub(crate) fn variables(plan: &Plan) -> std::io::Result<Vec<CString>> {
     let variable = |(name, value): &(OsString, OsString)| {
         let mut text = name.clone();
@@ -165,7 +165,7 @@ pub(crate) fn variables(plan: &Plan) -> std::io::Result<Vec<CString>> {
     plan.environment.iter().map(variable).collect()
 }
 
-/// What is closed for this plan beside what always is.
+/// Returns the additional groups of denied calls for a plan.
 pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
     let mut closed = Vec::new();
     if plan.limits.processors.bound().is_some() {
@@ -182,14 +182,14 @@ pub(crate) fn closed(plan: &Plan) -> Vec<Closed> {
     closed
 }
 
-/// Returns what the first process needs where there are no namespaces.
+/// Returns the data for the first process without namespaces.
 pub(crate) fn in_place(plan: &Plan, ids: Ids, handed: &Handed, grouped: bool) -> std::io::Result<Launch> {
     let restricted = plan.provider == Provider::Landlock;
     let landlock = if restricted { landlock_rules::rules_in_place(plan, handed)? } else { None };
     let filter = Architecture::current().map(|it| filter(it, &closed(plan))).unwrap_or_default();
     let mut launch = bare(plan, handed, grouped)?;
     launch.landlock = landlock;
-    // Without a sandbox, a command has whatever rights whoever starts it has.
+    // Without a sandbox, the command keeps all rights of its caller.
     launch.identity = ids.outside().filter(|_| restricted);
     launch.filter = if restricted { filter } else { Vec::new() };
     Ok(launch)
@@ -213,7 +213,7 @@ fn namespaces(network: &Network) -> u64 {
     (always | network) as u64
 }
 
-/// Where the program may be: as it was named, or in each folder of the search path.
+/// Returns the candidate paths of the program: its path, or its name in each directory of the search path.
 fn programs(plan: &Plan) -> std::io::Result<Vec<CString>> {
     if plan.program.as_bytes().contains(&b'/') {
         return Ok(vec![c_string(&plan.program)?]);
@@ -227,7 +227,7 @@ pub(crate) fn c_string(text: &OsStr) -> std::io::Result<CString> {
     Ok(CString::new(text.as_bytes())?)
 }
 
-/// A path below the new root.
+/// Returns a path relative to the new root.
 fn below_root(path: &Path) -> std::io::Result<CString> {
     c_string(path.strip_prefix("/").unwrap_or(path).as_os_str())
 }

@@ -5,56 +5,56 @@ use std::time::Duration;
 
 use crate::enforcement::Enforcement;
 
-/// How a command ended, what it used, and what was enforced meanwhile.
+/// How a command ended, what it used, and what was enforced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
     /// How it ended.
     pub end: End,
-    /// What it used up, with all that it started.
+    /// The resources that the command and its descendants used.
     pub usage: ResourceUsage,
-    /// What it printed, where that was to be kept, and how much was dropped.
+    /// The captured output, and how much of it was dropped.
     pub output: Output,
     /// What was enforced.
     pub enforcement: Enforcement,
-    /// What it was refused, if it failed, by what it asked the kernel for and by the limits that it ran into.
+    /// What the sandbox denied, if the command failed: found from its system calls and the limits that it hit.
     pub denials: Vec<crate::Denial>,
-    /// What was found under a protected name afterwards, and where it was put.
+    /// Files that were found under a protected name afterwards, and where they were moved.
     pub quarantine: Vec<crate::quarantined::Quarantined>,
-    /// What had been in quarantine before and was dropped: there is room for so much, and for so long.
+    /// Earlier entries of the quarantine that were deleted because they exceeded its maximum size or age.
     pub quarantine_dropped: Vec<DroppedGroup>,
-    /// Files that other programs or agents obey, and that are not as they were before: made, written or removed. Also new links
-    /// that lead out of the workspace, or to what other programs obey.
+    /// Files that other programs or agents obey and that were created, written or removed. Also new symlinks that resolve to a
+    /// path outside of the workspace or to a file that other programs obey.
     pub changed: Vec<Changed>,
-    /// Files that it could read although secrets stand in them.
+    /// Files with secrets that the command could read.
     pub exposed: Vec<crate::host::Exposed>,
-    /// What it changed, where it worked on a view of the workspace.
+    /// The changes under review, where the command worked on an overlay of the workspace.
     pub review: Option<crate::Reviewed>,
 }
 
-/// What a program ends with that ran a command in its own place, where that is no code of the command itself: the codes of
-/// timeout(1) and env(1), and one that none of them uses.
+/// Exit codes of a program that runs a command in its place, where the code is not the command's own: those of timeout(1) and
+/// env(1), and two that neither uses.
 pub const EXIT_CODES: &[(u8, &str)] = &[
     (
         OUTPUT_CUT,
-        "it succeeded, and not all of its output is there: it printed more than it may, or could not be handed on",
+        "the command succeeded, but its output is incomplete: it exceeded the output limit, or could not be written",
     ),
     (
         LEFT_TO_RUN,
-        "it left something that runs programs outside of the sandbox, which was put into quarantine, or could not be; or a link to the home or to what other programs obey",
+        "the command left a file that runs programs outside of the sandbox (see `stockade quarantine`), or a symlink to the home or to a file that other programs obey",
     ),
-    (TIMED_OUT, "it took longer than it may"),
+    (TIMED_OUT, "the command exceeded its time limit"),
     (
         COULD_NOT_RUN,
-        "something that is needed could not be read, made or put on record, or the options are wrong; nothing ran",
+        "invalid options, or a required file could not be read, created or recorded; nothing ran",
     ),
-    (NOT_EXECUTABLE, "it was refused, or the program cannot be run"),
-    (NOT_FOUND, "there is no such program in the view of the command"),
+    (NOT_EXECUTABLE, "the command was refused, or the program cannot be executed"),
+    (NOT_FOUND, "program not found in the sandbox"),
 ];
 
 impl Outcome {
-    /// The exit code of a program that ran this command in its own place: that of its [end](End::exit_code), unless it left
-    /// something that runs programs outside of the sandbox, or a link that does harm. Nobody is to take that for success.
+    /// Returns the exit code of a program that ran this command in its place: that of its [end](End::exit_code), unless the
+    /// command left a file that runs programs outside of the sandbox, or a harmful symlink, which must not look like success.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         let left =
@@ -65,8 +65,8 @@ impl Outcome {
         self.end.exit_code()
     }
 
-    /// The same for a program that hands on what the command prints and has no other way to say that some of it is missing. A
-    /// command that failed says so by itself.
+    /// Returns the same, for a program that forwards the output and has no other way to report that some of it is missing. The
+    /// exit code of a failed command stays as it is.
     #[must_use]
     pub fn exit_code_with_output(&self) -> u8 {
         match self.exit_code() {
@@ -75,8 +75,7 @@ impl Outcome {
         }
     }
 
-    /// Returns the outcome of a command of which nothing more is known, such as where nothing was started, or by a backend of
-    /// somebody's own.
+    /// Returns an outcome of which nothing but the end is known: nothing was started, or a registered backend ran the command.
     #[must_use]
     pub fn of_nothing(end: End, enforcement: Enforcement) -> Self {
         let (usage, output) = (ResourceUsage::default(), Output::default());
@@ -95,32 +94,32 @@ impl Outcome {
     }
 }
 
-/// A file that other programs or agents obey, and that is not as it was before a command.
+/// A file that other programs or agents obey and that a command changed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Changed {
-    /// Its path below the workspace.
+    /// The path below the workspace.
     pub path: PathBuf,
-    /// What it is, in a few words: `agent instructions`.
+    /// What the file is, in a few words: `agent instructions`.
     pub label: String,
-    /// Whether it does harm as it is: a link by which a write changes the home, or what other programs obey.
+    /// Whether it is harmful now: a symlink through which a write changes the home, or a file that other programs obey.
     pub is_harmful: bool,
 }
 
 impl Changed {
-    /// A file that may be as it is.
+    /// Returns a harmless change.
     pub(crate) const fn new(path: PathBuf, label: String) -> Self {
         Self { path, label, is_harmful: false }
     }
 }
 
-/// Things that were in quarantine and were dropped, because there was no more room or they had been there for too long.
+/// Entries of the quarantine that were deleted because they exceeded its maximum size or age.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedGroup {
-    /// What the group was called.
+    /// The identifier of the group.
     pub id: String,
-    /// Where its things had lain, as far as that is known.
+    /// The original paths of its entries, as far as they are known.
     pub paths: Vec<PathBuf>,
 }
 
@@ -128,23 +127,23 @@ pub struct DroppedGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum End {
-    /// With an exit code of its own.
+    /// It exited with this code.
     Exited(i32),
-    /// By a signal that it sent itself or was sent.
+    /// A signal ended it.
     Signalled(i32),
-    /// It took too long.
+    /// It exceeded its time limit.
     TimedOut,
-    /// It used too much memory.
+    /// It exceeded its memory limit.
     OutOfMemory,
-    /// A process of it used too much of a processor.
+    /// One of its processes exceeded the CPU time limit.
     OutOfCpuTime,
-    /// The file systems that it may write to grew by more than they may.
+    /// The writable file systems grew by more than the disk limit.
     OutOfDisk,
-    /// Somebody ended it from outside, by the means that whoever ran it had for that.
+    /// The caller cancelled it.
     Cancelled,
-    /// There is no such program in its view.
+    /// The program was not found in the sandbox.
     NotFound,
-    /// The program cannot be run.
+    /// The program cannot be executed.
     NotExecutable,
 }
 
@@ -165,7 +164,7 @@ impl End {
         }
     }
 
-    /// The exit code of a program that ran this command in its own place, as shells and timeout(1) choose them.
+    /// Returns the exit code of a program that ran this command in its place, as shells and timeout(1) choose them.
     #[must_use]
     pub fn exit_code(self) -> u8 {
         match self {
@@ -187,7 +186,7 @@ const COULD_NOT_RUN: u8 = 125;
 const NOT_EXECUTABLE: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// What a shell adds to the number of the signal that ended a command.
+/// The offset that shells add to the number of the signal that ended a command.
 const BY_SIGNAL: i32 = 128;
 
 /// These two have the same number on every system that this crate is built for.
@@ -198,43 +197,43 @@ fn by_signal(signal: i32) -> u8 {
     BY_SIGNAL.checked_add(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(COULD_NOT_RUN)
 }
 
-/// What a command used up.
+/// Resources that a command used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ResourceUsage {
-    /// From start to end.
+    /// Elapsed time from start to end.
     pub wall_time: Duration,
-    /// Time of processors, of all processes; nothing where nobody says so: bubblewrap does not, and a control group does.
+    /// CPU time of all processes, if it was measured: a control group reports it, bubblewrap does not.
     pub cpu_time: Option<Duration>,
-    /// The most memory that one process, or all together in a control group, had at once; nothing where nobody says so.
+    /// Peak memory of one process, or of all together in a control group, if it was measured.
     pub peak_memory: Option<u64>,
-    /// Bytes that all processes wrote to disks, also what was removed again; nothing where nobody says so.
+    /// Bytes that all processes wrote to disks, including deleted files, if it was measured.
     pub written: Option<u64>,
-    /// Bytes by which the file systems grew that it may write to, whoever wrote to them meanwhile.
+    /// Bytes by which the writable file systems grew, including writes of other programs.
     pub disk: u64,
-    /// Files and folders by which they became more, likewise.
+    /// Number of files and directories by which they grew, including those of other programs.
     pub files: u64,
 }
 
-/// What a command printed.
+/// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Output {
-    /// Standard output, if it was to be kept.
+    /// Standard output, if it was captured.
     pub stdout: Vec<u8>,
-    /// Standard error, if it was to be kept.
+    /// Standard error, if it was captured.
     pub stderr: Vec<u8>,
-    /// Bytes of both that were dropped, because they were more than allowed.
+    /// Bytes of both that were dropped because they exceeded the output limit.
     pub dropped: u64,
-    /// Bytes of both that could not be written where they were to go, or that nobody took in time. Who has gone away, as
-    /// `head` does, has missed nothing.
+    /// Bytes of both that could not be written to their destination, or that its reader did not read in time. A reader that
+    /// closed its end on purpose, such as `head`, does not count.
     pub untaken: u64,
-    /// Whether what was handed on ends within a line, where whoever runs the command speaks too.
+    /// Whether forwarded output ends within a line, so that a message of the calling program needs a line break first.
     pub ends_within_a_line: bool,
 }
 
 impl Output {
-    /// Whether not everything that was printed is there.
+    /// Whether some of the output is missing.
     pub fn truncated(&self) -> bool {
         self.dropped > 0 || self.untaken > 0
     }

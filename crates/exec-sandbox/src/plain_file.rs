@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Reads a plain file that is no longer than so many bytes. What stands at the path may be anything.
+/// Reads a regular file up to a maximum size. A pipe, a terminal or a device at the path does not block.
 pub(crate) fn read_plain(path: &Path, max_bytes: u64) -> Option<Vec<u8>> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;

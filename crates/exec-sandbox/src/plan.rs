@@ -1,4 +1,4 @@
-//! A plan: everything that will be done, as a value that can be printed and compared. Making one touches nothing.
+//! The plan of a sandboxed command, as a value that can be printed and compared. Planning does no I/O.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -16,68 +16,68 @@ use crate::provider::{Offer, Provider, choose, offers};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Explain, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
-/// What will be run, and how.
+/// A command, and everything that the sandbox will do for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// What makes the sandbox.
+    /// The chosen backend.
     pub provider: Provider,
-    /// The program, as it was named.
+    /// The program, as the caller named it.
     pub program: OsString,
-    /// Its arguments, without the program.
+    /// The arguments, without the program.
     pub arguments: Vec<OsString>,
-    /// Its variables, sorted by name.
+    /// The environment variables, sorted by name.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it starts.
+    /// The working directory.
     pub cwd: PathBuf,
     /// The workspace.
     pub workspace: PathBuf,
-    /// What it sees, in the order in which it is mounted.
+    /// The visible files, in mount order.
     pub mounts: Vec<Mount>,
-    /// What it reaches.
+    /// Network access.
     pub network: Network,
-    /// As whom it runs.
+    /// The user that the command runs as.
     pub identity: Identity,
-    /// Whether it may start others.
+    /// Whether the command may start other processes and programs.
     pub spawn: Spawn,
-    /// How it is found out what it was refused.
+    /// How denials are found out when the command fails.
     pub explain: Explain,
-    /// What it may use up.
+    /// Resource limits.
     pub limits: ResourceLimits,
-    /// Whether names in the workspace are protected.
+    /// Whether protected names in the workspace are protected.
     pub protection: Protection,
-    /// What had a protected name before.
+    /// Files under a protected name that exist before the command.
     pub protected: Vec<ProtectedEntry>,
-    /// What is reported when it changes, as it was before.
+    /// Files whose changes are reported, as they are before the command.
     pub watched: Vec<Watched>,
-    /// What has the name of a secret and is seen all the same; how it looks at the end is remembered.
+    /// Files with the name of a secret that are visible nevertheless. Their state at the end is recorded.
     pub shown: Vec<PathBuf>,
-    /// What it sees although secrets stand in it, since programs need the rest.
+    /// Visible files that contain secrets, because programs need the rest of their content.
     pub exposed: Vec<Exposed>,
-    /// Paths that links and settings of the user's lead to.
+    /// Paths that symlinks and settings of the user resolve to.
     pub led_to: Vec<PathBuf>,
-    /// The links that were there before.
+    /// The symlinks that exist before the command.
     pub links: KnownLinks,
-    /// The lines that run programs in what git has still to do, as they were before.
+    /// Lines that run programs in git's pending work (such as the todo list of a rebase), as they are before the command.
     pub git_plans: BTreeMap<PathBuf, Vec<String>>,
-    /// The version of Landlock to use; 0 for none.
+    /// The Landlock ABI version to use; 0 for none.
     pub landlock: u32,
-    /// Whether this machine lets somebody else decide calls, see [`Kernel::mediation`](crate::host::Kernel::mediation).
+    /// Whether the supervisor can decide system calls on this machine, see [`Kernel::mediation`](crate::host::Kernel::mediation).
     pub mediation: bool,
-    /// What this plan enforces once it runs.
+    /// What this plan enforces when it runs.
     pub enforcement: Enforcement,
-    /// Whether the command works on a view of the workspace, and what becomes of that.
+    /// Whether the command works on an overlay of the workspace, and whether its changes are applied at the end.
     pub review: ReviewMode,
-    /// The folder in which an overlay of the workspace keeps what is different; it is made when the command begins.
+    /// The directory of the overlay's upper layer; it is created when the command starts.
     pub(crate) layer: Option<PathBuf>,
-    /// What must be enforced.
+    /// Required properties.
     pub require: Vec<Property>,
-    /// What of it somebody named: that is tried before the command starts.
+    /// Properties that the caller required by name: they are tested before the command starts.
     pub require_by_name: Vec<Property>,
 }
 
 impl Plan {
-    /// Returns whether names are decided when the command makes them. Otherwise they are looked at when it is over.
+    /// Returns whether protected names are decided when the command creates them. Otherwise they are checked when it ends.
     pub fn decides_names(&self) -> bool {
         let (workspace, others) = self.guarded();
         self.decides_shared()
@@ -85,13 +85,13 @@ impl Plan {
             && (workspace.is_some() || !others.is_empty())
     }
 
-    /// Returns whether calls that reach what is shared with other programs, as locks and sockets, are decided when the command
-    /// makes them.
+    /// Returns whether the supervisor decides system calls on objects that are shared with other programs, such as locks and
+    /// sockets, when the command makes them.
     pub fn decides_shared(&self) -> bool {
         self.mediation && matches!(self.provider, Provider::Native | Provider::Bwrap { .. })
     }
 
-    /// Returns the folders that the command may change and that others open: there, names are protected.
+    /// Returns the writable directories that other programs open: there, names are protected.
     pub(crate) fn guarded(&self) -> (Option<&Path>, Vec<PathBuf>) {
         let workspace =
             (self.workspace_access() == MountAccess::ReadWrite).then_some(self.workspace.as_path());
@@ -104,13 +104,13 @@ impl Plan {
         (workspace, others.collect())
     }
 
-    /// Returns the folders of the repository that a linked worktree belongs to, which git writes to.
+    /// Returns the directories that git writes to in the repository of a linked worktree.
     pub(crate) fn of_a_worktree(&self) -> Vec<PathBuf> {
         let mounts = self.mounts.iter().filter(|mount| mount.reason == OF_A_WORKTREE);
         mounts.map(|mount| mount.target.clone()).collect()
     }
 
-    /// Returns what the command may do with the workspace.
+    /// Returns the access of the command to the workspace.
     pub fn workspace_access(&self) -> MountAccess {
         let is_workspace = |mount: &&Mount| mount.target == self.workspace;
         match self.mounts.iter().find(is_workspace).map(|mount| &mount.kind) {
@@ -120,15 +120,14 @@ impl Plan {
     }
 }
 
-/// As whom a command runs.
+/// The user that a command runs as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Identity {
-    /// As whoever starts it.
+    /// The user that starts it.
     Same,
-    /// As nobody: it was started by root, whose files it must not be able to open even where the sandbox has a hole.
+    /// The unprivileged user 65534, when root starts it: even if the sandbox has a hole, root's files stay closed.
     Nobody,
-    /// As the owner of the workspace: it was started by root, and what belongs to somebody cannot be mapped to nobody without
-    /// namespaces.
+    /// The owner of the workspace, when root starts it without namespaces: files of another user cannot be mapped then.
     Owner {
         /// The user.
         user: u32,
@@ -137,19 +136,19 @@ pub enum Identity {
     },
 }
 
-/// Returns what will be done for `spec` on a machine like `facts`, or why nothing will. Of backends, those that come with this
-/// crate are known; a registry plans with those that were added as well.
+/// Plans `spec` on a machine like `facts`, or returns why it is refused. Only the backends of this crate are known; a
+/// [`BackendRegistry`](crate::backends::BackendRegistry) plans with registered ones as well.
 pub fn plan(spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
     plan_of(spec, facts, offers(spec, facts))
 }
 
-/// The same, with the first of these offers that enforces what is required.
+/// Plans `spec` with the first of these offers that enforces what is required.
 pub(crate) fn plan_of(
     spec: &SandboxSpec,
     facts: &HostFacts,
     offers: impl IntoIterator<Item = Result<Offer, Refusal>>,
 ) -> Result<Plan, Refusal> {
-    // An image may say what it starts; whoever makes another sandbox has to.
+    // A container image may define its own command; every other sandbox needs one in the request.
     let named = (!spec.command.is_empty()).then(|| command(&spec.command)).transpose()?;
     let mut mounts = mounts(spec, facts)?;
     let cwd = spec.cwd.clone().unwrap_or_else(|| spec.workspace.clone());
@@ -172,9 +171,9 @@ pub(crate) fn plan_of(
     };
     if let Some(path) = kept_back_in_vain(&mounts).filter(|_| provider == Provider::Landlock) {
         let rule = SandboxRule::CannotEnforce(
-            "it lies in what the command may change, where it cannot be hidden or kept by Landlock",
+            "it lies in a writable directory, where Landlock can neither hide it nor make it read-only",
         );
-        let fix = "let the command read the folder only, or choose another backend";
+        let fix = "make the directory read-only, or choose another backend";
         return Err(Refusal::new(What::Write(path.to_path_buf()), rule, fix));
     }
     protectable(spec, facts, &provider)?;
@@ -241,44 +240,44 @@ fn fit_environment(
     Ok(())
 }
 
-/// Whether all names can be protected that have to be. Where the bound on mounts is passed, what lies beyond could be read or
-/// changed, and whoever made the others would have chosen what.
+/// Checks that all protected names of the workspace can be protected. Beyond the maximum number of mounts, files would stay
+/// readable and writable, and the author of the other files would have chosen which.
 fn protectable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Result<(), Refusal> {
-    // These two promise nothing about what is there already.
+    // These two do not promise to protect existing files.
     let is_promised = !matches!(provider, Provider::Landlock | Provider::Nothing);
     if spec.protection == Protection::Off || facts.searched != Searched::TooMany || !is_promised {
         return Ok(());
     }
-    let why = "there are more of them in the workspace than can be protected (2,000)";
+    let why = "the workspace has more protected names than the maximum of 2,000";
     let begin = match most_in_one_folder(&facts.protected) {
         Some(folder) => format!(
-            "most of them lie in {}: remove them from there (`ls -A`)",
+            "remove some from {}, where most of them are (`ls -A`)",
             spec.workspace.components().chain(folder.components()).collect::<PathBuf>().display()
         ),
         None => "remove some of them".to_owned(),
     };
-    let fix = format!("{begin}, or let the command work in another folder with -w");
+    let fix = format!("{begin}, or choose another workspace with -w");
     Err(Refusal::new(What::Property(Property::ProtectedNames), SandboxRule::CannotEnforce(why), fix))
 }
 
-/// The folder in which most protected names lie.
+/// Returns the directory that contains most protected names, if one contains many.
 fn most_in_one_folder(protected: &[ProtectedEntry]) -> Option<&Path> {
     let mut counts: BTreeMap<&Path, usize> = BTreeMap::new();
     for entry in protected.iter().filter(|entry| entry.mode != ProtectionMode::Check) {
         *counts.entry(entry.path.parent().unwrap_or(Path::new(""))).or_default() += 1;
     }
-    // Where they are spread, no folder holds most of them.
+    // Where they are spread over many directories, naming one would not help.
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
     most.filter(|(_, count)| *count > 100).map(|(folder, _)| folder)
 }
 
-/// Whether what a program keeps at home can be shown to it and to nobody else: that takes a view of the disk of this machine.
+/// Checks that the state of a program at home can be shown to that program alone: this takes a mount namespace on this machine.
 fn own_view(spec: &SandboxSpec, provider: &Provider) -> Result<(), Refusal> {
     match (spec.home_state.first(), provider) {
         (None, _) | (_, Provider::Native) => Ok(()),
         (Some(state), _) => {
             let rule = SandboxRule::CannotEnforce(
-                "only a sandbox with an own view of this disk shows a program what it keeps at home and hides the rest",
+                "only the native backend shows a program its own state at home and hides the rest",
             );
             let fix = "choose the native backend";
             Err(Refusal::new(What::Read(state.source.clone()), rule, fix))
@@ -286,7 +285,7 @@ fn own_view(spec: &SandboxSpec, provider: &Provider) -> Result<(), Refusal> {
     }
 }
 
-/// Whether what a command changes can be kept apart from the workspace, where somebody wants that.
+/// Checks that changes of a command can be kept apart from the workspace, where a review is requested.
 fn reviewable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Result<(), Refusal> {
     if spec.review == ReviewMode::Off || spec.workspace_access == MountAccess::ReadOnly {
         return Ok(());
@@ -294,20 +293,20 @@ fn reviewable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Res
     let around = spec.shared.iter().find(|shared| spec.workspace.starts_with(shared));
     let (why, fix) = match (provider, &facts.worktree, around) {
         (Provider::Container(_) | Provider::Added(_), ..) => (
-            "what runs in another sandbox than this program's own may outlast it, and could change what was judged",
-            "choose the native backend or bubblewrap, or leave the review out",
+            "processes in a container or external backend may outlive the command and change files after the review",
+            "choose the native or bwrap backend, or leave out the review",
         ),
         (Provider::Landlock | Provider::Nothing, ..) => (
-            "only a sandbox with an own view of the disk shows a command another workspace than there is",
-            "let it run in a sandbox of namespaces, or leave the review out",
+            "an overlay of the workspace needs a mount namespace",
+            "choose the native or bwrap backend, or leave out the review",
         ),
         (_, Some(_), _) => (
-            "it is a linked worktree, and what git writes to the repository is written outside of it",
-            "work in the main worktree of the repository, or leave the review out",
+            "it is a linked worktree, and git writes to the repository outside of it",
+            "work in the main worktree of the repository, or leave out the review",
         ),
         (.., Some(_)) => (
-            "a folder around it is shared, and could be written to by that",
-            "share another folder, or leave the review out",
+            "a shared directory contains it, so that changes could bypass the review",
+            "share another directory, or leave out the review",
         ),
         _ => return Ok(()),
     };
@@ -315,7 +314,7 @@ fn reviewable(spec: &SandboxSpec, facts: &HostFacts, provider: &Provider) -> Res
     Err(Refusal::new(what, SandboxRule::CannotEnforce(why), fix))
 }
 
-/// As whom the command runs: never as root.
+/// Returns the user that the command runs as: never root.
 fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Result<Identity, Refusal> {
     match (provider, spec.workspace_access) {
         _ if facts.user != 0 => Ok(Identity::Same),
@@ -323,8 +322,8 @@ fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Resul
             match facts.workspace_owner {
                 Some((user, group)) if user != 0 => Ok(Identity::Owner { user, group }),
                 _ => {
-                    let why = "neither Landlock nor a container keeps root from the files of root, so the command runs as the owner of the workspace, which is root";
-                    let fix = "give the workspace to an ordinary user, let the command read it only, or start this as an ordinary user";
+                    let why = "with Landlock or a container the command runs as the owner of the workspace, and root owns it";
+                    let fix = "give the workspace to an ordinary user, make it read-only, or start stockade as an ordinary user";
                     let rule = SandboxRule::CannotEnforce(why);
                     Err(Refusal::new(What::Write(spec.workspace.clone()), rule, fix))
                 }
@@ -334,7 +333,7 @@ fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Resul
     }
 }
 
-/// The program and its arguments, if they can be handed over.
+/// Returns the program and its arguments, if they can be passed to exec(2).
 pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), Refusal> {
     let plain = |word: &OsString| !word.as_encoded_bytes().contains(&0);
     match words.split_first() {
@@ -345,14 +344,14 @@ pub(crate) fn command(words: &[OsString]) -> Result<(OsString, Vec<OsString>), R
     }
 }
 
-/// Whoever chose to run without a sandbox, should there be none, does without what is usually required.
+/// Returns the required properties. Without a sandbox, which the caller accepted, the default ones are waived.
 fn still_required(spec: &SandboxSpec, provider: &Provider) -> Vec<Property> {
     let waived =
         if *provider == Provider::Nothing { Property::required_by_default() } else { BTreeSet::new() };
     (&(&spec.require - &waived) | &spec.require_by_name).into_iter().collect()
 }
 
-/// The command starts in a folder that was let in, or below one.
+/// Checks that the working directory is a visible directory, or below one.
 fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
     let visible = mounts.iter().any(|mount| match &mount.kind {
         MountKind::Bind { .. } | MountKind::Scratch { .. } => cwd.starts_with(&mount.target),
@@ -364,7 +363,7 @@ fn check_cwd(cwd: &Path, mounts: &[Mount]) -> Result<(), Refusal> {
     Err(Refusal::new(
         What::Cwd(cwd.to_path_buf()),
         SandboxRule::VisibleCwd,
-        "start in the workspace or below it",
+        "choose the workspace or a directory below it",
     ))
 }
 

@@ -1,4 +1,4 @@
-//! Looks at this machine.
+//! Collects the facts about this machine that planning needs.
 
 #![expect(clippy::disallowed_methods, reason = "fills HostFacts from the real machine")]
 
@@ -33,7 +33,7 @@ use crate::workspace::bound;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
 
-/// Returns what a plan for `spec` needs to know about this machine.
+/// Returns the facts about this machine that planning `spec` needs.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let environment = std::env::vars_os().collect();
     let home = home();
@@ -53,7 +53,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     secrets(spec, &facts).into_iter().for_each(|path| look(&path, &mut facts));
     let hooks;
     (facts.git, hooks) = git::harmless(spec, &facts.home, &facts.environment);
-    // A bubblewrap is tried by running it, which is not done for nothing.
+    // Bubblewrap is tested by running it, which takes time, so only where it may be used.
     if spec.backend == SandboxBackend::Bwrap
         || (spec.backend == SandboxBackend::Auto && !facts.kernel.namespaces)
     {
@@ -64,7 +64,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     add_hooks(&roots(Some(&spec.workspace), &spec.shared), &mut found, &hooks);
     facts.git_ignored = git::ignored(spec, &facts.home).unwrap_or_default();
     facts.shown = show_known(&spec.workspace, &Seen::before(spec), &mut found.protected);
-    // What commands made themselves is seen, and counts no more.
+    // Secrets that earlier commands created themselves are visible, and do not count towards the maximum number of mounts.
     bound(&roots(Some(&spec.workspace), &spec.shared), &mut found);
     facts.passed_over = passed_over(&spec.workspace, &found.protected);
     (facts.protected, facts.watched, facts.searched) = (found.protected, found.watched, found.searched);
@@ -74,14 +74,14 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts
 }
 
-/// Where a plan for `spec` may depend on what there is.
+/// Returns the paths whose existence and type the plan for `spec` depends on.
 fn places(
     spec: &SandboxSpec,
     home: &Path,
     environment: &BTreeMap<OsString, OsString>,
 ) -> impl Iterator<Item = PathBuf> {
     let system = SYSTEM.iter().flat_map(|(path, _)| of_the_system(path));
-    // One look at the home in place of one at each row: few homes have more than a handful of them.
+    // One directory listing replaces a lookup per row: few homes contain more than a handful of them.
     let names: BTreeSet<OsString> =
         fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
     let is_there = move |row: &str| {
@@ -97,7 +97,7 @@ fn places(
     system.chain(replaced).chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
 }
 
-/// What a wish names.
+/// Returns the paths that a request names.
 fn named(spec: &SandboxSpec) -> impl Iterator<Item = &PathBuf> {
     let state = spec.home_state.iter().map(|state| &state.source);
     std::iter::once(&spec.workspace)
@@ -107,7 +107,7 @@ fn named(spec: &SandboxSpec) -> impl Iterator<Item = &PathBuf> {
         .chain(state)
 }
 
-/// Links in the home: what they lead to has another name as well, by which it could be shared.
+/// Returns the symlinks in the home. Their targets could be shared by another path.
 fn links_at(home: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(home).into_iter().flatten().flatten();
     entries
@@ -116,7 +116,7 @@ fn links_at(home: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where credentials may lie in what is shared of the home.
+/// Returns the paths of possible credentials in shared directories.
 fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
     let at_home = rows_at_home(spec.home).map(|row| facts.home.join(row.0));
     let at_home = at_home.chain(path_at_home(&facts.environment, &facts.home));
@@ -126,7 +126,7 @@ fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
     for (home, (folder, name)) in homes(facts).flat_map(|home| masked().map(move |it| (home, it))) {
         folders.entry(home.join(folder)).or_default().push(name);
     }
-    // A folder may be shared by another name than that at home.
+    // A directory may be shared by another path than the one at home.
     folders.retain(|folder, _| {
         let real = fs::metadata(folder).and_then(|_| fs::canonicalize(folder));
         real.is_ok_and(|real| shared.iter().any(|around| real.starts_with(around)))
@@ -134,7 +134,7 @@ fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
     folders.iter().flat_map(|(folder, names)| names.iter().flat_map(|name| fitting(folder, name))).collect()
 }
 
-/// What a folder holds under a name, or under each that fits it where it is a pattern.
+/// Returns the path of a name in a directory, or the paths that match it if it is a pattern.
 fn fitting(folder: &Path, name: &str) -> Vec<PathBuf> {
     if !name.contains('*') {
         return vec![folder.join(name)];
@@ -145,7 +145,7 @@ fn fitting(folder: &Path, name: &str) -> Vec<PathBuf> {
     fitting.map(|name| folder.join(name)).collect()
 }
 
-/// The paths that a row of the system stands for.
+/// Returns the paths that a row of the system table matches.
 fn of_the_system(path: &str) -> Vec<PathBuf> {
     let Some(begin) = path.strip_suffix('*') else { return vec![path.into()] };
     let folder = Path::new(begin).parent().and_then(|folder| fs::read_dir(folder).ok());
@@ -153,7 +153,7 @@ fn of_the_system(path: &str) -> Vec<PathBuf> {
     paths.filter(|path| path.as_os_str().as_encoded_bytes().starts_with(begin.as_bytes())).collect()
 }
 
-/// The home as the kernel knows it: a bind below a link would be another folder.
+/// Returns the home without symlinks: a bind mount below a symlink would be mounted at its target.
 fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
     fs::canonicalize(&home).unwrap_or(home)
@@ -167,11 +167,11 @@ fn look(path: &Path, facts: &mut HostFacts) {
     }
 }
 
-/// What is at a path that no link leads to: the kernel says so in one call, where this program would ask about each part.
+/// Returns the type of a path that contains no symlink. One openat2(2) checks this for all its components.
 fn without_links(path: &Path) -> Result<Entry, Errno> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let there = openat2(CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)?;
-    // Where that is no plain path, its name is not the one that the kernel knows.
+    // A path with `..` or `.` is not the canonical one.
     if !crate::binds::is_plain(path) {
         return Err(Errno::LOOP);
     }
@@ -193,7 +193,7 @@ fn look_through_links(path: &Path, facts: &mut HostFacts) {
         Entry::of(&data)
     };
     facts.entries.insert(path.to_path_buf(), entry);
-    // What a link leads to is shown in its place, so it must be known what that is.
+    // The target of a symlink may be mounted in its place, so its type is needed as well.
     if let Some(real) = real.filter(|real| real != path)
         && let Ok(data) = fs::symlink_metadata(&real)
     {
@@ -213,8 +213,8 @@ fn kernel() -> Kernel {
     }
 }
 
-/// Whether calls can be decided by somebody else. Each process has one who does at most, so where this program runs under a
-/// filter already, that is tried.
+/// Whether the supervisor can decide system calls by seccomp user notification. The kernel permits one listener per process, so
+/// where this program already runs under a filter, it tries to install one.
 fn mediation() -> bool {
     static TRIED: LazyLock<bool> = LazyLock::new(|| {
         let name = rustix::system::uname();

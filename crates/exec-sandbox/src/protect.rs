@@ -1,27 +1,27 @@
-//! Names in a workspace that other programs obey: what is written there runs, later, outside of the sandbox. Which names these
-//! are stands in the table of `stockade_names`; here is what a sandbox does about them.
+//! How a sandbox treats protected names: files that other programs obey, whose content runs later outside of the sandbox. The
+//! names are in the table of `stockade_names`.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use stockade_names::{Beginnings, Name, SandboxView, Scope, Write, fold, names};
 
-/// What a sandbox does about the files of a row.
+/// The treatment of files of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// What is there can be read and not changed, and what appears is refused or taken away.
+    /// Existing ones are read-only; new ones are refused or quarantined.
     Protect,
-    /// A device that cannot be opened stands in its place.
+    /// It is hidden behind a device that cannot be opened.
     Hide,
-    /// The same, if a secret stands in it.
+    /// It is hidden if it contains a secret.
     HideWithSecret,
-    /// It is seen, and if a secret stands in it, that is said.
+    /// It is visible, and reported if it contains a secret.
     Tell,
-    /// It may be changed, and that is said afterwards.
+    /// It is writable, and changes are reported.
     Report,
 }
 
-/// Returns what is done about the files of a row in a workspace, if anything.
+/// Returns how files of a row are treated in a workspace, if they are.
 pub(crate) fn answer(name: &Name) -> Option<Answer> {
     match name.write {
         _ if name.view == SandboxView::Masked => Some(Answer::Hide),
@@ -33,22 +33,22 @@ pub(crate) fn answer(name: &Name) -> Option<Answer> {
     }
 }
 
-/// Names of which it is what the file says that decides, or where the link leads: that is known when the command is over.
+/// Names that are judged by the content of the file or the target of the symlink, when the command ends.
 pub(crate) const JUDGED_BY_CONTENT: &[&str] = &[".gitmodules", "pyvenv.cfg", "hgrc", "python", "python3"];
 
-/// How the name of a copy begins that is put in the place of what a command writes.
+/// The prefix of copies that replace a file that a command writes.
 pub(crate) const COPIES: &str = ".stockade-copy-";
 
-/// How the name of the folder begins by which changes come into a workspace on another file system.
+/// The prefix of the directory through which reviewed changes reach a workspace on another file system.
 pub(crate) const SLOTS_BESIDE: &str = ".stockade-changes-";
 
-/// What this program keeps for itself in a workspace: a command that wrote there would change what was judged.
+/// Names that are reserved for this program: a command that wrote there could change files after they were judged.
 const OURS: &[&str] = &[COPIES, SLOTS_BESIDE];
 
-/// Why nothing else lies there.
-pub(crate) const KEPT_FOR_US: &str = "Stockade keeps names for itself that begin so";
+/// The reason of their refusal.
+pub(crate) const KEPT_FOR_US: &str = "names with this prefix are reserved for Stockade";
 
-/// Whether this program keeps a path for itself, or what lies around it.
+/// Whether a path, or one of its parents, is reserved for this program.
 pub(crate) fn is_ours(path: &Path) -> bool {
     path.iter().any(|name| {
         let name = name.to_string_lossy();
@@ -57,17 +57,17 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     })
 }
 
-/// The rows of any folder about which something is done.
+/// The treated rows that apply in any directory.
 pub(crate) static IN_ANY_FOLDER: LazyLock<Beginnings> =
     LazyLock::new(|| Beginnings::of(|name| answer(name).is_some()));
 
-/// Returns the rows and paths that count in each repository. The repository itself can be committed to.
+/// Returns the rows and paths that apply in each repository. The rest of the repository stays writable for commits.
 pub(crate) fn in_a_repository() -> impl Iterator<Item = (&'static Name, &'static str)> {
     let rows = names().filter(|name| name.scope == Scope::Repository);
     rows.flat_map(|name| name.paths.iter().map(move |path| (name, *path)))
 }
 
-/// Returns the table of names for a person: the paths, and what is done about them in a workspace.
+/// Returns the table of names for the documentation: the paths, and their treatment in a workspace.
 pub fn name_table() -> Vec<(String, &'static str)> {
     let rows = names().filter_map(|name| {
         let begin = match name.scope {
@@ -76,27 +76,27 @@ pub fn name_table() -> Vec<(String, &'static str)> {
             Scope::Home | Scope::Machine => return None,
         };
         let done = match answer(name)? {
-            Answer::Protect => "can be read and not changed; what appears is refused, or taken away",
-            Answer::Hide => "cannot be opened, unless the repository holds it just so",
+            Answer::Protect => "read-only; new ones are refused or quarantined",
+            Answer::Hide => "cannot be opened, unless it is committed unchanged",
             Answer::HideWithSecret => {
-                "cannot be opened where a secret stands in it, unless the repository holds it just so"
+                "cannot be opened if it contains a secret, unless it is committed unchanged"
             }
-            Answer::Tell => "is seen, which is said afterwards where a secret stands in it",
-            Answer::Report => "may change, which is said afterwards",
+            Answer::Tell => "visible; reported if it contains a secret",
+            Answer::Report => "writable; changes are reported",
         };
         Some(name.paths.iter().map(move |path| (format!("{begin}`{path}`"), done)))
     });
     rows.flatten().collect()
 }
 
-/// Whether an interpreter that a virtual environment links to is one of the system, or another link beside it.
+/// Whether the interpreter symlink of a virtual environment points to a system interpreter, or to another symlink beside it.
 pub(crate) fn is_interpreter_of_the_system(link: &Path) -> bool {
     let plain = link.components().all(|part| !matches!(part, std::path::Component::ParentDir));
     let beside = link.components().count() == 1;
     plain && (link.starts_with("/usr/bin") || link.starts_with("/usr/local/bin") || beside)
 }
 
-/// Whether the settings of a virtual environment name nothing but programs of the system.
+/// Whether the settings of a virtual environment name system interpreters only.
 pub(crate) fn names_programs_of_the_system(settings: &str) -> bool {
     let pairs = settings.lines().filter_map(|line| line.split_once('='));
     let programs = pairs.filter(|(name, _)| matches!(name.trim(), "home" | "executable" | "base-executable"));
@@ -119,7 +119,7 @@ mod tests {
         assert!(!names_programs_of_the_system("home = /srv/work/evil\n"));
     }
 
-    /// What is done about a name of one part, in any folder.
+    /// Returns the treatment of a single name in any directory.
     fn done(name: &str) -> Option<Answer> {
         let whole = IN_ANY_FOLDER.with(name).into_iter().filter(|beginning| beginning.rest.is_none());
         whole.filter_map(|beginning| answer(beginning.name)).next()
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// What stood here before there was a table for all: nothing of it may be lost.
+    /// Names that were protected before the shared table existed: all of them still are.
     #[test]
     #[rustfmt::skip]
     fn what_was_ever_protected_still_is() {

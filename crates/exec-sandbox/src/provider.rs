@@ -1,4 +1,4 @@
-//! What can make a sandbox, what each enforces, and which one is chosen.
+//! Sandbox providers: what each enforces, and which one is chosen.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,47 +12,47 @@ use crate::refusal::{Refusal, SandboxRule, What};
 use crate::requirement::{in_whole, require};
 use crate::spec::{Confinement, MountAccess, Network, Protection, SandboxSpec, Spawn};
 
-/// What makes the sandbox of a plan.
+/// The backend that creates the sandbox of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Provider {
     /// The launcher of this crate.
     Native,
-    /// Bubblewrap, a program of its own that makes namespaces.
+    /// Bubblewrap, an external program that creates namespaces.
     Bwrap {
-        /// The program.
+        /// The path of `bwrap`.
         program: PathBuf,
     },
-    /// Landlock and a filter of system calls, without namespaces.
+    /// Landlock and a seccomp filter, without namespaces.
     Landlock,
-    /// A container, made by an engine.
+    /// A container of an engine.
     Container(Box<ContainerPlan>),
-    /// A backend that somebody added to a registry.
+    /// A backend of a registry.
     Added(AddedBackend),
-    /// Nothing: the command runs like any other program. Somebody chose this by name.
+    /// No sandbox: the command runs like any other program. The operator chose this explicitly.
     Nothing,
 }
 
-/// A backend that somebody added, as a plan knows it.
+/// A registered backend, as a plan refers to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AddedBackend {
-    /// Its name.
+    /// The name.
     pub name: BackendName,
-    /// What a command in it sees of the workspace.
+    /// Whether a command in it sees the workspace or a copy.
     pub sees: Sees,
 }
 
-/// What a command sees of the workspace in a backend that was added.
+/// How a command in a registered backend sees the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sees {
-    /// The folder itself: what the command writes is there at once.
+    /// The directory itself: what the command writes is in the workspace at once.
     Itself,
-    /// A copy of it: the folder stays as it is, and what the command writes is gone with the copy unless it is brought back.
+    /// A copy: the directory stays unchanged, and changes are lost with the copy unless the backend copies them back.
     Copy,
 }
 
 impl Provider {
-    /// Returns what it is called in settings and reports.
+    /// Returns the name in settings and reports.
     pub fn name(&self) -> &str {
         match self {
             Self::Native => "native",
@@ -64,7 +64,7 @@ impl Provider {
         }
     }
 
-    /// Returns the container, where one makes the sandbox.
+    /// Returns the container, if the sandbox is one.
     #[must_use]
     pub fn container(&self) -> Option<&ContainerPlan> {
         match self {
@@ -73,13 +73,13 @@ impl Provider {
         }
     }
 
-    /// Whether what makes the sandbox bounds what a command uses up, and not this program.
+    /// Whether the backend enforces the resource limits itself, instead of this program.
     pub(crate) const fn bounds_by_itself(&self) -> bool {
         matches!(self, Self::Container(_) | Self::Added(_))
     }
 }
 
-/// What a backend would make of a request, by what is known of this machine: nothing was run.
+/// What a backend would enforce for a request, according to the facts about this machine. Nothing was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     pub(crate) provider: Provider,
@@ -87,19 +87,19 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// What a backend that was added offers.
+    /// Returns the offer of a registered backend.
     #[must_use]
     pub fn added(name: BackendName, sees: Sees, enforcement: Enforcement) -> Self {
         Self { provider: Provider::Added(AddedBackend { name, sees }), enforcement }
     }
 
-    /// Returns what would hold.
+    /// Returns what the backend would enforce.
     pub fn enforcement(&self) -> &Enforcement {
         &self.enforcement
     }
 
-    /// Returns why it is not taken, if anything that is wanted is missing.
-    fn holds_what_is_wanted(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
+    /// Checks that every required property is enforced.
+    fn enforces_required(&self, spec: &SandboxSpec) -> Result<(), Refusal> {
         let wanted = &spec.require | &spec.require_by_name;
         if let Provider::Container(container) = &self.provider {
             contain::bounds(container.engine, &wanted, &self.enforcement)?;
@@ -111,41 +111,43 @@ impl Offer {
         let asked = (spec.spawn == Spawn::Threads).then_some(&Property::NoSpawn);
         let all = ISOLATION.iter().chain(asked).chain(&wanted);
         let missing = all.into_iter().find(|one| !self.enforcement.holds(**one));
-        // What somebody named has to hold in full: nobody tries it from inside.
+        // Properties required by name must be enforced in full, because a registered backend is not tested from inside.
         let in_part = |one: &&Property| self.enforcement.gaps.iter().any(|gap| gap.property == **one);
         let Some(property) = missing.or_else(|| spec.require_by_name.iter().find(in_part)) else {
             return Ok(());
         };
         let gap = self.enforcement.gaps.iter().find(|gap| gap.property == *property);
-        let why = gap.map_or("it does not do that", |gap| gap.why);
-        let fix =
-            format!("choose another backend than `{}`: `stockade backends` says what each holds", added.name);
+        let why = gap.map_or("the backend does not enforce it", |gap| gap.why);
+        let fix = format!(
+            "choose another backend than `{}`: `stockade backends` lists what each enforces",
+            added.name
+        );
         Err(Refusal::new(What::Property(*property), SandboxRule::CannotEnforce(why), fix))
     }
 }
 
-/// What keeps nothing apart is no sandbox, whatever else it holds.
+/// The minimum that makes a backend a sandbox.
 pub(crate) const ISOLATION: [Property; 2] = [Property::Files, Property::Processes];
 
-/// The first version of Landlock by which signals and abstract sockets stay within.
+/// The first Landlock ABI that confines signals and abstract sockets (Linux 6.12).
 const SCOPED: u32 = 6;
 
-/// The first version by which files may be moved between folders.
+/// The first Landlock ABI that allows renaming files between directories (Linux 5.19).
 const USABLE: u32 = 2;
 
-/// The backends of this crate that are taken by themselves, the strongest first.
-pub(crate) const BY_THEMSELVES: [SandboxBackend; 3] =
+/// The auto-selected backends of this crate, the strongest first.
+pub(crate) const AUTO_SELECTED: [SandboxBackend; 3] =
     [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
 
-/// Returns what those that come with this crate offer for a request, in the order in which they are taken.
+/// Returns the offers of this crate's backends for a request, in order of preference.
 pub(crate) fn offers(spec: &SandboxSpec, facts: &HostFacts) -> impl Iterator<Item = Result<Offer, Refusal>> {
     let named = [spec.backend];
-    let wanted = if spec.backend == SandboxBackend::Auto { &BY_THEMSELVES[..] } else { &named[..] };
+    let wanted = if spec.backend == SandboxBackend::Auto { &AUTO_SELECTED[..] } else { &named[..] };
     let wanted: Vec<SandboxBackend> = wanted.to_vec();
     wanted.into_iter().map(move |backend| offer(backend, spec, facts))
 }
 
-/// Returns what one that comes with this crate offers, by what is known of this machine.
+/// Returns the offer of one of this crate's backends, according to the facts about this machine.
 pub(crate) fn offer(
     backend: SandboxBackend,
     spec: &SandboxSpec,
@@ -153,11 +155,11 @@ pub(crate) fn offer(
 ) -> Result<Offer, Refusal> {
     let provider = match backend {
         SandboxBackend::Native if facts.kernel.namespaces => Some(Provider::Native),
-        // The last filter lets one start pass, and bubblewrap would be the one that starts.
+        // The filter against new programs permits one exec, which bubblewrap would use up for itself.
         SandboxBackend::Bwrap if spec.spawn == Spawn::Free => {
             facts.bubblewrap.clone().map(|program| Provider::Bwrap { program })
         }
-        // Root becomes somebody else with it, which nobody expects who has not named it.
+        // With Landlock, a command of root runs as the owner of the workspace, which the operator has to choose explicitly.
         SandboxBackend::Landlock if spec.backend == SandboxBackend::Landlock || facts.user != 0 => {
             has_landlock(facts).then_some(Provider::Landlock)
         }
@@ -172,7 +174,7 @@ pub(crate) fn offer(
     Ok(Offer { provider, enforcement })
 }
 
-/// Returns what makes the sandbox, and what that enforces: the first offer that enforces what is required.
+/// Returns the first offer that enforces what is required.
 pub(crate) fn choose(
     spec: &SandboxSpec,
     facts: &HostFacts,
@@ -184,14 +186,14 @@ pub(crate) fn choose(
     let (mut lacking, mut absent) = (None, None);
     for offer in offers {
         match offer {
-            Ok(offer) => match offer.holds_what_is_wanted(spec) {
+            Ok(offer) => match offer.enforces_required(spec) {
                 Ok(()) => return Ok(offer),
                 Err(why) => lacking = lacking.or(Some(why)),
             },
             Err(why) => absent = absent.or(Some(why)),
         }
     }
-    // A name that means nothing is a slip, and not a machine that lacks something.
+    // An unknown name is a typo, which `on_unavailable` must not turn into a run without a sandbox.
     if let Some(slip) = absent.take_if(|why: &mut Refusal| why.rule == SandboxRule::UnknownBackend) {
         return Err(slip);
     }
@@ -202,11 +204,11 @@ pub(crate) fn choose(
     Err(lacking.or(absent).unwrap_or_else(|| unavailable(spec.backend, facts)))
 }
 
-/// What holds where nothing makes a sandbox. What was required beside the usual is required still.
+/// Returns the offer to run without a sandbox. Properties that are not required by default stay required.
 fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
     if let Some(property) = asks_for_what_a_sandbox_has(spec) {
-        let why = "there is no sandbox that could hold it to that";
-        let fix = "leave that out, or let it run in a sandbox";
+        let why = "it needs a sandbox, and the command runs without one";
+        let fix = "remove the requirement, or run the command in a sandbox";
         return Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix));
     }
     let enforcement = promise(&Provider::Nothing, spec, facts);
@@ -215,7 +217,7 @@ fn unconfined(spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
     require(&named, &enforcement).map(|()| Offer { provider: Provider::Nothing, enforcement })
 }
 
-/// What a request asks for that means nothing without a sandbox.
+/// Returns the property that a request needs and that only a sandbox has.
 fn asks_for_what_a_sandbox_has(spec: &SandboxSpec) -> Option<Property> {
     match (spec.spawn, &spec.network) {
         (Spawn::Threads, _) => Some(Property::NoSpawn),
@@ -224,7 +226,7 @@ fn asks_for_what_a_sandbox_has(spec: &SandboxSpec) -> Option<Property> {
     }
 }
 
-/// Whether Landlock and a filter of system calls can keep a command in.
+/// Whether Landlock and a seccomp filter can confine a command.
 fn has_landlock(facts: &HostFacts) -> bool {
     facts.kernel.landlock >= USABLE && facts.kernel.seccomp
 }
@@ -232,12 +234,12 @@ fn has_landlock(facts: &HostFacts) -> bool {
 fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
     let (why, fix) = match backend {
         SandboxBackend::Auto if facts.user == 0 && has_landlock(facts) => (
-            "user namespaces cannot be made here, bubblewrap is not for root, and Landlock is taken for root only where it is named",
-            "permit user namespaces (sysctl user.max_user_namespaces), start this as an ordinary user, or choose the landlock backend, with which the command runs as the owner of the workspace",
+            "user namespaces cannot be created here, bubblewrap is not for root, and Landlock is not auto-selected for root",
+            "permit user namespaces (sysctl user.max_user_namespaces), start stockade as an ordinary user, or choose the landlock backend, which runs the command as the owner of the workspace",
         ),
         SandboxBackend::Auto => (
-            "user namespaces cannot be made here, bubblewrap does not work, and the kernel has no Landlock",
-            "permit them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or install bubblewrap where it may make \
+            "user namespaces cannot be created here, bubblewrap does not work, and the kernel has no Landlock",
+            "permit them (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns), or install bubblewrap where it may create \
              them (on Debian and Ubuntu `apt install bubblewrap`)",
         ),
         SandboxBackend::Native => (
@@ -245,49 +247,49 @@ fn unavailable(backend: SandboxBackend, facts: &HostFacts) -> Refusal {
             "permit them: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; or choose another backend",
         ),
         SandboxBackend::Bwrap => (
-            "there is no bubblewrap that works for this user",
-            "install it (on Debian and Ubuntu `apt install bubblewrap`) and start this as an ordinary user, or choose another backend",
+            "bubblewrap is not installed, or does not work for this user",
+            "install it (on Debian and Ubuntu `apt install bubblewrap`) and start stockade as an ordinary user, or choose another backend",
         ),
         SandboxBackend::Landlock => (
-            "this kernel has no Landlock that is new enough",
+            "the kernel has no Landlock, or one that is too old",
             "use Linux 5.19 or later, or choose another backend",
         ),
         SandboxBackend::Docker | SandboxBackend::Podman => {
-            ("the engine makes no container here", "choose another backend")
+            ("the engine cannot create containers here", "choose another backend")
         }
         SandboxBackend::Added(_) => {
-            let fix = "name one that `stockade backends` lists";
+            let fix = "choose one that `stockade backends` lists";
             return Refusal::new(What::Backend(backend), SandboxRule::UnknownBackend, fix);
         }
     };
     Refusal::new(What::Property(Property::Files), SandboxRule::CannotEnforce(why), fix)
 }
 
-/// What a provider enforces on such a machine.
+/// Returns what a provider enforces on a machine.
 fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforcement {
     let mut promise = Enforcement::default();
     let is_container = matches!(provider, Provider::Container(_));
     if spec.spawn == Spawn::Threads && facts.kernel.seccomp && !is_container {
-        promise.enforce(Property::NoSpawn, "a last filter of system calls, which lets threads pass");
+        promise.enforce(Property::NoSpawn, "a last seccomp filter, which permits threads");
     }
     match provider {
         Provider::Native | Provider::Bwrap { .. } => namespaces(provider, spec, facts, &mut promise),
         Provider::Landlock => landlock(spec, facts, &mut promise),
         Provider::Container(plan) => {
             contain::promise(plan, spec, &mut promise);
-            // Nobody outside decides calls that are made in a container.
+            // System calls in a container are not decided by a supervisor outside.
             let kernel = crate::host::Kernel { mediation: false, ..facts.kernel.clone() };
             names(spec, &HostFacts { kernel, ..facts.clone() }, &mut promise);
         }
-        // What it promises is for it to say.
+        // A registered backend reports its enforcement itself.
         Provider::Added(_) => {}
         Provider::Nothing => {
             Property::required_by_default().into_iter().for_each(|property| {
-                promise.gap(property, "the command runs without a sandbox, as was chosen");
+                promise.gap(property, "the command runs without a sandbox, as chosen");
             });
             promise.gap(
                 Property::ProtectedNames,
-                "new ones are taken away at the end, existing ones can be changed",
+                "new ones are quarantined at the end, existing ones can be changed",
             );
         }
     }
@@ -295,40 +297,44 @@ fn promise(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Enforc
 }
 
 fn namespaces(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
-    promise.enforce(Property::Files, "an own view of the disk");
-    promise.enforce(Property::Processes, "own processes, all gone when the first one is");
-    promise.enforce(Property::Ipc, "own queues, shared memory and keys");
+    promise.enforce(Property::Files, "mount namespace");
+    promise.enforce(Property::Processes, "PID namespace, which ends with its first process");
+    promise.enforce(Property::Ipc, "IPC namespace, and a keyring of its own");
     promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
     match spec.network {
-        Network::None => promise.enforce(Property::Network, "an own network, without a way out"),
-        Network::Broker { .. } => promise.enforce(Property::Network, "an own network, and one socket"),
-        Network::Proxy(_) if *provider == Provider::Native => {
-            promise.enforce(Property::Network, "an own network, and one door to a proxy");
+        Network::None => promise.enforce(Property::Network, "network namespace, loopback only"),
+        Network::Broker { .. } => {
+            promise.enforce(Property::Network, "network namespace, and one Unix socket");
         }
-        Network::Proxy(_) => promise.gap(Property::Network, "bubblewrap cannot open a door to a proxy"),
+        Network::Proxy(_) if *provider == Provider::Native => {
+            promise.enforce(Property::Network, "network namespace, and one listening proxy");
+        }
+        Network::Proxy(_) => promise.gap(Property::Network, "bubblewrap cannot hand over a listening proxy"),
         Network::Open => promise.enforce(Property::Network, "open, as asked for"),
     }
     if facts.kernel.seccomp {
-        promise.enforce(Property::SystemCalls, "a filter of system calls");
+        promise.enforce(Property::SystemCalls, "seccomp filter");
     }
     let is_walled = *provider == Provider::Native && facts.kernel.landlock > 0;
     match (provider, facts.kernel.landlock) {
         (Provider::Native, 1..) => promise.enforce(Property::SecondWall, "Landlock"),
         (Provider::Native, _) => {
-            promise.gap(Property::SecondWall, "the kernel has no Landlock; the first wall stands alone");
+            promise.gap(Property::SecondWall, "the kernel has no Landlock");
         }
-        _ => promise.gap(Property::SecondWall, "bubblewrap has none; the first wall stands alone"),
+        _ => promise.gap(Property::SecondWall, "bubblewrap does not use Landlock"),
     }
-    // Whoever decides on sockets when the command connects them closes both.
+    // Where the supervisor decides connect(2), it denies both kinds of sockets.
     let is_decided = facts.kernel.mediation;
     if spec.network == Network::Open && !is_decided && !(is_walled && facts.kernel.landlock >= SCOPED) {
-        promise
-            .gap(Property::Network, "abstract sockets of this machine are reached: no Landlock closes them");
+        promise.gap(
+            Property::Network,
+            "abstract sockets of this machine are reachable: Landlock is too old to deny them",
+        );
     }
     if !is_decided {
         promise.gap(
             Property::Network,
-            "a socket of this machine that is made in the workspace while the command runs is reached",
+            "a socket that another program creates in the workspace during the run is reachable",
         );
     }
     names(spec, facts, promise);
@@ -341,12 +347,12 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
         (_, MountAccess::ReadOnly) => promise.enforce(property, "the workspace cannot be changed"),
         (Protection::Names, MountAccess::ReadWrite) => {
             let how = match facts.kernel.mediation {
-                true => "existing ones cannot be changed, new ones are refused when they are made",
-                false => "existing ones cannot be changed, new ones are taken away at the end",
+                true => "existing ones are read-only, new ones are refused when they are created",
+                false => "existing ones are read-only, new ones are quarantined at the end",
             };
             promise.enforce(property, how);
             if facts.searched == Searched::InPart {
-                promise.gap(property, "some folders cannot be looked into");
+                promise.gap(property, "some directories cannot be read");
             }
         }
     }
@@ -355,37 +361,37 @@ fn names(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
 fn landlock(spec: &SandboxSpec, facts: &HostFacts, promise: &mut Enforcement) {
     promise.enforce(
         Property::Files,
-        "Landlock: nothing else is opened, made, moved or removed; modes and times are changed by a watcher",
+        "Landlock: no other file is opened, created, moved or deleted; a supervisor decides changes of modes and times",
     );
-    promise.gap(Property::Files, "names and sizes of other files are seen");
+    promise.gap(Property::Files, "names and sizes of other files are visible");
     match spec.network {
-        Network::None => promise.enforce(Property::Network, "no socket can be made"),
+        Network::None => promise.enforce(Property::Network, "no socket can be created"),
         Network::Open => promise.enforce(Property::Network, "open, as asked for; no sockets of this machine"),
-        Network::Proxy(_) => promise.gap(Property::Network, "Landlock cannot open a door to a proxy"),
+        Network::Proxy(_) => promise.gap(Property::Network, "Landlock cannot hand over a listening proxy"),
         Network::Broker { .. } => {
-            promise.gap(Property::Network, "Landlock cannot let a command reach one socket and no other");
+            promise.gap(Property::Network, "Landlock cannot restrict a command to one Unix socket");
         }
     }
     if facts.kernel.landlock >= SCOPED {
         promise.enforce(
             Property::Processes,
-            "Landlock: no signals to others and no tracing; a watcher ends what is left",
+            "Landlock: no signals to other processes and no tracing; a supervisor ends remaining processes",
         );
-        promise.gap(Property::Processes, "the numbers of other processes are seen");
+        promise.gap(Property::Processes, "the IDs of other processes are visible");
     } else {
-        promise.gap(Property::Processes, "the kernel's Landlock is too old to keep signals within");
+        promise.gap(Property::Processes, "the kernel's Landlock is too old to confine signals");
     }
-    promise.enforce(Property::Ipc, "queues and shared memory cannot be made; own keys");
+    promise.enforce(Property::Ipc, "queues and shared memory cannot be created; a keyring of its own");
     promise.enforce(Property::Privileges, "no capabilities, and no way to gain any");
-    promise.enforce(Property::SystemCalls, "a filter of system calls");
-    promise.gap(Property::SecondWall, "Landlock is the first wall here, and stands alone");
+    promise.enforce(Property::SystemCalls, "seccomp filter");
+    promise.gap(Property::SecondWall, "Landlock is the only layer here");
     match (spec.protection, spec.workspace_access) {
         (Protection::Names, MountAccess::ReadOnly) => {
             promise.enforce(Property::ProtectedNames, "the workspace cannot be changed");
         }
         _ => promise.gap(
             Property::ProtectedNames,
-            "new ones are taken away at the end; existing ones can be changed, and `.env` files read",
+            "new ones are quarantined at the end; existing ones can be changed, and `.env` files read",
         ),
     }
 }

@@ -1,19 +1,19 @@
-//! Where things are kept that lay under a protected name after a command: taken there by the sweep, and listed, given back or
-//! dropped by a person.
+//! The quarantine: files that were found under a protected name after a command. The sweep moves them here; the user lists,
+//! restores or deletes them.
 //!
 //! ```text
 //!  quarantine/              0700
-//!    1ylw9v2k3x4a/          one group for each command that left something: when that was, in digits
-//!      origins              what each thing is, where it lay, and which command left it
-//!      1-.vscode            the things themselves, numbered
+//!    1ylw9v2k3x4a/          one group per command; the name is its time in base 36
+//!      origins              the identity, the original path and the command of each entry
+//!      1-.vscode            the entries, numbered
 //! ```
 //!
-//! A thing is moved and never copied, so it keeps its identity, and no link in it is followed. Where it cannot be moved to
-//! here, as from another disk, it stays in its folder under a name that no program obeys, and is listed all the same. Whatever
-//! is done to it later is done below descriptors, to the thing of that identity and to no other.
+//! An entry is moved and never copied, so it keeps its identity, and symlinks in it are not followed. If it cannot be moved here,
+//! for instance from another disk, it is renamed in its directory to a name that no program obeys, and is listed nevertheless.
+//! Later operations use descriptors, and check the identity of the entry.
 //!
-//! All of it is bounded: [`MAX_GROUPS`], [`MAX_BYTES`], [`MAX_AGE`]. What goes beyond is dropped, the oldest first, and that is
-//! told.
+//! Number, size and age are limited: [`MAX_GROUPS`], [`MAX_BYTES`], [`MAX_AGE`]. The oldest groups beyond a limit are deleted,
+//! and this is reported.
 
 #![expect(clippy::disallowed_methods, reason = "keeps what was taken away from workspaces")]
 

@@ -1,27 +1,27 @@
-//! What was found under a protected name after a command, and which command left it there.
+//! Files that were found under a protected name after a command, and which command left them there.
 
 use std::path::PathBuf;
 
-/// Something that was found under a protected name after a command, and where it was put.
+/// A file that was found under a protected name after a command, and where it was moved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quarantined {
-    /// Where it was found, below the workspace; in full, where that is another folder.
+    /// The original path: below the workspace, or absolute in another directory.
     pub path: PathBuf,
-    /// Where it is now; nothing if it could not be moved.
+    /// The current path; nothing if it could not be moved.
     pub moved_to: Option<PathBuf>,
-    /// What it is called in quarantine; nothing if it could not be moved, or its origin could not be recorded.
+    /// Its identifier in the quarantine; nothing if it could not be moved, or its origin could not be recorded.
     pub id: Option<String>,
-    /// Which command left it there.
+    /// The command that left it there.
     pub left_by: LeftBy,
 }
 
-/// Which command left something under a protected name.
+/// The command that left a file under a protected name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LeftBy {
     /// The command that has just ended.
     ThisCommand,
-    /// An earlier one: the program that ran it was killed before it could look, so that this is done before the next one.
+    /// An earlier command: its supervisor was killed before the check, which is made up for before the next command.
     EarlierCommand,
 }
 

@@ -1,4 +1,4 @@
-//! Whether a command could change a file of this machine: what the record of its deeds must not depend on.
+//! Whether a command can write or read a path of this machine. The audit trail must not be writable for the commands it records.
 
 use std::path::Path;
 
@@ -8,9 +8,9 @@ use crate::provider::Provider;
 use crate::spec::MountAccess;
 
 impl Plan {
-    /// Returns what lets the command write to a path of this machine, or create something there; nothing where nothing does.
+    /// Returns the mount source through which the command can write or create a path of this machine, if there is one.
     ///
-    /// The path is given without links. Rights of its files are not asked for: they can change.
+    /// The path must not contain symlinks. File permissions are ignored, because they can change.
     #[must_use]
     pub fn may_write(&self, path: &Path) -> Option<&Path> {
         if self.provider == Provider::Nothing {
@@ -24,9 +24,9 @@ impl Plan {
         })
     }
 
-    /// Returns the file or folder of this machine through which the command could open this path. Nothing, if it does not see it.
+    /// Returns the mount source through which the command can open a path of this machine, if there is one.
     ///
-    /// As above, and more is said to be seen than is, where a mount changes nothing and hides much.
+    /// As with [`may_write`](Self::may_write); it errs towards visible.
     #[must_use]
     pub fn may_see(&self, path: &Path) -> Option<&Path> {
         if self.provider == Provider::Nothing {
@@ -40,13 +40,13 @@ impl Plan {
         })
     }
 
-    /// Whether something that is mounted later stands in the way. Landlock mounts nothing, and adds rights only.
+    /// Whether a later mount covers the path. Landlock mounts nothing and only adds rights, so nothing is covered there.
     fn is_covered(&self, seen: &Path, later: &[Mount]) -> bool {
         self.provider != Provider::Landlock && later.iter().any(|mount| seen.starts_with(&mount.target))
     }
 }
 
-/// What of this machine can be written to through a mount.
+/// Returns the source of a writable bind mount.
 fn writable(mount: &Mount) -> Option<&Path> {
     match &mount.kind {
         MountKind::Bind { source, access: MountAccess::ReadWrite, .. } => Some(source),

@@ -1,4 +1,4 @@
-//! Why a command was not started.
+//! Why a command is refused.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,42 +6,42 @@ use std::path::PathBuf;
 use crate::choices::SandboxBackend;
 use crate::enforcement::Property;
 
-/// A command was not started. This is a verdict, and nothing ran.
+/// The verdict that a command is not started. Nothing ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Refusal {
-    /// What was asked for.
+    /// The refused part of the request.
     pub what: What,
-    /// The rule that stands against it.
+    /// The rule that refuses it.
     pub rule: SandboxRule,
-    /// The narrowest change that would be accepted.
+    /// The narrowest change of the request that would be accepted.
     pub fix: String,
 }
 
 impl Refusal {
-    /// Makes a refusal: what was asked for, the rule that stands against it, and the narrowest change that would be accepted.
+    /// Returns a refusal of a part of a request, with the rule and the narrowest change that would be accepted.
     pub fn new(what: What, rule: SandboxRule, fix: impl Into<String>) -> Self {
         Self { what, rule, fix: fix.into() }
     }
 }
 
-/// What was asked for and refused.
+/// The part of a request that is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum What {
-    /// To let the command change this path.
+    /// Write access to a path.
     Write(PathBuf),
-    /// To let the command read this path.
+    /// Read access to a path.
     Read(PathBuf),
-    /// To start in this folder.
+    /// The working directory of the command.
     Cwd(PathBuf),
-    /// To run this command.
+    /// The command that was requested.
     Command,
-    /// To hand on this variable.
+    /// An environment variable to pass.
     Variable(String),
-    /// To enforce a property that is required.
+    /// A property that is required.
     Property(Property),
-    /// To let this backend make the sandbox.
+    /// The backend that was requested.
     Backend(SandboxBackend),
 }
 
@@ -49,61 +49,64 @@ pub enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SandboxRule {
-    /// Paths are absolute and plain: no `..`, no byte 0.
+    /// Paths are absolute, without `..` and NUL bytes.
     PlainPath,
-    /// The path does not exist, or is not of the kind that is needed.
+    /// The path does not exist, or has the wrong type.
     Exists,
-    /// A path that is a link, or lies behind one, may lead somewhere else tomorrow.
+    /// The path is a symlink, or contains one, and could be redirected later.
     NoLinks,
-    /// The path is the root of the whole machine.
+    /// The path is the root directory.
     WholeMachine,
-    /// The path is the home of the user, or holds it.
+    /// The path is the home of the user, or contains it.
     WholeHome,
-    /// The path is at, under or above a folder of the system that is never shared.
+    /// The path is, contains or lies in a system directory that is never shared.
     SystemFolder(&'static str),
-    /// The path is at, under or above a place where credentials are kept.
+    /// The path is, contains or lies in a directory of credentials.
     CredentialFolder(&'static str),
-    /// The path is a file of credentials in a folder that may be shared without it.
+    /// The path is a credential file in a directory that may be shared without it.
     CredentialFile(&'static str),
-    /// The path is a folder that programs of the machine are run from, or that belongs to everybody.
+    /// The path is a directory from which programs of the machine run, or that all users share.
     NeverWritable(&'static str),
-    /// The folder to start in must be visible.
+    /// The working directory must be visible.
     VisibleCwd,
-    /// There must be a program, without byte 0 in it or its arguments.
+    /// The command names a program, and contains no NUL bytes.
     PlainCommand,
-    /// A variable has a name, without `=` and byte 0, and a value without byte 0.
+    /// A variable has a name without `=`, and contains no NUL bytes.
     PlainVariable,
-    /// What is required cannot be enforced on this machine.
+    /// A required property cannot be enforced on this machine.
     CannotEnforce(&'static str),
-    /// Nobody added a backend of that name.
+    /// No backend with that name is registered.
     UnknownBackend,
 }
 
 impl fmt::Display for SandboxRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PlainPath => f.write_str("a path must be absolute, without `..` and without byte 0"),
-            Self::Exists => f.write_str("it does not exist, or is not of the kind that is needed"),
-            Self::NoLinks => f.write_str("a path that leads through a link may lead elsewhere tomorrow"),
-            Self::WholeMachine => f.write_str("it is the whole machine"),
+            Self::PlainPath => f.write_str("a path must be absolute, without `..` and NUL bytes"),
+            Self::Exists => f.write_str("it does not exist, or has the wrong type"),
+            Self::NoLinks => f.write_str("it contains a symlink, which could be redirected later"),
+            Self::WholeMachine => f.write_str("it is the root directory"),
             Self::WholeHome => {
-                f.write_str("it is your home, or holds it, and everything at home would be shared")
+                f.write_str("it is or contains your home, and everything at home would be shared")
             }
             Self::SystemFolder(folder) => {
-                write!(f, "{folder} is never shared, nor what is above or below it")
+                write!(f, "{folder} is never shared, nor any path above or below it")
             }
             Self::CredentialFolder(folder) => {
-                write!(f, "~/{folder} holds credentials and is never shared, nor what is above or below it")
+                write!(
+                    f,
+                    "~/{folder} contains credentials and is never shared, nor any path above or below it"
+                )
             }
-            Self::CredentialFile(file) => write!(f, "~/{file} holds credentials and is never shared"),
-            Self::NeverWritable(folder) => write!(f, "{folder} is never writable for a command"),
-            Self::VisibleCwd => f.write_str("the command would not see it"),
-            Self::PlainCommand => {
-                f.write_str("there must be a program, and no byte 0 in it or its arguments")
+            Self::CredentialFile(file) => write!(f, "~/{file} contains credentials and is never shared"),
+            Self::NeverWritable(folder) => write!(f, "{folder} is never writable for commands"),
+            Self::VisibleCwd => f.write_str("it is not visible in the sandbox"),
+            Self::PlainCommand => f.write_str("it must name a program, and contain no NUL bytes"),
+            Self::PlainVariable => {
+                f.write_str("a variable has a name without `=`, and contains no NUL bytes")
             }
-            Self::PlainVariable => f.write_str("a variable has a name without `=`, and no byte 0"),
             Self::CannotEnforce(why) => f.write_str(why),
-            Self::UnknownBackend => f.write_str("there is no backend of that name"),
+            Self::UnknownBackend => f.write_str("no backend has that name"),
         }
     }
 }
@@ -111,13 +114,13 @@ impl fmt::Display for SandboxRule {
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Write(path) => write!(f, "cannot let the command write {}", path.display()),
-            Self::Read(path) => write!(f, "cannot let the command read {}", path.display()),
+            Self::Write(path) => write!(f, "cannot make {} writable", path.display()),
+            Self::Read(path) => write!(f, "cannot make {} readable", path.display()),
             Self::Cwd(path) => write!(f, "cannot start in {}", path.display()),
             Self::Command => f.write_str("cannot run this command"),
-            Self::Variable(name) => write!(f, "cannot hand on the variable {name:?}"),
+            Self::Variable(name) => write!(f, "cannot pass the variable {name:?}"),
             Self::Property(property) => write!(f, "cannot enforce {property}"),
-            Self::Backend(backend) => write!(f, "cannot use {}", backend.name()),
+            Self::Backend(backend) => write!(f, "cannot use the backend {}", backend.name()),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! What is required of a sandbox, held against what it enforces.
+//! Compares the required properties with those that a sandbox enforces.
 
 use std::collections::BTreeSet;
 
 use crate::enforcement::{Enforcement, Property};
 use crate::refusal::{Refusal, SandboxRule, What};
 
-/// Returns why what is wanted cannot be promised, if something is missing.
+/// Checks that all required properties are enforced.
 pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) -> Result<(), Refusal> {
-    // Whether limits hold is known when they have been set.
+    // Whether limits are enforced is only known when they have been set.
     let later = [
         Property::Memory,
         Property::TotalMemory,
@@ -19,15 +19,15 @@ pub(crate) fn require(wanted: &BTreeSet<Property>, enforcement: &Enforcement) ->
     let missing = wanted.iter().find(|one| !enforcement.holds(**one) && !later.contains(one));
     let Some(property) = missing else { return Ok(()) };
     let refusal = cannot_enforce(*property);
-    // Whoever promises less says why.
+    // A gap of the backend is more specific than the general reason.
     let gap = enforcement.gaps.iter().find(|gap| gap.property == *property);
     Err(gap.map_or(refusal.clone(), |gap| Refusal { rule: SandboxRule::CannotEnforce(gap.why), ..refusal }))
 }
 
-/// Enforced as a whole or not at all when it is required by name: the rest could be any name.
+/// Properties that are useless in part when they are required by name: an attacker would use an unprotected name.
 const WHOLE: [Property; 1] = [Property::ProtectedNames];
 
-/// Returns why what was named holds in part only, if it does.
+/// Checks that properties required by name are enforced in full, where that matters.
 pub(crate) fn in_whole<'p>(
     named: impl IntoIterator<Item = &'p Property>,
     enforcement: &Enforcement,
@@ -36,35 +36,35 @@ pub(crate) fn in_whole<'p>(
     let gap = named.find_map(|property| enforcement.gaps.iter().find(|gap| gap.property == *property));
     gap.map_or(Ok(()), |gap| {
         let refusal = cannot_enforce(gap.property);
-        let fix = "make that hold, or do not require it".to_owned();
+        let fix = format!("remove the cause, or do not require `{}`", gap.property.name());
         Err(Refusal { rule: SandboxRule::CannotEnforce(gap.why), fix, ..refusal })
     })
 }
 
-/// Returns why a property cannot be enforced on this machine, and what would change that.
+/// Returns the refusal of a property that cannot be enforced on this machine, with a fix.
 pub(crate) fn cannot_enforce(property: Property) -> Refusal {
     let why = match property {
-        Property::SystemCalls => "there is no filter of system calls for this kernel or architecture",
+        Property::SystemCalls => "seccomp filters are not supported on this kernel or architecture",
         Property::SecondWall => "this kernel has no Landlock",
         Property::Memory | Property::TotalMemory | Property::ProcessCount => {
-            "no control group may be made here"
+            "this user may not create control groups"
         }
-        Property::Priority => "no priority of `idle` was asked for, or it cannot be had here",
-        Property::ProtectedNames => "it was switched off",
-        Property::Processors => "no number of processors was named",
-        Property::Disk => "file systems are only looked at, and what others write counts as well",
-        Property::NoSpawn => "it was not asked for",
-        _ => "user namespaces cannot be made here",
+        Property::Priority => "the priority `idle` was not requested, or cannot be set here",
+        Property::ProtectedNames => "the protection is off",
+        Property::Processors => "no number of processors was requested",
+        Property::Disk => "the size of the file system is only polled, and includes writes of other programs",
+        Property::NoSpawn => "it was not requested",
+        _ => "user namespaces cannot be created here",
     };
     let fix = match property {
         Property::Memory | Property::TotalMemory | Property::ProcessCount => {
-            "start it as root, or delegate a control group to this user"
+            "start stockade as root, or delegate a control group to this user"
         }
-        Property::Priority => "ask for it with --priority idle",
-        Property::ProtectedNames => "let it be protected, or do not require it",
-        Property::Processors => "name a number of processors",
-        Property::Disk => "let the workspace lie on a file system of its own, or do not require it",
-        Property::NoSpawn => "ask for it, and choose the native backend",
+        Property::Priority => "use --priority idle",
+        Property::ProtectedNames => "turn the protection on, or do not require it",
+        Property::Processors => "set the number of processors",
+        Property::Disk => "put the workspace on a file system of its own, or do not require it",
+        Property::NoSpawn => "request it, and choose the native backend",
         _ => {
             "use a kernel that permits it: sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns"
         }
@@ -78,7 +78,7 @@ mod tests {
     use crate::host::{HostFacts, Kernel, Searched};
     use crate::spec::SandboxSpec;
 
-    /// What holds in part is not what somebody named; nor is what holds where nothing can be named.
+    /// Protection in part does not satisfy a requirement by name.
     #[test]
     fn names_that_are_protected_in_part_are_not_what_was_required() {
         let kernel = Kernel { namespaces: true, landlock: 6, seccomp: true, mediation: true };

@@ -1,17 +1,17 @@
-//! Lets a command work on a view of its workspace, and brings what it changed there into the workspace when somebody wants that: all
-//! of it or some, and back again.
+//! Review: a command works on an overlay of its workspace, and the user applies, discards or undoes its changes, completely or
+//! in part.
 //!
 //! ```text
-//!  workspace ──► view ──► command ends ──► changes, judged ──► apply ──► workspace
+//!  workspace ─► overlay ─► command ends ─► changes, judged ──► apply ──► workspace
 //!                 │       with all that                         │ ▲
 //!                 ▼       it started                      undo  ▼ │
 //!                layer: what is different                slots: what was replaced
 //! ```
 //!
-//! The view is an overlay that the kernel makes in the sandbox; where it makes none, a copy. Either way, what is there is the
-//! workspace until something is applied: whoever looks at it from outside sees nothing of what the command does, and the command
-//! sees of what others do there meanwhile as much as an overlay shows. Nothing is judged before all processes of the command are
-//! gone, since one that is left could still write to what was judged.
+//! The overlay is an overlayfs mount in the sandbox, or a copy where the kernel cannot mount one. Either way, the workspace is
+//! unchanged until changes are applied. Other programs see nothing of the command's work, and the command sees their changes as
+//! far as an overlay shows them. Changes are judged when all processes of the command are gone, because a remaining one could
+//! still modify judged files.
 
 mod about;
 mod at;

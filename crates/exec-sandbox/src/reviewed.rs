@@ -1,27 +1,27 @@
-//! What became of the changes of a command that worked on a view of the workspace.
+//! The result of a command that worked on an overlay of the workspace.
 
 use std::path::PathBuf;
 
-/// What a command changed in its view of the workspace.
+/// The changes of a command in its overlay of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reviewed {
-    /// What the changes are called.
+    /// The identifier of the changes.
     pub id: String,
-    /// What the view was made of: `overlay` or `copy`.
+    /// How the overlay was created: `overlay` (overlayfs) or `copy`.
     pub view: &'static str,
-    /// How many paths are different in it.
+    /// Number of changed paths.
     pub changed: usize,
-    /// How many of these are in the workspace now.
+    /// Number of changed paths that were applied to the workspace.
     pub applied: usize,
-    /// What is never applied, and why.
+    /// Changes that are never applied, with the reason.
     pub refused: Vec<(PathBuf, String)>,
-    /// What was not applied since the user changed it meanwhile, and why.
+    /// Changes that were not applied because the user changed the same path meanwhile, with the reason.
     pub conflicts: Vec<(PathBuf, String)>,
-    /// Why the changes could not be looked at or applied, if they could not.
+    /// Why the changes could not be read or applied, if that failed.
     pub failed: Option<String>,
-    /// Folders of the workspace that were empty in the view: other file systems are mounted there.
+    /// Mount points of other file systems in the workspace, which are empty in the overlay.
     pub empty: Vec<PathBuf>,
-    /// Changes of earlier commands that were dropped, and how many in each nobody had decided on.
+    /// Deleted changes of earlier commands, with the number of undecided paths in each.
     pub dropped: Vec<(String, usize)>,
 }

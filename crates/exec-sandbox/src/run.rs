@@ -1,4 +1,4 @@
-//! Carries a plan out: starts the sandbox, looks after it, and says how it ended.
+//! Carries out a plan: starts the sandbox, supervises the command, and returns its outcome.
 
 #![expect(
     clippy::disallowed_methods,
@@ -56,7 +56,7 @@ use supervise::supervise;
 use sweeping::Sweeping;
 pub use terminal::TerminalSize;
 
-/// What becomes of the streams of a command.
+/// The standard streams of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Streams {
     /// Standard input.
@@ -65,109 +65,108 @@ pub struct Streams {
     pub stdout: Stream,
     /// Standard error.
     pub stderr: Stream,
-    /// Whether the command gets a terminal of its own. Then that is all three streams: what is typed comes from `stdin`, what
-    /// is printed goes to `stdout`, and `stderr` is of no interest.
+    /// Whether the command gets a pseudo-terminal for all three streams. Then input comes from `stdin`, output goes to `stdout`,
+    /// and `stderr` is ignored.
     pub terminal: Terminal,
-    /// Whether signals that ask this program to end are handed on to the command.
+    /// Whether termination signals to this program are forwarded to the command.
     pub signals: Signals,
-    /// How lines begin, before a colon, by which this program speaks where its standard error leads. Lines of the command that
-    /// go there and begin so are marked, so that nobody takes them for those of this program. It is a word in ASCII.
+    /// The prefix, before a colon, of this program's own messages on standard error. Lines of the command with the same prefix
+    /// are marked, so that they cannot pass as messages of this program. It is an ASCII word.
     pub speaks_as: Option<&'static str>,
 }
 
-/// Where standard input comes from.
+/// The source of standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Input {
-    /// There is none: whoever reads it meets its end at once.
+    /// Empty: reading it returns end of file at once.
     #[default]
     Empty,
-    /// From that of this program, by another descriptor than its own: what the command sets, it sets for itself. A terminal is
-    /// read by this program, and the command sees a pipe.
+    /// The standard input of this program, through another open file description, so that flags which the command sets do not
+    /// affect this program. A terminal is read by this program, and the command gets a pipe.
     Inherit,
 }
 
-/// Where a stream goes.
+/// The destination of an output stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stream {
-    /// Into the outcome, up to the limit.
+    /// The outcome, up to the output limit.
     #[default]
     Keep,
-    /// To that of this program, up to the limit. If nobody reads there, the command waits. It sees a pipe, wherever that leads.
+    /// The same stream of this program, up to the output limit. If its reader is slow, the command blocks. The command gets a
+    /// pipe, whatever the stream is.
     Relay,
-    /// To where [`RunControl`] says, up to the limit, as it comes; into the outcome where it says nothing.
+    /// The descriptor in [`RunControl`], up to the output limit; the outcome without one.
     Hand,
 }
 
-/// Whether a command gets a terminal of its own.
+/// Whether a command gets a pseudo-terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Terminal {
-    /// It gets none; its streams are what is said of each.
+    /// No: its streams are configured individually.
     #[default]
     None,
-    /// It gets one, with the size and the settings of that of this program, and follows its size; where this program has
-    /// none, it has this size. While the command runs, a terminal that is standard input hands every byte on.
+    /// Yes, with the settings and the current size of this program's terminal, or this size without one. Meanwhile a
+    /// terminal on standard input is in raw mode.
     Own(TerminalSize),
 }
 
-/// What becomes of signals to this program.
+/// The handling of signals to this program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Signals {
-    /// They concern this program.
+    /// They act on this program.
     #[default]
     Keep,
-    /// They are handed on while the command runs. This blocks them in the calling thread, so it is for programs of one.
+    /// They are forwarded while the command runs. This blocks them in the calling thread, so it is for single-threaded programs.
     HandOn,
 }
 
-/// A command could not be run, although nothing was refused.
+/// Why a command could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// What is required turned out not to be there.
+    /// A requirement turned out not to be satisfied.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The sandbox could not be made.
-    #[error("cannot make a sandbox: {doing}: {source}")]
+    /// The sandbox could not be created.
+    #[error("cannot create a sandbox: {doing}: {source}")]
     Setup {
-        /// What was being done.
+        /// The failed step.
         doing: String,
         /// Why it failed.
         source: io::Error,
     },
-    /// What the command did could not be watched any longer; it was ended.
-    #[error("cannot watch the command: {0}")]
+    /// The command could not be supervised any longer, and was ended.
+    #[error("cannot supervise the command: {0}")]
     Watch(#[source] io::Error),
-    /// The same, of a command that worked on a view of its workspace. Nothing of what it changed there was applied.
-    #[error(
-        "{source}; what it changed until then is not applied and waits as `{id}`: look at it with `stockade changes show {id}`"
-    )]
+    /// The same, for a command that worked on an overlay of its workspace. Its changes stay pending.
+    #[error("{source}; its changes until then are pending: show them with `stockade changes show {id}`")]
     Held {
-        /// What the changes are called.
+        /// The identifier of the changes.
         id: String,
-        /// What happened.
+        /// The error.
         source: Box<RunError>,
     },
 }
 
 impl RunError {
-    /// Says of an error that it kept a sandbox from being made, and what was being done.
+    /// Converts an I/O error to a setup error of this step.
     pub fn setup(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let doing = doing.into();
         move |source| Self::Setup { doing, source }
     }
 }
 
-/// What no look at processes finds.
-const UNCOUNTED: &str = "without a control group, what is in sockets and pipes is not counted";
+/// A gap of polling the memory of processes.
+const UNCOUNTED: &str = "without a control group, data in sockets and pipes is not counted";
 
-/// What control groups enforce better than anything else. They are made where one of these is required.
+/// Properties that control groups enforce best. Groups are created if one of these is required.
 const GROUPED: &[Property] =
     &[Property::Memory, Property::TotalMemory, Property::ProcessCount, Property::Priority];
 
-/// Runs a command as planned, and returns when it and everything that it started are gone.
+/// Runs a planned command, and returns when all its processes are gone.
 ///
-/// The sandbox dies with the thread that called this. The command starts as a copy of that thread, so a program with very
-/// much memory of its own starts it more slowly.
+/// The sandbox ends with the calling thread. The first process is a fork of that thread, so a program with much memory starts
+/// commands more slowly.
 pub fn run(plan: &Plan, streams: Streams) -> Result<Outcome, RunError> {
     run_once(plan, streams, &RunControl::default())
 }
@@ -178,7 +177,7 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
         let viewed = ViewedRun::begin(plan, *view)?;
         match run_in(plan, streams, control, Some(&viewed)) {
             Ok(outcome) => return Ok(Outcome { review: Some(viewed.end()), ..outcome }),
-            // Nothing has run. What cannot be made of this view may be made of the next one.
+            // Nothing has run yet, so the next kind of overlay is tried.
             Err(error @ RunError::Setup { .. }) => {
                 viewed.abandon();
                 result = Some(Err(error));
@@ -187,14 +186,14 @@ fn run_once(plan: &Plan, streams: Streams, control: &RunControl) -> Result<Outco
                 viewed.abandon();
                 return Err(refusal.into());
             }
-            // Nobody watched what came after, but it is over.
+            // The command ended unsupervised, so its changes need a review.
             Err(error) => return Err(held(error, viewed)),
         }
     }
     result.unwrap_or_else(|| run_in(plan, streams, control, None))
 }
 
-/// Leaves what a command changed in its view to a person, whatever was to be done with it: how it went on, nobody knows.
+/// Keeps the changes of a command pending, whatever the review mode is: an unsupervised command may have changed anything.
 fn held(error: RunError, viewed: ViewedRun) -> RunError {
     match viewed.hold() {
         reviewed if reviewed.changed == 0 && reviewed.failed.is_none() => error,
@@ -209,8 +208,8 @@ fn run_in(
     viewed: Option<&ViewedRun>,
 ) -> Result<Outcome, RunError> {
     let number = sandbox_number();
-    // To join a control group makes the kernel wait for all processors, which takes longer than everything else together.
-    // An engine has groups of its own.
+    // Joining a control group waits for an RCU grace period on all processors, which takes longer than all other steps together,
+    // so groups are only created where they are needed. A container engine has its own.
     let groups = if is_grouped(plan) && !plan.provider.bounds_by_itself() {
         Groups::make(&plan.limits, number)
     } else {
@@ -226,7 +225,7 @@ fn run_in(
     let moved = private.as_ref().map(|private| private.move_in(plan));
     let moved = moved.or_else(|| viewed.map(|viewed| viewed.move_in(plan)));
     let begun = moved.as_ref().unwrap_or(plan);
-    // What is asked for is judged by the home of whoever starts the command, and not by the folder in its place.
+    // The observer judges paths by the user's home, not by the private directory that replaces it.
     let judged = Plan { environment: plan.environment.clone(), ..begun.clone() };
     let observer = observer(judged, Ids::new(plan.identity, number))?;
     let mut outcome = carried_out(plan, streams, control, &groups, observer.as_ref(), || {
@@ -236,7 +235,7 @@ fn run_in(
         if let (Some(viewed), Some(running)) = (viewed, &running)
             && let Err(error) = viewed.started(running.last())
         {
-            // It has begun, so it is ended, and is begun in no other view.
+            // The command has started, so it is ended and not started again with another overlay.
             running.end(None)?;
             return Err(RunError::Watch(error));
         }
@@ -246,17 +245,17 @@ fn run_in(
     Ok(outcome)
 }
 
-/// Adds what was seen of what the command was refused.
+/// Adds the denials that the observer recorded.
 fn tell(outcome: &mut Outcome, observer: Option<Observer>) {
     let seen = observer.map(Observer::end).unwrap_or_default();
     explain::add(&mut outcome.denials, outcome.end, seen.refused, seen.asked);
 }
 
-/// Who looks on at what the command asks for: where names are decided, or where somebody wants to know. Without a sandbox, nothing
-/// is refused.
+/// Returns the observer of system calls, where names are decided or denials are to be explained. Without a sandbox, nothing is
+/// denied.
 fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     let is_wanted = match plan.provider {
-        // Landlock does not judge what changes modes and times of files, so this does.
+        // Landlock has no access right for changing modes and times of files, so the observer decides these calls.
         Provider::Landlock => true,
         Provider::Native | Provider::Bwrap { .. } => plan.explain == Explain::Asked || plan.decides_shared(),
         Provider::Container(_) | Provider::Added(_) | Provider::Nothing => false,
@@ -265,19 +264,19 @@ fn observer(plan: Plan, ids: Ids) -> Result<Option<Observer>, RunError> {
     observer.map_err(RunError::setup("looking on at what the command asks for"))
 }
 
-/// Whether control groups are made, where they may be: where somebody requires what they enforce, or named a bound on memory,
-/// which nothing else holds for what no process owns.
+/// Whether control groups are created, where permitted: if a required property needs them, or the memory limit is tight. Only
+/// groups count memory that belongs to no process.
 fn is_grouped(plan: &Plan) -> bool {
     plan.limits.is_tight() || plan.require.iter().any(|property| GROUPED.contains(property))
 }
 
-/// A number that no other sandbox has which runs at the same time.
+/// Returns a number that no other running sandbox has.
 fn sandbox_number() -> u32 {
     static STARTED: AtomicU32 = AtomicU32::new(0);
     std::process::id().wrapping_mul(64).wrapping_add(STARTED.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Sweeps before and after a command, and looks after it in between.
+/// Sweeps before and after a command, and supervises it in between.
 fn carried_out(
     plan: &Plan,
     streams: Streams,
@@ -289,7 +288,7 @@ fn carried_out(
     let mut enforcement = plan.enforcement.clone();
     groups.promise(&mut enforcement);
     limits_in_force(plan, groups, &mut enforcement)?;
-    preflight::hold(plan)?;
+    preflight::check(plan)?;
     let sweeping = Sweeping::begin(plan, &mut enforcement);
     in_whole(&plan.require_by_name, &enforcement)?;
     let started = Instant::now();
@@ -305,7 +304,7 @@ fn carried_out(
     crate::exposed_secrets::Seen::after(plan, &swept.seen_secrets(&plan.protected));
     let mut outcome = outcome?;
     if swept.searched == Searched::InPart {
-        let why = "some folders in the workspace could not be looked into afterwards";
+        let why = "some directories of the workspace could not be read afterwards";
         outcome.enforcement.gap(Property::ProtectedNames, why);
     }
     let changed = swept.changed(&plan.workspace, &plan.watched);
@@ -318,10 +317,10 @@ fn carried_out(
     })
 }
 
-/// Returns what a plan promises together with its limits, where no control group may be made.
+/// Returns what a plan enforces including its limits, without control groups.
 pub(crate) fn limits_without_groups(plan: &Plan) -> Enforcement {
     let mut enforcement = plan.enforcement.clone();
-    // What is required turns out later.
+    // Requirements are ignored here, because an unmet one would stop before the other limits.
     let plan = Plan { require: Vec::new(), ..plan.clone() };
     limits_in_force(&plan, &Groups::default(), &mut enforcement).ok();
     enforcement
@@ -332,14 +331,14 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), RunError> {
         .map_err(|error| RunError::setup("making pipes")(error.into()))
 }
 
-/// Limits that no control group holds are held for each process, or looked after by this program; what is required and not held refuses.
+/// Records how limits without a control group are enforced: per process, or by polling. An unmet requirement refuses the command.
 fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) -> Result<(), RunError> {
     let is_contained = plan.provider.bounds_by_itself();
     if plan.limits.memory.bound().is_some() && !groups.bound_memory() && !is_contained {
-        enforcement.enforce(Property::Memory, "a limit of each process");
+        enforcement.enforce(Property::Memory, "a limit per process");
         enforcement.enforce(
             Property::TotalMemory,
-            "a look at all processes and folders in memory, at least ten times a second",
+            "polling all processes and tmpfs mounts, at least ten times a second",
         );
         enforcement.gap(Property::TotalMemory, UNCOUNTED);
     }
@@ -354,18 +353,21 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
         enforcement.enforce(Property::Priority, "a lower priority");
     }
     match (plan.limits.processors.bound(), &plan.provider) {
-        // What an engine bounds is known from the plan.
+        // The limits of an engine are in the plan already.
         (None, _) | (Some(_), Provider::Container(_) | Provider::Added(_)) => {}
         (Some(_), Provider::Nothing) => {
-            enforcement.gap(Property::Processors, "without a sandbox, it can leave its set of processors");
+            enforcement
+                .gap(Property::Processors, "without a sandbox, the command can change its CPU affinity");
         }
-        (Some(_), _) => enforcement.enforce(Property::Processors, "a set of processors that it cannot leave"),
+        (Some(_), _) => {
+            enforcement.enforce(Property::Processors, "CPU affinity that the command cannot change");
+        }
     }
     if disk::is_bounded(&plan.limits) {
-        enforcement.enforce(Property::Disk, "a look at its file systems, ten times a second");
-        enforcement.gap(Property::Disk, "what other programs write there meanwhile counts as well");
+        enforcement.enforce(Property::Disk, "polling its file systems, ten times a second");
+        enforcement.gap(Property::Disk, "writes of other programs count as well");
     }
-    // What is only looked at is not what somebody requires.
+    // Polling does not satisfy a requirement, because a command can exceed the limit in between.
     let is_in_part = |property: &Property| {
         let is_watched = *property == Property::TotalMemory && !groups.bound_memory() && !is_contained;
         *property == Property::Disk || is_watched
@@ -374,24 +376,23 @@ fn limits_in_force(plan: &Plan, groups: &Groups, enforcement: &mut Enforcement) 
     missing.map_or(Ok(()), |property| Err(cannot_enforce(*property).into()))
 }
 
-/// What bounds the number of processes where no control group does.
+/// Records how the number of processes is limited without a control group.
 fn process_count(plan: &Plan, enforcement: &mut Enforcement) {
     let property = Property::ProcessCount;
     match plan.provider {
         Provider::Native | Provider::Bwrap { .. } => {
-            enforcement.enforce(property, "a limit of the sandbox's own user namespace");
+            enforcement.enforce(property, "a limit of the sandbox's user namespace");
         }
-        Provider::Landlock => enforcement.enforce(property, "a limit of all processes of its user"),
+        Provider::Landlock => enforcement.enforce(property, "a limit on all processes of its user"),
         Provider::Container(_) | Provider::Added(_) => {}
         Provider::Nothing if is_bound_by_no_number() => {
-            enforcement
-                .gap(property, "the kernel counts the processes of root, and bounds them by no number");
+            enforcement.gap(property, "the kernel does not limit the number of root's processes");
         }
-        Provider::Nothing => enforcement.enforce(property, "a limit of all processes of this user"),
+        Provider::Nothing => enforcement.enforce(property, "a limit on all processes of this user"),
     }
 }
 
-/// Whether the kernel lets this program start more processes than its limit says, see setrlimit(2).
+/// Whether the kernel ignores RLIMIT_NPROC for this program, see setrlimit(2).
 fn is_bound_by_no_number() -> bool {
     let held = stockade_handoff::held_capabilities();
     let frees = ["CAP_SYS_ADMIN", "CAP_SYS_RESOURCE"].iter().any(|one| held.contains(*one));
@@ -416,7 +417,7 @@ mod tests {
     }
 
     impl Ground {
-        /// Nothing where this machine makes no sandbox.
+        /// Returns nothing where this machine cannot create a sandbox.
         fn new(command: &[&str]) -> Option<Self> {
             let (state, workspace) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
             let planned = |command: &[&str], review| {
@@ -445,14 +446,14 @@ mod tests {
     fn what_has_begun_and_cannot_be_written_down_is_ended_and_not_begun_again() {
         let Some(ground) = Ground::new(&["/bin/sleep", "600"]) else { return };
         let (viewed, layer) = ground.view();
-        // Where it is to be written down which process runs, there is a folder.
+        // A directory is in the place of the file that records the running process.
         std::fs::create_dir(layer.join("process")).unwrap();
         let ended = run_in(&ground.plan, Streams::default(), &RunControl::default(), Some(&viewed));
         assert!(matches!(ended, Err(RunError::Watch(_))), "{ended:?}");
     }
 
     #[test]
-    fn what_a_command_changed_that_nobody_could_watch_waits_and_is_named() {
+    fn changes_of_an_unsupervised_command_stay_pending() {
         let Some(ground) = Ground::new(&["/bin/true"]) else { return };
         let gone = || RunError::Watch(io::Error::other("it is gone"));
         let (viewed, layer) = ground.view();

@@ -1,7 +1,7 @@
-//! Compiles the table of system calls to the program that the kernel runs before each of them.
+//! Compiles the table of system calls to a seccomp filter.
 //!
-//! The program is pure data, so it is built, printed and tested on any machine. The kernel remembers which calls it allows
-//! whatever their arguments, so the length of the table costs those nothing.
+//! The filter is pure data, so it can be built, printed and tested on any machine. The kernel caches which calls are always
+//! allowed whatever their arguments, so the length of the table does not slow those down.
 
 mod architecture;
 mod asking;
@@ -24,21 +24,21 @@ use table::{
     SPAWN, Test, UNIX_SOCKETS,
 };
 
-/// What is closed beside what always is.
+/// Additional groups of denied calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Closed {
-    /// The choice of processors.
+    /// Changing the CPU affinity.
     Processors,
-    /// Sockets of every kind, and so all networks.
+    /// Sockets of every kind.
     Sockets,
-    /// Sockets that belong to this machine.
+    /// Sockets of the Unix family.
     UnixSockets,
-    /// Sockets that say of each message where it goes, and belong to this machine.
+    /// Unix datagram sockets, which name a destination per message.
     Datagrams,
-    /// Queues and shared memory of others.
+    /// Message queues and shared memory of other programs.
     Queues,
-    /// Owners and attributes of files.
+    /// Changing owners and attributes of files.
     Attributes,
 }
 
@@ -55,14 +55,14 @@ impl Closed {
     }
 }
 
-/// What a sandbox may open that keeps its harm away by other means.
+/// Groups of calls that a sandbox may permit if it prevents their harm by other means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Opened {
-    /// To trace processes of the command's own.
+    /// Tracing the command's own processes.
     Attaching,
-    /// Files in memory, which are counted then and never run.
+    /// memfd_create(2), where such files count as memory and cannot be executed.
     MemoryFiles,
-    /// To let what comes to lie in a folder belong to its group, which somebody else carries out, for folders alone.
+    /// Setting the set-group-ID bit, which the supervisor performs for directories only.
     GroupFolders,
 }
 
@@ -78,12 +78,12 @@ impl Opened {
     }
 }
 
-/// Returns the program for an architecture.
+/// Returns the filter for an architecture.
 pub fn filter(architecture: Architecture, more: &[Closed]) -> Vec<Instruction> {
     filter_but(architecture, more, &[])
 }
 
-/// Returns the same program with what is opened.
+/// Returns the filter with some groups permitted.
 pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[Opened]) -> Vec<Instruction> {
     let shut = Opened::ALL.iter().filter(|one| !opened.contains(one)).flat_map(|one| one.rows());
     let rows = ROWS.iter().chain(shut).chain(more.iter().flat_map(|closed| closed.rows()));
@@ -93,7 +93,7 @@ pub(crate) fn filter_but(architecture: Architecture, more: &[Closed], opened: &[
     program
 }
 
-/// Looks at the architecture, and loads the number.
+/// Returns the code that checks the architecture and loads the call number.
 fn head(architecture: Architecture) -> Vec<Instruction> {
     let known = jump(JUMP_EQUAL, architecture.audit_number(), 1, 0);
     vec![load(ARCHITECTURE), known, give(KILL), load(NUMBER)]
@@ -109,8 +109,8 @@ fn blocks<'r>(architecture: Architecture, rows: impl Iterator<Item = &'r Row>) -
     blocks
 }
 
-/// Finds the block of a number by halves: when the program is installed, the kernel tries it with every number there is.
-/// Each block ends in a verdict, so nothing behind it is reached from it.
+/// Returns a binary search for the block of a call number: on installation, the kernel evaluates the filter for every number to
+/// fill its cache. Each block ends in a verdict, so control never continues behind it.
 fn search(blocks: &Blocks) -> Vec<Instruction> {
     let blocks: Vec<(u32, &[Instruction])> =
         blocks.iter().map(|(number, code)| (*number, code.as_slice())).collect();
@@ -139,8 +139,8 @@ fn halve(blocks: &[(u32, &[Instruction])]) -> Vec<Instruction> {
     }
 }
 
-/// Returns the program after which threads may start, and one program more: the one whose start hands over `secret` in the
-/// three arguments that `execve` has no use for. Whatever runs then has never seen it.
+/// Returns the filter that permits new threads, and one execve(2): the one with `secret` in the three arguments that execve
+/// ignores. The executed program does not know the secret, so it cannot repeat the call.
 pub(crate) fn no_spawn(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
     one_start(architecture, secret, SPAWN.iter())
 }
@@ -169,9 +169,9 @@ fn one_start<'r>(
     program
 }
 
-/// Returns the same for who has no other filter of ours: the variant of x86-64 that has other numbers is closed as well, and so is
-/// what is closed to every command. The filters of engines let some of that pass: both reach into other processes, and Podman's
-/// also makes namespaces of users and has keys.
+/// Returns the same for processes without another filter of this crate, such as in a container: it also denies the x32 ABI, and
+/// everything that is denied to every command. The engines' own filters permit some of that: both permit access to other
+/// processes, and Podman's also user namespaces and keys.
 pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Vec<Instruction> {
     let mut program = one_start(architecture, secret, SPAWN.iter().chain(ATTACHING).chain(ROWS));
     let behind_head = head(architecture).len();
@@ -179,32 +179,32 @@ pub(crate) fn no_spawn_alone(architecture: Architecture, secret: [u64; 3]) -> Ve
     program
 }
 
-/// Which calls are shown to whoever looks on.
+/// The calls that the observer is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// Those that ask for a path or an address.
+    /// Calls that name a path or an address.
     pub(crate) asks: bool,
-    /// Those that change modes or times of files.
+    /// Calls that change modes or times of files.
     pub(crate) modes: bool,
-    /// Those that somebody else carries out.
+    /// Calls that the supervisor performs.
     pub(crate) carried: CarriedOut,
 }
 
-/// Which calls somebody else carries out.
+/// The calls that the supervisor performs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CarriedOut {
-    /// None, but for modes and times.
+    /// None, except for modes and times.
     Nothing,
-    /// Those that reach what is shared with other programs: locks, and sockets with a name.
+    /// Calls on objects that are shared with other programs: locks, and named sockets.
     Shared,
-    /// Those, and those that make, move or open for writing what has a name.
+    /// These, and calls that create, rename or open files for writing.
     Names,
 }
 
-/// Returns the program that shows each call which asks for a path or an address to whoever looks on.
+/// Returns the filter that notifies the observer of calls.
 ///
-/// It refuses nothing. The kernel takes the strictest verdict of all programs, and any refusal is stricter than this one: so
-/// a call that is shown is one that the filter has let pass, and whoever looks on can let it go on and no more.
+/// It denies nothing. The kernel applies the strictest verdict of all filters, and any denial is stricter than a notification.
+/// So every notified call is permitted by the other filter, and the observer cannot permit a denied one.
 pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instruction> {
     let asks = if shown.asks { asking::ROWS } else { &[] };
     let rows = asks.iter().filter_map(|row| Some((architecture.number_of(row)?, row)));
@@ -221,7 +221,7 @@ pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instructi
     }
     let of_names = (shown.carried == CarriedOut::Names).then(|| names::blocks(architecture));
     let shared = (shown.carried != CarriedOut::Nothing).then(|| names::shared_blocks(architecture));
-    // What is shown whatever its arguments stays so.
+    // A block that notifies unconditionally is kept.
     for (number, code) in of_names.into_iter().chain(shared).flatten() {
         blocks.entry(number).or_insert(code);
     }
@@ -231,17 +231,17 @@ pub(crate) fn observe(architecture: Architecture, shown: Shown) -> Vec<Instructi
     program
 }
 
-/// What a call asks for that was shown.
+/// Returns which arguments of a notified call name a path or an address.
 pub(crate) fn asked_by(architecture: Architecture, number: u32) -> Option<Asks> {
     asking::ROWS.iter().find(|row| architecture.number_of(row) == Some(number)).map(|row| row.asks)
 }
 
-/// One row: if all tests hold, the call fails; if not, what comes next decides.
+/// Compiles a row: if all its tests are true, the call fails; otherwise the next row decides.
 fn compile(row: &Row) -> Vec<Instruction> {
     let mut code = Vec::new();
     for (argument, test) in row.when {
-        // The low half: the kernel looks at no more of these arguments, and a filter that looks at all 64 bits lets a
-        // request pass that has odd bits in the upper half (CVE-2019-10063).
+        // Only the low half: the kernel ignores the upper half of these arguments, so a filter that compares all 64 bits can
+        // be bypassed by setting bits there (CVE-2019-10063).
         let low = ARGUMENTS + 8 * u32::from(*argument);
         if let Test::Above(most) = test {
             code.extend([load(low + 4), jump(JUMP_ANY_BIT, u32::MAX, 2, 0)]);
@@ -276,7 +276,7 @@ fn compile_test(test: &Test) -> Vec<Instruction> {
     match test {
         Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, 0, END)],
         Test::NoBit(mask) => vec![jump(JUMP_ANY_BIT, *mask, END, 0)],
-        // Both halves count, see above.
+        // Handled by the caller, because both halves count.
         Test::Above(_) => Vec::new(),
         Test::OneOf(values) => one_of(values),
         Test::NoneOf(values) => values.iter().map(|value| jump(JUMP_EQUAL, *value, END, 0)).collect(),

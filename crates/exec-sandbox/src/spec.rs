@@ -1,4 +1,4 @@
-//! What somebody wants: a command, what it may see, and what it may use up.
+//! The sandbox request: a command, the files and hosts that it may use, and its resource limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -11,69 +11,69 @@ use crate::container_request::ContainerRequest;
 use crate::enforcement::Property;
 use crate::limits::ResourceLimits;
 
-/// A command, and what it may see and use.
+/// A command, with the files, hosts and resources that it may use.
 ///
-/// Every path comes from whoever operates the agent, never from the agent or from a file that the agent can write:
-/// a workspace that could name its own workspace would be none.
+/// Every path must come from the operator of the agent, never from the agent or from a file that the agent can write:
+/// otherwise the agent could choose its own workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSpec {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// The folder that the command works in.
+    /// The directory that the command works in.
     pub workspace: PathBuf,
     /// Whether the command may change the workspace.
     pub workspace_access: MountAccess,
     /// Whether there is a sandbox at all.
     pub confinement: Confinement,
-    /// Where the command starts; the workspace if nothing is said.
+    /// The working directory; the workspace by default.
     pub cwd: Option<PathBuf>,
-    /// Folders that the command shares with others and may change, such as that of a graph run. They must exist.
+    /// Directories outside of the workspace that the command may change, such as that of a graph run. They must exist.
     pub shared: Vec<PathBuf>,
-    /// A folder for what is too long to hand over at once.
+    /// A writable directory for results that are too long to return in one piece.
     pub spill: Option<PathBuf>,
-    /// More that the command may read (`readOnlyAllowPaths`). What is missing is left out.
+    /// Additional read-only paths (`readOnlyAllowPaths`). Missing ones are skipped.
     pub read_only: Vec<PathBuf>,
-    /// What of programs' own state and credentials at home the command sees, because it is that program. What is missing is left out.
+    /// State and credentials at home that the command sees because it is the program that owns them. Missing ones are skipped.
     pub home_state: Vec<HomeState>,
-    /// Files that are made for the command in its own home, by their paths below it, with what stands in them at first.
+    /// Files that are created in the command's private home: their paths below it, and their initial content.
     pub home_files: Vec<(PathBuf, String)>,
-    /// Files and folders of the workspace that the command does not see, such as those that a configuration denies.
+    /// Files and directories of the workspace that are hidden from the command, such as those that a configuration denies.
     pub hidden: Vec<PathBuf>,
-    /// Files and folders of the workspace that the command may read and not change.
+    /// Files and directories of the workspace that are read-only for the command.
     pub unwritable: Vec<PathBuf>,
-    /// What the command may reach over the network.
+    /// Network access.
     pub network: Network,
-    /// What the command sees of the tools' own folders at home.
+    /// Which directories of tools at home the command sees.
     pub home: HomeView,
-    /// Variables of the command.
+    /// The environment variables of the command.
     pub environment: Environment,
-    /// What the command may use up.
+    /// Resource limits.
     pub limits: ResourceLimits,
-    /// Whether the command works on a view of the workspace, and what becomes of that.
+    /// Whether the command works on an overlay of the workspace, and whether its changes are applied at the end.
     pub review: ReviewMode,
-    /// What becomes of files in the workspace that other programs obey.
+    /// How files in the workspace that other programs obey are protected.
     pub protection: Protection,
-    /// Whether the command may start others.
+    /// Whether the command may start other processes and programs.
     pub spawn: Spawn,
-    /// How it is found out what the command was refused, should it fail.
+    /// How denials are found out when the command fails.
     pub explain: Explain,
-    /// What must really be enforced; without it nothing is started.
+    /// Properties that must be enforced; the command is not started without them.
     pub require: BTreeSet<Property>,
-    /// What somebody named that must be enforced, whatever else was chosen: nothing waives it, and it is tried on
-    /// this machine, from inside, before the command starts.
+    /// Properties that the caller required by name. No other choice waives them, and each is tested from inside the sandbox
+    /// before the command starts.
     pub require_by_name: BTreeSet<Property>,
-    /// What makes the sandbox.
+    /// The sandbox backend.
     pub backend: SandboxBackend,
-    /// The container, where that is one.
+    /// The container, for backends that use one.
     pub container: ContainerRequest,
-    /// What a backend that was added is told besides, in its own words: where its service is, what it starts from.
+    /// Options of a registered backend, in its own vocabulary, such as the address of its service or its template.
     pub backend_options: BTreeMap<String, String>,
-    /// What to do where no sandbox can be made.
+    /// What to do where no sandbox can be created.
     pub on_unavailable: OnUnavailable,
 }
 
 impl SandboxSpec {
-    /// A command in a workspace, with everything else at its default: no network, a private home, and limits.
+    /// Returns a request for a command in a workspace, with the defaults: no network, a private home, and limits.
     pub fn new(
         workspace: impl Into<PathBuf>,
         command: impl IntoIterator<Item = impl Into<OsString>>,
@@ -109,56 +109,57 @@ impl SandboxSpec {
     }
 }
 
-/// Whether there is a sandbox at all.
+/// Whether the command runs in a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Confinement {
-    /// The command runs in a sandbox, or it does not run unless [`OnUnavailable`] says otherwise.
+    /// In a sandbox. Where none can be created, [`OnUnavailable`] decides whether the command runs.
     #[default]
     Sandbox,
-    /// The command runs like any other program, because somebody chose that by its name: see
+    /// Without a sandbox, because the operator chose that explicitly: see
     /// [`SandboxMode::DangerFullAccess`](crate::SandboxMode::DangerFullAccess).
     None,
 }
 
-/// A file or folder in which a program keeps its state, and perhaps its credentials. Nothing else lets a command see those.
+/// A file or directory in which a program keeps its state, and possibly its credentials. No other option shows these to a
+/// command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HomeState {
-    /// Where it lies on this machine, without links.
+    /// The path on this machine, without symlinks.
     pub source: PathBuf,
-    /// Where the command sees it: below the home. A program that is only read may lie anywhere, and is seen there.
+    /// The path in the sandbox: below the home. A read-only program may have any path, which is the same in the sandbox.
     pub target: PathBuf,
-    /// What may be done with it.
+    /// Whether the command may change it.
     pub access: MountAccess,
 }
 
-/// What may be done with a path.
+/// Access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MountAccess {
-    /// Reading, and starting programs.
+    /// Read, and execute programs.
     ReadOnly,
-    /// Reading, starting programs, and changing what is there.
+    /// Read, execute programs, and write.
     ReadWrite,
 }
 
-/// What the command may reach over the network.
+/// Network access of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
-    /// Itself, over its own loopback.
+    /// A private loopback interface and nothing else.
     None,
-    /// Itself, and one socket of a broker that decides about everything else.
+    /// A private loopback interface, and one Unix socket of an egress broker, which decides about all other connections.
     Broker {
-        /// The socket on this machine. It has the same path in the sandbox.
+        /// The path of the socket, the same on this machine and in the sandbox.
         socket: PathBuf,
     },
-    /// Itself, and a [proxy](crate::handoff::PROXY_ADDRESS) on its own loopback. What connects there is heard outside, by a proxy that
-    /// decides about everything else.
+    /// A private loopback interface with a listening [proxy](crate::handoff::PROXY_ADDRESS). Its connections are accepted by
+    /// a proxy outside of the sandbox, which decides about all other connections.
     Proxy(ListenerHandoff),
-    /// Whatever this machine reaches, itself included.
+    /// Everything that this machine reaches, including its own services.
     Open,
 }
 
 impl Network {
-    /// The socket of a broker that has the same path in the sandbox, if one has.
+    /// Returns the broker's socket that has the same path in the sandbox, if there is one.
     pub(crate) fn socket(&self) -> Option<&PathBuf> {
         match self {
             Self::Broker { socket } => Some(socket),
@@ -168,57 +169,57 @@ impl Network {
     }
 }
 
-/// Whether a command may start others.
+/// Whether a command may start other processes and programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Spawn {
     /// It may start processes and other programs.
     #[default]
     Free,
-    /// It may have threads, and nothing else starts: no process, no other program.
+    /// It may create threads, but no process and no other program.
     Threads,
 }
 
-/// How it is found out what a command was refused that failed. What it prints is no source: it would write the advice itself.
+/// How denials of a failed command are found out. Its output is not a source: a hostile command could write its own advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Explain {
-    /// By how it ended, and by the limits that it ran into. Of paths and machines, nothing is known.
+    /// From its exit and the limits that it hit. Denied paths and hosts remain unknown.
     #[default]
     Ends,
-    /// By what it asked the kernel for as well. Each such call waits until it was looked at, which takes time; what is
-    /// refused is the same. Debuggers that filter system calls with a listener of their own do not work within.
+    /// From its system calls as well (seccomp user notification). Each observed call waits until it was inspected, which takes
+    /// time; the same calls are denied. Debuggers that install a seccomp listener of their own do not work in the sandbox.
     Asked,
 }
 
-/// Variables of the command. What is not named stays outside.
+/// Environment variables of the command. All others are removed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment {
-    /// Names to hand on beside the harmless ones that always are.
+    /// Names to pass through besides the harmless ones that always are.
     pub pass: Vec<OsString>,
-    /// Variables to set. They win over what is handed on.
+    /// Variables to set. They override passed ones.
     pub set: Vec<(OsString, OsString)>,
-    /// Where tools keep what they have fetched.
+    /// Where tools keep their download caches.
     pub caches: Caches,
 }
 
-/// Where tools keep what they have fetched.
+/// Where tools keep their download caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Caches {
-    /// In the private home: gone with the command, and nothing is left in the workspace.
+    /// In the private home: deleted when the command ends, and the workspace stays clean.
     #[default]
     Private,
-    /// In folders of the workspace, so that the next command finds them.
+    /// In directories of the workspace, so that the next command can use them.
     Workspace {
-        /// The folder for temporary files.
+        /// The directory for temporary files.
         temporary: &'static str,
     },
 }
 
-/// What becomes of files in the workspace that other programs obey.
+/// Protection of files in the workspace that other programs obey.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Protection {
-    /// They cannot be changed, and are taken away again where the command created them.
+    /// Existing ones are read-only; new ones are refused, or moved to the quarantine when the command ends.
     #[default]
     Names,
-    /// Nothing: the command may leave instructions for the programs of whoever opens the workspace.
+    /// None: the command can leave instructions that programs of the next user of the workspace obey.
     Off,
 }

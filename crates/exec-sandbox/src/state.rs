@@ -1,4 +1,4 @@
-//! Where this program keeps what must outlast a command: what was taken away, and what it was about to take away.
+//! The state directory: the quarantine, and the journal of files that were about to be quarantined.
 
 #![expect(clippy::disallowed_methods, reason = "asks where this user keeps the state of programs")]
 
@@ -9,23 +9,22 @@ use stockade_files::check_owned;
 use crate::mounts::{Mount, MountKind};
 use crate::spec::MountAccess;
 
-/// Returns the folder in which this user's state of the program is kept; nothing if there is no home, or if it belongs to another
-/// user.
+/// Returns the state directory of this user; nothing if there is no home, or if the directory belongs to another user.
 #[must_use]
 pub fn state_folder() -> Option<PathBuf> {
     folder(&[])
 }
 
-/// Returns the folder; nothing if there is no home, or if the command can write there: it would say itself what is to be
-/// taken away, and from where.
+/// Returns the state directory; nothing if there is no home, or if the command can write to the directory: it could then choose
+/// which files are moved, and from where.
 pub(crate) fn folder(mounts: &[Mount]) -> Option<PathBuf> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")))?;
     let folder = state.join("stockade");
-    // What exists of it may lead elsewhere through a link.
+    // An existing part of the path may be a symlink to another directory.
     let real = folder.ancestors().find_map(|path| path.canonicalize().ok())?;
     let written = |path: &Path| mounts.iter().filter_map(writable).any(|open| path.starts_with(open));
-    // Another user's folder says nothing that is obeyed, and nothing is put there.
+    // A directory of another user is neither trusted nor written to.
     (!written(&folder) && !written(&real) && check_owned(&folder).is_ok()).then_some(folder)
 }
 

@@ -1,7 +1,7 @@
-//! What appeared under a protected name is taken away, after the command and all that it started are gone.
+//! The sweep: moves new files with protected names to the quarantine, after all processes of the command are gone.
 //!
-//! The folders were in the hands of the command, so no path in them is followed: each is gone through once more, each folder
-//! opened from the one around it, and what is to go is moved from the folder that it was found in.
+//! The command controlled the directories, so paths in them are not trusted: each directory is opened from its parent's
+//! descriptor, and a file is moved from the directory in which it was found.
 
 #![expect(clippy::disallowed_methods, reason = "looks whether what was reported is gone")]
 
@@ -29,32 +29,32 @@ pub(crate) use known::{Before, Company, Maker, same_kind};
 pub(crate) use plans::armed;
 use taking::RootTaking;
 
-/// What was found after a command.
+/// The result of a sweep.
 #[derive(Debug, Default)]
 pub(crate) struct Swept {
-    /// What was taken away.
+    /// Quarantined files.
     pub(crate) taken: Vec<Quarantined>,
-    /// What had been taken away before, and was dropped for it.
+    /// Older quarantined files that were deleted to stay within the limits.
     pub(crate) dropped: Vec<DroppedGroup>,
-    /// What is reported when it has changed, as it is now.
+    /// Files whose changes are reported, in their current state.
     pub(crate) watched: Vec<Watched>,
-    /// New links that lead out of the workspace, or to what others obey.
+    /// New symlinks that resolve to a path outside of the workspace, or to a file that other programs obey.
     pub(crate) links: Vec<Changed>,
-    /// The files that have names of secrets.
+    /// Files with the name of a secret.
     pub(crate) secrets: Vec<ProtectedEntry>,
-    /// Whether everything was looked at.
+    /// Whether every directory could be read.
     pub(crate) searched: Searched,
 }
 
-/// How many files with names of secrets are remembered.
+/// Maximum number of recorded secret files.
 const MAX_SECRETS: usize = 100_000;
 
-/// How many links are listed, of those that do harm and of the others.
+/// Maximum number of listed symlinks, for harmful and harmless ones each.
 const MAX_LINKS: usize = 1_000;
 
 impl Swept {
-    /// Returns the files with names of secrets that were not hidden from the command: it made them, or they appeared before its
-    /// eyes. What was hidden is known by what it is, wherever it was moved to.
+    /// Returns the secret files that were not hidden from the command: it created them, or they appeared during the run. Hidden
+    /// ones are recognized by identity, even if they were renamed.
     pub(crate) fn seen_secrets(&self, before: &[ProtectedEntry]) -> Vec<PathBuf> {
         let hidden = before.iter().filter(|entry| entry.mode == ProtectionMode::Hide);
         let hidden: BTreeSet<_> = hidden.map(|entry| key(&entry.stamp.file)).collect();
@@ -62,7 +62,7 @@ impl Swept {
         seen.map(|entry| entry.path.clone()).collect()
     }
 
-    /// Returns what is not as it was before.
+    /// Returns the changed files.
     pub(crate) fn changed(&self, workspace: &Path, before: &[Watched]) -> Vec<Changed> {
         let taken: BTreeSet<&Path> = self.taken.iter().map(|taken| taken.path.as_path()).collect();
         let is_taken = |path: &Path| path.ancestors().any(|around| taken.contains(around));
@@ -70,7 +70,7 @@ impl Swept {
         let now: BTreeSet<&Path> = self.watched.iter().map(|it| it.path.as_path()).collect();
         let made =
             self.watched.iter().filter(|it| then.get(it.path.as_path()) != Some(it) && !is_taken(&it.path));
-        // One that was not come to this time may still be there.
+        // A file that this sweep could not reach may still exist.
         let is_gone = |then: &&Watched| {
             !now.contains(then.path.as_path()) && workspace.join(&then.path).symlink_metadata().is_err()
         };
@@ -81,11 +81,12 @@ impl Swept {
     }
 }
 
-/// Takes away what has a protected name now and did not before: to a folder below `state`, if there is one. `command` is what
-/// ran meanwhile, as text for a person.
+/// Quarantines files that have a protected name and did not exist before, below `state` if it is given. `command` is the command
+/// as text, for the record.
 ///
-/// Where the command could make such names in no folders but those that it made itself, what is new in others is somebody else's, who
-/// works in the same workspace. It stays, and is told of. Where it is known which links there were, new ones are told of.
+/// Where names are decided at the system call, the command can create protected names only in directories that it created itself.
+/// New files elsewhere then belong to another program that works in the same workspace: they stay, and are reported. If `links`
+/// is given, new symlinks are reported.
 pub(crate) fn sweep(
     roots: &[Root],
     before: &Before<'_>,
@@ -115,10 +116,10 @@ pub(crate) fn sweep(
     swept
 }
 
-/// What settings and links of the user's lead to has names that nothing else tells of.
+/// Sweeps the targets of the user's settings and symlinks, whose names are not in the table.
 fn led_to(roots: &[Root], root: &Root, before: &Before<'_>, taking: &mut RootTaking<'_>) {
     for path in before.led_to() {
-        // What lies in another folder has its whole path as a name.
+        // Files in another writable directory have their absolute path as name.
         let is_here = path.starts_with(&root.name) && path.is_absolute() == root.name.is_absolute();
         let below = path.strip_prefix(&root.name).unwrap_or(path);
         let Some((lying, around)) = is_here.then(|| lying_at(roots, &root.path.join(below))).flatten() else {
@@ -144,16 +145,16 @@ struct Sweeper<'s, 't> {
     new_links: NewLinks<'s>,
 }
 
-/// New links that lead where writing through them does harm, or out of the workspace.
+/// New symlinks through which a write is harmful, or that resolve to a path outside of the workspace.
 struct NewLinks<'s> {
     known: Option<&'s KnownLinks>,
     found: &'s mut Vec<Changed>,
-    /// How many were found that do no harm, and that do.
+    /// Number of harmless and of harmful ones.
     count: [usize; 2],
 }
 
 impl NewLinks<'_> {
-    /// However many do no harm, one that does is listed.
+    /// Adds a symlink. Harmful ones are counted separately, so that many harmless ones cannot hide one.
     fn add(&mut self, changed: Changed) {
         let [harmless, harmful] = &mut self.count;
         let count = if changed.is_harmful { harmful } else { harmless };
@@ -171,7 +172,7 @@ impl Sink for Sweeper<'_, '_> {
             self.secrets.push(entry.clone());
         }
         if !self.before.knows(&entry) && is_harmful(self.roots, self.root, self.before, here, below, &entry) {
-            match self.maker.is_somebody_else(here, &entry) {
+            match self.maker.is_another_program(here, &entry) {
                 true => self.watched(Watched {
                     label: label_of(&entry.path),
                     path: entry.path,
@@ -182,7 +183,7 @@ impl Sink for Sweeper<'_, '_> {
         }
     }
 
-    /// By its text, the place and the folders around, one that was there is known.
+    /// A stray symlink. An existing one is recognized by its target, its path and its parent directories.
     fn stray(&mut self, here: &Here<'_>, name: &Path, entry: ProtectedEntry) {
         if !self.before.knows(&entry) {
             self.taking.take(here.folder, here.path, name, entry.path);
@@ -217,7 +218,7 @@ impl Sink for Sweeper<'_, '_> {
     }
 }
 
-/// What a path means, in a few words.
+/// Returns what a path is, in a few words.
 fn label_of(path: &Path) -> String {
     let names = path.iter().map(|name| name.to_string_lossy());
     let row = stockade_names::obeyed(stockade_names::Root::Folder, names);
@@ -228,7 +229,7 @@ fn key(file: &FileIdentity) -> (u64, u64) {
     (file.device, file.number)
 }
 
-/// Where something lies on this machine that has this name.
+/// Returns the absolute path of a name.
 pub(crate) fn whole(roots: &[Root], path: &Path) -> PathBuf {
     let root = roots.iter().find(|root| root.name.as_os_str().is_empty());
     root.map_or_else(|| path.to_path_buf(), |root| root.path.join(path))

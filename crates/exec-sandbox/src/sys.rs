@@ -1,9 +1,9 @@
-//! System calls. This is the only place for unsafe code in the whole repository.
+//! System calls, the only unsafe code of the repository.
 //!
-//! [`raw`] has one call a function; [`launch`] is what is prepared before the first process of a sandbox is made; [`init`]
-//! is what that process does, and [`command`] what the one that becomes the command does. Between its birth and the start of
-//! the command, a process is a copy of one thread of a program that may have many: it may not allocate, lock or unwind, so
-//! everything is ready before, and errors are numbers.
+//! [`raw`] has one function per system call; [`launch`] prepares everything that the first process of a sandbox needs; [`init`]
+//! is that process, and [`command`] the one that becomes the command. Between fork and exec, a process is a copy of one thread
+//! of a program that may have many threads, and another thread may have held a lock of the allocator. So it must not allocate,
+//! lock or unwind: everything is prepared before, and errors are numbers.
 #![expect(unsafe_code, reason = "system calls")]
 
 pub(crate) mod argv_mailbox;

@@ -1,5 +1,4 @@
-//! What holds in each kind of sandbox, for whoever has to decide which one is enough: made from what plans promise and runs add,
-//! and from nothing else.
+//! What each kind of sandbox enforces, for operators who choose one. The table is computed from plans and what runs add.
 
 use std::path::{Path, PathBuf};
 
@@ -12,25 +11,26 @@ use crate::refusal::Refusal;
 use crate::run::limits_without_groups;
 use crate::spec::SandboxSpec;
 
-/// What holds of one property in one kind of sandbox.
+/// How one kind of sandbox enforces one property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Held {
-    /// It holds, by these means.
+    /// Enforced, by these means.
     Whole(&'static str),
-    /// It holds by these means, but for this.
+    /// Enforced by these means, with these gaps.
     InPart(&'static str, Vec<&'static str>),
-    /// It does not hold, for these reasons; there is none where nobody asked for it.
+    /// Not enforced, for these reasons; empty if it was not requested.
     Not(Vec<&'static str>),
 }
 
-/// The kinds of sandboxes, the strongest first.
+/// The kinds of sandboxes, strongest first.
 const TIERS: [SandboxBackend; 4] =
     [SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock, SandboxBackend::Docker];
 
-/// Returns what holds of each property in each kind of sandbox that an ordinary user makes on a machine of today, where no
-/// control group may be made, for a command that is bounded in every way: native, bubblewrap, Landlock, and a container of an
-/// engine that has control groups of its own, from an image that is named by its digest.
+/// Returns how each kind of sandbox enforces each property: native, bubblewrap, Landlock, and a container.
+///
+/// The table assumes an ordinary user on a current machine without delegated control groups, a command with every limit, and an
+/// engine with control groups of its own and an image that is named by its digest.
 pub fn tier_table() -> Result<Vec<(Property, [Held; 4])>, Refusal> {
     let [native, bwrap, landlock, container] = TIERS.map(promised);
     let all = [native?, bwrap?, landlock?, container?];
@@ -38,7 +38,7 @@ pub fn tier_table() -> Result<Vec<(Property, [Held; 4])>, Refusal> {
     Ok(rows.collect())
 }
 
-/// What a sandbox of this kind promises.
+/// Returns what a sandbox of this kind enforces.
 fn promised(backend: SandboxBackend) -> Result<Enforcement, Refusal> {
     let workspace = PathBuf::from("/home/u/work");
     let mut spec = SandboxSpec::new(&workspace, ["true"]);

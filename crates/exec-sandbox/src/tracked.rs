@@ -1,8 +1,8 @@
-//! Secrets by name that are none any more: files whose content lies in the repository around them. A command could read it there
-//! anyway, and git must find it in the file, or a commit would say that the file is gone.
+//! Finds files with the name of a secret that are committed unchanged. The command can read their content in the repository
+//! anyway, and git needs the file, or a commit would record its deletion.
 //!
-//! That git knows the path is not enough: a command can put any path into an index, and would see the file the next time. So the
-//! content of the file must be what the index names, and whoever can name a content knows it.
+//! A tracked path is not enough: a command could add any path to the index, and would see the file the next time. So the
+//! content must have the hash in the index, which only a program that knows the content can compute.
 
 #![expect(clippy::disallowed_methods, reason = "reads indexes of repositories, and files that they may name")]
 
@@ -18,18 +18,16 @@ use crate::exposed_secrets::Seen;
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 use crate::plain_file::read_plain;
 
-/// Longest index that is read, some half a million files; longest file that is compared; and longest file that says where a
-/// repository is.
+/// Maximum sizes of an index (some half a million files), of a compared file, and of a `.git` file that points to a repository.
 const MAX_INDEX_BYTES: u64 = 64 << 20;
 const MAX_FILE_BYTES: u64 = 1 << 20;
 const MAX_LINK_BYTES: u64 = 4 << 10;
 
-/// How many files are compared at most, and how many indexes read. What comes after them stays hidden.
+/// Maximum number of compared files and of indexes. Further files stay hidden.
 const MAX_FILES: usize = 256;
 const MAX_INDEXES: usize = 16;
 
-/// Takes out of what is to be hidden what the repositories of a workspace hold just so, or what a command has seen just so, and
-/// returns it.
+/// Removes from the hidden files those that are committed unchanged, or unchanged since a command saw them, and returns them.
 pub(crate) fn show_known(workspace: &Path, seen: &Seen, protected: &mut Vec<ProtectedEntry>) -> Vec<PathBuf> {
     let hidden = protected.iter().filter(|entry| is_hidden_file(entry)).map(|entry| entry.path.as_path());
     let mut files: BTreeMap<PathBuf, BTreeSet<&Path>> = BTreeMap::new();
@@ -52,14 +50,14 @@ fn is_hidden_file(entry: &ProtectedEntry) -> bool {
     entry.mode == ProtectionMode::Hide && entry.kind == Entry::File
 }
 
-/// The folder around a file in which a repository is, if it lies in the workspace: another one, the command does not see.
+/// Returns the top directory of the repository that contains a file, if it is in the workspace. The command sees no other.
 fn top_of(workspace: &Path, file: &Path) -> Option<PathBuf> {
     let mut around = file.ancestors().skip(1);
     around.find(|top| workspace.join(top).join(".git").symlink_metadata().is_ok()).map(Path::to_path_buf)
 }
 
-/// Returns what git passes over, as lines of a file of its own for that: where something is hidden there stands a device, and
-/// `git add -A` would fail at it. What git knows already it does not pass over, whatever is said here.
+/// Returns gitignore lines for hidden files, because `git add -A` fails on the devices that replace them. Git does not ignore
+/// tracked files, so these lines do not affect them.
 pub(crate) fn passed_over(workspace: &Path, protected: &[ProtectedEntry]) -> Vec<String> {
     let hidden = protected.iter().filter(|entry| entry.mode == ProtectionMode::Hide);
     let lines = hidden.filter_map(|entry| {
@@ -70,13 +68,13 @@ pub(crate) fn passed_over(workspace: &Path, protected: &[ProtectedEntry]) -> Vec
     lines.into_iter().collect()
 }
 
-/// The line that means a path and no other, see gitignore(5); nothing where its names are no text.
+/// Returns the line that matches a path and no other, see gitignore(5); nothing if the path is not UTF-8.
 fn line_of(path: &Path) -> Option<String> {
     let mut line = String::from("/");
     for letter in path.to_str()?.chars() {
         match letter {
             '*' | '?' | '[' | '\\' | ' ' => line.extend(['\\', letter]),
-            // No line can hold it, and the name of no other file is meant that is likely.
+            // A line cannot contain it; `?` is unlikely to match another file.
             '\n' | '\r' | '\t' => line.push('?'),
             letter => line.push(letter),
         }
@@ -84,7 +82,7 @@ fn line_of(path: &Path) -> Option<String> {
     Some(line)
 }
 
-/// Which of some files below a top have the content that the index there names.
+/// Returns the files of a repository that have the content that its index names.
 fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf> {
     let below = |path: &[u8]| top.join(OsStr::from_bytes(path));
     let index =
@@ -99,7 +97,7 @@ fn tracked(workspace: &Path, top: &Path, files: &BTreeSet<&Path>) -> Vec<PathBuf
     same.map(|file| below(&file.path)).collect()
 }
 
-/// Where the repository of a folder keeps its index.
+/// Returns the directory of a repository's index.
 fn repository(top: &Path) -> Option<PathBuf> {
     let path = top.join(".git");
     if fs::metadata(&path).ok()?.is_dir() {
@@ -114,7 +112,7 @@ fn repository(top: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
-    /// An index that names these contents.
+    /// Returns an index with these contents.
     fn index(files: &[(&str, &[u8])]) -> Vec<u8> {
         let mut bytes = [b"DIRC\0\0\0\x02", &u32::try_from(files.len()).unwrap().to_be_bytes()[..]].concat();
         for (path, content) in files {
@@ -163,10 +161,10 @@ mod tests {
         fs::write(workspace.join("far/.git"), "gitdir: ../module\n").unwrap();
         for (path, content) in [
             (".env.test", "A=1\n"),
-            // Changed since, and never known.
+            // Changed since the commit, and untracked.
             ("app/.env", "B=secret\n"),
             (".env", "Z=26\n"),
-            // Another repository than the one that knows the path.
+            // In another repository than the one that tracks the path.
             ("own/.env", "D=4\n"),
             ("own/.env.local", "C=3\n"),
             ("far/.env", "E=5\n"),
@@ -178,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_known_to_nobody() {
+    fn unreadable_files_stay_hidden() {
         let folder = tempfile::tempdir().unwrap();
         let workspace = folder.path();
         fs::create_dir(workspace.join(".git")).unwrap();
@@ -196,7 +194,7 @@ mod tests {
             0,
         )
         .unwrap();
-        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "a pipe that nobody writes");
+        assert_eq!(still_hidden(workspace, &[".env"]), [".env"], "a pipe without a writer");
         fs::remove_file(workspace.join(".git/index")).unwrap();
         fs::write(workspace.join(".git/index"), &whole).unwrap();
         assert_eq!(still_hidden(workspace, &[".env"]), [""; 0]);

@@ -1,8 +1,8 @@
-//! Looks for names that other programs obey, and for secrets, in the folders that a command may change.
+//! Searches the writable directories for names that other programs obey, and for secrets.
 //!
-//! Every folder is looked into, at any depth. A repository is known by what lies in it, and not by its name. In folders of
-//! packages and of what builds leave (`node_modules`, `target`), repositories count as anywhere, other names are reported,
-//! and nothing is closed: managers of packages take away and renew what is there.
+//! Every directory is read, at any depth. A repository is recognized by its content and not by its name. In directories of
+//! packages and build output (`node_modules`, `target`), repositories are protected as elsewhere, and other names are only
+//! reported: package managers delete and recreate files there.
 
 pub(crate) mod entry;
 mod found;
@@ -33,26 +33,26 @@ use roots::Root;
 use targets::{Targets, lying_at};
 use walk::{Here, Listed, Visit, around, walk, walk_from};
 
-/// How deep a folder is looked into all of which is reported.
+/// Maximum depth of a directory whose files are all reported.
 const REPORTED_DEPTH: usize = 4;
 
-/// How many files are watched, and how many entries with protected names are remembered.
+/// Maximum number of watched files, and of recorded protected names.
 pub(crate) const MAX_WATCHED: usize = 20_000;
 const MAX_REMEMBERED: usize = 100_000;
 
 /// The longest file that is searched for secrets; a longer one counts as one with a secret.
 const MAX_TEXT: usize = 1 << 20;
 
-/// How many files are named in which secrets stand.
+/// Maximum number of listed files with secrets.
 const MAX_EXPOSED: usize = 100;
 
-/// How many mounts are made for names. Where there are more, nothing runs.
+/// Maximum number of mounts for protected names. With more, the command is refused.
 const MAX_MOUNTED: usize = 2_000;
 
-/// The longest path that can be mounted on.
+/// Maximum length of a mount point's path.
 const MAX_PATH: usize = 3_500;
 
-/// Returns what lies in some folders under names that count.
+/// Searches some directories.
 pub(crate) fn look(roots: &[Root]) -> Found {
     let mut found = Found::default();
     let mut targets = Targets::new(roots);
@@ -67,7 +67,7 @@ pub(crate) fn look(roots: &[Root]) -> Found {
     found
 }
 
-/// What cannot be mounted at its own path is covered with the folder around it; where there is too much of it, nothing runs.
+/// Replaces entries whose path is too long for a mount by a parent directory, and checks the maximum number of mounts.
 pub(crate) fn bound(roots: &[Root], found: &mut Found) {
     let is_mounted = |entry: &ProtectedEntry| {
         entry.mode != ProtectionMode::Check && !matches!(entry.kind, Entry::Link { .. })
@@ -95,7 +95,7 @@ pub(crate) fn bound(roots: &[Root], found: &mut Found) {
     in_order(&mut found.protected);
 }
 
-/// The entry for a folder that is covered because of what lies too deep in it.
+/// Returns the entry of a parent directory that is protected because of a deep entry in it.
 fn cover(roots: &[Root], path: PathBuf, mode: ProtectionMode) -> Option<ProtectedEntry> {
     let root = roots.iter().find(|root| path.starts_with(&root.name))?;
     let whole = root.path.join(path.strip_prefix(&root.name).ok()?);
@@ -109,12 +109,12 @@ fn cover(roots: &[Root], path: PathBuf, mode: ProtectionMode) -> Option<Protecte
     })
 }
 
-/// What is around something else is mounted before it.
+/// Sorts entries so that a parent is mounted before its children.
 fn in_order(protected: &mut Vec<ProtectedEntry>) {
     protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
     protected.dedup_by(|one, other| {
         let is_same = one.path == other.path;
-        // A part of a repository may be a link in one as well.
+        // A symlink in a repository may also have the name of a repository's part.
         if is_same && other.mode == ProtectionMode::Check {
             std::mem::swap(one, other);
         }
@@ -122,33 +122,33 @@ fn in_order(protected: &mut Vec<ProtectedEntry>) {
     });
 }
 
-/// Goes through one folder, and tells of what has a name that counts.
+/// Searches a directory, and passes files with names of the table to a sink.
 pub(crate) fn search(root: &Root, sink: impl Sink) -> Searched {
     walk(&root.path, &mut Search::new(root, sink))
 }
 
-/// The same, where the folder is open already, as one is that has no path on this machine.
+/// The same for an open directory, which may have no path on this machine.
 pub(crate) fn search_open(root: &Root, folder: OwnedFd, sink: impl Sink) -> Searched {
     walk_from(folder, &mut Search::new(root, sink))
 }
 
-/// Who is told what was found.
+/// The receiver of found files.
 pub(crate) trait Sink {
-    /// Something has a protected name, `below` a folder that the walk has come to.
+    /// A file with a protected name, at the path `below` in the current directory.
     fn protected(&mut self, here: &Here<'_>, below: &Path, entry: ProtectedEntry);
-    /// Something may change and is reported then.
+    /// A file whose changes are reported.
     fn watched(&mut self, watched: Watched);
-    /// A secret stands in something that is seen.
+    /// A visible file with a secret.
     fn exposed(&mut self, _: Exposed) {}
-    /// A link in a repository, by which git would write to another file.
+    /// A stray symlink in a repository, through which git would write to another file.
     fn stray(&mut self, here: &Here<'_>, name: &Path, entry: ProtectedEntry);
-    /// Any other link, which says this.
+    /// Another symlink, with its target.
     fn link(&mut self, here: &Here<'_>, name: &OsStr, to: &Path);
-    /// A folder is a repository.
+    /// A directory that is a repository.
     fn repository(&mut self, root: &Root, here: &Here<'_>);
 }
 
-/// Remembers what was found.
+/// Collects the found files.
 struct Memory<'m, 'r> {
     root: &'r Root,
     found: &'m mut Found,
@@ -167,7 +167,7 @@ impl Sink for Memory<'_, '_> {
         }
     }
 
-    /// What is there stays, and nothing is made of it: what it leads to is the user's own choice.
+    /// An existing stray symlink is only recorded: its target is the user's choice.
     fn stray(&mut self, _: &Here<'_>, _: &Path, entry: ProtectedEntry) {
         if self.found.protected.len() < MAX_REMEMBERED {
             self.found.protected.push(entry);
@@ -201,7 +201,7 @@ impl Sink for Memory<'_, '_> {
 struct Search<'r, S> {
     root: &'r Root,
     sink: S,
-    /// How deep the folder of packages lies that the walk is in.
+    /// The depth of the current package directory.
     packages: Option<usize>,
     repository: InRepository,
 }
@@ -230,12 +230,12 @@ impl<S: Sink> Visit for Search<'_, S> {
     }
 }
 
-/// Whether it is files of this name that are meant, and no folders: those are gone into.
+/// Whether a row applies to files only. Directories with the name are entered.
 fn is_of_files(name: &Name) -> bool {
     matches!(answer(name), Some(Answer::Hide | Answer::HideWithSecret | Answer::Tell))
 }
 
-/// Whether a secret stands in what lies below a folder. Of what is too long to be read, nobody says that there is none.
+/// Whether a file contains a secret. A file that is too large to be read counts as containing one.
 fn holds_secret_below(here: &Here<'_>, below: &Path) -> bool {
     let Some(At::There(found)) = at(here.folder, below) else { return false };
     let is_file = found.kind == Entry::File;
@@ -253,7 +253,7 @@ impl<'r, S: Sink> Search<'r, S> {
 }
 
 impl<S: Sink> Search<'_, S> {
-    /// Tells of a link. One in a repository counts whatever its name.
+    /// Reports a symlink. In a repository, its name does not matter.
     fn link(&mut self, here: &Here<'_>, name: &OsStr) {
         let Some(to) = text_of(here, name) else { return };
         let path = self.root.name.join(here.path).join(name);
@@ -277,7 +277,7 @@ impl<S: Sink> Search<'_, S> {
         }
     }
 
-    /// Does what the table says about a name, and returns whether there is nothing more to look for below it.
+    /// Handles a name by the table, and returns whether the search ends there.
     fn name(&mut self, here: &Here<'_>, entry: &Listed) -> bool {
         let (name, kind) = (Path::new(&entry.name), entry.kind);
         if kind == FileType::Symlink {
@@ -333,7 +333,7 @@ impl<S: Sink> Search<'_, S> {
         }
     }
 
-    /// What lies below a name as the rest of a pattern says. Only its last part may be a pattern itself.
+    /// Returns the paths below a name that match the rest of a pattern. Only its last component may have wildcards.
     fn below(&self, here: &Here<'_>, name: &Path, rest: &str) -> Vec<PathBuf> {
         if !rest.contains('*') {
             return vec![name.join(rest)];
@@ -344,7 +344,7 @@ impl<S: Sink> Search<'_, S> {
         names.into_iter().filter(|name| fits(&fold_os(name), last)).map(|name| folder.join(name)).collect()
     }
 
-    /// What runs programs in a repository.
+    /// Handles the parts of a repository that run programs.
     fn parts(&mut self, here: &Here<'_>) {
         for (name, part) in in_a_repository() {
             match answer(name) {
@@ -356,7 +356,7 @@ impl<S: Sink> Search<'_, S> {
         }
     }
 
-    /// Tells of what is there under a protected name. Where a link leads there, it is the link that counts.
+    /// Reports a file with a protected name. If its path contains a symlink, the symlink is reported.
     fn note(&mut self, here: &Here<'_>, below: &Path, mode: ProtectionMode) {
         let (below, found) = match at(here.folder, below) {
             Some(At::There(found)) => (below.to_path_buf(), found),
@@ -371,7 +371,7 @@ impl<S: Sink> Search<'_, S> {
         self.sink.protected(here, &below, entry);
     }
 
-    /// Tells how a file looks that is reported when it changes; of a folder, each file in it.
+    /// Reports the state of a watched file, or of each file in a watched directory.
     fn watch(&mut self, here: &Here<'_>, name: &'static Name, below: &Path, depth: usize) {
         let Some(At::There(found)) = at(here.folder, below) else { return };
         if found.kind != Entry::Folder {
@@ -386,7 +386,7 @@ impl<S: Sink> Search<'_, S> {
         }
     }
 
-    /// Asks for each name in a folder that cannot be listed: who may enter a folder obeys what lies in it.
+    /// Looks up each name of the table in a directory that cannot be listed, because other programs may still enter it.
     fn ask_for_each_name(&mut self, here: &Here<'_>) {
         self.note(here, Path::new(".git"), ProtectionMode::Pin);
         for (name, path) in IN_ANY_FOLDER.paths().filter(|(_, path)| !path.contains('*')) {
@@ -410,7 +410,7 @@ mod tests {
         found.protected.iter().filter_map(|entry| entry.path.to_str()).collect()
     }
 
-    /// More names than were ever looked at in one folder, and more folders.
+    /// More names than in any real directory, and more directories.
     #[test]
     fn a_flood_of_names_hides_nothing() {
         let workspace = tempfile::tempdir().unwrap();
@@ -473,7 +473,7 @@ mod tests {
         assert_eq!((found.protected.len(), found.searched), (MAX_MOUNTED, Searched::Fully));
     }
 
-    /// Where the path of a secret is too long for a mount, a folder on the way to it is hidden.
+    /// If the path of a secret is too long for a mount, a parent directory is hidden.
     #[test]
     fn what_lies_too_deep_is_covered_with_a_folder_around_it() {
         let workspace = tempfile::tempdir().unwrap();

@@ -1,8 +1,7 @@
-//! A workspace that is a linked worktree, as `git worktree add` makes it: its repository lies elsewhere, and git needs that.
+//! Support for a workspace that is a linked worktree (`git worktree add`), whose repository lies elsewhere.
 //!
-//! What it needs to commit, to switch and to fetch is let in: objects, references and what belongs to this worktree. Everything
-//! else of the repository can be read and not changed, so nothing in it can come to name a program: settings, hooks and the
-//! other worktrees.
+//! Objects, references and the worktree's own directory are writable, so that git can commit, switch and fetch. The rest of the
+//! repository (settings, hooks, other worktrees) is read-only, so a command cannot make it name a program.
 
 #![expect(clippy::disallowed_methods, reason = "follows what git wrote about a worktree")]
 
@@ -16,22 +15,22 @@ use stockade_git::git_settings;
 use crate::host::{Entry, LinkedWorktree};
 use crate::plain_file::read_plain;
 
-/// Longest file that says where something is, and longest file of settings.
+/// Maximum sizes of a file that names a path, and of a settings file.
 const MAX_LINK_BYTES: u64 = 4 << 10;
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
-/// What git writes for any worktree; all of it are folders.
+/// Directories that git writes to for any worktree.
 const WRITABLE: &[&str] = &["objects", "refs", "logs", "reftable"];
 
-/// What leads to other objects: a folder, which every repository has.
+/// The directory with the paths of alternate object stores, which every repository has.
 const OTHER_OBJECTS: &str = "objects/info";
 
-/// What of the worktree's own leads elsewhere or names programs. What lies in `modules` are repositories with settings.
+/// Files of the worktree's own directory that name paths or programs. `modules` contains repositories with settings.
 const OBEYED: &[&str] = &["commondir", "gitdir", "config.worktree", "modules"];
 
-/// Returns where the repository of a workspace lies, if the workspace says so and the repository agrees.
+/// Returns the repository of a linked worktree, if the workspace names the repository and the repository names the workspace.
 ///
-/// The workspace alone may have come from anywhere, and would name the repository of another project.
+/// The workspace alone is untrusted: it could name the repository of another project.
 pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     let link = workspace.join(".git");
     fs::symlink_metadata(&link).ok().filter(fs::Metadata::is_file)?;
@@ -44,7 +43,7 @@ pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
 }
 
-/// What a file of git's leads to, which lies in a folder; without links.
+/// Resolves the path in one of git's files, relative to its directory, without symlinks.
 fn led_to(folder: &Path, text: &[u8], prefix: &[u8]) -> Option<PathBuf> {
     let path = text.strip_prefix(prefix)?.trim_ascii_end();
     fs::canonicalize(folder.join(OsStr::from_bytes(path))).ok()
@@ -59,8 +58,8 @@ fn is_whole(common: &Path) -> bool {
         && common.join("HEAD").symlink_metadata().is_ok()
 }
 
-/// Whether no file that git obeys can appear in the worktree's own folder: settings of its own only count where those of the
-/// repository say so.
+/// Whether the command cannot create settings in the worktree's own directory: git only reads `config.worktree` if the
+/// repository enables that, and an existing file is mounted read-only.
 fn is_harmless(common: &Path, own: &Path) -> bool {
     let settings = read_plain(&common.join("config"), MAX_SETTINGS_BYTES);
     let settings = settings.and_then(|bytes| git_settings(&bytes).ok());
@@ -82,7 +81,7 @@ fn parts(common: PathBuf, own: &Path) -> LinkedWorktree {
 mod tests {
     use super::*;
 
-    /// A repository with a worktree, made as git makes them.
+    /// Creates a repository with a worktree, in git's format.
     fn worktree(folder: &Path) -> (PathBuf, PathBuf) {
         let (common, top) = (folder.join("main/.git"), folder.join("tree"));
         let own = common.join("worktrees/tree");
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!(found.writable, [common.join("objects"), common.join("refs"), own.clone()]);
         let obeyed: Vec<&PathBuf> = found.obeyed.iter().map(|(path, _)| path).collect();
         assert_eq!(obeyed, [&own.join("commondir"), &own.join("gitdir"), &common.join("objects/info")]);
-        // As newer versions of git write it.
+        // Newer versions of git write a relative path.
         fs::write(top.join(".git"), "gitdir: ../main/.git/worktrees/tree\n").unwrap();
         fs::write(own.join("gitdir"), "../../../../tree/.git\n").unwrap();
         assert_eq!(find(&top), Some(found));
@@ -123,14 +122,14 @@ mod tests {
     fn no_workspace_names_the_repository_of_another() {
         type Change = fn(&Path, &Path);
         let changes: &[Change] = &[
-            // The repository knows of another worktree there.
+            // The repository names another worktree.
             |common, _| fs::write(common.join("worktrees/tree/gitdir"), "/elsewhere/.git\n").unwrap(),
             |common, _| fs::write(common.join("worktrees/tree/commondir"), "../../../other\n").unwrap(),
             |common, _| fs::remove_dir_all(common.join("objects")).unwrap(),
             |common, _| fs::remove_dir(common.join("objects/info")).unwrap(),
             |common, top| fs::write(top.join(".git"), format!("gitdir: {}\n", common.display())).unwrap(),
             |_, top| fs::rename(top.join(".git"), top.join("git")).unwrap(),
-            // A file could appear that names programs.
+            // The command could create a settings file that names programs.
             |common, _| fs::write(common.join("config"), "[extensions]\n\tworktreeConfig = true\n").unwrap(),
             |common, _| fs::write(common.join("config"), "[core\n").unwrap(),
         ];

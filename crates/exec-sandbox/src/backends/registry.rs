@@ -25,7 +25,7 @@ use crate::container_request::{Engine, EngineLack};
 use crate::host::HostFacts;
 use crate::outcome::Outcome;
 use crate::plan::{Plan, plan_of};
-use crate::provider::{BY_THEMSELVES, Offer, Provider};
+use crate::provider::{AUTO_SELECTED, Offer, Provider};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::run::{RunControl, RunError, Streams};
 use crate::spec::SandboxSpec;
@@ -84,7 +84,7 @@ impl BackendRegistry {
         let registry = Self::default();
         let named = SandboxBackend::ALL.iter().copied().filter(|backend| *backend != SandboxBackend::Auto);
         for (place, backend) in (0_i32..).zip(named) {
-            let selection = match BY_THEMSELVES.contains(&backend) {
+            let selection = match AUTO_SELECTED.contains(&backend) {
                 true => Selection::ByPriority,
                 false => Selection::ByNameOnly,
             };

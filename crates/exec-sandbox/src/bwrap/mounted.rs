@@ -1,6 +1,6 @@
-//! Whether bubblewrap mounted what was meant. It gets paths and follows links in them, and so mounts what a path leads to at
-//! that moment: between the look at a path and its mount, somebody may have laid a link there. So each file is held open
-//! before, and before the command begins, what it would see is held against that.
+//! Checks that bubblewrap mounted the planned files. It follows symlinks in its path arguments, and an attacker may have replaced
+//! a path by a symlink between planning and mounting. So each file is opened before, and compared with the mounted one before the
+//! command starts.
 
 #![expect(clippy::disallowed_methods, reason = "waits for bubblewrap, and looks at what it has mounted")]
 
@@ -14,19 +14,19 @@ use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, fstat, open, openat2, stat};
 use crate::mounts::{MountKind, Owner};
 use crate::plan::Plan;
 
-/// How long bubblewrap may take to mount everything, and how often that is looked at.
+/// Timeout for bubblewrap's mounts, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(20);
 const INTERVAL: Duration = Duration::from_millis(1);
 
-/// What is to be mounted where. As long as it is held, no other file gets the number of one of these.
+/// The planned mounts. The open descriptors prevent the reuse of inode numbers.
 pub(super) struct Meant {
     rows: Vec<(PathBuf, OwnedFd)>,
-    /// Where all of it ends up: this is there when everything is.
+    /// The workspace, which exists when all mounts are complete.
     workspace: PathBuf,
 }
 
 impl Meant {
-    /// Opens what the user has given; no link is followed. What covers something else later is what counts.
+    /// Opens the user's files without following symlinks. A later mount on the same path replaces an earlier one.
     pub(super) fn of(plan: &Plan) -> io::Result<Self> {
         let mut rows: Vec<(PathBuf, OwnedFd)> = Vec::new();
         for mount in &plan.mounts {
@@ -37,14 +37,14 @@ impl Meant {
         Ok(Self { rows, workspace: plan.workspace.clone() })
     }
 
-    /// Waits until bubblewrap has mounted everything, and returns the first path under which something else lies.
+    /// Waits until bubblewrap has mounted everything, and returns the first path with another file.
     pub(super) fn missed(&self, first: i32) -> io::Result<Option<&Path>> {
         let end = Instant::now() + PATIENCE;
         let root = loop {
             match self.root(first) {
                 Ok(Some(root)) => break root,
                 Ok(None) if Instant::now() < end => std::thread::sleep(INTERVAL),
-                Ok(None) => return Err(io::Error::other("bubblewrap does not end to mount")),
+                Ok(None) => return Err(io::Error::other("timeout while bubblewrap mounts")),
                 Err(error) => return Err(error),
             }
         };
@@ -57,8 +57,8 @@ impl Meant {
         Ok(missed.map(|(target, _)| target.as_path()))
     }
 
-    /// The view of the first process, once it is the one that the command gets. Until then it is that of this program, or one
-    /// in which nothing lies but what the view is made from.
+    /// Opens the root of the first process, once it is the command's. Before, it is the root of this program, or bubblewrap's
+    /// temporary one.
     fn root(&self, first: i32) -> io::Result<Option<OwnedFd>> {
         let root = open(
             format!("/proc/{first}/root"),

@@ -1,7 +1,7 @@
-//! Starts bubblewrap for a plan, and bounds what it starts before that begins.
+//! Starts bubblewrap for a plan, and limits its processes before the command starts.
 //!
-//! Bubblewrap gets no variables, so that its first process has none to tell; what concerns the sandbox is handed over by
-//! descriptor and not as arguments, which everybody on the machine can read.
+//! Bubblewrap gets an empty environment, so that its first process cannot leak it. Sandbox data is passed by descriptor and
+//! not as arguments, which all users of the machine can read.
 
 #![expect(clippy::disallowed_methods, reason = "looks for bubblewrap, tries it, and looks at mount points")]
 
@@ -31,12 +31,12 @@ use crate::spec::MountAccess;
 use crate::sys::launch::{Observed, bound_watchers_of};
 use crate::sys::{raw, spawn};
 
-/// Where bubblewrap is installed. A search path could lead into a workspace.
+/// Paths of bubblewrap. The search path is not used, because it may contain a workspace.
 const PROGRAMS: &[&str] = &["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"];
 
-/// Returns a bubblewrap that works. It was tried, once: what a version promises, a kernel may refuse.
+/// Returns a bubblewrap that works. It is tested once per process, because a kernel may refuse what a version supports.
 ///
-/// For root there is none: started by root, its command stays root to the kernel, and `/proc/sys` obeys it.
+/// It is not used for root: the command would stay root for the kernel, and could write `/proc/sys`.
 pub(crate) fn find() -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
     let works = |program: &PathBuf| {
@@ -49,19 +49,19 @@ pub(crate) fn find() -> Option<PathBuf> {
     if rustix::process::geteuid().is_root() { None } else { FOUND.get_or_init(find).clone() }
 }
 
-/// A bubblewrap whose command has not begun.
+/// A bubblewrap whose command has not started.
 pub(crate) struct Waiting {
-    /// Bubblewrap itself.
+    /// The process ID of bubblewrap.
     pub(crate) pid: i32,
     /// The first process in the sandbox.
     pub(crate) first: i32,
-    /// A byte on it lets the command begin.
+    /// Writing a byte to it starts the command.
     pub(crate) go: OwnedFd,
-    /// As long as it is held, no other bubblewrap makes mount points in this workspace.
+    /// A lock that keeps other bubblewraps from creating mount points in this workspace.
     pub(crate) lock: Option<OwnedFd>,
 }
 
-/// Starts bubblewrap up to the point where the command would begin. Whoever looks on sees what bubblewrap asks for as well.
+/// Starts bubblewrap up to the point where the command would start. Its own calls are observed as well.
 pub(crate) fn start(
     plan: &Plan,
     program: &Path,
@@ -92,7 +92,7 @@ pub(crate) fn start(
         words.extend(["--perms", "0644", "--file"].map(OsString::from));
         words.extend([number(text), target.into()]);
     }
-    // What is not mounted cannot be written, and the root is the last thing that is.
+    // The root is a tmpfs, which is made read-only after all mounts.
     words.extend(["--remount-ro", "/"].map(OsString::from));
     let words: Vec<u8> = words.iter().flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect();
     let words = in_memory(c"arguments", &words)?;
@@ -105,17 +105,17 @@ pub(crate) fn start(
     drop((information, go_read, code, words, generated));
     let mut text = String::new();
     File::from(information_read).take(1 << 16).read_to_string(&mut text)?;
-    let first = child(&text)
-        .ok_or_else(|| io::Error::other("bubblewrap did not start; it said why on standard error"))?;
+    let first =
+        child(&text).ok_or_else(|| io::Error::other("bubblewrap did not start; see its standard error"))?;
     bound(plan, first)?;
     if let Some(path) = meant.missed(first)? {
-        return Err(refused(path, "what lies there was replaced while bubblewrap mounted it"));
+        return Err(refused(path, "the file was replaced while bubblewrap mounted it"));
     }
     Ok(Waiting { pid: spawned.handed_over(), first, go, lock })
 }
 
-/// Older versions of bubblewrap make mount points by their paths and follow links (CVE-2026-87766). So nothing else may
-/// change the workspace meanwhile, and no part of such a path may be a link.
+/// Older versions of bubblewrap create mount points by path and follow symlinks (CVE-2026-87766). So no other command may
+/// change the workspace meanwhile, and these paths must not contain symlinks.
 fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     let writable = plan.mounts.iter().filter_map(|mount| match &mount.kind {
         MountKind::Bind { access: MountAccess::ReadWrite, .. } => Some(mount.target.as_path()),
@@ -128,7 +128,7 @@ fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     for path in &inner {
         openat2(rustix::fs::CWD, *path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve)
-            .map_err(|_| refused(path, "bubblewrap would follow a link, or a path that is gone"))?;
+            .map_err(|_| refused(path, "bubblewrap would follow a symlink, or the path is gone"))?;
     }
     if inner.is_empty() {
         return Ok(None);
@@ -137,12 +137,12 @@ fn mount_points(plan: &Plan) -> io::Result<Option<OwnedFd>> {
     match flock(&folder, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(folder)),
         Err(_) => {
-            Err(refused(&plan.workspace, "another command with bubblewrap runs there, and could lay links"))
+            Err(refused(&plan.workspace, "another bubblewrap command runs there, and could create symlinks"))
         }
     }
 }
 
-/// A file that is standard input could be opened again through `/proc`, to write it: there is no Landlock ruleset here against that.
+/// Refuses a file as standard input: without Landlock, the command could reopen it for writing through `/proc`.
 fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
     let is_file = |number: &RawFd| {
         Path::new("/proc/self/fd").join(number.to_string()).metadata().is_ok_and(|it| it.is_file())
@@ -156,10 +156,11 @@ fn not_a_file(streams: [RawFd; 3]) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, refusal))
 }
 
-/// Makes a session of its own for the command, with its terminal. Bubblewrap itself must not be in it: Ctrl-C would end it.
+/// The program that creates the command's session with its terminal. Bubblewrap must not be in that session, or Ctrl-C would
+/// end it.
 const SETSID: &str = "/usr/bin/setsid";
 
-/// What stands before the command where it has a terminal.
+/// Returns the prefix of the command if it has a terminal.
 fn taking_its_terminal(plan: &Plan, handed: &Handed) -> io::Result<Vec<OsString>> {
     if handed.terminal == OwnTerminal::None {
         return Ok(Vec::new());
@@ -175,12 +176,12 @@ fn taking_its_terminal(plan: &Plan, handed: &Handed) -> io::Result<Vec<OsString>
 }
 
 fn refused(path: &Path, why: &'static str) -> io::Error {
-    let fix = "choose the native backend, which follows no links";
+    let fix = "choose the native backend, which follows no symlinks";
     let refusal = Refusal::new(What::Write(path.to_path_buf()), SandboxRule::CannotEnforce(why), fix);
     io::Error::new(io::ErrorKind::PermissionDenied, refusal)
 }
 
-/// What of `/proc` concerns the whole machine is covered, as far as the machine has it; and shared memory is bounded.
+/// Returns the arguments that hide files of `/proc` about the whole machine, and limit shared memory.
 fn processes(shared_memory: u64) -> Vec<OsString> {
     let path = |name: &&str| Path::new("/proc").join(name);
     let files = steps::HIDDEN_FILES.iter().map(path).filter(|path| path.is_file());
@@ -190,7 +191,7 @@ fn processes(shared_memory: u64) -> Vec<OsString> {
     files.chain(shared).chain(folders.flat_map(|path| ["--tmpfs".into(), path.into_os_string()])).collect()
 }
 
-/// Sets limits from outside: what bubblewrap starts inherits them.
+/// Sets limits from outside, which the processes of bubblewrap inherit.
 fn bound(plan: &Plan, first: i32) -> io::Result<()> {
     let error = io::Error::from_raw_os_error;
     for limit in limits::limits(&plan.limits, false) {
@@ -202,7 +203,7 @@ fn bound(plan: &Plan, first: i32) -> io::Result<()> {
     if plan.limits.priority != Priority::Normal {
         raw::lower_priority(first, plan.limits.priority.nice()).map_err(error)?;
     }
-    // A bubblewrap that belongs to root has made a namespace that is not this user's to bound.
+    // Ignored: a set-user-ID bubblewrap creates a namespace that belongs to root.
     if let Some(most) = limits::watchers() {
         bound_watchers_of(first, &most).ok();
     }
@@ -215,7 +216,7 @@ fn child(text: &str) -> Option<i32> {
     rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// The files that are made for the command, and where.
+/// Returns the generated files and their paths.
 fn generated(plan: &Plan) -> io::Result<Vec<(&Path, File)>> {
     let files = plan.mounts.iter().filter_map(|mount| match &mount.kind {
         MountKind::Generated { text } => Some((mount.target.as_path(), text)),
@@ -238,13 +239,13 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?)
 }
 
-/// Returns something that can be waited for until a process is gone.
+/// Returns a pidfd.
 pub(crate) fn handle(pid: i32) -> io::Result<OwnedFd> {
     let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidInput)?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Whether a program of this name is there: bubblewrap itself says that in no way that a program could tell from others.
+/// Whether the program exists in the sandbox: the exit code of bubblewrap does not distinguish a missing program.
 pub(crate) fn sees(plan: &Plan) -> bool {
     let program = Path::new(&plan.program);
     if plan.program.as_bytes().contains(&b'/') {
@@ -256,7 +257,7 @@ pub(crate) fn sees(plan: &Plan) -> bool {
         .any(|path| path.symlink_metadata().is_ok())
 }
 
-/// Where on this machine lies what the command sees at a path; nothing for what is the sandbox's own.
+/// Returns the path on this machine of a path in the sandbox; nothing if it is private to the sandbox.
 fn host_path(plan: &Plan, path: &Path) -> Option<PathBuf> {
     let mount = plan.mounts.iter().rev().find(|mount| path.starts_with(&mount.target))?;
     let below = path.strip_prefix(&mount.target).ok()?;

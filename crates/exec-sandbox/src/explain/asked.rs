@@ -1,9 +1,8 @@
-//! What a failed command was probably refused, from what it asked the kernel for.
+//! Infers what the sandbox probably denied to a failed command, from its system calls.
 //!
-//! Each thing that was asked for is compared with the plan. Whether something is there is known from the command's own view
-//! alone, which tells nobody more than the command could find out itself. Programs ask for much that they do well without, so
-//! what they wanted to change or reach counts for more than what they read, and that for more than what they asked about;
-//! and what came last counts for more than what came first.
+//! Each request is compared with the plan. Whether a path exists is looked up in the command's mount namespace, so the answer
+//! reveals nothing that the command could not find out itself. Programs ask for many paths that they do not need. So writes and
+//! connections rank above reads, reads above lookups, and later requests above earlier ones.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -16,22 +15,22 @@ use crate::provider::Provider;
 use crate::seccomp::Way;
 use crate::spec::Network;
 
-/// Something that a command has asked for.
+/// A request of a command to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ask {
-    /// A path, in full and without links, as far as it is there.
+    /// A path, absolute and without symlinks as far as it exists.
     Path { path: PathBuf, way: Way, is_there: bool },
-    /// A machine, and whether somebody listens at this port in the command's own network.
+    /// An address, and whether a socket listens on this port in the command's network namespace.
     Machine { address: IpAddr, port: u16, is_heard: bool },
 }
 
-/// How many are remembered of each weight.
+/// Maximum number of recorded denials per weight.
 const KEPT: usize = 16;
 
-/// Where the names of machines are asked for.
+/// The port of DNS.
 const NAMES: u16 = 53;
 
-/// What programs look for on every machine and do without, and what begins so.
+/// Prefixes of optional paths that programs look for on every machine.
 const USUAL: &[&str] = &[
     "/etc/bash.bash",
     "/etc/gai.conf",
@@ -64,7 +63,7 @@ const USUAL: &[&str] = &[
     "/var/run/nscd",
 ];
 
-/// The same in the home.
+/// The same, below the home.
 const USUAL_AT_HOME: &[&str] = &[
     ".config/git",
     ".config/pip",
@@ -75,7 +74,7 @@ const USUAL_AT_HOME: &[&str] = &[
     ".pydistutils.cfg",
 ];
 
-/// How much something says about why a command failed.
+/// How likely a denial is to explain the failure, least likely first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     AskedAbout,
@@ -83,15 +82,15 @@ enum Weight {
     ChangedOrReached,
 }
 
-/// What was refused of all that a command asked for.
+/// The denied requests of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// By weight, the lightest first.
+    /// By weight, least likely first.
     refused: [VecDeque<Denial>; 3],
 }
 
 impl Asked {
-    /// Takes one more.
+    /// Records a request if the plan denies it.
     pub(crate) fn note(&mut self, plan: &Plan, ask: &Ask) {
         let Some((weight, denial)) = judge(plan, ask) else { return };
         let Some(refused) = self.refused.get_mut(weight as usize) else { return };
@@ -102,14 +101,14 @@ impl Asked {
         }
     }
 
-    /// Returns the weightiest, the last one first.
+    /// Returns the denials of the highest weight, the latest first.
     pub(crate) fn weightiest(self) -> Vec<Denial> {
         let weightiest = self.refused.into_iter().rev().find(|refused| !refused.is_empty());
         weightiest.into_iter().flatten().rev().collect()
     }
 }
 
-/// Whether an address was made the sandbox's own, so that a proxy hears what connects to it.
+/// Whether an address is assigned to the sandbox's loopback, so that the proxy accepts its connections.
 fn is_for_proxy(plan: &Plan, address: IpAddr) -> bool {
     let Network::Proxy(handoff) = &plan.network else { return false };
     handoff.sockets().addresses.iter().any(|(own, bits)| match (own, address) {
@@ -121,7 +120,7 @@ fn is_for_proxy(plan: &Plan, address: IpAddr) -> bool {
     })
 }
 
-/// Whether names are looked up at an address, for the proxy.
+/// Whether the proxy answers DNS requests at an address.
 fn is_answered(plan: &Plan, address: IpAddr) -> bool {
     let Network::Proxy(handoff) = &plan.network else { return false };
     handoff.sockets().answers_names && address.is_loopback()
@@ -130,13 +129,13 @@ fn is_answered(plan: &Plan, address: IpAddr) -> bool {
 fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
     match ask {
         Ask::Machine { .. } if plan.network == Network::Open => None,
-        // Whoever listens there for the proxy says itself what is refused.
+        // The proxy reports its denials itself.
         Ask::Machine { address, .. } if is_for_proxy(plan, *address) => None,
         Ask::Machine { address, port: NAMES, is_heard: true } if is_answered(plan, *address) => None,
-        // What is asked for at a server for names is another machine, whose name is not known here.
+        // The wanted host is in the DNS request, which is not read here.
         Ask::Machine { port: NAMES, .. } => Some((Weight::ChangedOrReached, Denial::Reach(None))),
         Ask::Machine { address, port, is_heard } if is_of_its_own(*address) => {
-            // Programs wait in this way for others of their own as well.
+            // A low weight: programs also poll ports like this until a server of their own has started.
             let host = std::net::SocketAddr::new(*address, *port).to_string();
             (!is_heard).then_some((Weight::Read, Denial::Reach(Some(host))))
         }
@@ -159,7 +158,7 @@ fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
             let weight = match way {
                 Way::Look => Weight::AskedAbout,
                 Way::Enter | Way::Read | Way::Open(_) => Weight::Read,
-                // Programs try to keep what they compiled beside themselves, and do without.
+                // A low weight: interpreters try to cache compiled files next to their sources, and go on without.
                 _ if judge.is_of_the_system(path) => Weight::Read,
                 _ => Weight::ChangedOrReached,
             };
@@ -168,7 +167,7 @@ fn judge(plan: &Plan, ask: &Ask) -> Option<(Weight, Denial)> {
     }
 }
 
-/// Whether an address is one of the command's own network.
+/// Whether an address belongs to the command's network namespace.
 fn is_of_its_own(address: IpAddr) -> bool {
     let address = address.to_canonical();
     address.is_loopback() || address.is_unspecified()
@@ -184,18 +183,18 @@ fn is_usual(plan: &Plan, path: &Path) -> bool {
     path.parent().is_none() || begins(path, USUAL) || at_home.is_some_and(|path| begins(path, USUAL_AT_HOME))
 }
 
-/// Whether a program may have been looked for there as in many other folders.
+/// Whether a path is in a directory of the search path, where most lookups fail.
 fn is_searched(plan: &Plan, path: &Path) -> bool {
     let search = plan.environment.iter().find(|(name, _)| name == "PATH");
     let folders = search.into_iter().flat_map(|(_, folders)| std::env::split_paths(folders));
     folders.into_iter().any(|folder| path.parent() == Some(folder.as_path()))
 }
 
-/// Whether one of the sockets that the kernel lists ([proc_net(5)]) can be reached at a port.
+/// Whether one of the sockets in a table of [proc_net(5)] is reachable on a port.
 ///
 /// [proc_net(5)]: https://man7.org/linux/man-pages/man5/proc_net.5.html
 pub(crate) fn is_listed(sockets: &str, port: u16) -> bool {
-    // Of TCP: it listens. Of UDP: it is there.
+    // TCP_LISTEN, and TCP_CLOSE, which is the state of an unconnected UDP socket.
     const OPEN: &[&str] = &["0A", "07"];
     sockets.lines().skip(1).any(|line| {
         let mut fields = line.split_ascii_whitespace().skip(1);
@@ -205,15 +204,15 @@ pub(crate) fn is_listed(sockets: &str, port: u16) -> bool {
     })
 }
 
-/// An address, as a program hands it to the kernel.
+/// A socket address that a program passes to the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     Machine(IpAddr, u16),
-    /// A socket at a path, which may begin in the folder that the program is in.
+    /// A Unix socket with a path, which may be relative.
     Path(Vec<u8>),
 }
 
-/// Reads an address; nothing where it is of another kind, or not whole.
+/// Parses a `sockaddr`; nothing if it has another family or is truncated.
 pub(crate) fn address(bytes: &[u8]) -> Option<Address> {
     const UNIX: u16 = 1;
     const INET: u16 = 2;
@@ -231,7 +230,7 @@ pub(crate) fn address(bytes: &[u8]) -> Option<Address> {
         }
         UNIX => {
             let path: Vec<u8> = rest.iter().copied().take_while(|byte| *byte != 0).collect();
-            // A name that begins with 0 is at no path.
+            // An abstract socket, whose name begins with NUL, has no path.
             (!path.is_empty()).then_some(Address::Path(path))
         }
         _ => None,
@@ -266,7 +265,7 @@ mod tests {
             (path("/srv/data/x", Make, false), write("/srv/data/x")),
             (path("/data", Make, false), write("/data")),
             (path("/var/lib/x.sock", Connect, false), Some(Denial::Socket("/var/lib/x.sock".into()))),
-            // What is its own, or is there, or would not be there without a sandbox either.
+            // Own paths, existing paths, and paths that would be missing without a sandbox, too.
             (path("/srv/data/x", Make, true), None),
             (path("/srv/data/x", Read, false), None),
             (path("/srv/work/x", Change, false), None),
@@ -278,7 +277,7 @@ mod tests {
             (path("/dev/null", Change, true), None),
             (path("/proc/self/oom_score_adj", Change, true), None),
             (path("/tmp/x.sock", Connect, true), None),
-            // What every program asks for, and where programs are looked for.
+            // Optional paths, and directories of the search path.
             (path("/opt/programs/sh", Read, false), None),
             (path("/", Read, true), None),
             (path("/etc/ld.so.preload", Look, false), None),
@@ -340,7 +339,7 @@ mod tests {
             let ask = |is_heard| Ask::Machine { address, port, is_heard };
             assert_eq!(asked(&planned(), &[ask(false)]), expected, "{address}");
             assert_eq!(asked(&open, &[ask(false)]), [], "{address}");
-            // What listens in its own network is heard there, and nowhere else.
+            // A socket in its own network namespace is reachable there, and nowhere else.
             let expected = if is_of_its_own(address) && port != NAMES { vec![] } else { expected };
             assert_eq!(asked(&planned(), &[ask(true)]), expected, "{address}");
         }
@@ -389,7 +388,7 @@ mod tests {
             (0..least).for_each(|length| assert_eq!(address(&whole[..length]), None, "{length}"));
             assert!(address(&whole[..least]).is_some());
         }
-        // Whatever the bytes are, the answer is one of the kinds above.
+        // Arbitrary bytes do not panic.
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -2,36 +2,36 @@
 
 use std::path::{Path, PathBuf};
 
-/// Something that a command was refused.
+/// Something that the sandbox denied to a command.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Denial {
-    /// To read a path that it does not see.
+    /// Reading a path that is not visible.
     Read(PathBuf),
-    /// To write a path that it may only read.
+    /// Writing a read-only path.
     Write(PathBuf),
-    /// To read or write a path that is shared with no command, and why.
+    /// Reading or writing a path that is never shared, with the reason.
     Never(PathBuf, String),
-    /// To make, move or change something under a name that other programs obey, and why not.
+    /// Creating, renaming or changing a file under a protected name, with the reason.
     Name(PathBuf, String),
-    /// To reach a socket of this machine.
+    /// Connecting to a Unix socket of this machine.
     Socket(PathBuf),
-    /// To lock a file that it can only read, so that other programs would wait for it.
+    /// Locking a read-only file, which could block other programs.
     Lock(PathBuf),
-    /// To reach a machine; its name, if that was said.
+    /// Connecting to a host, with its name if it is known.
     Reach(Option<String>),
-    /// More processes and threads.
+    /// Exceeding the limit on processes and threads.
     Processes,
-    /// More memory than the limit lets it have.
+    /// Exceeding the memory limit.
     Memory,
-    /// A larger file than the limit lets it write.
+    /// Exceeding the file size limit.
     FileSize,
-    /// More room for temporary files.
+    /// Exceeding the size of the temporary directories.
     Scratch,
 }
 
 impl Denial {
-    /// The path that it is about, if it is about one.
+    /// Returns the denied path, if there is one.
     #[cfg(target_os = "linux")]
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {

@@ -1,4 +1,4 @@
-//! What a plan says about a path that a command wants.
+//! Decides whether a plan denies access to a path.
 
 use std::path::{Path, PathBuf};
 
@@ -11,8 +11,8 @@ use crate::provider::Provider;
 use crate::spec::MountAccess;
 
 impl Plan {
-    /// Returns what stands against a command of this plan that wants to read a path of this machine, or to change it; nothing where
-    /// it may. The path is in full and without links.
+    /// Returns why a command of this plan cannot read or write a path of this machine; nothing if it can. The path must be
+    /// absolute and without symlinks.
     #[must_use]
     pub fn keeps_from(&self, path: &Path, access: MountAccess) -> Option<Denial> {
         if self.provider == Provider::Nothing {
@@ -22,23 +22,23 @@ impl Plan {
             MountAccess::ReadOnly => Use::Read,
             MountAccess::ReadWrite => Use::Change,
         };
-        // Where a command has a view of its own, what it was not given is not there.
+        // In a mount namespace, paths that were not shared do not exist. With Landlock they do.
         Judge::new(self).path(path, wanted, self.provider == Provider::Landlock)
     }
 }
 
-/// What a command wants to do with a path.
+/// The requested access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// To see, read, enter or run it.
+    /// Look up, read, enter or execute it.
     Read,
-    /// To make or change it.
+    /// Create or change it.
     Change,
-    /// To connect to it.
+    /// Connect to the socket.
     Connect,
 }
 
-/// Says what a plan refuses.
+/// Decides on paths by a plan.
 pub(super) struct Judge<'p> {
     plan: &'p Plan,
 }
@@ -48,22 +48,21 @@ impl<'p> Judge<'p> {
         Self { plan }
     }
 
-    /// What the command sees at a path.
+    /// Returns the mount that contains a path; later mounts cover earlier ones.
     fn mount(&self, path: &Path) -> Option<&'p Mount> {
         self.plan.mounts.iter().rev().find(|mount| path.starts_with(&mount.target))
     }
 
-    /// Whether a path belongs to what the machine brings along.
+    /// Whether a path belongs to the operating system.
     pub(super) fn is_of_the_system(&self, path: &Path) -> bool {
         let mount = self.mount(path);
         mount.is_some_and(|mount| matches!(mount.kind, MountKind::Bind { owner: Owner::System, .. }))
     }
 
-    /// What is refused about a path; nothing if the plan stands in nobody's way. Whether something is there is what the command
-    /// sees of it.
+    /// Returns why access to a path is denied; nothing if the plan allows it. `is_there` is whether the command sees the path.
     pub(super) fn path(&self, path: &Path, wanted: Use, is_there: bool) -> Option<Denial> {
         let mount = self.mount(path);
-        // Without a view of its own, a command sees everything and opens what is named.
+        // With Landlock a command sees all paths and opens the allowed ones.
         let is_walled = self.plan.provider == Provider::Landlock;
         match mount.map(|mount| (&mount.kind, mount)) {
             Some((MountKind::Bind { access: MountAccess::ReadWrite, .. } | MountKind::Link { .. }, _)) => {
@@ -75,7 +74,7 @@ impl<'p> Judge<'p> {
             }
             Some((MountKind::Hidden { .. }, mount)) => Some(never(path, mount.reason)),
             Some((MountKind::Processes, _)) => (wanted == Use::Change && path.starts_with("/proc/sys"))
-                .then(|| never(path, "it concerns the whole machine")),
+                .then(|| never(path, "it applies to the whole machine")),
             Some((MountKind::Devices, _)) if is_there => None,
             Some((MountKind::Scratch { .. }, _)) if !is_walled && (is_there || wanted == Use::Change) => None,
             Some((MountKind::Scratch { .. } | MountKind::Devices, _)) | None => {
@@ -85,7 +84,7 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// What stands against changing what may be read.
+    /// Returns why a read-only path cannot be changed.
     fn read_only(&self, path: &Path, mount: &Mount) -> Denial {
         let is_protected = |mount: &Mount| {
             self.plan.protected.iter().any(|one| self.plan.workspace.join(&one.path) == mount.target)
@@ -93,13 +92,13 @@ impl<'p> Judge<'p> {
         if is_protected(mount) { never(path, mount.reason) } else { self.not_given(path, Use::Change) }
     }
 
-    /// What stands against a path that the command was not given.
+    /// Returns why a path that was not shared is denied.
     fn not_given(&self, path: &Path, wanted: Use) -> Denial {
         let home = self.plan.environment.iter().find(|(name, _)| name == "HOME");
         let home = home.map(|(_, home)| PathBuf::from(home)).unwrap_or_default();
         let facts = HostFacts { home, user: 1000, ..HostFacts::default() };
         let access = if wanted == Use::Change { MountAccess::ReadWrite } else { MountAccess::ReadOnly };
-        // What may be changed is a folder; one at the root would be a folder itself.
+        // Write access is granted to directories, so the advice names the parent, unless that is the root.
         let around = path.parent().filter(|around| wanted == Use::Change && around.parent().is_some());
         let rule = forbidden(path, access, &facts).or_else(|| forbidden(around?, access, &facts));
         match (rule, wanted) {

@@ -1,4 +1,4 @@
-//! Which commands are over: a short list, so that one that goes on knows who was there meanwhile.
+//! A short list of ended commands, so that a running one knows which others ran at the same time.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a short list of commands that are over")]
 
@@ -13,10 +13,10 @@ use rustix::fs::{FlockOperation, flock};
 use crate::moment::moment;
 use crate::workspace::roots::Root;
 
-/// How many are remembered. Of more that ended during one command, one may have been anywhere.
+/// Maximum number of entries. If more commands end during one, it assumes that one of them shared its directories.
 const MAX_ENDED: usize = 128;
 
-/// Longest list that is read.
+/// Maximum size of the list.
 const MAX_LENGTH: u64 = 1 << 20;
 
 fn open(state: &Path) -> io::Result<File> {
@@ -27,7 +27,7 @@ fn open(state: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// The list: when each ended, and in which folder it was.
+/// Reads the list: when each command ended, and its directory.
 fn read(file: &mut File) -> io::Result<Vec<(u128, Vec<u8>)>> {
     let mut bytes = Vec::new();
     file.take(MAX_LENGTH).read_to_end(&mut bytes)?;
@@ -39,7 +39,7 @@ fn read(file: &mut File) -> io::Result<Vec<(u128, Vec<u8>)>> {
     Ok(pairs.collect())
 }
 
-/// Adds that a command is over.
+/// Adds an ended command.
 pub(super) fn add(state: &Path, roots: &[Root]) -> io::Result<()> {
     let mut file = open(state)?;
     let mut list = read(&mut file)?;
@@ -56,7 +56,7 @@ pub(super) fn add(state: &Path, roots: &[Root]) -> io::Result<()> {
     file.write_all(&bytes)
 }
 
-/// Whether a command ended after this moment that may have changed one of these folders. Where that is not known, one did.
+/// Whether a command that may have changed one of these directories ended after this moment; true if the list cannot tell.
 pub(super) fn any_since(state: &Path, began: u128, roots: &[Root]) -> bool {
     let Ok(list) = open(state).and_then(|mut file| read(&mut file)) else { return true };
     let is_full = list.len() >= MAX_ENDED && list.first().is_some_and(|(time, _)| *time >= began);
@@ -73,7 +73,7 @@ mod tests {
     use crate::workspace::roots::roots;
 
     #[test]
-    fn the_list_has_an_end_and_says_so() {
+    fn a_full_list_counts_as_shared() {
         let state = tempfile::tempdir().unwrap();
         let began = moment();
         let (here, there) = (roots(Some(Path::new("/a")), &[]), roots(Some(Path::new("/b")), &[]));

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use crate::host::ProtectedEntry;
 use crate::workspace::roots::Root;
 
-/// What there was before a command, in the folders that it may change.
+/// The state of the writable directories before a command.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Kept {
     pub(crate) roots: Vec<Root>,
-    /// The command as text, for whoever finds out later what it left.
+    /// The command as text, for the records of quarantined files.
     pub(crate) command: String,
     pub(crate) entries: Vec<ProtectedEntry>,
     pub(crate) led_to: Vec<PathBuf>,
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
-    /// Whether names are decided when the command makes them: then it replaces nothing that was there.
+    /// Whether names are decided when the command creates them, so that it cannot replace existing files.
     pub(crate) is_decided: bool,
 }
 

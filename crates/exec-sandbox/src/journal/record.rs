@@ -1,5 +1,4 @@
-//! How a journal is written: rows of six fields, each of which ends in a zero byte, and a last field without which it was not
-//! written to its end.
+//! The format of a journal file: rows of six NUL-terminated fields, and a final field without which the file is incomplete.
 
 #![expect(clippy::disallowed_methods, reason = "asks which folder lies at a path")]
 
@@ -14,7 +13,7 @@ use super::kept::Kept;
 use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode, Stamp};
 use crate::workspace::roots::Root;
 
-/// At the end of every file: one without it was not written to its end, so nothing had been started.
+/// The final field. A file without it is incomplete, so its command was not started.
 const END: &[u8] = b"end";
 
 const FIELDS: usize = 6;
@@ -26,7 +25,7 @@ const MODES: &[(ProtectionMode, &str)] = &[
     (ProtectionMode::Check, "c"),
 ];
 
-/// Returns what is written for a command.
+/// Serializes the state before a command.
 pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut row = |fields: [&[u8]; FIELDS]| {
@@ -75,7 +74,7 @@ pub(super) fn record(kept: &Kept) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns what was written, if it is complete and the folders are still the same.
+/// Parses a file, if it is complete and its directories are still the same.
 pub(super) fn read(bytes: &[u8]) -> Option<Kept> {
     let fields: Vec<&[u8]> = bytes.strip_suffix(b"\0")?.split(|byte| *byte == 0).collect();
     let (end, fields) = fields.split_last()?;
@@ -143,7 +142,7 @@ fn stamp_of_text(text: &[u8]) -> Option<Stamp> {
     })
 }
 
-/// Which folder lies at a path.
+/// Returns the identity of the directory at a path.
 fn identity(path: &Path) -> io::Result<String> {
     let data = fs::symlink_metadata(path)?;
     Ok(format!("{}:{}", data.dev(), data.ino()))

@@ -1,4 +1,4 @@
-//! What is visible of the system and of the home, row by row.
+//! The table of visible paths of the system and of the home.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -8,7 +8,7 @@ use crate::binds::is_plain;
 use crate::choices::HomeView;
 use crate::spec::MountAccess;
 
-/// Paths of the system that are visible where they exist, and why. A final `*` matches the rest of a name.
+/// System paths that are visible where they exist, and the reason. A final `*` matches the rest of a name.
 pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/usr", "programs and libraries of the system"),
     ("/bin", "programs and libraries of the system"),
@@ -16,50 +16,50 @@ pub(crate) const SYSTEM: &[(&str, &str)] = &[
     ("/lib", "programs and libraries of the system"),
     ("/lib64", "programs and libraries of the system"),
     ("/lib32", "programs and libraries of the system"),
-    ("/etc/resolv.conf", "names of machines"),
-    ("/etc/hosts", "names of machines"),
-    ("/etc/hostname", "names of machines"),
+    ("/etc/resolv.conf", "host names"),
+    ("/etc/hosts", "host names"),
+    ("/etc/hostname", "host names"),
     ("/etc/ssl", "certificates"),
     ("/etc/ca-certificates", "certificates"),
     ("/etc/pki", "certificates"),
-    ("/etc/ld.so.cache", "where libraries are"),
-    ("/etc/ld.so.conf", "where libraries are"),
-    ("/etc/ld.so.conf.d", "where libraries are"),
+    ("/etc/ld.so.cache", "library search paths"),
+    ("/etc/ld.so.conf", "library search paths"),
+    ("/etc/ld.so.conf.d", "library search paths"),
     ("/etc/alternatives", "links from program names to the installed alternatives"),
     ("/etc/localtime", "the time zone"),
-    ("/etc/passwd", "names of users"),
-    ("/etc/group", "names of users"),
-    ("/etc/nsswitch.conf", "where names are looked up"),
+    ("/etc/passwd", "user and group names"),
+    ("/etc/group", "user and group names"),
+    ("/etc/nsswitch.conf", "name resolution"),
     ("/etc/fonts", "font configuration"),
-    ("/etc/services", "names of ports"),
-    ("/etc/protocols", "names of protocols"),
-    ("/etc/host.conf", "where names are looked up"),
-    ("/etc/gai.conf", "where names are looked up"),
-    ("/etc/mime.types", "names of kinds of files"),
-    ("/etc/magic", "names of kinds of files"),
-    ("/etc/os-release", "which system this is"),
-    ("/etc/lsb-release", "which system this is"),
-    ("/etc/debian_version", "which system this is"),
-    ("/etc/crypto-policies", "which ciphers may be used"),
-    ("/etc/java", "settings of Java"),
-    ("/etc/java-*", "settings of Java"),
-    ("/etc/maven/m2.conf", "where Maven is"),
-    ("/etc/maven/logging", "how Maven prints"),
-    ("/etc/chromium.d", "options of Chromium"),
-    ("/etc/terminfo", "what terminals can do"),
-    ("/etc/ImageMagick-*", "what ImageMagick may do"),
-    ("/etc/texmf", "settings of TeX"),
-    ("/etc/R", "settings of R"),
+    ("/etc/services", "port names"),
+    ("/etc/protocols", "protocol names"),
+    ("/etc/host.conf", "name resolution"),
+    ("/etc/gai.conf", "name resolution"),
+    ("/etc/mime.types", "file types"),
+    ("/etc/magic", "file types"),
+    ("/etc/os-release", "operating system version"),
+    ("/etc/lsb-release", "operating system version"),
+    ("/etc/debian_version", "operating system version"),
+    ("/etc/crypto-policies", "allowed ciphers"),
+    ("/etc/java", "Java settings"),
+    ("/etc/java-*", "Java settings"),
+    ("/etc/maven/m2.conf", "Maven location"),
+    ("/etc/maven/logging", "Maven logging"),
+    ("/etc/chromium.d", "Chromium options"),
+    ("/etc/terminfo", "terminal descriptions"),
+    ("/etc/ImageMagick-*", "ImageMagick policy"),
+    ("/etc/texmf", "TeX settings"),
+    ("/etc/R", "R settings"),
 ];
 
-/// The user's own list of files that git passes over.
+/// The user's gitignore file.
 pub(crate) const IGNORED: &str = ".config/git/ignore";
 
-/// Paths below the home that are visible where they exist, when, and why.
+/// Paths below the home that are visible where they exist: the home view that shows them, and the reason.
 pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
-    (IGNORED, HomeView::Private, MountAccess::ReadOnly, "which files git passes over"),
-    (".config/git/attributes", HomeView::Private, MountAccess::ReadOnly, "how git treats files"),
-    // Where installers and version managers put toolchains unless they are told otherwise.
+    (IGNORED, HomeView::Private, MountAccess::ReadOnly, "files that git ignores"),
+    (".config/git/attributes", HomeView::Private, MountAccess::ReadOnly, "git attributes"),
+    // Default locations of installers and version managers.
     ("bin", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
     (".asdf", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
     (".bun", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
@@ -124,23 +124,23 @@ pub(crate) const AT_HOME: &[(&str, HomeView, MountAccess, &str)] = &[
     ("miniconda3", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
     ("miniforge3", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
     ("sdk", HomeView::Tools, MountAccess::ReadOnly, PROGRAMS),
-    (".cargo/git", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
-    (".cargo/registry", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
-    (".m2/repository", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
-    ("go/pkg/mod", HomeView::Tools, MountAccess::ReadOnly, "libraries that were fetched before"),
+    (".cargo/git", HomeView::Tools, MountAccess::ReadOnly, "downloaded libraries"),
+    (".cargo/registry", HomeView::Tools, MountAccess::ReadOnly, "downloaded libraries"),
+    (".m2/repository", HomeView::Tools, MountAccess::ReadOnly, "downloaded libraries"),
+    ("go/pkg/mod", HomeView::Tools, MountAccess::ReadOnly, "downloaded libraries"),
 ];
 
-/// Why a folder of programs is visible.
+/// The reason of directories of programs.
 pub(super) const PROGRAMS: &str = "programs of the user";
 
-/// The rows of what is visible in the home.
+/// Returns the rows of a home view.
 pub(crate) fn rows_at_home(
     home: HomeView,
 ) -> impl Iterator<Item = &'static (&'static str, HomeView, MountAccess, &'static str)> {
     AT_HOME.iter().filter(move |row| row.1 == HomeView::Private || home == HomeView::Tools)
 }
 
-/// Folders of a search path that lie in a home, each once.
+/// Returns directories of a search path that lie below a home, without duplicates.
 pub(crate) fn path_at_home(
     environment: &BTreeMap<OsString, OsString>,
     home: &Path,

@@ -1,4 +1,4 @@
-//! As whom a command runs, inside and outside.
+//! The user and group of a command, inside and outside of the sandbox.
 
 #![expect(clippy::disallowed_methods, reason = "writes the identities of a namespace, and opens namespaces")]
 
@@ -13,13 +13,13 @@ use rustix::process::{Gid, Uid};
 use crate::plan::Identity;
 use crate::sys::launch::{Ended, with_user_namespace};
 
-/// Nobody, as every system knows that user.
-const NOBODY: u32 = 65534;
+/// The kernel's overflow user ID, which has no rights on any system.
+const OVERFLOW_USER: u32 = 65534;
 
-/// Users from here on belong to nobody: distributions leave this range free, and containers do not use it.
+/// The start of an unused range of user IDs: distributions leave it free, and containers do not use it.
 const UNUSED: u32 = 1_900_000_000;
 
-/// A user and group inside of a sandbox, and what they are outside.
+/// A user and group, each inside and outside of a sandbox.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ids {
     kind: Identity,
@@ -28,8 +28,8 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The identity that a plan asks for. One that belongs to nobody is another for each sandbox that runs at the same
-    /// time, so that they cannot reach each other either.
+    /// Returns the identity of a plan. An unprivileged identity differs for each running sandbox, so that sandboxes cannot access
+    /// each other's processes.
     pub(crate) fn new(kind: Identity, number: u32) -> Self {
         match kind {
             Identity::Same => {
@@ -39,30 +39,31 @@ impl Ids {
             }
             Identity::Nobody => {
                 let outside = UNUSED + number % 100_000_000;
-                Self { kind, user: (NOBODY, outside), group: (NOBODY, outside) }
+                Self { kind, user: (OVERFLOW_USER, outside), group: (OVERFLOW_USER, outside) }
             }
             Identity::Owner { user, group } => Self { kind, user: (user, user), group: (group, group) },
         }
     }
 
-    /// What the first process has to become itself.
+    /// Returns the user and group that the first process must change to.
     pub(super) fn to_become(self) -> Option<(u32, u32)> {
         (self.kind == Identity::Nobody).then_some((self.user.0, self.group.0))
     }
 
-    /// Whom the command has to become outside, where it has no namespace in which it could be somebody else.
+    /// Returns the user and group outside, if they differ from the caller's.
     pub(crate) fn outside(self) -> Option<(u32, u32)> {
         (self.kind != Identity::Same).then_some((self.user.1, self.group.1))
     }
 
-    /// Makes a terminal the command's own, so that it can be opened by its path as well. A command that cannot has it open
-    /// all the same.
+    /// Changes the owner of a terminal, so that the command can open it by its path. Errors are ignored, because the command
+    /// has it open in any case.
     pub(crate) fn own(self, terminal: BorrowedFd<'_>) {
         let (user, group) = (Uid::from_raw(self.user.1), Gid::from_raw(self.group.1));
         rustix::fs::fchown(terminal, Some(user), Some(group)).ok();
     }
 
-    /// Tells the kernel which identities the namespace of a process knows: one.
+    /// Writes the ID maps of a process's user namespace, with a single user and group. Without privileges, `setgroups` must
+    /// be denied first, see user_namespaces(7).
     pub(crate) fn write_maps(self, pid: i32) -> io::Result<()> {
         let process = Path::new("/proc").join(pid.to_string());
         if self.kind == Identity::Same {
@@ -73,16 +74,16 @@ impl Ids {
     }
 }
 
-/// Namespaces in which files of one owner belong to the command, made as they are needed.
+/// User namespaces for ID-mapped mounts, which map a file owner to the command, created on demand.
 #[derive(Default)]
 pub(super) struct OwnerMaps {
     made: BTreeMap<(u32, u32), OwnedFd>,
-    /// The processes that held them until they were open.
+    /// The helper processes that kept the namespaces alive until they were opened.
     pub(super) ended: Vec<Ended>,
 }
 
 impl OwnerMaps {
-    /// Returns one in which what belongs to this user and group on disk belongs to the command.
+    /// Returns a namespace that maps this user and group on the disk to the command.
     pub(super) fn namespace(&mut self, ids: Ids, user: u32, group: u32) -> io::Result<&OwnedFd> {
         use std::collections::btree_map::Entry;
         match self.made.entry((user, group)) {

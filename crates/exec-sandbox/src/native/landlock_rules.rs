@@ -1,5 +1,4 @@
-//! Rules of Landlock that say the same as the mounts: a second line, should those have a hole, or the only one where there
-//! are none.
+//! Landlock rules equivalent to the mounts: an additional layer behind them, or the only layer without namespaces.
 
 #![expect(
     clippy::disallowed_methods,
@@ -28,13 +27,13 @@ const MAKE_BLOCK: u64 = 1 << 11;
 const TRUNCATE: u64 = 1 << 14;
 const IOCTL_DEV: u64 = 1 << 15;
 
-/// The first version with each right that was added later, and all rights from then on.
+/// The ABI versions that added rights, newest first, with all rights of each.
 const HANDLED: &[(u32, u64)] = &[(5, (1 << 16) - 1), (3, (1 << 15) - 1), (2, (1 << 14) - 1)];
 
-/// Abstract sockets and signals stay within.
+/// The scopes LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET and LANDLOCK_SCOPE_SIGNAL.
 const SCOPES: u64 = 0b11;
 
-/// Returns the rules for a plan; nothing where the kernel's Landlock is too old to let files be moved between folders.
+/// Returns the rules for a plan; nothing if the kernel's Landlock is too old to allow renames between directories.
 pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else { return Ok(None) };
@@ -48,7 +47,7 @@ pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>
             MountKind::Bind { access: MountAccess::ReadWrite, point: MountPoint::File, .. } => of_files,
             MountKind::Processes => handled & (WRITE_FILE | TRUNCATE),
             MountKind::Devices => handled & (WRITE_FILE | IOCTL_DEV),
-            // What is made for the command lies in its home.
+            // Generated files are in the private home, which has a rule.
             MountKind::Bind { .. }
             | MountKind::Link { .. }
             | MountKind::Generated { .. }
@@ -61,16 +60,16 @@ pub(super) fn rules(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>
     Ok(Some(Landlock { version, handled, scopes, rules, terminal: terminal(handed, handled) }))
 }
 
-/// The command's own terminal lies in a folder of this machine's terminals, of which the command sees nothing else.
+/// Returns the rule for the command's terminal, which is in the devpts of this machine, where no other one is visible.
 fn terminal(handed: &Handed, handled: u64) -> Option<(RawFd, u64)> {
     let rights = handled & (READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV);
     handed.terminal_number().map(|number| (number, rights))
 }
 
-/// Devices that are harmless, where there is no `/dev` of one's own. `tty` is the terminal of a command that has one.
+/// Harmless devices, without a private `/dev`. `tty` is the controlling terminal of a command that has one.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
-/// What programs ask about the machine, where there is no `/proc` of one's own.
+/// Files with information about the machine that programs read, without a private `/proc`.
 const MACHINE: &[&str] = &[
     "/proc/cpuinfo",
     "/proc/meminfo",
@@ -84,24 +83,24 @@ const MACHINE: &[&str] = &[
     "/proc/sys/vm/overcommit_memory",
 ];
 
-/// What a plan hides below a folder.
+/// Returns the hidden paths of a plan below a directory.
 fn hidden_below<'p>(plan: &'p Plan, folder: &Path) -> Vec<&'p Path> {
     let hidden = plan.mounts.iter().filter(|mount| matches!(mount.kind, MountKind::Hidden { .. }));
     hidden.map(|mount| mount.target.as_path()).filter(|path| path.starts_with(folder)).collect()
 }
 
-/// How many rules are made for what lies beside something that is hidden.
+/// Maximum number of rules for the siblings of hidden paths.
 const MAX_BESIDE: usize = 16_384;
 
-/// Lets all of a folder be read but what is hidden in it. Landlock knows no exceptions, so each thing beside is named; the
-/// names of all of them are seen.
+/// Adds rules that make a directory readable except for hidden paths. Landlock has no exceptions, so each sibling gets a rule of
+/// its own. The names of all entries stay visible.
 fn all_but(folder: &Path, hidden: &[&Path], rules: &mut Vec<(CString, u64)>) -> io::Result<()> {
     rules.push((c_string(folder.as_os_str())?, READ_DIR));
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, kind) = (entry.path(), entry.file_type()?);
         if rules.len() > MAX_BESIDE {
-            return Err(io::Error::other(format!("too much lies beside what is hidden in {folder:?}")));
+            return Err(io::Error::other(format!("too many files beside the hidden ones in {folder:?}")));
         }
         if hidden.contains(&path.as_path()) {
             continue;
@@ -117,7 +116,7 @@ fn all_but(folder: &Path, hidden: &[&Path], rules: &mut Vec<(CString, u64)>) -> 
     Ok(())
 }
 
-/// Returns the rules for a plan where Landlock alone keeps the command in: nothing is open but what is named.
+/// Returns the rules for a plan in which only Landlock confines the command.
 pub(super) fn rules_in_place(plan: &Plan, handed: &Handed) -> io::Result<Option<Landlock>> {
     let version = plan.landlock;
     let Some(&(_, handled)) = HANDLED.iter().find(|(first, _)| version >= *first) else {

@@ -1,4 +1,4 @@
-//! Limits that the kernel holds for each process.
+//! Resource limits of the kernel per process.
 
 #![expect(
     clippy::disallowed_methods,
@@ -15,14 +15,15 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 use crate::limits::ResourceLimits;
 use crate::sys::raw::{KernelLimit, hard_limit};
 
-/// Between SIGXCPU, which a command can catch, and SIGKILL, which it cannot.
+/// Seconds between SIGXCPU, which a command can catch, and SIGKILL, which it cannot.
 const GRACE_SECONDS: u64 = 1;
 
-/// Returns the limits of each process. Where a control group bounds memory, one process needs no bound of its own.
+/// Returns the limits of each process. Where a control group limits memory, the processes need no limit of their own.
 pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit> {
     let memory = if grouped { None } else { limits.memory.bound() };
     let rows = [
-        // Not 0: where the machine hands cores to a program of its own, that runs all the same, as root. 1 stops both.
+        // Not 0: a core_pattern with a pipe to a program ignores a limit of 0, and runs the program as root. The kernel treats
+        // 1 as a special case that disables both, see core(5).
         (libc::RLIMIT_CORE, Some(1)),
         (libc::RLIMIT_RTPRIO, Some(0)),
         (libc::RLIMIT_NICE, Some(0)),
@@ -31,7 +32,7 @@ pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit>
         (libc::RLIMIT_FSIZE, limits.file_size.bound()),
         (libc::RLIMIT_NOFILE, limits.open_files.bound()),
     ];
-    // What a user has of these is the same for all of its programs, so half is left for the others.
+    // These limits apply to all programs of the user together, so half of them is left for the others.
     let halved = [libc::RLIMIT_SIGPENDING, libc::RLIMIT_MSGQUEUE]
         .map(|resource| (resource, Some(hard_limit(resource as _) / 2)));
     let set = rows.into_iter().chain(halved).filter_map(|(resource, limit)| Some((resource, limit?)));
@@ -40,39 +41,39 @@ pub(crate) fn limits(limits: &ResourceLimits, grouped: bool) -> Vec<KernelLimit>
         .collect()
 }
 
-/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL; where both are the same, SIGKILL alone comes, which
-/// does not say why: see setrlimit(2).
+/// At the soft limit the kernel sends SIGXCPU, at the hard one SIGKILL. With equal limits only SIGKILL is sent, which does
+/// not tell the reason: see setrlimit(2).
 fn cpu_time(time: Duration) -> KernelLimit {
     let hard = cpu_seconds(time).saturating_add(GRACE_SECONDS);
     let limit = at_most_inherited(libc::RLIMIT_CPU as _, hard);
     KernelLimit { soft: limit.hard.saturating_sub(GRACE_SECONDS).max(1), ..limit }
 }
 
-/// Whole seconds, as the kernel counts them. It takes 0 for 1.
+/// Returns whole seconds, at least 1, because the kernel treats 0 as 1.
 fn cpu_seconds(time: Duration) -> u64 {
     time.as_secs().max(1)
 }
 
-/// Whether a process that used so many seconds of a processor has come to the limit at which the kernel kills.
+/// Whether a process with this CPU time in seconds has reached the hard limit.
 pub(crate) fn reaches_hard_cpu_limit(limits: &ResourceLimits, seconds: u64) -> bool {
     limits.cpu_time.bound().is_some_and(|time| seconds >= cpu_time(time).hard)
 }
 
-/// Whoever is not root cannot raise a hard limit.
+/// Returns a limit that does not exceed the inherited hard limit, which only root can raise.
 fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
     let hard = limit.min(hard_limit(resource));
     KernelLimit { resource, soft: hard, hard }
 }
 
-/// How many lists of watched files a command may make: half of what this user may.
+/// Returns the limit on inotify instances of a command: half of the user's.
 pub(crate) fn watchers() -> Option<CString> {
     let text = std::fs::read_to_string("/proc/sys/user/max_inotify_instances").ok()?;
     let most: u64 = text.trim().parse().ok()?;
     CString::new((most / 2).to_string()).ok()
 }
 
-/// Returns the processors to run on, if they are bounded: so many of those that this program may use. The next command
-/// gets the next ones, or all commands would wait for the first.
+/// Returns the CPU affinity, if the number of processors is limited: a part of those that this program may use. Consecutive
+/// commands get different ones, so that they do not compete for the first.
 pub(crate) fn processors(limits: &ResourceLimits) -> io::Result<Option<CpuSet>> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let Some(most) = limits.processors.bound() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The steps that build_rootfs the new root for a plan.
+//! The steps that build the root file system of a plan.
 
 #![expect(
     clippy::disallowed_methods,
@@ -24,7 +24,7 @@ use crate::sys::raw::MountAttributes;
 /// Devices that are harmless.
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Links that programs expect between them.
+/// Symlinks in /dev that programs expect.
 const DEVICE_LINKS: &[(&str, &str)] = &[
     ("fd", "/proc/self/fd"),
     ("stdin", "/proc/self/fd/0"),
@@ -33,28 +33,28 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
     ("ptmx", "pts/ptmx"),
 ];
 
-/// Parts of `/proc` that set something for the whole machine. The command is never root, to whom they belong; this holds
-/// should there be a way to become root.
+/// Parts of `/proc` with settings of the whole machine, made read-only. Only root may write them, and the command is never root;
+/// this protects them if it finds a way to become root.
 const FROZEN: &[&str] = &["sys"];
 
-/// Files of `/proc` that tell everybody something about the whole machine, and the most dangerous ones of root's. The
-/// others of root's are closed to the command anyway, and each mount costs time.
+/// Hidden files of `/proc`: world-readable ones with information about the whole machine, and the most dangerous ones of root.
+/// Other files of root are not readable for the command anyway, and each mount takes time.
 pub(crate) const HIDDEN_FILES: &[&str] =
     &["kcore", "keys", "key-users", "kallsyms", "sysrq-trigger", "timer_list", "config.gz"];
 
-/// Folders of `/proc` that do.
+/// Hidden directories of `/proc`.
 pub(crate) const HIDDEN_FOLDERS: &[&str] = &["acpi", "scsi"];
 
-/// What is mounted in the rootfs, and the steps that build it.
+/// The bind sources of the root file system, and the steps that build it.
 #[derive(Default)]
 pub(super) struct RootfsPlan {
     pub(super) bind_sources: Vec<BindSource>,
     pub(super) steps: Vec<Step>,
-    /// Processes that were needed to make it.
+    /// Helper processes to reap.
     pub(super) ended: Vec<Ended>,
 }
 
-/// Returns the rootfs of a plan.
+/// Returns the root file system of a plan.
 pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io::Result<RootfsPlan> {
     let mut builder = RootfsBuilder {
         rootfs: RootfsPlan::default(),
@@ -74,8 +74,8 @@ pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io
     Ok(builder.rootfs)
 }
 
-/// Copies mounts before the sandbox is made: the command's user could not even reach them. What belongs to the caller is
-/// made to belong to the command.
+/// Clones mounts before the sandbox is created, because the command's user could not access them. Files of the caller are mapped
+/// to the command.
 fn copy_ahead(plan: &Plan, ids: Ids, bind_sources: &mut [BindSource]) -> io::Result<Vec<Ended>> {
     let mut maps = OwnerMaps::default();
     let owned = |bind_source: &BindSource| {
@@ -86,7 +86,7 @@ fn copy_ahead(plan: &Plan, ids: Ids, bind_sources: &mut [BindSource]) -> io::Res
             _ => false,
         })
     };
-    // What is inside of the workspace belongs to whom the workspace belongs.
+    // Mounts in the workspace are mapped with the owner of the workspace.
     let workspace = std::fs::symlink_metadata(&plan.workspace)?;
     let is_layer = |source: &BindSource| {
         plan.layer
@@ -117,27 +117,27 @@ fn copy_ahead(plan: &Plan, ids: Ids, bind_sources: &mut [BindSource]) -> io::Res
     Ok(maps.ended)
 }
 
-/// A rootfs that is being planned, mount by mount.
+/// Plans a root file system, mount by mount.
 struct RootfsBuilder<'t> {
     rootfs: RootfsPlan,
-    /// Folders that were made.
+    /// Directories that were created.
     made: BTreeSet<PathBuf>,
-    /// What was brought from the machine: below it, everything that is to be mounted on is there already.
+    /// Bind mounts of this machine: below them, mount points exist already.
     covered: Vec<PathBuf>,
-    /// Where this machine has the terminal of the command.
+    /// The path of the command's terminal on this machine.
     terminal: Option<&'t Path>,
     /// Bytes of shared memory.
     shared_memory: u64,
-    /// Whether memory is bounded by less than usual.
+    /// Whether the memory limit is below the default.
     is_tight: bool,
     view: Option<View<'t>>,
 }
 
-/// A view of the workspace in the place of that.
+/// An overlay in the place of the workspace.
 #[derive(Debug, Clone, Copy)]
 struct View<'v> {
     workspace: &'v Path,
-    /// Where what is different in it is kept.
+    /// The directory of its upper layer.
     layer: &'v Path,
 }
 
@@ -147,7 +147,7 @@ impl<'v> View<'v> {
         Some(Self { workspace: &plan.workspace, layer })
     }
 
-    /// Whether what is mounted is a part of the view.
+    /// Whether a mount is a part of the overlay.
     fn shows(self, mount: &Mount) -> bool {
         crate::review::is_in_view(mount, self.workspace)
     }
@@ -206,7 +206,7 @@ impl RootfsBuilder<'_> {
         Ok(())
     }
 
-    /// Shows a view of the workspace in its place.
+    /// Mounts an overlay of the workspace in its place.
     fn overlay(&mut self, view: View<'_>, target: &Path) -> io::Result<()> {
         let attributes =
             MountAttributes { propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
@@ -219,7 +219,7 @@ impl RootfsBuilder<'_> {
         Ok(())
     }
 
-    /// Mounts what lies in the view once more in its place.
+    /// Bind-mounts a path of the overlay on itself.
     fn rebind(&mut self, target: &Path, set: u64) -> io::Result<()> {
         let attributes =
             MountAttributes { set, propagation: MountAttributes::PRIVATE, ..MountAttributes::default() };
@@ -236,7 +236,7 @@ impl RootfsBuilder<'_> {
         let (path, attributes) =
             (below_root(target)?, MountAttributes::NOSUID | MountAttributes::NODEV | more);
         self.step(Step::Scratch { path, size, names, mode: mode.to_owned(), attributes });
-        // What lies below was made in the folder that is now hidden.
+        // The created directories below are now covered by this mount.
         self.made.retain(|made| !made.starts_with(target) || made == target);
         Ok(())
     }
@@ -267,7 +267,7 @@ impl RootfsBuilder<'_> {
             )?;
         }
         if let Some(terminal) = self.terminal {
-            // Programs ask under which name their terminal is found.
+            // ttyname(3) needs a path for the terminal.
             let path = target.join("console");
             self.mount_point(&path, MountPoint::File)?;
             self.bind(
@@ -285,7 +285,7 @@ impl RootfsBuilder<'_> {
         self.scratch(&target.join("shm"), self.shared_memory, MountAttributes::NOEXEC)
     }
 
-    /// Makes what is to be mounted on, unless it was brought from the machine.
+    /// Creates a mount point, unless it is in a bind mount of this machine.
     fn mount_point(&mut self, target: &Path, point: MountPoint) -> io::Result<()> {
         if self.covered.iter().any(|covered| target.starts_with(covered)) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Reads the settings of git of whoever starts a command, to hand on what is harmless of them.
+//! Reads the user's git settings, to pass the harmless ones to a command.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -13,15 +13,14 @@ use crate::git_settings::GitSettings;
 use crate::mounts::IGNORED;
 use crate::spec::SandboxSpec;
 
-/// How many files are read that name one another, and how deep.
+/// Maximum number and depth of included files.
 const MAX_FILES: usize = 32;
 const MAX_DEPTH: usize = 10;
 
-/// Longest file that is read.
+/// Maximum size of a file.
 const MAX_LENGTH: u64 = 256 << 10;
 
-/// Returns what is handed on of the settings that git would read for this user in the workspace, and where they say that hooks
-/// lie.
+/// Returns the harmless settings that git would read for this user in the workspace, and the configured paths of hooks.
 pub(super) fn harmless(
     spec: &SandboxSpec,
     home: &Path,
@@ -41,15 +40,15 @@ pub(super) fn harmless(
     (reading.found, reading.hooks)
 }
 
-/// Returns the user's own list of files that git passes over, if there is one.
+/// Returns the content of the user's gitignore file, if there is one.
 pub(super) fn ignored(spec: &SandboxSpec, home: &Path) -> Option<String> {
     text_of(spec, &home.join(IGNORED))
 }
 
-/// Where the settings of git for all users of a machine are.
+/// Git settings for all users of the machine.
 const OF_THE_MACHINE: &str = "/etc/gitconfig";
 
-/// Where a setting says that hooks lie.
+/// Returns the path of hooks, if this setting configures it.
 fn hooks(setting: &GitSetting) -> Option<PathBuf> {
     let is_one = setting.key == "core.hookspath";
     setting.value.as_deref().filter(|value| is_one && !value.is_empty()).map(PathBuf::from)
@@ -60,7 +59,7 @@ struct Reading<'s> {
     home: &'s Path,
     files: usize,
     found: GitSettings,
-    /// Where hooks lie: in each repository, where that is a relative path.
+    /// Configured paths of hooks; a relative one is below each repository.
     hooks: Vec<PathBuf>,
 }
 
@@ -83,13 +82,13 @@ impl Reading<'_> {
         }
     }
 
-    /// Nothing else of the settings of the machine concerns a command, since it does not see them.
+    /// Reads the path of hooks from the machine's settings. The command does not see the file, so other settings do not apply.
     fn hooks_of_the_machine(&mut self, path: &Path) {
         let text = text_of(self.spec, path).unwrap_or_default();
         self.hooks.extend(read_settings(&text).flatten().filter_map(|setting| hooks(&setting)));
     }
 
-    /// The file that a setting has git read as well, in this workspace.
+    /// Returns the file that a setting includes, if its condition is true in this workspace.
     fn included(&self, setting: &GitSetting, beside: &Path) -> Option<PathBuf> {
         let holds = match (setting.section(), setting.subsection()) {
             ("include", None) => true,
@@ -106,14 +105,14 @@ impl Reading<'_> {
     }
 }
 
-/// What stands in a file. What a command can write says nothing about its user.
+/// Returns the content of a file, unless a command could have written it: that is not the user's setting.
 fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
     let real = path.canonicalize().ok()?;
     let mut written = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
     if written.any(|folder| real.starts_with(folder)) {
         return None;
     }
-    // A pipe in its place would let this wait for ever.
+    // Without O_NONBLOCK, opening a named pipe would block until another program writes to it.
     let mut options = OpenOptions::new();
     let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(real).ok()?;
     let data = file.metadata().ok()?;

@@ -1,4 +1,4 @@
-//! How much is kept, and for how long.
+//! Limits of the quarantine.
 
 use std::os::fd::OwnedFd;
 use std::time::{Duration, SystemTime};
@@ -12,17 +12,17 @@ use super::remove;
 use super::store::QuarantineStore;
 use crate::outcome::DroppedGroup;
 
-/// The most commands whose things are kept, one group for each.
+/// Maximum number of groups, one per command.
 pub const MAX_GROUPS: usize = 256;
 
-/// The most bytes of all things together, as far as they were counted when they were taken.
+/// Maximum size of all entries together, as measured when they were quarantined.
 pub const MAX_BYTES: u64 = 4 << 30;
 
-/// How long a thing is kept.
+/// Maximum age of an entry.
 pub const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 impl QuarantineStore {
-    /// Drops the oldest groups until what is left is within the bounds. The newest, which is given, stays in any case.
+    /// Deletes the oldest groups until the rest is within the limits. The newest group always stays.
     pub(super) fn make_room(&self, newest: &str) -> Vec<DroppedGroup> {
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
         let Ok(groups) = self.groups() else { return Vec::new() };
@@ -48,7 +48,7 @@ impl QuarantineStore {
         dropped
     }
 
-    /// Drops a group with all that lies in it. What stayed in its own folder stays there: it is no longer known of.
+    /// Deletes a group with its entries. Entries that were renamed in their own directory stay there, and are no longer listed.
     pub(super) fn drop_group(&self, group: &str) -> Option<DroppedGroup> {
         let folder = self.group(group).ok()?;
         let path = |held: &Held| match &held.origin {
@@ -64,7 +64,7 @@ impl QuarantineStore {
         for name in names(folder).unwrap_or_default().iter().filter(|name| *name != ORIGINS) {
             remove::remove(folder, name).ok();
         }
-        // What says what is left goes last.
+        // The file of origins goes last, because it describes the entries that could not be deleted.
         if names(folder).is_ok_and(|names| names.iter().all(|name| name == ORIGINS)) {
             unlinkat(folder, ORIGINS, AtFlags::empty()).ok();
             unlinkat(&self.folder, group, AtFlags::REMOVEDIR).ok();

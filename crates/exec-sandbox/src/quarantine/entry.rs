@@ -1,4 +1,4 @@
-//! What is kept, thing by thing.
+//! The entries of the quarantine.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _};
@@ -12,54 +12,54 @@ use stockade_names::{Root, obeyed};
 use super::folder::names;
 use super::origin::{ORIGINS, Origin, moment_of};
 
-/// The most that is read about a group.
+/// Maximum size of a group's file of origins.
 const MAX_ORIGINS: u64 = 16 << 20;
 
-/// A thing in quarantine.
+/// An entry of the quarantine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuarantineEntry {
-    /// What it is called in commands of a person.
+    /// The identifier for `stockade quarantine`.
     pub id: String,
-    /// When it was taken away.
+    /// When it was quarantined.
     pub taken: Option<SystemTime>,
-    /// The workspace that it lay in; nothing if an earlier version took it.
+    /// Its workspace; nothing if an earlier version quarantined it.
     pub workspace: Option<PathBuf>,
-    /// Where it lay, below the workspace; nothing if an earlier version took it.
+    /// Its original path below the workspace; nothing if an earlier version quarantined it.
     pub path: Option<PathBuf>,
-    /// The command that left it there, as text for a shell.
+    /// The command that created it, quoted for a shell.
     pub command: Option<String>,
-    /// What a file of this name is for: `starts programs: VS Code`.
+    /// What a file with this name does: `starts programs: VS Code`.
     pub label: Option<String>,
-    /// What kind of file it is.
+    /// The file type.
     pub kind: HeldKind,
-    /// Its bytes, as far as they were counted when it was taken.
+    /// Its size in bytes, as measured when it was quarantined.
     pub size: Option<u64>,
-    /// Where it is now.
+    /// The current path.
     pub place: PathBuf,
 }
 
-/// What kind of file something is.
+/// The file type of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HeldKind {
-    /// Bytes with a name, and neither of the others.
+    /// A regular file, with content.
     File,
-    /// What holds other names, with all of them.
+    /// A directory, with its entries.
     Folder,
-    /// A link that leads there.
+    /// A symlink with this target.
     Link(PathBuf),
     /// A pipe, a socket or a device.
     Other,
-    /// It is gone, or something else is there now.
+    /// The entry is missing, or another file is at its path.
     Gone,
 }
 
-/// A thing, and what was written down about it.
+/// An entry, with its recorded origin.
 #[derive(Debug)]
 pub(super) struct Held {
     pub(super) group: String,
-    /// Where its name is read: the group, or the folder that it was found in.
+    /// The directory that contains it: the group, or its original directory.
     pub(super) folder: PathBuf,
     pub(super) name: OsString,
     pub(super) kind: HeldKind,
@@ -97,7 +97,7 @@ impl QuarantineEntry {
     }
 }
 
-/// What a file of this name is for.
+/// Returns what a file with this name does.
 fn label(path: &Path) -> Option<String> {
     let names = path.iter().map(|name| name.to_string_lossy());
     obeyed(Root::Folder, names).map(stockade_names::Name::label)
@@ -119,8 +119,8 @@ pub(super) fn held_in(group: &str, folder: &OwnedFd, path: &Path) -> io::Result<
     Ok(held)
 }
 
-/// A thing that could not be moved to here; nothing when it was given back or dropped. Of one that cannot be reached it is not
-/// known whether it is still there.
+/// Returns an entry that was renamed in its original directory; nothing if it was restored or deleted. If the directory cannot
+/// be opened, the entry is listed as gone.
 fn in_place(group: &str, origin: Origin) -> Option<Held> {
     let above = origin.path.parent().unwrap_or(Path::new(""));
     let folder = origin.workspace.join(above);
@@ -136,7 +136,7 @@ fn in_place(group: &str, origin: Origin) -> Option<Held> {
     Some(Held { group: group.to_owned(), folder, name, kind, origin: Some(origin) })
 }
 
-/// What was written down about the things of a group.
+/// Reads the recorded origins of a group.
 fn origins(group: &OwnedFd) -> io::Result<Vec<Origin>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(group, ORIGINS, flags, Mode::empty()) {

@@ -1,56 +1,56 @@
-//! Why a thing in quarantine stays where it is.
+//! Errors of the quarantine.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why a thing in quarantine was neither given back nor dropped.
+/// Why an entry could not be restored or deleted.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum QuarantineError {
-    /// Nothing of this name is kept.
-    #[error("there is nothing called `{0}` in quarantine")]
+    /// No entry has this identifier.
+    #[error("no entry `{0}` in the quarantine")]
     Unknown(String),
-    /// An earlier version took it, and did not write down where it lay.
-    #[error("it is not known where {} lay: an earlier version took it", .0.display())]
+    /// An earlier version quarantined it, and did not record its original path.
+    #[error("the original path of {} is unknown: an earlier version quarantined it", .0.display())]
     Unrecorded(PathBuf),
-    /// It was moved, removed or replaced since.
-    #[error("{} is not there any more, or is something else now", .0.display())]
+    /// It was moved, deleted or replaced since.
+    #[error("{} was moved, deleted or replaced since", .0.display())]
     Gone(PathBuf),
-    /// The workspace was removed, or another folder has its name.
-    #[error("the workspace {} is not the folder that it was then", .0.display())]
+    /// The workspace was deleted or replaced.
+    #[error("the workspace {} was deleted or replaced since", .0.display())]
     OtherWorkspace(PathBuf),
-    /// The folder that it lay in is gone, or a link leads there.
-    #[error("cannot get to the folder that {} lay in: {source}", path.display())]
+    /// The original directory is gone, or its path contains a symlink.
+    #[error("cannot open the original directory of {}: {source}", path.display())]
     NoWay {
-        /// Where it lay, below the workspace.
+        /// The original path, below the workspace.
         path: PathBuf,
-        /// Why nobody gets there.
+        /// Why it cannot be opened.
         source: io::Error,
     },
-    /// Something lies where it would have to go.
-    #[error("something else is called {} now, and nothing is overwritten", .0.display())]
+    /// The original path is occupied.
+    #[error("{} already exists, and is not overwritten", .0.display())]
     Occupied(PathBuf),
-    /// A command runs in the workspace, and what appears there is taken away after it.
-    #[error("a command runs in {}, and what appears there meanwhile is taken away after it", .0.display())]
+    /// A command runs in the workspace, and its sweep would quarantine the restored file again.
+    #[error("a command runs in {}, and would quarantine the restored file again", .0.display())]
     AtWork(PathBuf),
     /// It cannot be moved back.
     #[error("cannot move it to {} from {}: {source}", to.display(), from.display())]
     Move {
-        /// Where it is to go.
+        /// The original path.
         to: PathBuf,
-        /// Where it is.
+        /// The current path.
         from: PathBuf,
-        /// Why that fails.
+        /// Why moving it fails.
         source: io::Error,
     },
-    /// It cannot be removed.
-    #[error("cannot remove {}: {source}", path.display())]
+    /// It cannot be deleted.
+    #[error("cannot delete {}: {source}", path.display())]
     Remove {
-        /// Where it is.
+        /// The current path.
         path: PathBuf,
-        /// Why that fails.
+        /// Why deleting it fails.
         source: io::Error,
     },
     /// The quarantine cannot be read.
@@ -59,17 +59,17 @@ pub enum QuarantineError {
 }
 
 impl QuarantineError {
-    /// Returns what a person can do about it, if there is something.
+    /// Returns advice for the user, if there is any.
     #[must_use]
     pub const fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Unknown(_) => Some("`stockade quarantine list` shows what is kept"),
-            Self::Unrecorded(_) => Some("look at it, and move it yourself"),
-            Self::OtherWorkspace(_) | Self::NoWay { .. } => Some(
-                "look at it where it is kept, which `stockade quarantine list` tells, and move it yourself",
-            ),
-            Self::Occupied(_) => Some("move away what lies there first"),
-            Self::AtWork(_) => Some("wait until the command is over"),
+            Self::Unknown(_) => Some("list the entries: `stockade quarantine list`"),
+            Self::Unrecorded(_) => Some("inspect it, and move it yourself"),
+            Self::OtherWorkspace(_) | Self::NoWay { .. } => {
+                Some("find it with `stockade quarantine list`, inspect it, and move it yourself")
+            }
+            Self::Occupied(_) => Some("move that file away first"),
+            Self::AtWork(_) => Some("wait until the command ends"),
             _ => None,
         }
     }

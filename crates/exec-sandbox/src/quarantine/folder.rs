@@ -5,17 +5,17 @@ use std::os::fd::OwnedFd;
 
 use rustix::fs::{Dir, Mode, OFlags, mkdirat, openat};
 
-/// How a folder of ours is opened: itself, and not what a link leads to.
+/// Flags to open a directory without following a symlink.
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Makes a folder that nobody else sees into, and opens it.
+/// Creates a directory for this user only, and opens it.
 pub(super) fn make_folder(at: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     mkdirat(at, name, Mode::RWXU)?;
     Ok(openat(at, name, FOLDER, Mode::empty())?)
 }
 
-/// The names in a folder.
+/// Returns the names in a directory.
 pub(crate) fn names(folder: &OwnedFd) -> io::Result<Vec<std::ffi::OsString>> {
     use std::os::unix::ffi::OsStringExt as _;
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! What is written down about a thing when it is taken: fields that end in a zero byte, so that no path can pose as another.
+//! The recorded origin of an entry: NUL-terminated fields, because a path can contain any other byte.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -9,34 +9,34 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2, statat};
 
 use super::error::QuarantineError;
 
-/// The file of a group that says what its things are.
+/// The file of a group that describes its entries.
 pub(super) const ORIGINS: &str = "origins";
 
-/// How many digits the name of a group has, and to which base. That is enough for a hundred years.
+/// The number of digits in the name of a group, and their base. Nanoseconds fit for another hundred years.
 pub(super) const GROUP_LENGTH: usize = 12;
 const BASE: u32 = 36;
 
-/// How many fields are written about a thing, the last of which says that all were.
+/// The number of fields of an entry, including the final marker that it is complete.
 const FIELDS: usize = 9;
 const END: &[u8] = b"end";
 
-/// Longest text of a command that is kept.
+/// Maximum length of a recorded command.
 const MAX_COMMAND: usize = 4096;
 
-/// Which file something is: of which disk, and its number there.
+/// The identity of a file: its device and inode number.
 pub(super) type Identity = (u64, u64);
 
-/// Where a thing came from, and what it was.
+/// The origin of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Its number in the group, and its name there or in its own folder.
+    /// Its number in the group, and its current name.
     pub(super) number: u32,
     pub(super) name: OsString,
-    /// Whether it lies in the folder that it was found in, under another name.
+    /// Whether it was renamed in its original directory instead of moved to the group.
     pub(super) in_place: bool,
     pub(super) workspace: PathBuf,
     pub(super) workspace_identity: Identity,
-    /// Where it was found, below the workspace.
+    /// Its original path, below the workspace.
     pub(super) path: PathBuf,
     pub(super) thing: Identity,
     pub(super) size: u64,
@@ -44,7 +44,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns the folder that it was found in, and its name there. No link is followed on the way.
+    /// Opens the original directory without following symlinks, and returns it with the original name.
     pub(super) fn parent(&self) -> Result<(OwnedFd, &OsStr), QuarantineError> {
         let open = |at: std::os::fd::BorrowedFd<'_>, path: &Path, more: ResolveFlags| {
             let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | more;
@@ -66,7 +66,7 @@ impl Origin {
         Ok((parent.map_err(no_way)?, name))
     }
 
-    /// The fields, in one piece.
+    /// Serializes the fields.
     pub(super) fn written(&self) -> Vec<u8> {
         let pair = |(device, number): Identity| format!("{device}:{number}").into_bytes();
         let place = if self.in_place { "in place" } else { "here" };
@@ -91,7 +91,7 @@ impl Origin {
             .collect()
     }
 
-    /// Reads what was written, as far as it was written to its end.
+    /// Parses the complete entries of a file.
     pub(super) fn read_all(bytes: &[u8]) -> Vec<Self> {
         let whole = bytes.iter().rposition(|byte| *byte == 0).and_then(|end| bytes.get(..end));
         let fields: Vec<&[u8]> = whole.unwrap_or_default().split(|byte| *byte == 0).collect();
@@ -107,7 +107,7 @@ impl Origin {
         let (workspace_identity, thing) =
             text(identities)?.split_once(' ').and_then(|(one, other)| Some((pair(one)?, pair(other)?)))?;
         let name = OsString::from_vec(name.to_vec());
-        // It is a name and no path, whatever somebody wrote there.
+        // A corrupted file must not name a path outside of the group.
         let is_name = Path::new(&name).file_name() == Some(name.as_os_str());
         is_name.then_some(Self {
             number: text(number)?.parse().ok()?,
@@ -128,7 +128,7 @@ fn pair(text: &str) -> Option<Identity> {
     Some((device.parse().ok()?, number.parse().ok()?))
 }
 
-/// The beginning of a text that is too long.
+/// Truncates a command that is too long.
 fn cut(text: &str) -> String {
     if text.len() <= MAX_COMMAND {
         return text.to_owned();
@@ -138,19 +138,19 @@ fn cut(text: &str) -> String {
     format!("{beginning}…")
 }
 
-/// Which file has a name in a folder; a link is one itself.
+/// Returns the identity of a name in a directory, without following a symlink.
 pub(super) fn identity(folder: &OwnedFd, name: &OsStr) -> Option<Identity> {
     let data = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     Some((data.st_dev, data.st_ino))
 }
 
-/// Which file is open.
+/// Returns the identity of an open file.
 pub(super) fn identity_of(file: &OwnedFd) -> Option<Identity> {
     let data = rustix::fs::fstat(file).ok()?;
     Some((data.st_dev, data.st_ino))
 }
 
-/// The name of a group that is begun at this moment, in nanoseconds.
+/// Returns the name of a group that was created at this time, in nanoseconds.
 pub(super) fn group_name(moment: u128) -> String {
     let mut digits = ['0'; GROUP_LENGTH];
     let mut rest = moment;
@@ -162,7 +162,7 @@ pub(super) fn group_name(moment: u128) -> String {
     digits.iter().collect()
 }
 
-/// The moment at which a group was begun, in nanoseconds. Those of an earlier version have it before a dash.
+/// Returns the creation time of a group, in nanoseconds. Groups of an earlier version have it before a dash.
 pub(super) fn moment_of(group: &str) -> Option<u128> {
     if group.len() == GROUP_LENGTH {
         return u128::from_str_radix(group, BASE).ok();

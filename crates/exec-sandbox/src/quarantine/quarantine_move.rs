@@ -1,4 +1,4 @@
-//! Takes things away from a workspace.
+//! Moves files from a workspace to the quarantine.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -14,32 +14,32 @@ use super::store::QuarantineStore;
 use crate::moment::moment;
 use crate::outcome::DroppedGroup;
 
-/// Longest part of a path that the name of a thing has, so that a person sees what it is.
+/// Maximum length of the readable part of an entry's name, which is the end of its original path.
 const MAX_SHOWN: usize = 100;
 
-/// How many files are looked at to say how large a thing is, and how deep.
+/// Maximum number and depth of files that are counted for the size of an entry.
 const MAX_COUNTED: u32 = 20_000;
 const MAX_DEPTH: u32 = 32;
 
-/// Whose things are taken.
+/// The workspace and command of quarantined files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Taker<'t> {
-    /// The folder of state that the quarantine lies in; nothing if there is no such place.
+    /// The state directory, if this user has one.
     pub(crate) state: Option<&'t Path>,
-    /// The workspace, and the same open.
+    /// The workspace, and its descriptor.
     pub(crate) workspace: &'t Path,
     pub(crate) root: &'t OwnedFd,
-    /// The command that left them, as text; empty if nobody knows.
+    /// The command that created the files, as text; empty if it is unknown.
     pub(crate) command: &'t str,
 }
 
-/// A group of things that one command left. It is made with the first of them.
+/// The group of files of one command. It is created with its first entry.
 #[derive(Debug)]
 pub(crate) struct Taking<'t> {
     whose: Taker<'t>,
     group: Option<Group>,
     number: u32,
-    /// How many files are still looked at to say how large things are.
+    /// How many more files are counted for sizes.
     counted: u32,
 }
 
@@ -51,7 +51,7 @@ struct Group {
     origins: std::fs::File,
 }
 
-/// Where a thing is now, and what it is called in commands of a person; nothing where that could not be written down.
+/// The current path of an entry, and its identifier unless its origin could not be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Taken {
     pub(crate) place: PathBuf,
@@ -63,8 +63,8 @@ impl<'t> Taking<'t> {
         Self { whose, group: None, number: 0, counted: MAX_COUNTED }
     }
 
-    /// Takes away what has this name in a folder, which is that of the path below the workspace: into quarantine, or else to
-    /// a name beside it that no program obeys.
+    /// Moves a file to the quarantine, or renames it in its directory to a name that no program obeys. `from` is the directory of
+    /// `path`, which is relative to the workspace.
     pub(crate) fn take(&mut self, from: &OwnedFd, name: &OsStr, path: &Path) -> io::Result<Taken> {
         self.number += 1;
         let number = self.number;
@@ -81,7 +81,7 @@ impl<'t> Taking<'t> {
             command: self.whose.command.to_owned(),
         };
         let moved = self.group().and_then(|group| {
-            // Written before it is moved: what is not there in the end was not taken.
+            // Recorded before the move: an origin without its file is ignored, a file without its origin could not be restored.
             group.origins.write_all(&origin.written())?;
             renameat_with(from, name, &group.folder, &origin.name, RenameFlags::NOREPLACE)?;
             let place = group.store.path.join(&group.name).join(&origin.name);
@@ -90,7 +90,7 @@ impl<'t> Taking<'t> {
         moved.or_else(|_| self.leave(from, name, origin))
     }
 
-    /// Another disk, or no place at home: it stays where it is, under a name that no program obeys.
+    /// Renames a file in its directory to a name that no program obeys: it is on another disk, or there is no state directory.
     fn leave(&mut self, from: &OwnedFd, name: &OsStr, origin: Origin) -> io::Result<Taken> {
         let inert = OsString::from(format!("quarantined-{}-{}", group_name(moment()), origin.number));
         let parent = self.whose.workspace.join(origin.path.parent().unwrap_or(Path::new("")));
@@ -104,7 +104,7 @@ impl<'t> Taking<'t> {
         Ok(Taken { place, id: written.ok() })
     }
 
-    /// Drops the oldest groups where there is too much, and returns them.
+    /// Deletes the oldest groups beyond the limits, and returns them.
     pub(crate) fn make_room(&self) -> Vec<DroppedGroup> {
         self.group.as_ref().map(|group| group.store.make_room(&group.name)).unwrap_or_default()
     }
@@ -124,7 +124,7 @@ impl Group {
             let name = group_name(moment());
             match make_folder(&store.folder, &name) {
                 Ok(folder) => break (name, folder),
-                // Another command was as quick.
+                // Another command created a group in the same nanosecond.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -140,7 +140,7 @@ impl Group {
     }
 }
 
-/// A command as text, so that a person knows it again. Words with anything but plain signs stand in quotes.
+/// Returns a command as text, with shell quotes around words that contain special characters.
 pub(crate) fn as_text(program: &OsStr, arguments: &[OsString]) -> String {
     let plain = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c))
@@ -154,7 +154,7 @@ pub(crate) fn as_text(program: &OsStr, arguments: &[OsString]) -> String {
     words.join(" ")
 }
 
-/// The name of a thing in its group: a number, and where it was as far as that fits.
+/// Returns the name of an entry in its group: a number, and the end of its original path.
 fn shown(number: u32, path: &Path) -> OsString {
     let flat: Vec<u8> =
         path.as_os_str().as_bytes().iter().map(|byte| if *byte == b'/' { b'%' } else { *byte }).collect();
@@ -162,7 +162,7 @@ fn shown(number: u32, path: &Path) -> OsString {
     OsString::from_vec([format!("{number}-").as_bytes(), end].concat())
 }
 
-/// How many bytes a thing has, as far as so many files say it.
+/// Returns the disk usage of a file or directory, limited to a number of counted files.
 fn size(at: &OwnedFd, name: &OsStr, counted: &mut u32, depth: u32) -> u64 {
     let Ok(data) = statat(at, name, AtFlags::SYMLINK_NOFOLLOW) else { return 0 };
     let own = u64::try_from(data.st_blocks).unwrap_or_default().saturating_mul(512);

@@ -1,4 +1,4 @@
-//! Removes a thing with all that lies in it, whatever that is.
+//! Deletes a directory tree, whatever it contains.
 
 use std::ffi::OsStr;
 use std::io;
@@ -10,19 +10,19 @@ use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, chmod, openat, renameat_wit
 use super::folder::FOLDER;
 use crate::sys::remove::ScratchDir;
 
-/// A name that nothing in quarantine has, and that is short enough.
+/// The prefix of directories that are being deleted. No entry has such a name.
 const DOOMED: &str = "doomed";
 
-/// Removes what has this name in a folder, with all that lies in it, whatever its modes are. A link is removed, and not what it leads to.
+/// Deletes a file or directory tree by its name in a directory, whatever its permissions are. Symlinks are not followed.
 ///
 /// # Errors
-/// When it is not there, or something of it cannot be removed.
+/// When it does not exist, or a part of it cannot be deleted.
 pub fn remove_tree(folder: &Path, name: &OsStr) -> io::Result<()> {
     let folder = rustix::fs::open(folder, FOLDER & !OFlags::NOFOLLOW, Mode::empty())?;
     remove(&folder, name)
 }
 
-/// Removes what has this name in a folder. A link is removed, and not what it leads to.
+/// Deletes a file or directory tree by its name in a directory. Symlinks are not followed.
 pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(rustix::io::Errno::ISDIR | rustix::io::Errno::PERM) => {}
@@ -31,7 +31,7 @@ pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let doomed = format!("{DOOMED}-{}", crate::moment::moment());
     renameat_with(folder, name, folder, &doomed, RenameFlags::NOREPLACE)?;
     let opened = openat(folder, &doomed, FOLDER, Mode::empty()).or_else(|_| {
-        // Its owner closed it. What is opened is a folder, and no link.
+        // The command removed its permissions. FOLDER has O_NOFOLLOW, so chmod(2) through the descriptor changes this directory.
         let closed = openat(folder, &doomed, FOLDER | OFlags::PATH, Mode::empty())?;
         chmod(format!("/proc/self/fd/{}", closed.as_raw_fd()), Mode::RWXU)?;
         openat(folder, &doomed, FOLDER, Mode::empty())
@@ -40,7 +40,7 @@ pub(crate) fn remove(folder: &OwnedFd, name: &OsStr) -> io::Result<()> {
     all.ok_or(io::ErrorKind::InvalidFilename)?.remove();
     match rustix::fs::statat(folder, &doomed, AtFlags::SYMLINK_NOFOLLOW) {
         Err(rustix::io::Errno::NOENT) => Ok(()),
-        // What cannot be removed keeps its name.
+        // If a part cannot be deleted, the directory gets its name back, so that it stays listed.
         _ => {
             renameat_with(folder, &doomed, folder, name, RenameFlags::NOREPLACE)?;
             Err(io::ErrorKind::PermissionDenied.into())

@@ -22,10 +22,10 @@ pub struct QuarantineStore {
 }
 
 impl QuarantineStore {
-    /// Opens that of this user; nothing if nothing was ever taken away.
+    /// Opens the quarantine of this user; nothing if it does not exist.
     ///
     /// # Errors
-    /// When there is one and it cannot be read.
+    /// When it exists and cannot be read.
     pub fn of_user() -> io::Result<Option<Self>> {
         let Some(state) = crate::state::folder(&[]) else { return Ok(None) };
         match Self::open(&state) {
@@ -34,23 +34,23 @@ impl QuarantineStore {
         }
     }
 
-    /// Opens that of a folder of state.
+    /// Opens the quarantine of a state directory.
     pub(super) fn open(state: &Path) -> io::Result<Self> {
         let path = state.join("quarantine");
         let folder = rustix::fs::open(&path, FOLDER, Mode::empty())?;
         Ok(Self { folder, path })
     }
 
-    /// Opens that of a folder of state, and makes what is missing. Nobody else sees into it.
+    /// Opens the store of a state directory, and creates it if necessary, readable for this user only.
     pub(super) fn make(state: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(state.join("quarantine"))?;
         let store = Self::open(state)?;
-        // An earlier version made it for all to read.
+        // An earlier version created it readable for all users.
         fchmod(&store.folder, Mode::RWXU)?;
         Ok(store)
     }
 
-    /// Returns what is kept, the oldest first.
+    /// Returns the entries, oldest first.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -58,11 +58,11 @@ impl QuarantineStore {
         Ok(self.held()?.into_iter().map(QuarantineEntry::of).collect())
     }
 
-    /// Puts a thing back where it lay, and returns that path. Nothing is overwritten, and no link is followed on the way.
+    /// Restores an entry to its original path, and returns that path. It overwrites no file and follows no symlink.
     ///
     /// # Errors
-    /// When there is no such thing, it is not known where it lay, something else lies there now, the workspace is another
-    /// folder than then, or a command runs in it.
+    /// When the entry does not exist, its original path is unknown or occupied, the workspace is another directory than it was,
+    /// or a command runs in it.
     pub fn restore(&self, id: &str) -> Result<PathBuf, QuarantineError> {
         let held = self.find(id)?;
         let origin = held.origin.as_ref().ok_or_else(|| QuarantineError::Unrecorded(held.place()))?;
@@ -83,10 +83,10 @@ impl QuarantineStore {
         Ok(back)
     }
 
-    /// Removes a thing for good, and returns where it had lain, as far as that is known.
+    /// Deletes an entry, and returns its original path, if it is known.
     ///
     /// # Errors
-    /// When there is no such thing, or it cannot be removed.
+    /// When the entry does not exist or cannot be deleted.
     pub fn discard(&self, id: &str) -> Result<PathBuf, QuarantineError> {
         let held = self.find(id)?;
         held.origin
@@ -100,7 +100,7 @@ impl QuarantineStore {
         Ok(held.origin.as_ref().map_or_else(|| held.place(), |origin| origin.workspace.join(&origin.path)))
     }
 
-    /// Nothing is done in a workspace while a command is at work there.
+    /// Checks that no command runs in the workspace.
     fn is_left_alone(&self, origin: &Origin) -> Result<(), QuarantineError> {
         match self.path.parent() {
             Some(state) if crate::journal::is_at_work(state, &origin.workspace) => {
@@ -110,14 +110,14 @@ impl QuarantineStore {
         }
     }
 
-    /// Everything that is kept, the oldest first.
+    /// Returns all entries, oldest first.
     fn held(&self) -> io::Result<Vec<Held>> {
         let groups = self.groups()?;
         // A group that goes away meanwhile holds nothing.
         Ok(groups.iter().flat_map(|group| self.held_of(group).unwrap_or_default()).collect())
     }
 
-    /// Everything of one group.
+    /// Returns the entries of one group.
     pub(super) fn held_of(&self, group: &str) -> io::Result<Vec<Held>> {
         held_in(group, &self.group(group)?, &self.path.join(group))
     }
@@ -127,7 +127,7 @@ impl QuarantineStore {
         held.into_iter().find(|held| held.id() == id).ok_or_else(|| QuarantineError::Unknown(id.to_owned()))
     }
 
-    /// The folder that a thing lies in now, and its name there. It is the very thing that was taken.
+    /// Returns the current directory and name of an entry, after checking its identity.
     fn source(&self, held: &Held) -> Result<(OwnedFd, std::ffi::OsString), QuarantineError> {
         let from = match held.origin.as_ref().filter(|origin| origin.in_place) {
             Some(origin) => origin.parent()?.0,
@@ -147,7 +147,7 @@ impl QuarantineStore {
         Ok(openat(&self.folder, name, FOLDER, Mode::empty())?)
     }
 
-    /// Removes a group in which nothing is left but the words about it.
+    /// Removes a group that contains no entry but the file of origins.
     fn forget_empty(&self, name: &str) {
         let Ok(group) = self.group(name) else { return };
         let is_empty = self.held_of(name).is_ok_and(|held| held.is_empty());
@@ -157,11 +157,11 @@ impl QuarantineStore {
         }
     }
 
-    /// The names of all groups, the oldest first.
+    /// Returns the names of all groups, oldest first.
     pub(super) fn groups(&self) -> io::Result<Vec<String>> {
         let all = names(&self.folder)?;
         let mut groups: Vec<String> = all.into_iter().filter_map(|name| name.into_string().ok()).collect();
-        // Those of an earlier version come first: their numbers are longer, and they are older.
+        // Names of an earlier version have another length and are older, so they come first.
         groups.sort_unstable_by_key(|name| (name.len() == origin::GROUP_LENGTH, name.clone()));
         Ok(groups)
     }

@@ -125,7 +125,7 @@ fn what_is_dropped_is_gone_with_all_that_lies_in_it_and_no_more() {
     for closed in [".vscode/closed", ".vscode"] {
         fs::set_permissions(house.at(closed), Permissions::from_mode(0o000)).unwrap();
     }
-    // Whoever is not root cannot move a folder that is closed to them to another one.
+    // Without root, moving a directory to another parent needs write permission on it.
     fs::set_permissions(house.at(".vscode"), Permissions::from_mode(0o700)).unwrap();
     symlink(elsewhere.path(), house.at(".idea")).unwrap();
     let ids = [house.take(".vscode"), house.take(".idea")];
@@ -142,7 +142,7 @@ fn what_is_dropped_is_gone_with_all_that_lies_in_it_and_no_more() {
 }
 
 #[test]
-fn nobody_else_sees_into_it() {
+fn other_users_cannot_read_it() {
     let house = House::new();
     fs::create_dir(house.state.path().join("quarantine")).unwrap();
     fs::set_permissions(house.state.path().join("quarantine"), Permissions::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! What is written down about a layer beside its changes: which command, in which workspace, what the view is, and what it runs in.
+//! The metadata of a layer: its command, its workspace, the kind of overlay, and the process of the sandbox.
 
 #![expect(clippy::disallowed_methods, reason = "reads and writes the files of a layer")]
 
@@ -13,17 +13,17 @@ use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, openat};
 use super::at::{Identity, Look, Tree};
 use super::record::{Rows, bytes_of, identity_of, identity_text, number_of, path_of, read, text_of};
 
-/// The folder of a layer in which what was replaced is kept.
+/// The directory of a layer with replaced and deleted files.
 pub(super) const SLOTS: &str = "slots";
 
-/// The file that says what is being done.
+/// The journal of a merge in progress.
 pub(super) const JOURNAL: &str = "journal";
 
-/// What a view is made of.
+/// How an overlay is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReviewView {
-    /// The kernel keeps what is written apart from what is there.
+    /// A mount of overlayfs.
     Overlay,
     /// The command works on a copy of the workspace.
     Copy,
@@ -39,7 +39,7 @@ impl ReviewView {
         }
     }
 
-    /// The folder of a layer that the command writes to.
+    /// Returns the directory of a layer that the command writes to.
     pub(super) const fn folder(self) -> &'static str {
         match self {
             Self::Overlay => "view/upper",
@@ -48,7 +48,7 @@ impl ReviewView {
     }
 }
 
-/// What is known of a layer from its beginning.
+/// The metadata of a layer, written when it is created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) workspace: PathBuf,
@@ -92,32 +92,32 @@ impl About {
 
 const LOCK: &str = "lock";
 
-/// Opens the file that is locked in a folder.
+/// Opens the lock file of a directory.
 pub(super) fn open_lock(folder: &OwnedFd) -> io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     Ok(openat(folder, LOCK, flags, Mode::RUSR | Mode::WUSR)?.into())
 }
 
-/// Whether somebody holds the lock of a folder.
+/// Whether the lock of a directory is held.
 pub(super) fn is_locked(folder: &OwnedFd) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(file) = openat(folder, LOCK, flags, Mode::empty()) else { return false };
     flock(&file, FlockOperation::NonBlockingLockShared).is_err()
 }
 
-/// The moment that a name stands for.
+/// Returns the creation time that an identifier encodes.
 pub(super) fn made(id: &str) -> Option<SystemTime> {
     let nanoseconds = u64::from_str_radix(id, 36).ok()?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_nanos(nanoseconds))
 }
 
-/// Which folder lies at a path now.
+/// Returns the identity of the directory at a path.
 pub(super) fn identity_at(path: &Path) -> io::Result<Identity> {
     let tree = Tree::open(path)?;
     Ok(Look::of(&fstat(tree.root().as_fd())?).identity)
 }
 
-/// Which process a command runs in, and since when: its number alone is given to others as well.
+/// Records the process of a sandbox with its start time, because a process ID may be reused.
 pub(super) fn note_process(layer: &OwnedFd, process: i32) -> io::Result<()> {
     let mut rows = Rows::default();
     let since = began(process).unwrap_or_default();
@@ -125,7 +125,7 @@ pub(super) fn note_process(layer: &OwnedFd, process: i32) -> io::Result<()> {
     rows.write(layer, PROCESS)
 }
 
-/// Whether the process is still there that a command ran in, with all others of its sandbox.
+/// Whether the recorded process of the sandbox, with whose end all others end, still runs.
 pub(super) fn still_runs(layer: &OwnedFd) -> bool {
     let row = read(layer, PROCESS, 2).ok().flatten().and_then(|rows| rows.into_iter().next());
     let Some([process, since]) = row.as_deref() else { return false };
@@ -137,14 +137,14 @@ pub(super) fn still_runs(layer: &OwnedFd) -> bool {
 
 const PROCESS: &str = "process";
 
-/// When a process began, as the kernel counts.
+/// Returns the start time of a process in clock ticks.
 fn began(process: i32) -> Option<u64> {
     let text = std::fs::read(format!("/proc/{process}/stat")).ok()?;
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = String::from_utf8_lossy(text.get(end + 1..)?).into_owned();
     let mut fields = rest.split_ascii_whitespace();
-    // One that nobody waits for stands in the list still; as the first of its namespace, it outlived all others there.
+    // A zombie counts as ended: PID 1 of a namespace only becomes one after all others have ended.
     let is_dead = matches!(fields.next()?, "Z" | "X");
-    // The 22nd field of the line, see proc(5); the first two stand before the bracket.
+    // The 22nd field of proc_pid_stat(5); the first two precede the bracket.
     fields.nth(18).filter(|_| !is_dead)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Reaches what lies below a folder by descriptors: no link is followed on the way, and no other file system is entered.
+//! Accesses files below a directory by descriptors, without following symlinks or entering other file systems.
 
 #![expect(clippy::disallowed_methods, reason = "looks at files of workspaces and layers")]
 
@@ -13,21 +13,21 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, openat2, readlinkat, statat};
 use rustix::io::Errno;
 
-/// How a folder of ours is opened: itself, and not what a link leads to.
+/// Flags to open a directory without following a symlink.
 pub(super) const FOLDER: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How much of a path the kernel takes at once, with room to spare.
+/// Maximum length of a path per system call, below PATH_MAX.
 const MAX_PART: usize = 3_000;
 
-/// Which file something is: its device, and its number there.
+/// The identity of a file: its device and inode number.
 pub(super) type Identity = (u64, u64);
 
-/// How something looks that has a name.
+/// The state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Look {
     pub(super) kind: FileType,
-    /// The bits that chmod(2) sets.
+    /// The mode bits of chmod(2).
     pub(super) mode: u32,
     pub(super) owner: (u32, u32),
     pub(super) identity: Identity,
@@ -55,22 +55,22 @@ impl Look {
         self.kind == FileType::Directory
     }
 
-    /// Whether this is the same file with the same content, as far as can be told without reading it. When anything about it
-    /// changed is left out: a second name of it that comes or goes changes that as well.
+    /// Whether this is the same file with the same content, as far as can be determined without reading it. The change time is
+    /// ignored, because adding or removing a hard link changes it as well.
     pub(super) fn is_as(&self, other: &Self) -> bool {
         let plain = |look: &Self| (look.kind, look.mode, look.owner, look.identity);
-        // Of a folder, what is in it counts by itself.
+        // The entries of a directory are compared individually.
         let content = |look: &Self| (!look.is_folder()).then_some((look.size, look.modified));
         plain(self) == plain(other) && content(self) == content(other)
     }
 }
 
-/// A number whose width depends on the machine.
+/// Converts an integer whose width depends on the architecture.
 fn wide(number: impl Into<u64>) -> u64 {
     number.into()
 }
 
-/// Looks at a name in a folder; nothing if it is not there.
+/// Returns the state of a name in a directory; nothing if it does not exist.
 pub(super) fn look(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<Look>> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(found) => Ok(Some(Look::of(&found))),
@@ -79,31 +79,31 @@ pub(super) fn look(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Option<Lo
     }
 }
 
-/// Where a link leads.
+/// Returns the target of a symlink.
 pub(super) fn link_text(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<Vec<u8>> {
     Ok(readlinkat(folder, name, Vec::new())?.into_bytes())
 }
 
-/// The path by which this program reaches what it has open, also where it holds a name for it alone.
+/// Returns the path in procfs of an open file, which may be an O_PATH handle.
 pub(super) fn own_path(open: BorrowedFd<'_>) -> PathBuf {
     PathBuf::from("/proc/self/fd").join(open.as_raw_fd().to_string())
 }
 
-/// The path by which it reaches a name in a folder that is open.
+/// Returns the path in procfs of a name in an open directory.
 pub(super) fn own_path_of(folder: BorrowedFd<'_>, name: &OsStr) -> PathBuf {
     own_path(folder).join(name)
 }
 
-/// A folder with all that lies below it.
+/// A tree of directories.
 #[derive(Debug)]
 pub(super) struct Tree {
     root: Rc<OwnedFd>,
-    /// The folder that was asked for last: what comes next most often lies in it as well.
+    /// The last opened directory, cached because the next path is usually in the same one.
     last: RefCell<Option<(PathBuf, Rc<OwnedFd>)>>,
 }
 
 impl Tree {
-    /// Opens one. No part of the path is a link.
+    /// Opens a tree. The path must not contain symlinks.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         Ok(Self::of(openat2(CWD, path, FOLDER, Mode::empty(), resolve)?))
@@ -117,14 +117,14 @@ impl Tree {
         self.root.as_fd()
     }
 
-    /// Opens the folder around what lies at a path, and returns the name there.
+    /// Opens the parent directory of a path, and returns the name in it.
     pub(super) fn parent<'p>(&self, path: &'p Path) -> io::Result<(Rc<OwnedFd>, &'p OsStr)> {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let above = path.parent().unwrap_or(Path::new(""));
         Ok((self.folder(above)?, name))
     }
 
-    /// Opens a folder below this one.
+    /// Opens a directory of the tree.
     pub(super) fn folder(&self, path: &Path) -> io::Result<Rc<OwnedFd>> {
         if path.as_os_str().is_empty() {
             return Ok(Rc::clone(&self.root));
@@ -142,12 +142,12 @@ impl Tree {
         Ok(folder)
     }
 
-    /// Forgets which folder was open last: another one may have its name now.
+    /// Clears the cache, because another directory may have the name now.
     pub(super) fn forget(&self) {
         *self.last.borrow_mut() = None;
     }
 
-    /// Looks at a path; nothing if it is not there, or if what leads there is no folder.
+    /// Returns the state of a path; nothing if it does not exist, or its parent is not a directory.
     pub(super) fn look(&self, path: &Path) -> io::Result<Option<Look>> {
         match self.parent(path) {
             Ok((folder, name)) => look(folder.as_fd(), name),
@@ -157,7 +157,7 @@ impl Tree {
     }
 }
 
-/// Whether an error means that the folder is missing; a link in its place is not a folder.
+/// Whether an error means that a directory is missing, or is a symlink.
 pub(super) fn is_gone(error: &io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR, Errno::LOOP]
         .iter()
@@ -173,7 +173,7 @@ fn beneath(folder: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(folder, path, flags, Mode::empty(), resolve)?)
 }
 
-/// A path in pieces that the kernel takes.
+/// Splits a path into parts that fit in a system call.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let mut parts = vec![PathBuf::new()];
     for name in path.components() {

@@ -1,4 +1,4 @@
-//! Extended attributes of files: those of the user go along, and those by which the kernel keeps a view do not.
+//! Extended attributes: those of users are copied, those of overlayfs are removed.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,21 +14,21 @@ use rustix::io::Errno;
 
 use super::at::{Look, own_path_of};
 
-/// How the names begin of what the kernel keeps about a view. What a command sets under such a name has it doubled there.
+/// The prefix of overlayfs attributes. Overlayfs escapes attributes with this prefix that a command sets.
 const OF_THE_VIEW: &[u8] = b"user.overlay.";
 
-/// Says that what lay below a folder of this name before is not in the view.
+/// Marks a directory as opaque: lower entries are not visible in it.
 const OPAQUE: &str = "user.overlay.opaque";
 
 const OF_USERS: &[u8] = b"user.";
 
-/// Whether nothing of what the workspace has below a folder is seen in the view, but what stands beside it.
+/// Whether a directory is opaque.
 pub(super) fn is_opaque(folder: &Path) -> bool {
     let mut value = [0; 1];
     lgetxattr(folder, OPAQUE, &mut value[..]).is_ok() && value == *b"y"
 }
 
-/// The names of the attributes of a file.
+/// Returns the names of a file's attributes.
 fn names(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     let length = match llistxattr_query(path) {
         Err(Errno::OPNOTSUPP) | Ok(0) => return Ok(Vec::new()),
@@ -40,7 +40,7 @@ fn names(path: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(names.filter(|name| !name.is_empty()).map(<[u8]>::to_vec).collect())
 }
 
-/// The attributes that a user gave to a file, with their values.
+/// Returns the user's attributes of a file, with their values.
 pub(super) fn of_users(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let is_meant = |name: &Vec<u8>| name.starts_with(OF_USERS) && !name.starts_with(OF_THE_VIEW);
     let mut attributes = Vec::new();
@@ -53,7 +53,7 @@ pub(super) fn of_users(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(attributes)
 }
 
-/// Gives a file the attributes that users gave to another. Links have none.
+/// Copies the user's attributes of a file. Symlinks have none.
 pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     for (name, value) in of_users(from)? {
         match lsetxattr(to, OsStr::from_bytes(&name), &value, XattrFlags::empty()) {
@@ -64,18 +64,18 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes away what the kernel keeps about a view, and what poses as that.
+/// Removes overlayfs attributes, including imitations of them.
 pub(super) fn strip(folder: BorrowedFd<'_>, name: &OsStr, look: &Look) -> io::Result<()> {
     let path = own_path_of(folder, name);
     let kept: Vec<Vec<u8>> = names(&path)?.into_iter().filter(|name| name.starts_with(OF_THE_VIEW)).collect();
     kept.iter().try_for_each(|kept| match lremovexattr(&path, OsStr::from_bytes(kept)) {
-        // Its owner may not write it.
+        // The file is not writable for its owner.
         Err(Errno::ACCESS) => unlocked(&path, look, |path| Ok(lremovexattr(path, OsStr::from_bytes(kept))?)),
         removed => Ok(removed?),
     })
 }
 
-/// Does something with a file while its owner may do everything with it.
+/// Calls `with` while the owner has all permissions on a file.
 fn unlocked(path: &PathBuf, look: &Look, with: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let mode = Mode::from_raw_mode(look.mode);
     chmod(path, mode | Mode::RWXU)?;

@@ -1,4 +1,4 @@
-//! What a command changed in its view: one change for each path.
+//! The changes of a command in its overlay, one per path.
 
 #![expect(clippy::disallowed_methods, reason = "reads the files of a view")]
 
@@ -17,22 +17,22 @@ use super::attributes;
 use super::manifest::Manifest;
 use crate::workspace::walk::{Here, Visit, walk};
 
-/// What becomes of a path.
+/// The kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeKind {
-    /// There was nothing of this name before.
+    /// A path that is new.
     Created,
-    /// It holds something else, or is something else.
+    /// A changed content or type.
     Modified,
-    /// There is nothing of this name any more.
+    /// A path that was deleted.
     Deleted,
-    /// It is a folder that others may do more or less with.
+    /// A changed mode of a directory.
     Mode,
 }
 
 impl ChangeKind {
-    /// Every kind, in the order of this list.
+    /// All kinds of changes.
     pub const ALL: &'static [Self] = &[Self::Created, Self::Modified, Self::Deleted, Self::Mode];
 
     /// Its stable name, for machines.
@@ -47,16 +47,16 @@ impl ChangeKind {
     }
 }
 
-/// How far a change has come.
+/// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ChangeState {
-    /// It is in the view alone.
+    /// It is only in the overlay.
     #[default]
     Waiting,
-    /// It is in the workspace.
+    /// It was applied to the workspace.
     Applied,
-    /// Somebody gave it up, so that it is not applied with others.
+    /// The user discarded it, so that it is not applied with others.
     Discarded,
 }
 
@@ -72,15 +72,15 @@ impl ChangeState {
     }
 }
 
-/// Something that a command changed in its view of a workspace.
+/// A change of one path.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FileChange {
-    /// Its path, below the workspace.
+    /// The path below the workspace.
     pub path: PathBuf,
-    /// What becomes of it.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// How far that has come.
+    /// The state.
     pub state: ChangeState,
     /// Why it is never applied, if it is not.
     pub refused: Option<String>,
@@ -89,19 +89,19 @@ pub struct FileChange {
 }
 
 impl FileChange {
-    /// What there is then, or was before it was deleted: `file`, `folder`, `link`, or the name of something else.
+    /// Returns the file type after the change, or before a deletion: `file`, `folder`, `link`, or another name.
     #[must_use]
     pub fn what(&self) -> &'static str {
         self.after.or(self.before).map_or("nothing", |look| word(look.kind))
     }
 
-    /// How many bytes it has then.
+    /// Returns the size after the change.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         self.after.filter(|look| look.kind == FileType::RegularFile).map(|look| look.size)
     }
 
-    /// The bits of its mode, before and then.
+    /// Returns the mode before and after the change.
     #[must_use]
     pub fn modes(&self) -> (Option<u32>, Option<u32>) {
         (self.before.map(|look| look.mode), self.after.map(|look| look.mode))
@@ -116,7 +116,7 @@ impl FileChange {
     }
 }
 
-/// What a kind of file is called.
+/// Returns the name of a file type.
 pub(super) fn word(kind: FileType) -> &'static str {
     match kind {
         FileType::RegularFile => "file",
@@ -129,8 +129,8 @@ pub(super) fn word(kind: FileType) -> &'static str {
     }
 }
 
-/// Returns what is different in a view, by path. `view` is what a command wrote to: the upper folder of an overlay, or the
-/// whole copy.
+/// Returns the changes in an overlay, by path. `view` is the directory that the command wrote to: the upper layer of an
+/// overlayfs, or the whole copy.
 pub(super) fn changes(
     kind: ReviewView,
     view: &Path,
@@ -159,9 +159,9 @@ struct Comparing<'c> {
     workspace: &'c Tree,
     is_overlay: bool,
     found: BTreeMap<PathBuf, FileChange>,
-    /// What of the workspace stands in a copy, or beside a folder that hides what lay below.
+    /// Workspace paths that were found in a copy, or in an opaque directory.
     seen: BTreeSet<PathBuf>,
-    /// How deep the folder lies that hides what the workspace has there: in it, nothing is seen of that at any depth.
+    /// The depth of the outermost opaque directory, below which no lower entries are visible.
     hidden: Option<usize>,
     error: Option<io::Error>,
 }
@@ -188,13 +188,13 @@ impl Visit for Comparing<'_> {
 }
 
 impl Comparing<'_> {
-    /// Whether a folder of the view hides what the workspace has there.
+    /// Whether a directory of the overlay hides the workspace's entries.
     fn hides(&self, here: &Here<'_>) -> bool {
-        // Behind the link of the kernel: the link itself has no attributes.
+        // Through `.`, because the magic link itself has no attributes.
         here.depth > 0 && attributes::is_opaque(&own_path_of(here.folder, OsStr::new(".")))
     }
 
-    /// What lay below such a folder and is not there again is gone.
+    /// Records deletions of the workspace's entries below an opaque directory.
     fn delete_below(&mut self, here: &Here<'_>) {
         let names: BTreeSet<&OsStr> =
             here.names.unwrap_or_default().iter().map(|listed| listed.name.as_os_str()).collect();
@@ -219,7 +219,7 @@ impl Comparing<'_> {
         self.found.insert(path.to_path_buf(), change);
     }
 
-    /// Compares what has a name in the view with what had it in the workspace, and returns whether it is a folder to go into.
+    /// Compares a name in the overlay with the workspace, and returns whether it is a directory to enter.
     fn compare(&mut self, here: &Here<'_>, name: &OsStr) -> io::Result<bool> {
         let path = here.path.join(name);
         let Some(after) = super::at::look(here.folder, name)? else { return Ok(false) };
@@ -260,7 +260,7 @@ impl Comparing<'_> {
         Ok(after.is_folder())
     }
 
-    /// Whether a file was touched and is as it was before.
+    /// Whether a file was written with the same content.
     fn is_same(
         &self,
         here: &Here<'_>,
@@ -273,7 +273,7 @@ impl Comparing<'_> {
         if outside(old) != outside(new) {
             return Ok(false);
         }
-        // Where the user changed it meanwhile, the two are no longer compared: it is a conflict, or none of the command's.
+        // If the user changed the file meanwhile, it counts as changed, which leads to a conflict when it is applied.
         let Ok((folder, _)) = self.workspace.parent(path) else { return Ok(false) };
         match old.kind {
             FileType::Symlink => {
@@ -296,7 +296,7 @@ impl Comparing<'_> {
         }
     }
 
-    /// What a copy does not hold any more is gone, unless it never did.
+    /// Records deletions in a copy: paths that were copied and do not exist any more.
     fn what_is_gone(&mut self) {
         if self.is_overlay {
             return;
@@ -308,7 +308,7 @@ impl Comparing<'_> {
     }
 }
 
-/// Whether an overlay says by this that there is nothing of this name.
+/// Whether this is a whiteout, which marks a deleted name.
 fn is_whiteout(look: &Look, here: &Here<'_>, name: &OsStr) -> bool {
     look.kind == FileType::CharacterDevice
         && rustix::fs::statat(here.folder, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)

@@ -1,5 +1,5 @@
-//! Copies files with all that belongs to them: mode, owner, times, attributes of the user, holes, and other names of the same file. Where
-//! the file system can share content between files, nothing is copied but the name.
+//! Copies files with their mode, owner, times, user attributes, holes and hard links. Where the file system supports
+//! reflinks, the content is shared instead of copied.
 
 #![expect(clippy::disallowed_methods, reason = "copies workspaces and what lay in them")]
 
@@ -22,11 +22,11 @@ use super::crash;
 use super::manifest::Manifest;
 use crate::workspace::walk::{Here, Visit, walk};
 
-/// How much the kernel copies in one call.
+/// Maximum number of bytes per copy_file_range(2).
 const PIECE: usize = 1 << 30;
 const BY_HAND: usize = 1 << 20;
 
-/// Copies what lies at a path to another one. Of a folder, what is in it is left out.
+/// Copies a file to another path. A directory is copied without its entries.
 pub(super) fn copy_one(from: (&Tree, &Path), to: (&Tree, &Path)) -> io::Result<()> {
     let (source, name) = from.0.parent(from.1)?;
     let (target, new) = to.0.parent(to.1)?;
@@ -36,19 +36,19 @@ pub(super) fn copy_one(from: (&Tree, &Path), to: (&Tree, &Path)) -> io::Result<(
     dressed((source.as_fd(), name), (target.as_fd(), new), &found)
 }
 
-/// What is done with a file that its owner may not read.
+/// The handling of a file that its owner cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Closed {
-    /// It is ours: it is opened for a moment.
+    /// Its mode is changed for a moment, because it is in a layer of this program.
     Opened,
-    /// It stays as it is, and is not copied.
+    /// It is not copied.
     Left,
 }
 
-/// A name in a folder that is open.
+/// A name in an open directory.
 type NameAt<'p> = (BorrowedFd<'p>, &'p OsStr);
 
-/// Makes something like what is there, which nobody else may open yet.
+/// Creates a copy that other users cannot open yet.
 fn made(from: NameAt<'_>, to: NameAt<'_>, found: &Look, closed: Closed) -> io::Result<()> {
     match found.kind {
         FileType::Directory => Ok(mkdirat(to.0, to.1, Mode::RWXU)?),
@@ -76,11 +76,11 @@ fn made(from: NameAt<'_>, to: NameAt<'_>, found: &Look, closed: Closed) -> io::R
     }
 }
 
-/// Gives a copy what belongs to the file beside its content.
+/// Copies the metadata of a file.
 fn dressed(from: NameAt<'_>, to: NameAt<'_>, found: &Look) -> io::Result<()> {
     let path = own_path_of(to.0, to.1);
     if found.kind != FileType::Symlink {
-        // Attributes of a file that cannot be read are not seen either.
+        // Attributes of an unreadable file are not readable either.
         match attributes::copy(&own_path_of(from.0, from.1), &path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {}
             copied => copied?,
@@ -97,7 +97,7 @@ fn dressed(from: NameAt<'_>, to: NameAt<'_>, found: &Look) -> io::Result<()> {
     timed(to, found.modified)
 }
 
-/// Says when something was written last.
+/// Sets the modification time.
 pub(super) fn timed(at: NameAt<'_>, modified: (i64, u64)) -> io::Result<()> {
     let last_access = Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT };
     let last_modification = Timespec { tv_sec: modified.0, tv_nsec: modified.1.cast_signed() };
@@ -105,7 +105,7 @@ pub(super) fn timed(at: NameAt<'_>, modified: (i64, u64)) -> io::Result<()> {
     Ok(utimensat(at.0, at.1, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Lets one file hold what another does; where there are holes, there are holes.
+/// Copies the content of a file, keeping holes.
 fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
     if ioctl_ficlone(target, source).is_ok() {
         return Ok(());
@@ -113,9 +113,9 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
     let mut at = 0;
     loop {
         let data = match seek(source, SeekFrom::Data(at)) {
-            // Nothing is left but a hole.
+            // The rest of the file is a hole.
             Err(Errno::NXIO) => break,
-            // The file system does not know of holes.
+            // The file system does not support SEEK_DATA.
             Err(_) => at,
             Ok(data) => data,
         };
@@ -124,7 +124,7 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
         while from < end {
             let length = usize::try_from(end - from).unwrap_or(PIECE).min(PIECE);
             let copied = match copy_file_range(source, Some(&mut from), target, Some(&mut to), length) {
-                // The kernel does it between file systems of one kind alone.
+                // copy_file_range(2) does not work between different kinds of file systems.
                 Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                     let copied = by_hand(source, target, from, length)?;
                     (from, to) = (from + copied as u64, to + copied as u64);
@@ -144,7 +144,7 @@ fn content(source: &OwnedFd, target: &OwnedFd, size: u64) -> io::Result<()> {
     Ok(ftruncate(target, size)?)
 }
 
-/// Copies a part of a file, no more than so much, and returns how much that was.
+/// Copies up to `most` bytes by read and write, and returns how many.
 fn by_hand(source: &OwnedFd, target: &OwnedFd, at: u64, most: usize) -> io::Result<usize> {
     let mut room = vec![0; most.min(BY_HAND)];
     let read = pread(source, &mut room[..], at)?;
@@ -158,7 +158,7 @@ fn by_hand(source: &OwnedFd, target: &OwnedFd, at: u64, most: usize) -> io::Resu
     Ok(read)
 }
 
-/// Copies a whole workspace, and writes down in its manifest what stands for each file. What cannot be read is left out.
+/// Copies a whole workspace, and records the copy of each file in its manifest. Unreadable files are skipped.
 pub(super) fn copy_all(workspace: &Path, base: &mut Manifest, copy: &Path) -> io::Result<()> {
     let to = Tree::open(copy)?;
     let mut visit = Copying { to: &to, base, known: BTreeMap::new(), folders: Vec::new(), error: None };
@@ -167,7 +167,7 @@ pub(super) fn copy_all(workspace: &Path, base: &mut Manifest, copy: &Path) -> io
     if let Some(error) = error {
         return Err(error);
     }
-    // The innermost first: what is put into a folder changes its time, and its mode may forbid it.
+    // Innermost directories first, because adding entries changes the time of a directory, and its mode may forbid it.
     for (path, found) in folders.iter().rev() {
         let (folder, name) = to.parent(path)?;
         let own = own_path_of(folder.as_fd(), name);
@@ -184,7 +184,7 @@ pub(super) fn copy_all(workspace: &Path, base: &mut Manifest, copy: &Path) -> io
 struct Copying<'c> {
     to: &'c Tree,
     base: &'c Manifest,
-    /// Where files lie that have several names.
+    /// The paths of files with hard links.
     known: BTreeMap<Identity, PathBuf>,
     folders: Vec<(PathBuf, Look)>,
     error: Option<io::Error>,
@@ -195,14 +195,14 @@ impl Visit for Copying<'_> {
         let mut passed = BTreeSet::new();
         for (at, listed) in here.names.unwrap_or_default().iter().enumerate() {
             let path = here.path.join(&listed.name);
-            // What appeared since the workspace was looked at is none of the view's.
+            // Files that appeared after the manifest was created are not part of the overlay.
             let Some(found) = self.base.look(&path).copied() else {
                 passed.insert(at);
                 continue;
             };
             if let Err(error) = self.copy(here, &listed.name, &path, &found) {
                 passed.insert(at);
-                // It cannot be read, is gone already, or is no file.
+                // It is unreadable, deleted, or not a regular file.
                 let is_left =
                     [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::Unsupported];
                 if !is_left.contains(&error.kind()) {
@@ -237,7 +237,7 @@ impl Copying<'_> {
         }
         let mut found = *found;
         let own = look(to.as_fd(), new)?.ok_or(io::ErrorKind::NotFound)?;
-        // Who may not give files to others keeps the copy, but none that runs as somebody else.
+        // Without the right to change owners, the copy keeps this user as owner, and loses set-user-ID bits.
         if own.owner != found.owner && !rustix::process::geteuid().is_root() {
             found = Look { owner: own.owner, mode: found.mode & !0o6000, ..found };
         }

@@ -1,4 +1,4 @@
-//! Where a merge may be cut off: before each call that changes something. Tests cut it off at every one of them.
+//! Crash points of a merge, before each modifying call. Tests abort the merge at every one of them.
 
 use std::io;
 
@@ -7,7 +7,7 @@ thread_local! {
     static LEFT: std::cell::Cell<Option<u32>> = const { std::cell::Cell::new(None) };
 }
 
-/// A place where this program may be killed.
+/// A point at which tests simulate that this program is killed.
 #[cfg(not(test))]
 #[expect(clippy::unnecessary_wraps, reason = "fails in tests")]
 pub(super) const fn point() -> io::Result<()> {
@@ -18,7 +18,7 @@ pub(super) const fn point() -> io::Result<()> {
 pub(super) fn point() -> io::Result<()> {
     LEFT.with(|left| match left.get() {
         None => Ok(()),
-        // From here on nothing is done any more, as if this program were gone.
+        // All later points fail as well, as if this program were gone.
         Some(0) => Err(io::Error::other("killed here")),
         Some(more) => {
             left.set(Some(more - 1));
@@ -27,7 +27,7 @@ pub(super) fn point() -> io::Result<()> {
     })
 }
 
-/// Lets so many points pass from now on; all of them, if nothing is said.
+/// Sets the number of points to pass before the simulated kill; all of them if `None`.
 #[cfg(test)]
 pub(super) fn after(points: Option<u32>) {
     LEFT.set(points);

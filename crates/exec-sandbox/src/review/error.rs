@@ -1,80 +1,76 @@
-//! Why nothing was done with a layer.
+//! Errors of the review.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why changes that wait for review were neither shown, applied, discarded nor undone.
+/// Why changes could not be shown, applied, discarded or undone.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ReviewError {
-    /// There is no layer of this name.
-    #[error("there are no changes called `{0}`")]
+    /// No changes have this identifier.
+    #[error("no changes `{0}`")]
     Unknown(String),
-    /// There is none at all.
-    #[error("there are no changes that wait, and none that could be undone")]
+    /// No changes are pending or undoable.
+    #[error("no changes are pending, and none can be undone")]
     Nothing,
-    /// There is none of the workspace that is meant.
+    /// No changes belong to this workspace.
     #[error(
         "no changes to decide on in a workspace around {}{}",
         folder.display(),
         elsewhere.as_ref().map(|(id, path)| format!("; the newest elsewhere are `{id}`, of {}", path.display())).unwrap_or_default()
     )]
     NothingHere {
-        /// The folder in whose workspace they would have to be.
+        /// The directory that the workspace must contain.
         folder: PathBuf,
-        /// The newest of another workspace, and which one that is.
+        /// The newest changes of another workspace, and its path.
         elsewhere: Option<(String, PathBuf)>,
     },
-    /// The command is not over.
-    #[error("the command that makes the changes `{0}` is not over")]
+    /// The command still runs.
+    #[error("the command of the changes `{0}` still runs")]
     Running(String),
-    /// Another program works on changes.
-    #[error("another program applies, discards or undoes changes right now")]
+    /// Another program is working on changes.
+    #[error("another program is applying, discarding or undoing changes")]
     Busy,
-    /// The workspace was removed, or another folder has its name.
-    #[error("the workspace {} is not the folder that it was then", .0.display())]
+    /// The workspace was deleted or replaced.
+    #[error("the workspace {} was deleted or replaced since", .0.display())]
     OtherWorkspace(PathBuf),
-    /// No change has such a path.
-    #[error("nothing was changed at {}", .0.display())]
+    /// No change has this path.
+    #[error("no change at {}", .0.display())]
     NoSuchPath(PathBuf),
-    /// What was written about it cannot be read.
-    #[error("what was written down about the changes `{id}` cannot be read: {source}")]
+    /// The record of the changes cannot be read.
+    #[error("cannot read the record of the changes `{id}`: {source}")]
     Unreadable {
-        /// Which.
+        /// The identifier of the changes.
         id: String,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// The view of the command cannot be looked at, and what nobody judged is not applied.
-    #[error("the view of the command cannot be looked at, and what nobody judged is not applied: {0}")]
+    /// The overlay cannot be read, and unjudged changes are never applied.
+    #[error("cannot read the overlay of the command, so its changes cannot be applied: {0}")]
     Unjudged(#[source] io::Error),
-    /// It stopped on the way. What was done so far is completed, or taken back, by the next command that works on changes.
-    #[error("it stopped on the way, and goes on with the next `stockade changes`: {0}")]
+    /// The operation was interrupted. The next command that works on changes completes it or rolls it back.
+    #[error("interrupted, and continued by the next `stockade changes`: {0}")]
     Stopped(#[source] io::Error),
-    /// The layers cannot be read or made.
-    #[error("the changes that wait cannot be read: {0}")]
+    /// The layers cannot be read or created.
+    #[error("cannot read pending changes: {0}")]
     Store(#[source] io::Error),
 }
 
 impl ReviewError {
-    /// Returns what a person can do about it, if there is something.
+    /// Returns advice for the user, if there is any.
     #[must_use]
     pub const fn help(&self) -> Option<&'static str> {
         match self {
-            Self::Unknown(_) | Self::Nothing | Self::Running(_) => {
-                Some("`stockade changes list` shows what there is")
-            }
-            Self::NothingHere { .. } => {
-                Some("name them by their ID: `stockade changes list` shows what there is")
-            }
+            Self::Unknown(_) | Self::Nothing | Self::Running(_) => Some("list them: `stockade changes list`"),
+            Self::NothingHere { .. } => Some("name them by their ID: `stockade changes list`"),
             Self::Busy => Some("wait until it is done"),
             Self::OtherWorkspace(_) => Some("put the workspace back where it was, or discard the changes"),
             Self::NoSuchPath(_) => {
-                Some("`stockade changes show` lists the paths; they begin in the workspace")
+                Some("list the paths, which are relative to the workspace: `stockade changes show`")
             }
-            Self::Stopped(_) => Some("mend what stands in the way, and give the same command again"),
+            Self::Stopped(_) => Some("fix the cause, and repeat the command"),
             Self::Unreadable { .. } | Self::Unjudged(_) | Self::Store(_) => None,
         }
     }

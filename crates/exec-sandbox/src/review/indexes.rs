@@ -1,5 +1,4 @@
-//! Indexes of git: `git status` alone writes them anew, to remember how files look. One that says the same is not one that somebody
-//! changed.
+//! Git indexes. Even `git status` rewrites them to cache file states, so an index with the same entries counts as unchanged.
 
 #![expect(clippy::disallowed_methods, reason = "reads indexes of repositories")]
 
@@ -16,20 +15,20 @@ use super::at::Tree;
 use super::manifest::Manifest;
 use super::record::{Rows, bytes_of, number_of, path_of, read};
 
-/// Longest index that is read, and how many are.
+/// Maximum size and number of indexes.
 const MAX_BYTES: u64 = 64 << 20;
 const MAX_INDEXES: usize = 64;
 
 const FIELDS: usize = 2;
 
-/// What indexes said at some time, by their paths.
+/// Digests of indexes at some time, by path.
 #[derive(Debug, Default)]
 pub(super) struct Indexes(BTreeMap<PathBuf, u64>);
 
-/// The time at which indexes were read.
+/// The time of the digests.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum When {
-    /// When the command began.
+    /// When the command started.
     Base,
     /// When changes were applied.
     Applied,
@@ -44,13 +43,13 @@ impl When {
     }
 }
 
-/// Whether a path is that of an index, as far as its name says so.
+/// Whether a path has the name of an index.
 pub(super) fn is_index(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == "index")
 }
 
 impl Indexes {
-    /// Reads those of a workspace.
+    /// Reads the indexes of a workspace.
     pub(super) fn of(workspace: &Tree, base: &Manifest) -> Self {
         let is_meant = |path: &&PathBuf| is_index(path) && base.look(&path.with_file_name("HEAD")).is_some();
         let paths = base.entries.keys().filter(is_meant).take(MAX_INDEXES);
@@ -74,20 +73,20 @@ impl Indexes {
         rows.write(layer, when.file())
     }
 
-    /// Takes note of what an index says now.
+    /// Records the current digest of an index.
     pub(super) fn note(&mut self, workspace: &Tree, path: &Path) {
         if let Some(digest) = digest(workspace, path) {
             self.0.insert(path.to_path_buf(), digest);
         }
     }
 
-    /// Whether an index says now what it said then.
+    /// Whether an index has the same entries as before.
     pub(super) fn says_the_same(&self, workspace: &Tree, path: &Path) -> bool {
         self.0.get(path).is_some_and(|then| digest(workspace, path) == Some(*then))
     }
 }
 
-/// What an index says, as a number; nothing where that cannot be read.
+/// Returns a digest of the entries of an index; nothing if it cannot be read.
 fn digest(workspace: &Tree, path: &Path) -> Option<u64> {
     let (folder, name) = workspace.parent(path).ok()?;
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

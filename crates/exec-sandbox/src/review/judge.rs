@@ -1,5 +1,5 @@
-//! Which changes are never applied: what comes to lie under a protected name, and what runs with the rights of somebody else. The
-//! rules are those of the sweep after a command that wrote to the workspace itself.
+//! Decides which changes are never applied: those under a protected name, and set-user-ID files. The rules are those of the sweep
+//! after a command that wrote to the workspace directly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::Here;
 use crate::workspace::{Sink, search_open};
 
-/// What was protected in a workspace when a command began.
+/// The protected files of a workspace when a command started.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Guarded {
     pub(crate) protected: Vec<ProtectedEntry>,
@@ -29,26 +29,27 @@ pub(crate) struct Guarded {
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
 }
 
-const OBEYED: &str = "other programs obey what has this name";
-const KEPT: &str = "other programs obey it, so it stays as it was";
-const LED_TO: &str = "settings or a link of yours lead there";
+const OBEYED: &str = "other programs obey files with this name";
+const KEPT: &str = "other programs obey it, so it stays unchanged";
+const LED_TO: &str = "your settings or a symlink of yours refer to this path";
 const STRAY: &str = "git would write through it to another file";
-const ARMED: &str = "git would run programs by it";
-const FOREIGN_RIGHTS: &str = "it would run with the rights of its owner or group, whoever starts it";
-const BECOMES: &str = "the folder would become a repository, and git would run what lies in it already";
-const UNREADABLE: &str = "not everything in the view could be looked at, so nothing of it is trusted";
+const ARMED: &str = "git would run programs because of it";
+const FOREIGN_RIGHTS: &str =
+    "it would run with the rights of its owner or group (set-user-ID or set-group-ID)";
+const BECOMES: &str = "the directory would become a repository, and git would run existing files in it";
+const UNREADABLE: &str = "a part of the overlay could not be read, so no change in it is trusted";
 
-/// Where something lies that others obey.
+/// The paths of files that other programs obey.
 #[derive(Debug, Default)]
 pub(super) struct Judged {
-    /// When the command began.
+    /// When the command started.
     pub(super) was: BTreeSet<PathBuf>,
-    /// In its view, when it was over.
+    /// In the overlay, when it ended.
     pub(super) is: BTreeSet<PathBuf>,
 }
 
 impl Judged {
-    /// Whether changes at a path were judged as of something that others obey.
+    /// Whether changes at a path were judged as obeyed by other programs.
     pub(super) fn has(&self, path: &Path) -> bool {
         self.was.contains(path) || self.is.contains(path)
     }
@@ -58,7 +59,7 @@ impl Judged {
     }
 }
 
-/// Refuses what is never applied, and returns what was judged as what others obey. `view` is the whole view of the command, open.
+/// Refuses changes that are never applied, and returns the judged paths that other programs obey. `view` is the open overlay.
 pub(super) fn refuse(
     changes: &mut [FileChange],
     guarded: &Guarded,
@@ -91,13 +92,13 @@ pub(super) fn refuse(
     judged
 }
 
-/// Whether a change takes something away that was protected, or puts something of another kind in its place.
+/// Whether a change removes a protected file, or replaces it by another type.
 fn takes_away(change: &FileChange, entry: &ProtectedEntry) -> bool {
     change.kind == ChangeKind::Deleted
         || (entry.kind == Entry::Folder) != change.after.is_some_and(|look| look.is_folder())
 }
 
-/// Where something lies, and what it is, says enough about some.
+/// Returns why a change is refused by its path and type alone.
 fn by_kind(change: &FileChange) -> Option<&'static str> {
     if is_ours(&change.path) {
         return Some(KEPT_FOR_US);
@@ -107,14 +108,14 @@ fn by_kind(change: &FileChange) -> Option<&'static str> {
         FileType::RegularFile if after.mode & 0o6000 != 0 => Some(FOREIGN_RIGHTS),
         FileType::RegularFile | FileType::Directory | FileType::Symlink => None,
         other => Some(match word(other) {
-            "named pipe" => "it is a named pipe, and nothing is at its other end",
-            "socket" => "it is a socket, and nothing is at its other end",
-            _ => "it is a device, or something else that is no file",
+            "named pipe" => "it is a named pipe without another end",
+            "socket" => "it is a socket without a listener",
+            _ => "it is a device or another special file",
         }),
     }
 }
 
-/// Refuses the changes at a path and below it that are meant.
+/// Refuses the selected changes at a path and below it.
 pub(super) fn refuse_if(
     changes: &mut [FileChange],
     path: &Path,
@@ -130,7 +131,7 @@ pub(super) fn refuse_if(
     }
 }
 
-/// What makes a folder a repository to git.
+/// Names by which git recognizes a repository.
 const COMPLETES: &[&str] = &["HEAD", "commondir", "objects", "refs"];
 
 struct Judging<'j> {
@@ -142,7 +143,7 @@ struct Judging<'j> {
 }
 
 impl Judging<'_> {
-    /// Whether something at a path or below it would be put into the workspace.
+    /// Whether a change at a path or below it would be applied.
     fn is_touched(&self, path: &Path) -> bool {
         let from = self.changes.partition_point(|change| change.path.as_path() < path);
         let below = self.changes.iter().skip(from).take_while(|change| change.path.starts_with(path));
@@ -157,7 +158,7 @@ impl Judging<'_> {
             .is_some_and(|change| change.kind == ChangeKind::Created)
     }
 
-    /// Why what has a protected name is not applied, if it is not.
+    /// Returns why a change with a protected name is refused.
     fn why(&self, here: &Here<'_>, below: &Path, entry: &ProtectedEntry) -> Option<String> {
         if entry.mode == ProtectionMode::Hide || entry.mode == ProtectionMode::Pin {
             return None;
@@ -172,7 +173,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What was there and nobody obeyed is obeyed now, since the folder becomes a repository: then it does not.
+    /// Refuses changes that turn a directory into a repository in which git would obey existing files.
     fn becomes(&mut self, here: &Here<'_>, below: &Path, entry: &ProtectedEntry) {
         let roots = std::slice::from_ref(self.root);
         if is_harmful(roots, self.root, self.before, here, below, entry) {
@@ -188,7 +189,7 @@ impl Judging<'_> {
         }
     }
 
-    /// What settings stand in a file of a name, if it is one of them that git itself writes.
+    /// Returns the kind of git settings in a file, if it is one that git itself writes.
     fn settings(&self, path: &Path) -> Option<SettingsOf> {
         match path.file_name().and_then(|name| name.to_str())? {
             "config" | "config.worktree" => Some(SettingsOf::Repository),
@@ -197,7 +198,7 @@ impl Judging<'_> {
         }
     }
 
-    /// The setting by which a program would run, and did not before.
+    /// Returns why new settings would run a program.
     fn harmful(&self, here: &Here<'_>, below: &Path, path: &Path, kind: SettingsOf) -> Option<String> {
         let around = self.root.path.join(here.path).join(below.parent().unwrap_or(Path::new("")));
         let (folder, name) = self.workspace.parent(path).ok()?;
@@ -207,7 +208,7 @@ impl Judging<'_> {
         let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(roots, &around, path);
         let Some(text) = read_below(here.folder, below, MAX_SETTINGS) else { return Some(KEPT.to_owned()) };
         let setting = harmful_setting(kind, &text, &before, is_within)?;
-        Some(format!("git may run a program by its setting {setting}"))
+        Some(format!("git may run a program because of its setting {setting}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! One layer: what a command changed, and how far each change has come.
+//! A layer: the changes of one command, and their states.
 
 #![expect(clippy::disallowed_methods, reason = "reads the files of a layer")]
 
@@ -24,7 +24,7 @@ use crate::native::c_string;
 use crate::protect::SLOTS_BESIDE;
 use crate::workspace::walk::{Here, Visit, walk};
 
-/// What a command changed in its view of a workspace, until somebody decides on it, and after.
+/// The changes of a command in its overlay of a workspace.
 #[derive(Debug)]
 pub struct ReviewLayer {
     id: String,
@@ -33,19 +33,19 @@ pub struct ReviewLayer {
     pub(super) about: About,
 }
 
-/// How far a layer has come.
+/// The state of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LayerState {
-    /// The command is not over.
+    /// The command still runs.
     Running,
-    /// Whoever ran the command was killed before it looked at what there is. That is done when somebody asks for it.
+    /// The supervisor was killed before it read the changes. They are read when a caller asks for them.
     Interrupted,
-    /// Something waits for a decision.
+    /// Some changes are pending.
     Waiting,
-    /// All of it was applied, as far as it may be.
+    /// All changes that may be applied were applied.
     Applied,
-    /// Nothing is left that could be applied or undone.
+    /// No change can be applied or undone any more.
     Settled,
 }
 
@@ -63,19 +63,19 @@ impl LayerState {
     }
 }
 
-/// What stands in a file, before a change or then.
+/// The content of a path, before or after a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// There is nothing of this name.
+    /// The path does not exist.
     Nothing,
-    /// There is a folder, whose content is told by its own changes.
+    /// A directory, whose entries have changes of their own.
     Folder,
-    /// The bytes of a file.
+    /// The content of a file.
     File(Vec<u8>),
-    /// What a link says.
+    /// The target of a symlink.
     Link(Vec<u8>),
-    /// It is too long to be shown, or cannot be read, or is no file.
+    /// The file is too large, unreadable, or a special file.
     Unread,
 }
 
@@ -90,12 +90,12 @@ const WAS: &[u8] = b"was";
 const IS: &[u8] = b"is";
 const SETTLED: &str = "settled";
 
-/// How a change looks in the workspace since it was applied, or that nobody wants it.
+/// The status of decided changes, by number.
 pub(super) type Status = BTreeMap<usize, Settled>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Settled {
-    /// With what there is then; nothing where it was deleted.
+    /// Applied, with the resulting state of the file; nothing for a deletion.
     Applied(Option<Look>),
     Discarded,
 }
@@ -105,31 +105,31 @@ impl ReviewLayer {
         Self { id, path, folder, about }
     }
 
-    /// What it is called.
+    /// Returns the identifier.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The workspace of the command.
+    /// Returns the workspace of the command.
     #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.about.workspace
     }
 
-    /// The command, as text for a person.
+    /// Returns the command as text.
     #[must_use]
     pub fn command(&self) -> &str {
         &self.about.command
     }
 
-    /// What the view was made of.
+    /// Returns how the overlay was created.
     #[must_use]
     pub const fn view(&self) -> ReviewView {
         self.about.view
     }
 
-    /// When the command began.
+    /// Returns when the command started.
     #[must_use]
     pub fn made(&self) -> Option<SystemTime> {
         made(&self.id)
@@ -139,13 +139,13 @@ impl ReviewLayer {
         self.made()?.elapsed().ok()
     }
 
-    /// Whether the command and all that it started are gone.
+    /// Whether all processes of the command have ended.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !is_locked(&self.folder) && !still_runs(&self.folder)
     }
 
-    /// How far it has come.
+    /// Returns the state.
     #[must_use]
     pub fn state(&self) -> LayerState {
         if !self.is_over() {
@@ -161,28 +161,28 @@ impl ReviewLayer {
         }
     }
 
-    /// Whether somebody was killed while its changes were carried out.
+    /// Whether a merge was interrupted after it was committed.
     pub(super) fn has_journal(&self) -> bool {
         look(self.folder.as_fd(), JOURNAL.as_ref()).is_ok_and(|found| found.is_some())
     }
 
-    /// The same, or while they were made ready in the workspace.
+    /// Whether a merge was interrupted, before or after it was committed.
     pub(super) fn is_unfinished(&self) -> bool {
         self.has_journal() || self.workspace().join(self.slots_beside()).symlink_metadata().is_ok()
     }
 
-    /// Whether that can be completed still: the workspace is there.
+    /// Whether an interrupted merge can be completed, because the workspace exists.
     pub(super) fn is_half_done(&self) -> bool {
         let is_there = || identity_at(self.workspace()).ok() == Some(self.about.workspace_identity);
         self.is_unfinished() && is_there()
     }
 
-    /// The name of the folder by which changes come into a workspace on another file system.
+    /// Returns the name of the directory through which changes reach a workspace on another file system.
     pub(super) fn slots_beside(&self) -> String {
         format!("{SLOTS_BESIDE}{}", self.id)
     }
 
-    /// Whether somebody has to decide on something in it.
+    /// Whether changes are pending.
     pub(super) fn waits(&self) -> bool {
         matches!(self.state(), LayerState::Waiting | LayerState::Interrupted)
     }
@@ -192,24 +192,24 @@ impl ReviewLayer {
         changes.iter().filter(|change| change.state == ChangeState::Waiting).count()
     }
 
-    /// How many bytes it takes, as they were counted when the command was over; where nobody came to that, as they are now.
+    /// Returns the size in bytes, as measured when the command ended, or now if that was not done.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let row = read(&self.folder, SIZE, 1).ok().flatten().and_then(|rows| rows.into_iter().next());
         row.and_then(|row| number_of(row.first()?).ok()).unwrap_or_else(|| measured(&self.path))
     }
 
-    /// Returns all that the command changed, by path.
+    /// Returns all changes, by path.
     ///
     /// # Errors
-    /// When the command is not over, or what it left cannot be judged.
+    /// When the command still runs, or its changes cannot be judged.
     pub fn changes(&self) -> Result<Vec<FileChange>, ReviewError> {
         if !self.is_over() {
             return Err(ReviewError::Running(self.id.clone()));
         }
         match self.read_changes() {
             Ok(Some(changes)) => Ok(changes),
-            // Whoever ran it was killed before.
+            // The supervisor was killed before it recorded the changes.
             Ok(None) => self.close(&self.guarded_now()),
             Err(source) => Err(self.unreadable(source)),
         }
@@ -219,13 +219,13 @@ impl ReviewLayer {
         ReviewError::Unreadable { id: self.id.clone(), source }
     }
 
-    /// What is protected in the workspace now.
+    /// Returns the currently protected files of the workspace.
     pub(super) fn guarded_now(&self) -> Guarded {
         let found = crate::workspace::look(&crate::workspace::roots::roots(Some(self.workspace()), &[]));
         Guarded { protected: found.protected, led_to: found.led_to, plans: found.plans }
     }
 
-    /// Looks at what the command left, judges it, and writes it down. All that it started is gone.
+    /// Reads, judges and records the changes. All processes of the command must have ended.
     pub(super) fn close(&self, guarded: &Guarded) -> Result<Vec<FileChange>, ReviewError> {
         let view = self.path.join(self.view().folder());
         let workspace = Tree::open(self.workspace())
@@ -239,7 +239,7 @@ impl ReviewLayer {
             self.write_judged(&judged).map_err(ReviewError::Store)?;
         }
         self.write_changes(&found, &base).map_err(ReviewError::Store)?;
-        // Only now: until then, what the kernel keeps in there says what is different.
+        // After reading the changes, because that needs the overlayfs attributes.
         self.settle_view().map_err(ReviewError::Store)?;
         Ok(found)
     }
@@ -252,7 +252,7 @@ impl ReviewLayer {
         rows.write(&self.folder, JUDGED)
     }
 
-    /// What was judged as what others obey when the command was over.
+    /// Returns the recorded paths that other programs obey.
     pub(super) fn judged(&self) -> io::Result<Judged> {
         let mut judged = Judged::default();
         for row in read(&self.folder, JUDGED, JUDGED_FIELDS)?.unwrap_or_default() {
@@ -263,7 +263,7 @@ impl ReviewLayer {
         Ok(judged)
     }
 
-    /// Readies what the command wrote for being moved, unless that is done.
+    /// Prepares the written files for being moved, unless that is done already.
     pub(super) fn settle_view(&self) -> io::Result<()> {
         if read(&self.folder, SETTLED, 1)?.is_some() {
             return Ok(());
@@ -347,8 +347,7 @@ impl ReviewLayer {
         rows.write(&self.folder, STATUS)
     }
 
-    /// Returns what stood in a file before a change and what stands there then, as far as no more than `most` bytes are to be
-    /// read.
+    /// Returns the content before and after a change, of files up to `most` bytes.
     ///
     /// # Errors
     /// When the workspace or the layer cannot be opened.
@@ -373,7 +372,7 @@ impl ReviewLayer {
         })
     }
 
-    /// Returns the target of a link that a change puts there; `None` for anything else.
+    /// Returns the target of a symlink that a change creates; `None` for other changes.
     #[must_use]
     pub fn leads_to(&self, change: &FileChange) -> Option<Vec<u8>> {
         change.after.filter(|look| look.kind == FileType::Symlink)?;
@@ -416,7 +415,7 @@ fn content(tree: &Tree, path: &Path, most: u64) -> Content {
     read().unwrap_or(Content::Unread)
 }
 
-/// How many bytes lie in a folder.
+/// Returns the size of a directory tree in bytes.
 fn measured(folder: &Path) -> u64 {
     let mut measuring = Measuring(0);
     walk(folder, &mut measuring);
@@ -435,8 +434,7 @@ impl Visit for Measuring {
     }
 }
 
-/// Takes away what the kernel keeps about a view, and lets the owner of each folder do everything with it: what its mode is to be
-/// is written down.
+/// Removes overlayfs attributes, and gives the owner all permissions on each directory, whose final mode is recorded.
 fn settle(view: &Path) -> io::Result<()> {
     let mut visit = Settling { error: None };
     walk(view, &mut visit);
@@ -471,7 +469,7 @@ impl Visit for Settling {
     }
 }
 
-/// Opens the whole view of a command that is over.
+/// Opens the complete overlay of an ended command.
 fn whole(layer: &ReviewLayer) -> io::Result<OwnedFd> {
     let view = layer.path.join(layer.view().folder());
     match layer.view() {

@@ -1,5 +1,5 @@
-//! What lay in a workspace when a command began: the name and the look of each file. By this, what the user does meanwhile is
-//! told from what the command does.
+//! The manifest of a workspace when a command started: the path and state of each file. It distinguishes the user's later changes
+//! from those of the command.
 
 #![expect(clippy::disallowed_methods, reason = "looks at the files of a workspace")]
 
@@ -13,29 +13,29 @@ use super::record::{Rows, bytes_of, look_of, look_text, path_of, read};
 use crate::host::Searched;
 use crate::workspace::walk::{Here, Visit, walk};
 
-/// The file of a layer that holds it.
+/// The file name in a layer.
 const FILE: &str = "base";
 const WIDTH: usize = 3;
 
-/// The files of a workspace, by their paths in it.
+/// The files of a workspace, by path.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Manifest {
     pub(super) entries: BTreeMap<PathBuf, Entry>,
-    /// Folders on which other file systems are mounted: they are empty in a view.
+    /// Mount points of other file systems, which are empty in an overlay.
     pub(super) elsewhere: Vec<PathBuf>,
     pub(super) searched: Searched,
 }
 
-/// A file, and what stands for it in a view that is a copy.
+/// A file, and its copy if the overlay is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) look: Look,
-    /// Which file the copy is, and when anything about it was changed last; nothing where it was not copied.
+    /// The identity and change time of the copy; nothing if it was not copied.
     pub(super) copy: Option<(Identity, (i64, u64))>,
 }
 
 impl Manifest {
-    /// Looks at everything in a folder.
+    /// Reads the manifest of a directory.
     pub(super) fn of(root: &Path) -> Self {
         let mut visit = Looking { manifest: Self::default(), device: None };
         let searched = walk(root, &mut visit);
@@ -46,7 +46,7 @@ impl Manifest {
         self.entries.get(path).map(|entry| &entry.look)
     }
 
-    /// What lies below a folder, itself not among it.
+    /// Returns the entries below a directory, without the directory itself.
     pub(super) fn below<'m>(&'m self, folder: &'m Path) -> impl Iterator<Item = (&'m PathBuf, &'m Entry)> {
         let from = (std::ops::Bound::Excluded(folder), std::ops::Bound::Unbounded);
         self.entries.range::<Path, _>(from).take_while(move |(path, _)| path.starts_with(folder))
@@ -84,7 +84,7 @@ fn copy_of(bytes: &[u8]) -> Option<(Identity, (i64, u64))> {
 
 struct Looking {
     manifest: Manifest,
-    /// The device that the workspace lies on.
+    /// The device of the workspace.
     device: Option<u64>,
 }
 

@@ -1,11 +1,9 @@
-//! Carries changes into a workspace and back, by renames that are written down before the first of them: a change is made or it
-//! is not, and which of the two shows by the number of the file that lies there. Whoever is killed on the way leaves a journal, and
-//! the next one goes on from it.
+//! Applies and undoes changes by renames, with a write-ahead journal: each change is either done or not, which the inode
+//! number of the file shows. If the program is killed, the next one continues from the journal.
 //!
-//! What is replaced or deleted goes into the slot of its change and is kept there as it was, with its mode, times, attributes and
-//! other names. What others would run by it, together with what is there already, is swept up. Where the layer lies on another
-//! file system than the workspace, slots are made in a folder of the workspace for as long as it takes, and what was in them is
-//! copied.
+//! Replaced and deleted files are moved to the slot of their change, and keep their mode, times, attributes and hard links. Files
+//! that would run a program together with existing files are quarantined afterwards. If the layer is on another file system than
+//! the workspace, slots are created in a directory of the workspace during the merge, and their content is copied.
 
 mod finish;
 mod folders;
@@ -31,34 +29,34 @@ use super::select::{ChangeSelection, Changes, Chosen, Conflict, to_apply, to_und
 use super::store::ReviewStore;
 use crate::quarantined::Quarantined;
 
-/// What came of applying or undoing changes.
+/// The result of applying or undoing changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Merged {
-    /// The paths that are as they were to be.
+    /// The processed paths.
     pub done: Vec<PathBuf>,
-    /// What stood against others; nothing was done in its group.
+    /// Conflicts; no change of their groups was processed.
     pub conflicts: Vec<Conflict>,
-    /// What is never applied, and why.
+    /// Changes that are never applied, with the reason.
     pub refused: Vec<(PathBuf, String)>,
 }
 
-/// A layer that somebody was killed in, and that was gone on with.
+/// A layer with an interrupted merge that was continued.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ResumedLayer {
-    /// What it is called.
+    /// The identifier of the changes.
     pub id: String,
-    /// What of it was taken away again, and why; or what stands in the way still.
+    /// The quarantined paths with the reason, or why the merge still cannot be completed.
     pub swept: Result<Vec<(PathBuf, String)>, ReviewError>,
 }
 
 impl ReviewStore {
-    /// Applies changes of a layer to its workspace. What is in conflict with what the user did meanwhile is not, and with it
-    /// nothing in the same repository.
+    /// Applies changes of a layer to its workspace. A conflict with the user's later changes prevents all changes of the same
+    /// repository.
     ///
     /// # Errors
-    /// When the command is not over, the workspace is another one, or something stopped it on the way.
+    /// When the command still runs, the workspace was replaced, or the merge was interrupted.
     pub fn apply(&self, layer: &ReviewLayer, selection: &ChangeSelection) -> Result<Merged, ReviewError> {
         let _lock = self.lock()?;
         let merging = Merging::begin(self, layer)?;
@@ -74,7 +72,7 @@ impl ReviewStore {
         merging.carry_out(Way::Apply, &changes, chosen, guard)
     }
 
-    /// Takes changes of a layer back that were applied. They wait again then.
+    /// Undoes applied changes of a layer, which are pending again then.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -94,16 +92,16 @@ impl ReviewStore {
         merging.carry_out(Way::Undo, &changes, chosen, guard)
     }
 
-    /// Gives changes up that wait, and returns how many. A layer in which nothing is left is removed.
+    /// Discards pending changes, and returns how many. An empty layer is deleted.
     ///
     /// # Errors
-    /// When the command is not over, or what is written about it cannot be read.
+    /// When the command still runs, or its record cannot be read.
     pub fn discard(&self, layer: &ReviewLayer, selection: &ChangeSelection) -> Result<usize, ReviewError> {
         let _lock = self.lock()?;
         if !layer.is_over() {
             return Err(ReviewError::Running(layer.id().to_owned()));
         }
-        // What was begun is completed first, where that is possible. Nobody needs the workspace to give the rest up.
+        // An interrupted merge is completed first, if possible. Discarding the rest does not need the workspace.
         if let Ok(merging) = Merging::begin(self, layer) {
             drop(merging);
         }
@@ -124,10 +122,10 @@ impl ReviewStore {
         Ok(meant.len())
     }
 
-    /// Goes on with what somebody was killed in, and returns how each of it went.
+    /// Continues interrupted merges, and returns their results.
     ///
     /// # Errors
-    /// When the layers cannot be read, or somebody else is at work on one.
+    /// When the layers cannot be read, or another program is working on one.
     pub fn resume(&self) -> Result<Vec<ResumedLayer>, ReviewError> {
         if !self.layers()?.iter().any(ReviewLayer::is_unfinished) {
             return Ok(Vec::new());
@@ -147,12 +145,12 @@ struct Merging<'m> {
     workspace: Tree,
     base: Manifest,
     slots: Slots,
-    /// What was swept up of what somebody was killed in, and why.
+    /// Quarantined paths of an interrupted merge, with the reason.
     swept: Vec<(PathBuf, String)>,
 }
 
 impl<'m> Merging<'m> {
-    /// Opens a workspace and its layer, and goes on with what somebody was killed in.
+    /// Opens a workspace and its layer, and continues an interrupted merge.
     fn begin(store: &ReviewStore, layer: &'m ReviewLayer) -> Result<Self, ReviewError> {
         if !layer.is_over() {
             return Err(ReviewError::Running(layer.id().to_owned()));
@@ -171,7 +169,7 @@ impl<'m> Merging<'m> {
         Ok(merging)
     }
 
-    /// Completes what was begun; where it was not written down to its end, nothing was changed, and what was made ready goes back.
+    /// Completes a committed merge, or rolls back one that was interrupted before the commit, when the workspace was unchanged.
     fn recover(&self, store: &ReviewStore) -> io::Result<Vec<(PathBuf, String)>> {
         let Some(changes) = self.layer.read_changes()? else {
             self.slots.close(self.layer, &self.workspace)?;
@@ -184,7 +182,7 @@ impl<'m> Merging<'m> {
         let guard = Guard::go_on(store.state(), self.layer, (way, &steps), &changes)?;
         let finished = self.finish(way, &changes, &steps);
         let taken = guard.end();
-        // One of the folders may be among it.
+        // The cached directory may have been moved.
         self.workspace.forget();
         finished?;
         self.give_up(&changes, &taken)?;
@@ -204,7 +202,7 @@ impl<'m> Merging<'m> {
         let taken = if chosen.order.is_empty() {
             guard.leave()
         } else {
-            // Where slots lie in the workspace, those that something was completed in are gone.
+            // Slots in the workspace were deleted when the merge was completed.
             self.slots = Slots::open(self.layer, &self.workspace, false).map_err(ReviewError::Stopped)?;
             let carried = || -> io::Result<()> {
                 let steps = self.stage(way, changes, &chosen.order)?;
@@ -212,7 +210,7 @@ impl<'m> Merging<'m> {
                 self.finish(way, changes, &steps)
             };
             let carried = carried();
-            // Wherever it stopped.
+            // Sweep even after an error.
             let taken = guard.end();
             carried.and_then(|()| self.give_up(changes, &taken)).map_err(ReviewError::Stopped)?;
             taken
@@ -222,7 +220,7 @@ impl<'m> Merging<'m> {
         Ok(merged)
     }
 
-    /// What was swept up waits no more, and nothing is left of it that could be undone, but what it had replaced.
+    /// Marks quarantined changes as settled: only the files that they replaced can still be restored.
     fn give_up(&self, changes: &[FileChange], taken: &[Quarantined]) -> io::Result<()> {
         if taken.is_empty() {
             return Ok(());
@@ -238,7 +236,7 @@ impl<'m> Merging<'m> {
     }
 }
 
-/// Whether a path was swept up, or what lies around it.
+/// Whether a path, or one of its parents, was quarantined.
 fn is_taken(taken: &[Quarantined], path: &Path) -> bool {
     taken.iter().any(|taken| taken.moved_to.is_some() && path.starts_with(&taken.path))
 }

@@ -1,5 +1,5 @@
-//! How the files of a layer are written: rows of fields that end in a zero byte, and a last row without which a file was not
-//! written to its end. A path can pose as nothing else.
+//! The format of a layer's files: rows of NUL-terminated fields, and a final row without which a file is incomplete. NUL cannot
+//! occur in a path, so a path cannot imitate other fields.
 
 #![expect(clippy::disallowed_methods, reason = "reads and writes the files of a layer")]
 
@@ -15,18 +15,18 @@ use rustix::fs::{FileType, Mode, OFlags, fsync, openat, renameat};
 use super::at::{Identity, Look};
 use super::crash;
 
-/// Says that a file was written to its end.
+/// The final row of a complete file.
 const END: &[u8] = b"end\0";
 
-/// The longest file that is read.
+/// Maximum size of a file.
 const MAX_LENGTH: u64 = 1 << 30;
 
-/// Rows that are being written.
+/// Rows in serialized form.
 #[derive(Debug, Default)]
 pub(super) struct Rows(Vec<u8>);
 
 impl Rows {
-    /// Adds a row; its fields hold no zero byte.
+    /// Adds a row. Its fields must not contain NUL.
     pub(super) fn row<'f>(&mut self, fields: impl IntoIterator<Item = &'f [u8]>) {
         for field in fields {
             self.0.extend(field.iter().copied().filter(|byte| *byte != 0));
@@ -34,7 +34,7 @@ impl Rows {
         }
     }
 
-    /// Puts the rows into a file, in the place of what it held: it holds either all of them or what it did.
+    /// Replaces a file atomically.
     pub(super) fn write(mut self, folder: &OwnedFd, name: &str) -> io::Result<()> {
         self.0.extend_from_slice(END);
         let beside = format!("{name}.new");
@@ -45,13 +45,13 @@ impl Rows {
         fsync(&file)?;
         crash::point()?;
         renameat(folder, &beside, folder, name)?;
-        // What comes next relies on it. Some file systems cannot do it for a folder.
+        // Later steps rely on the rename being durable. Ignored: some file systems do not support fsync for directories.
         fsync(folder.as_fd()).ok();
         Ok(())
     }
 }
 
-/// Reads the rows of a file; nothing if there is none, or none that was written to its end.
+/// Reads the rows of a file; nothing if it is missing or incomplete.
 pub(super) fn read(folder: &OwnedFd, name: &str, width: usize) -> io::Result<Option<Vec<Vec<Vec<u8>>>>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = match openat(folder, name, flags, Mode::empty()) {
@@ -87,7 +87,7 @@ pub(super) fn number_of<N: std::str::FromStr>(bytes: &[u8]) -> io::Result<N> {
     number.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-/// Numbers as text, with blanks between.
+/// Formats a file state as numbers separated by spaces.
 pub(super) fn look_text(look: &Look) -> String {
     let Look { kind, mode, owner, identity, size, links, modified, changed } = look;
     format!(
@@ -127,7 +127,7 @@ pub(super) fn look_of(bytes: &[u8]) -> io::Result<Look> {
     })
 }
 
-/// An identity as text; nothing where there is none.
+/// Formats an identity; empty for `None`.
 pub(super) fn identity_text(identity: Option<Identity>) -> String {
     identity.map(|(device, number)| format!("{device}:{number}")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Which changes are meant, in which order they are made, and what stands against them.
+//! Selects changes, orders them, and finds conflicts.
 
 #![expect(clippy::disallowed_methods, reason = "looks into folders of workspaces")]
 
@@ -18,50 +18,50 @@ use super::layer::{Settled, Status};
 use super::manifest::Manifest;
 use crate::workspace::walk::in_an_open_folder;
 
-/// Which changes of a layer are meant.
+/// A selection of changes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum ChangeSelection {
-    /// All changes that have come as far as they need to.
+    /// All changes in the required state.
     #[default]
     All,
-    /// Those at these paths, below the workspace, and below them, with the folders that they need.
+    /// Changes at these paths of the workspace and below, with the parent directories that they need.
     Paths(Vec<PathBuf>),
 }
 
-/// Something that stands against a change.
+/// A conflict of a change with the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct Conflict {
     /// The path of the change, below the workspace.
     pub path: PathBuf,
-    /// What stands against it, in words.
+    /// The reason.
     pub why: String,
-    /// The folder of which nothing was changed for that: a repository, or the workspace without its repositories.
+    /// The unchanged group: a repository, or the workspace without its repositories.
     pub group: PathBuf,
 }
 
-/// What is to be done, and what is not.
+/// The chosen changes, and the others.
 #[derive(Debug, Default)]
 pub(super) struct Chosen {
-    /// The numbers of the changes, in the order in which they are made.
+    /// The numbers of the changes, in order.
     pub(super) order: Vec<usize>,
     pub(super) conflicts: Vec<Conflict>,
-    /// What is never applied, and why.
+    /// Changes that are never applied, with the reason.
     pub(super) refused: Vec<(PathBuf, String)>,
 }
 
 const CHANGED: &str = "you changed it meanwhile";
 const REMOVED: &str = "you removed it meanwhile";
-const MADE: &str = "you made something of that name meanwhile";
-const ADDED: &str = "you put something into the folder meanwhile";
-const LED_AWAY: &str = "the folder around it is gone, is a link now, or lies on another file system";
-const NOT_WRITABLE: &str = "you may not write to the folder around it";
+const MADE: &str = "you created a file with that name meanwhile";
+const ADDED: &str = "you added a file to the directory meanwhile";
+const LED_AWAY: &str = "its parent directory is gone, is a symlink now, or is on another file system";
+const NOT_WRITABLE: &str = "its parent directory is not writable";
 const CHANGED_SINCE: &str = "you changed it since it was applied";
 const REMOVED_SINCE: &str = "you removed it since it was applied";
-const MADE_SINCE: &str = "you made something of that name since it was deleted";
-const ADDED_SINCE: &str = "you put something into the folder since it was made";
+const MADE_SINCE: &str = "you created a file with that name since it was deleted";
+const ADDED_SINCE: &str = "you added a file to the directory since it was created";
 
-/// The changes of a layer, by their paths.
+/// The changes of a layer, by path.
 #[derive(Debug)]
 pub(super) struct Changes<'c> {
     pub(super) all: &'c [FileChange],
@@ -81,7 +81,7 @@ impl<'c> Changes<'c> {
         Some((number, self.all.get(number)?))
     }
 
-    /// The numbers of those that are meant and have come so far. Folders that are needed go with them.
+    /// Returns the selected changes in a state, with the parent directories that they need.
     pub(super) fn meant(
         &self,
         selection: &ChangeSelection,
@@ -108,7 +108,7 @@ impl<'c> Changes<'c> {
     }
 }
 
-/// Whether what lies below a folder needs this change of it first.
+/// Whether entries below a directory need this change of it first.
 fn is_needed(change: &FileChange, state: ChangeState) -> bool {
     match state {
         ChangeState::Applied => change.takes_a_folder(),
@@ -144,7 +144,7 @@ pub(super) fn to_apply(
     Ok(chosen)
 }
 
-/// What is left of what is meant, and what is refused of it, and why.
+/// Splits selected changes into permitted and refused ones.
 fn unless_refused(
     changes: &Changes<'_>,
     meant: &BTreeSet<usize>,
@@ -188,7 +188,7 @@ pub(super) fn to_undo(
     Ok(Chosen { order: in_order(changes, &kept), conflicts: against, refused })
 }
 
-/// What is deleted first: the innermost. Then what is made: the outermost.
+/// Orders changes: deletions first, innermost first; then creations, outermost first.
 fn in_order(changes: &Changes<'_>, kept: &BTreeSet<usize>) -> Vec<usize> {
     let is_gone =
         |number: &&usize| changes.all.get(**number).is_some_and(|change| change.kind == ChangeKind::Deleted);
@@ -197,8 +197,8 @@ fn in_order(changes: &Changes<'_>, kept: &BTreeSet<usize>) -> Vec<usize> {
     gone.chain(made).copied().collect()
 }
 
-/// A folder in which something stays is not taken away, and neither is one of which not all is meant; what lies in a folder that
-/// is not made is not made either.
+/// Removes changes that depend on others: a directory with remaining entries is not deleted, and entries of a directory that
+/// is not created are not created either.
 fn leave_what_is_held(
     changes: &Changes<'_>,
     kept: &mut BTreeSet<usize>,
@@ -216,7 +216,7 @@ fn leave_what_is_held(
                 })
             });
             if let Some((path, _)) = stays {
-                left.push((number, format!("{} in it stays", path.display())));
+                left.push((number, format!("it still contains {}", path.display())));
             }
         }
         let around = change.path.ancestors().skip(1).filter_map(|around| changes.at(around));
@@ -226,7 +226,7 @@ fn leave_what_is_held(
         if let Some((_, around)) = missing
             && change.kind != ChangeKind::Deleted
         {
-            left.push((number, format!("the folder {} is not applied", around.path.display())));
+            left.push((number, format!("the directory {} is not applied", around.path.display())));
         }
     }
     for (number, why) in left {
@@ -304,7 +304,7 @@ fn against_undoing(
     })
 }
 
-/// What stands on the way to a path; nothing to be looked at there, where the folder around it is made first.
+/// Returns the conflict of a path's parent directories, or the opened parent; nothing if a change creates the parent first.
 fn on_the_way(
     changes: &Changes<'_>,
     kept: &BTreeSet<usize>,
@@ -325,12 +325,12 @@ fn on_the_way(
     }
 }
 
-/// Whether this user may put something into a folder, and take something out.
+/// Whether this user may create and delete entries of a directory.
 fn is_writable(folder: BorrowedFd<'_>) -> bool {
     accessat(folder, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
 }
 
-/// Whether something may be put into a folder below the workspace, and taken out: its owner opens it for as long as that takes.
+/// Whether a directory of the workspace is writable, or can be made writable during the merge because this user owns it.
 fn may_be_opened(folder: BorrowedFd<'_>, path: &Path) -> bool {
     let is_own = || {
         let owner = rustix::fs::fstat(folder).map(|found| found.st_uid);
@@ -344,11 +344,11 @@ fn leads_away(error: &io::Error) -> bool {
     is_gone(error) || away.iter().any(|away| error.raw_os_error() == Some(away.raw_os_error()))
 }
 
-/// Whether something lies in a folder that is not known.
+/// Whether a directory contains an unknown entry.
 fn holds_more(workspace: &Tree, path: &Path, is_known: impl Fn(&Path) -> bool) -> io::Result<bool> {
     let (parent, name) = workspace.parent(path)?;
     let folder = rustix::fs::openat(&*parent, name, FOLDER | OFlags::PATH, Mode::empty())?;
-    // Its mode may keep its owner out.
+    // Its mode may deny access to its owner.
     let folder =
         in_an_open_folder(folder.as_fd(), |folder| rustix::fs::openat(folder, ".", FOLDER, Mode::empty()))?;
     for entry in Dir::new(folder)? {
@@ -364,7 +364,7 @@ fn holds_more(workspace: &Tree, path: &Path, is_known: impl Fn(&Path) -> bool) -
     Ok(false)
 }
 
-/// The folders of which all is changed or nothing: repositories, and the rest of the workspace.
+/// The directories whose changes are applied together: repositories, and the rest of the workspace.
 #[derive(Debug)]
 struct Groups(BTreeSet<PathBuf>);
 
@@ -375,7 +375,7 @@ impl Groups {
         Self(repositories.filter_map(Path::parent).map(Path::to_path_buf).collect())
     }
 
-    /// The outermost repository around a path; nothing stands for the workspace without them.
+    /// Returns the outermost repository that contains a path; the empty path for the rest of the workspace.
     fn around<'p>(&self, path: &'p Path) -> &'p Path {
         let mut around: Vec<&Path> = path.ancestors().skip(1).collect();
         around.reverse();

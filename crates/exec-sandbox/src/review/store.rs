@@ -1,19 +1,19 @@
-//! Where layers are kept: what commands changed in their views.
+//! The store of layers, which contain the changes of commands.
 //!
 //! ```text
 //!  reviews/                 0700
-//!    lock                   held by whoever applies, discards or undoes
-//!    1ylw9v2k3x4a/          one layer for each command: when that was, in digits
+//!    lock                   held while changes are applied, discarded or undone
+//!    1ylw9v2k3x4a/          one layer per command; the name is its time in base 36
 //!      lock                 held while the command runs
-//!      about                which command, in which workspace, and what the view is
-//!      base                 what lay in the workspace when it began
-//!      upper/ work/         what an overlay keeps, or
-//!      copy/                the workspace once more
-//!      changes              what is different, judged; written when the command is over
-//!      judged               where something lies that others obey, when the command began and when it was over
-//!      status               which changes are applied or discarded, and how they looked then
-//!      slots/               what was replaced or deleted, by the number of the change
-//!      journal              what is being done right now
+//!      about                the command, the workspace, and the kind of overlay
+//!      base                 the manifest of the workspace when the command started
+//!      upper/ work/         directories of an overlayfs, or
+//!      copy/                a copy of the workspace
+//!      changes              the judged changes; written when the command ends
+//!      judged               obeyed paths, when the command started and when it ended
+//!      status               applied and discarded changes, with the state of their files
+//!      slots/               replaced and deleted files, by the number of the change
+//!      journal              the merge in progress
 //! ```
 
 #![expect(clippy::disallowed_methods, reason = "keeps the layers of this user")]
@@ -33,13 +33,13 @@ use super::error::ReviewError;
 use super::layer::ReviewLayer;
 use crate::moment::moment;
 
-/// The most layers that are kept.
+/// Maximum number of layers.
 pub const MAX_LAYERS: usize = 64;
 
-/// The most bytes on the disk of all layers together.
+/// Maximum disk usage of all layers together.
 pub const MAX_LAYER_BYTES: u64 = 16 << 30;
 
-/// How long a layer is kept.
+/// Maximum age of a layer.
 pub const MAX_LAYER_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The layers of one user.
@@ -49,21 +49,21 @@ pub struct ReviewStore {
     path: PathBuf,
 }
 
-/// How often a lock is tried that somebody else has, and how long there is in between: half a second in all.
+/// Number of attempts to take a held lock, and the delay in between: half a second in total.
 const TRIES: usize = 50;
 const BETWEEN: Duration = Duration::from_millis(10);
 
 impl ReviewStore {
-    /// Opens that of this user; nothing if no command ever had a view.
+    /// Opens the store of this user; nothing if it does not exist.
     ///
     /// # Errors
-    /// When there is one and it cannot be read.
+    /// When it exists and cannot be read.
     pub fn of_user() -> io::Result<Option<Self>> {
         let Some(state) = crate::state::folder(&[]) else { return Ok(None) };
         Self::of_state(&state)
     }
 
-    /// Opens that of a folder of state; nothing if there is none.
+    /// Opens the store of a state directory; nothing if it does not exist.
     pub(super) fn of_state(state: &Path) -> io::Result<Option<Self>> {
         match Self::open(state) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -77,26 +77,26 @@ impl ReviewStore {
         Ok(Self { folder, path })
     }
 
-    /// Opens that of a folder of state, and makes what is missing. Nobody else sees into it.
+    /// Opens the store of a state directory, and creates it if necessary, readable for this user only.
     pub(super) fn make(state: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(state.join("reviews"))?;
         Self::open(state)
     }
 
-    /// Returns all layers, the newest first. One about which nothing can be read is left out.
+    /// Returns all layers, newest first. Layers without readable metadata are skipped.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// When the directory cannot be read.
     pub fn layers(&self) -> Result<Vec<ReviewLayer>, ReviewError> {
         let names = self.names().map_err(ReviewError::Store)?;
         let layers = names.iter().rev().filter_map(|name| self.open_layer(name).ok().flatten());
         Ok(layers.collect())
     }
 
-    /// Returns the layer of a name, or of the beginning of one that no other shares.
+    /// Returns a layer by its identifier, or a unique prefix of it.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// When it does not exist, or cannot be read.
     pub fn layer(&self, id: &str) -> Result<ReviewLayer, ReviewError> {
         let names = self.names().map_err(ReviewError::Store)?;
         let mut fitting = names.iter().filter(|name| name.starts_with(id) && !id.is_empty());
@@ -108,8 +108,8 @@ impl ReviewStore {
         layer.map_err(unreadable)?.ok_or_else(|| ReviewError::Unknown(id.to_owned()))
     }
 
-    /// Keeps all others from working on changes for as long as the file is open. A sandbox that begins at this moment in another thread
-    /// holds a copy of what was open there, until its first process has closed it, so a lock that is taken is tried for a while.
+    /// Locks the store while the returned file is open. A sandbox that another thread forks at this moment inherits the
+    /// descriptor of an earlier lock until its first process closes it, so a held lock is retried for a while.
     pub(super) fn lock(&self) -> Result<File, ReviewError> {
         let file = open_lock(&self.folder).map_err(ReviewError::Store)?;
         for _ in 0..TRIES {
@@ -121,7 +121,7 @@ impl ReviewStore {
         Err(ReviewError::Busy)
     }
 
-    /// The folder of state that it lies in.
+    /// Returns the state directory.
     pub(super) fn state(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
@@ -144,12 +144,12 @@ impl ReviewStore {
         Ok(Some(ReviewLayer::new(id.to_owned(), self.path.join(id), folder, about)))
     }
 
-    /// Makes the folder of a new layer, and holds its lock.
+    /// Creates the directory of a new layer, and locks it.
     pub(super) fn new_layer(&self) -> io::Result<(String, PathBuf, OwnedFd, File)> {
         loop {
             let id = id_of(moment());
             match mkdirat(&self.folder, &id, Mode::RWXU) {
-                // Another command was as quick.
+                // Another command created a layer in the same nanosecond.
                 Err(rustix::io::Errno::EXIST) => continue,
                 made => made?,
             }
@@ -160,11 +160,11 @@ impl ReviewStore {
         }
     }
 
-    /// Drops the oldest layers until what is left is within the bounds, first those that wait for nobody, and returns what was
-    /// dropped. What a command is at work in stays, and so does what somebody was killed in while it was applied or undone.
+    /// Deletes the oldest layers until the rest is within the limits, first those without pending changes, and returns them.
+    /// Layers of running commands and of interrupted merges stay.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// When the directory cannot be read.
     pub fn clean(&self) -> Result<Vec<DroppedLayer>, ReviewError> {
         let _lock = self.lock()?;
         self.remove_leftovers();
@@ -193,7 +193,7 @@ impl ReviewStore {
         Ok(dropped)
     }
 
-    /// Removes what nobody wrote about: whoever made it was killed before it began.
+    /// Deletes layers without metadata, whose creator was killed.
     fn remove_leftovers(&self) {
         for id in self.names().unwrap_or_default() {
             let is_left = openat(&self.folder, &id, FOLDER, Mode::empty()).is_ok_and(|folder| {
@@ -205,26 +205,26 @@ impl ReviewStore {
         }
     }
 
-    /// Removes a layer with all that lies in it.
+    /// Deletes a layer.
     pub(super) fn remove(&self, id: &str) -> io::Result<()> {
         crate::quarantine::remove_all(&self.folder, id.as_ref())
     }
 }
 
-/// A layer that was dropped: there is room for so many, and for so long.
+/// A layer that was deleted because it exceeded the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedLayer {
-    /// What it was called.
+    /// The identifier.
     pub id: String,
-    /// How many changes in it nobody had decided on.
+    /// The number of its pending changes.
     pub waiting: usize,
 }
 
 const ID_LENGTH: usize = 12;
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// A moment as a name, so that later ones come later.
+/// Returns an identifier for a time. Identifiers sort by time.
 fn id_of(moment: u128) -> String {
     let mut left = moment;
     let mut digits = vec![b'0'; ID_LENGTH];

@@ -99,7 +99,7 @@ impl Ground {
 #[derive(Debug, Clone, PartialEq)]
 struct Seen {
     mode: u32,
-    /// What stands for the bytes of a file, or for where a link leads.
+    /// A hash of a file's content, or of a symlink's target.
     content: u64,
     modified: (i64, i64),
     attribute: Vec<u8>,
@@ -290,7 +290,7 @@ fn what_is_applied_is_the_view_and_what_is_undone_is_what_was() {
 
 /// Kills a merge before each call that changes something, and goes on from there.
 #[test]
-fn whoever_is_killed_on_the_way_leaves_what_the_next_one_completes() {
+fn an_interrupted_merge_is_completed_by_the_next_one() {
     let mut points = 0;
     for state in [Some(tempfile::tempdir().unwrap()), elsewhere()].into_iter().flatten() {
         let ground = Ground::new(state, fill);
@@ -426,7 +426,7 @@ fn some_paths_are_applied_and_undone_with_the_folders_they_need() {
     ground.store.undo(&ground.layer(), &one).unwrap();
     let deep = ground.workspace.join("gone/deep");
     assert!(deep.join("2").exists() && !deep.join("er").exists());
-    // Whom its mode keeps out is told, and nothing is begun.
+    // A directory that this user cannot write is a conflict, and the merge does not start.
     if !rustix::process::geteuid().is_root() {
         let undone = ground.undo();
         assert!(undone.done.is_empty(), "{undone:?}");
@@ -551,7 +551,7 @@ fn old(ground: &Ground) -> PathBuf {
 }
 
 #[test]
-fn what_somebody_was_killed_in_is_not_dropped_before_it_is_completed() {
+fn an_interrupted_merge_is_not_deleted_before_it_is_completed() {
     let mut ground = Ground::beside(|_| {});
     ground.change(|root| (0..3).for_each(|at| fs::write(root.join(at.to_string()), "x").unwrap()));
     let folder = old(&ground);
@@ -573,7 +573,7 @@ fn what_somebody_was_killed_in_is_not_dropped_before_it_is_completed() {
 }
 
 #[test]
-fn what_nobody_came_to_count_is_counted() {
+fn the_size_of_an_unrecorded_layer_is_measured() {
     let ground = Ground::beside(|_| {});
     let long = fs::File::create(ground.view.join("long")).unwrap();
     long.set_len(super::MAX_LAYER_BYTES + 1).unwrap();

@@ -1,4 +1,4 @@
-//! Makes the view that a command works on, and looks at it when the command is over.
+//! Creates the overlay of a command, and reads its changes when the command ends.
 
 #![expect(clippy::disallowed_methods, reason = "makes the folders of a layer")]
 
@@ -32,11 +32,11 @@ use crate::reviewed::Reviewed;
 use crate::run::RunError;
 use crate::spec::MountAccess;
 
-/// The folder of a layer in which an overlay keeps what is different.
+/// The directory of a layer for the overlayfs.
 const OVERLAY: &str = "view";
 
-/// Whether a mount shows something of the workspace that a view of it has as well. What is shared with others, and a socket of a
-/// broker, is shown as it is.
+/// Whether a mount shows a part of the workspace that the overlay contains. Shared directories and the broker's socket are
+/// mounted directly.
 pub(crate) fn is_in_view(mount: &Mount, workspace: &Path) -> bool {
     match &mount.kind {
         MountKind::Bind { source, access, .. } => {
@@ -51,11 +51,11 @@ fn is_broker(mount: &Mount) -> bool {
     mount.reason == BROKER
 }
 
-/// A command that works on a view.
+/// A command that works on an overlay.
 pub(crate) struct ViewedRun {
     store: ReviewStore,
     layer: ReviewLayer,
-    /// Held for as long as the command runs.
+    /// The lock of the layer, held while the command runs.
     lock: File,
     guarded: Guarded,
     mode: ReviewMode,
@@ -63,7 +63,7 @@ pub(crate) struct ViewedRun {
 }
 
 impl ViewedRun {
-    /// What views are tried for a plan, in this order; none where the command works on the workspace itself.
+    /// Returns the kinds of overlay to try for a plan, in order; empty if the command works on the workspace directly.
     pub(crate) fn views(plan: &Plan) -> &'static [ReviewView] {
         match (plan.review, plan.workspace_access(), &plan.provider) {
             (ReviewMode::Off, ..) | (_, MountAccess::ReadOnly, _) => &[],
@@ -72,22 +72,24 @@ impl ViewedRun {
         }
     }
 
-    /// Makes the layer of a command, and its view as far as that is not made in the sandbox.
+    /// Creates the layer of a command, and its copy if the overlay is one.
     pub(crate) fn begin(plan: &Plan, view: ReviewView) -> Result<Self, RunError> {
         let nowhere = || {
-            let why = "there is no place at home for its changes that the command cannot write to";
-            let fix = "set XDG_STATE_HOME to a folder outside of the workspace, or leave the review out";
+            let why = "the state directory is missing, or writable for the command";
+            let fix = "set XDG_STATE_HOME to a directory outside of the workspace, or leave out the review";
             Refusal::new(What::Write(plan.workspace.clone()), SandboxRule::CannotEnforce(why), fix)
         };
         let state = crate::state::folder(&plan.mounts).ok_or_else(nowhere)?;
         Self::begin_in(&state, plan, view)
     }
 
-    /// The same, where the layer lies in this folder of state.
+    /// The same, in this state directory.
     pub(crate) fn begin_in(state: &Path, plan: &Plan, view: ReviewView) -> Result<Self, RunError> {
-        let setup = |source| RunError::Setup { doing: "making a view of the workspace".to_owned(), source };
+        let setup =
+            |source| RunError::Setup { doing: "creating an overlay of the workspace".to_owned(), source };
         let store = ReviewStore::make(state).map_err(setup)?;
-        // What is half done is not to be taken for what was there. Where it stays so, that is told when it is decided on.
+        // Interrupted merges are completed first, so that they do not count as existing files. Ignored: an error is reported when
+        // the user decides on those changes.
         store.resume().ok();
         let (id, path, folder, lock) = store.new_layer().map_err(setup)?;
         let begun = Self::made(plan, view, (&id, &path, &folder)).map_err(setup);
@@ -112,7 +114,7 @@ impl ViewedRun {
         let root = Look::of(&rustix::fs::fstat(workspace.root())?);
         let mut base = Manifest::of(&plan.workspace);
         if base.searched == Searched::InPart {
-            return Err(io::Error::other(format!("not all of the workspace can be looked at, for {id}")));
+            return Err(io::Error::other(format!("a part of the workspace cannot be read, for {id}")));
         }
         match view {
             ReviewView::Overlay => {
@@ -139,7 +141,7 @@ impl ViewedRun {
         Ok((about, base))
     }
 
-    /// The same plan, where the view stands in the place of the workspace.
+    /// Returns the plan with the overlay in place of the workspace.
     pub(crate) fn move_in(&self, plan: &Plan) -> Plan {
         let mut moved = plan.clone();
         if self.layer.view() == ReviewView::Overlay {
@@ -158,23 +160,23 @@ impl ViewedRun {
         moved
     }
 
-    /// Remembers the process that the sandbox ends with.
+    /// Records the process whose end ends the sandbox.
     pub(crate) fn started(&self, process: i32) -> io::Result<()> {
         note_process(&self.layer.folder, process)
     }
 
-    /// The command never began.
+    /// Deletes the layer of a command that did not start.
     pub(crate) fn abandon(self) {
         self.store.remove(self.layer.id()).ok();
     }
 
-    /// Looks at what was changed, and applies it where that was wanted. All that the command started is gone.
+    /// Reads the changes, and applies them if requested. All processes of the command must have ended.
     pub(crate) fn end(self) -> Reviewed {
         let mode = self.mode;
         self.over(mode)
     }
 
-    /// The same, where nothing is applied, whatever was wanted.
+    /// Reads the changes, and keeps them pending whatever was requested.
     pub(crate) fn hold(self) -> Reviewed {
         self.over(ReviewMode::Hold)
     }
@@ -215,7 +217,7 @@ fn refused(changes: &[FileChange]) -> Vec<(PathBuf, String)> {
     refused.collect()
 }
 
-/// How often it is tried while somebody else applies something, and how long there is in between.
+/// Number of attempts while another program applies changes, and the delay in between.
 const TRIES: usize = 100;
 const BETWEEN: std::time::Duration = std::time::Duration::from_millis(50);
 
@@ -239,7 +241,7 @@ fn apply(store: &ReviewStore, layer: &ReviewLayer, reviewed: &mut Reviewed) {
     reviewed.failed = Some(ReviewError::Busy.to_string());
 }
 
-/// Makes a folder that belongs to whom the workspace belongs: the command has to be somebody who may write to it.
+/// Creates a directory with the owner of the workspace, so that the command can write to it.
 fn folder_like(at: &OwnedFd, name: &str, root: &Look, mode: u32) -> io::Result<()> {
     mkdirat(at, name, Mode::RWXU)?;
     if root.owner.0 != rustix::process::geteuid().as_raw() {

@@ -1,9 +1,9 @@
-//! A command in a backend that was added: somebody else's code runs it, on a thread of its own. Everything around it is as for every other
-//! command: its time, what it may print and where that goes, who ends it, and what lies in the workspace afterwards.
+//! Runs a command in a registered backend: the backend's code runs it on a thread of its own. Time limit, output, cancellation
+//! and the sweep are the same as for every other command.
 //!
 //! ```text
-//!  pipes ──► thread of the backend ──► the end, or why there is none
-//!              ▲ stop: its time is up, somebody ends it, a signal
+//!  pipes ──► thread of the backend ──► the end, or an error
+//!              ▲ stop: time limit, cancellation, a signal
 //! ```
 
 use std::os::fd::OwnedFd;
@@ -17,25 +17,25 @@ use crate::outcome::{End, Outcome};
 use crate::plan::Plan;
 use crate::refusal::{Refusal, SandboxRule, What};
 
-/// What a backend gets that runs a command: its three streams, and what tells it to stop.
+/// What a backend gets to run a command: three streams, and a cancellation.
 #[derive(Debug)]
 pub struct AddedCommand {
-    /// What the command reads: the end of a pipe, or a file.
+    /// Standard input: the read end of a pipe, or a file.
     pub stdin: OwnedFd,
-    /// Where its standard output goes: the end of a pipe. Whoever writes here waits while nobody reads, so it is best written by
-    /// [`Cancellation::write_unless`], which waits no longer than `stop` lets it.
+    /// Standard output: the write end of a pipe. Writes block while the reader is slow, so use
+    /// [`Cancellation::write_unless`], which stops waiting on cancellation.
     pub stdout: OwnedFd,
-    /// Where its standard error goes, likewise.
+    /// Standard error, likewise.
     pub stderr: OwnedFd,
-    /// Told when the command has to end: its time is up, or somebody ended it. The command is then to be ended at once, and whoever
-    /// runs it returns when it is gone, or says that it may be there still.
+    /// Cancelled on timeout or when the caller ends the command. The backend must then end the command at once, and return when
+    /// it is gone, or return an error if it may still run.
     pub stop: Cancellation,
 }
 
-/// Runs a command by `work`, on a thread of its own, as the plan of a backend that was added says.
+/// Runs the command of a registered backend's plan by calling `work` on a thread of its own.
 ///
 /// # Errors
-/// When the command could not be run, or `work` does not say that it is gone.
+/// When the command could not be run, or `work` does not report that it is gone.
 pub fn run_added(
     plan: &Plan,
     streams: Streams,
@@ -66,8 +66,8 @@ pub fn run_added(
 }
 
 fn no_terminal() -> RunError {
-    let why = "a command in a backend that was added gets no terminal of its own";
-    let fix = "leave the terminal out, or choose the native backend";
+    let why = "a registered backend cannot provide a terminal";
+    let fix = "run it without a terminal, or choose the native backend";
     Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix).into()
 }
 
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_ends_it_from_outside() {
+    fn the_caller_ends_it() {
         let cancellation = Cancellation::default();
         let control = RunControl { cancellation: Some(cancellation.clone()), ..RunControl::default() };
         std::thread::spawn(move || {
@@ -171,7 +171,7 @@ mod tests {
         let panicked = run(&plan(|_| {}), |_| {
             std::panic::resume_unwind(Box::new("gone"));
         });
-        assert!(panicked.unwrap_err().to_string().contains("broke off"));
+        assert!(panicked.unwrap_err().to_string().contains("without a result"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A command that a backend runs on a thread of its own, as seen from outside of that thread.
+//! The supervisor's handle of a command that a registered backend runs on a thread of its own.
 
 #![expect(clippy::disallowed_methods, reason = "waits for a thread no longer than it may take")]
 
@@ -14,23 +14,23 @@ use super::{Cancellation, RunError};
 use crate::outcome::End;
 use crate::sys::raw;
 
-/// Signals that ask a program to end.
+/// Signals that request termination.
 pub(super) const ASKS_TO_END: &[i32] = &[libc::SIGHUP, libc::SIGINT, libc::SIGQUIT, libc::SIGTERM];
 
-/// How long a backend may take to end a command and to see that it is gone, once it was told to stop.
+/// How long a backend may take to end a cancelled command and to confirm that it is gone.
 const UNTIL_GONE: Duration = Duration::from_secs(30);
 
-/// A command that a backend runs, as whoever looks after commands sees it.
+/// A command of a registered backend.
 pub(super) struct AddedRun {
     stop: Cancellation,
     told: Told,
-    /// Becomes readable when the thread is done.
+    /// Readable (hung up) when the thread is done.
     done: OwnedFd,
-    /// The signal by which it was ended, if it was.
+    /// The forwarded termination signal, or 0.
     signal: AtomicI32,
 }
 
-/// Where the thread of a backend says how its command ended.
+/// The slot for the result of the backend's thread.
 #[derive(Clone, Default)]
 pub(super) struct Told(Arc<Mutex<Option<Result<End, RunError>>>>);
 
@@ -45,29 +45,28 @@ impl Told {
 }
 
 impl AddedRun {
-    /// One whose thread is done when the other end of `done` is closed.
+    /// Returns a handle whose thread is done when the other end of `done` is closed.
     pub(super) fn new(stop: Cancellation, done: OwnedFd) -> Self {
         Self { stop, told: Told::default(), done, signal: AtomicI32::new(0) }
     }
 
-    /// Where its thread says how it ended.
+    /// Returns the slot for the result.
     pub(super) fn told_to(&self) -> Told {
         self.told.clone()
     }
 
-    /// How the command ended by itself. A thread that is gone without a word ran nothing to its end.
+    /// Returns how the command ended. A thread without a result panicked, which is an error.
     pub(super) fn told(&self) -> Result<End, RunError> {
-        let end = self
-            .told
-            .take()
-            .unwrap_or_else(|| Err(RunError::Watch(io::Error::other("the backend broke off"))))?;
+        let end = self.told.take().unwrap_or_else(|| {
+            Err(RunError::Watch(io::Error::other("the backend ended without a result")))
+        })?;
         match self.signal.load(Ordering::SeqCst) {
             0 => Ok(end),
             signal => Ok(End::Signalled(signal)),
         }
     }
 
-    /// Hands a signal on: one that asks for an end is one.
+    /// Forwards a signal: a termination signal cancels the command, other signals are ignored.
     pub(super) fn signal(&self, signal: i32) {
         if ASKS_TO_END.contains(&signal) {
             self.signal.store(signal, Ordering::SeqCst);
@@ -75,7 +74,7 @@ impl AddedRun {
         }
     }
 
-    /// Has the backend end the command, and returns when it says that it is gone.
+    /// Cancels the command, and returns when the backend confirms that it is gone.
     pub(super) fn end(&self) -> Result<raw::Used, RunError> {
         self.stop.cancel();
         let late = Instant::now() + UNTIL_GONE;
@@ -87,11 +86,11 @@ impl AddedRun {
                 break;
             }
             if rest.is_zero() {
-                let why = "the backend did not say in time that the command is gone";
+                let why = "the backend did not confirm in time that the command is gone";
                 return Err(RunError::Watch(io::Error::new(io::ErrorKind::TimedOut, why)));
             }
         }
-        // What it told before this is with whoever asked.
+        // An earlier result was already taken by `told`.
         match self.told.take() {
             Some(Err(error)) => Err(error),
             Some(Ok(_)) | None => Ok(raw::Used::default()),

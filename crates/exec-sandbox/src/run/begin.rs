@@ -1,4 +1,4 @@
-//! Begins a command in what the plan chose, up to the point where it is looked after.
+//! Starts a command with the provider of the plan.
 
 #![expect(clippy::disallowed_methods, reason = "starts processes and lets them go on")]
 
@@ -23,33 +23,33 @@ use crate::refusal::{Refusal, SandboxRule, What};
 use crate::sys::launch::{self, Launch, PARENT_GONE, SpawnedInit};
 use crate::sys::raw;
 
-/// A command that has begun.
+/// A command that was started.
 pub(super) struct Running {
-    /// The first process, where there is one on this machine.
+    /// The first process, if it runs on this machine.
     pub(super) init: Option<SpawnedInit>,
-    /// What becomes readable when there is something to know.
+    /// Readable when the command has ended or there is a report.
     pub(super) news: OwnedFd,
     pub(super) speaks: Speaks,
-    /// Held until everything is gone.
+    /// A lock that is held until all processes are gone.
     _lock: Option<OwnedFd>,
-    /// Who waits for the first process once all others are gone; if nobody does, this value does.
+    /// Reaps the first process once all others are gone; without it, [`Running::end`] does.
     pub(super) buried_by: Option<Burial>,
 }
 
-/// Takes the number of a process that has ended, or is about to, to wait for it later.
+/// Accepts the ID of a process that has ended or is about to, to reap it later.
 pub(super) type Burial = Box<dyn Fn(i32) + Send>;
 
-/// How a sandbox says how its command ended.
+/// How the end of a command is reported.
 pub(super) enum Speaks {
-    /// By reports of its first process; when that one is killed, all others are.
+    /// Reports of the init process. Killing it kills all others (PID namespace).
     Reports,
-    /// By reports of its first process, which ends all others when it is asked to.
+    /// Reports of the first process, which ends all others on request (no PID namespace).
     WhenAsked,
-    /// By what the engine of a container says when its client has ended.
+    /// The state of the container when the engine's client has ended.
     Engine(Box<Container>),
-    /// By the thread of a backend that was added.
+    /// The thread of a registered backend.
     Added(AddedRun),
-    /// By the way in which the program ends that made it.
+    /// The exit status of bubblewrap.
     Ends {
         /// The first process in the sandbox.
         first: i32,
@@ -57,7 +57,7 @@ pub(super) enum Speaks {
     },
 }
 
-/// Begins a command; nothing if it is known beforehand that there is no such program.
+/// Starts a command; nothing if the program is known to be missing.
 pub(super) fn begin(
     plan: &Plan,
     ends: Ends,
@@ -86,21 +86,21 @@ pub(super) fn begin(
         }
         Provider::Container(container) => contained(plan, container, ends).map(Some),
         Provider::Added(_) => {
-            let why = "only the registry that it was added to runs commands in it";
+            let why = "only its registry can run commands in it";
             let error = io::Error::new(io::ErrorKind::Unsupported, why);
-            Err(RunError::setup("running in a backend that was added")(error))
+            Err(RunError::setup("running in a registered backend")(error))
         }
         Provider::Bwrap { .. } if !sees(plan) => Ok(None),
         Provider::Bwrap { program } => bwrap(plan, program, ends, groups, observer).map(Some),
     }
 }
 
-/// The word to go on has been given once, and nobody waits for another.
+/// Drops the pipe for further go signals, which only pooled sandboxes wait for.
 fn only((running, _): (Running, OwnedFd)) -> Option<Running> {
     Some(running)
 }
 
-/// Begins it in a copy of this thread. Returns what gives the word to go on as well.
+/// Starts the command in a fork of this thread. Returns the pipe for the go signal as well.
 pub(super) fn copy(
     launch: &Launch,
     speaks: Speaks,
@@ -151,11 +151,11 @@ fn bwrap(
     })
 }
 
-/// Begins it in a container.
+/// Starts the command in a container.
 fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Running, RunError> {
     if ends.terminal().is_some() {
-        let why = "a command in a container gets no terminal of its own";
-        let fix = "leave the terminal out, or choose the native backend";
+        let why = "a container backend cannot provide a terminal";
+        let fix = "run it without a terminal, or choose the native backend";
         return Err(Refusal::new(What::Command, SandboxRule::CannotEnforce(why), fix).into());
     }
     let failed = |error: io::Error| match error.downcast::<Refusal>() {
@@ -172,7 +172,7 @@ fn contained(plan: &Plan, container: &ContainerPlan, ends: Ends) -> Result<Runni
     Ok(Running { init: Some(init), news, speaks, _lock: None, buried_by: None })
 }
 
-/// Ends a sandbox that got no further, and what it has started in its own group.
+/// Ends a sandbox whose setup failed, with its process group.
 fn end(pid: i32) {
     raw::send_signal(-pid, libc::SIGKILL).ok();
     raw::send_signal(pid, libc::SIGKILL).ok();
@@ -180,18 +180,18 @@ fn end(pid: i32) {
 }
 
 impl Running {
-    /// One whose processes are not on this machine, or are somebody else's.
+    /// Returns a command whose processes are not on this machine, or belong to a backend.
     pub(super) const fn elsewhere(news: OwnedFd, speaks: Speaks) -> Self {
         Self { init: None, news, speaks, _lock: None, buried_by: None }
     }
 
-    /// The number of the first process; of none, where that is not on this machine.
+    /// Returns the ID of the first process, or one that does not exist if it is not on this machine.
     pub(super) fn first(&self) -> i32 {
         self.init.as_ref().map_or(i32::MAX, |init| init.pid)
     }
 
-    /// Ends whatever is left, and returns when it is gone. Where it is known what all others used up, they are gone already;
-    /// then what takes longest is that the kernel takes the namespaces of the first process down.
+    /// Ends all remaining processes, and returns when they are gone. If their usage is `known`, they are gone already except for
+    /// the first one, whose namespaces take the kernel a while to destroy, so it is reaped later.
     pub(super) fn end(&self, known: Option<raw::Used>) -> Result<raw::Used, RunError> {
         if let Speaks::Added(command) = &self.speaks {
             return command.end();
@@ -218,7 +218,7 @@ impl Running {
         used.map_err(|errno| RunError::Watch(io::Error::from_raw_os_error(errno)))
     }
 
-    /// The process of a sandbox on this machine that all others there end with.
+    /// Returns the process whose end ends all others of the sandbox.
     pub(super) fn last(&self) -> i32 {
         match &self.speaks {
             Speaks::Ends { first, .. } => *first,
@@ -226,8 +226,8 @@ impl Running {
         }
     }
 
-    /// Lets other programs have the processor before the session of the command. Says whether that is done, or is done by
-    /// the first process itself. The kernel takes a new weight only ten times a second, from all together.
+    /// Lowers the autogroup priority of the command's session, see sched(7). Returns whether that is done, or the first process
+    /// does it itself. The caller retries, because the kernel accepts such changes of users only ten times a second.
     pub(super) fn weighs_less(&self) -> bool {
         let first = match &self.speaks {
             Speaks::Reports | Speaks::Engine(_) | Speaks::Added(_) => return true,
@@ -239,13 +239,13 @@ impl Running {
         !commands.is_empty() && commands.iter().all(weigh)
     }
 
-    /// Hands a signal on to the command.
+    /// Forwards a signal to the command.
     pub(super) fn signal(&self, signal: i32) {
         match &self.speaks {
             Speaks::Engine(container) => container.signal(signal),
             Speaks::Added(command) => command.signal(signal),
             Speaks::Ends { first, .. } => {
-                // Each is the leader of a session of its own.
+                // Each child leads its own session, so the process group gets the signal.
                 let commands = super::memory::children(*first).into_iter();
                 commands.for_each(|command| {
                     raw::send_signal(-command, signal).ok();

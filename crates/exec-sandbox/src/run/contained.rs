@@ -1,4 +1,4 @@
-//! A command in a container, as whoever looks after commands sees it.
+//! The supervisor's handle of a command in a container.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::backends::engine::{Contained, Told, end_client};
 use crate::outcome::End;
 use crate::sys::raw;
 
-/// A container that has begun.
+/// A container that was started.
 pub(super) struct Container {
     held: Mutex<Contained>,
     has_cpu_bound: bool,
@@ -18,26 +18,25 @@ impl Container {
         Self { held: Mutex::new(held), has_cpu_bound }
     }
 
-    /// How the command ended by itself.
+    /// Returns how the command ended.
     pub(super) fn told(&self) -> Result<End, RunError> {
         let held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.told(self.has_cpu_bound).map_err(RunError::Watch)? {
             Told::Ended(end) => Ok(end),
             Told::NeverBegan(why) => {
-                // Podman says it by its client alone, where the command would have spoken.
-                let why =
-                    if why.is_empty() { "its client said why, on standard error".to_owned() } else { why };
+                // Podman's client prints the reason on the standard error of the command.
+                let why = if why.is_empty() { "see its standard error".to_owned() } else { why };
                 Err(RunError::setup("beginning a command in a container")(std::io::Error::other(why)))
             }
         }
     }
 
-    /// Hands a signal on.
+    /// Forwards a signal.
     pub(super) fn signal(&self, signal: i32) {
         self.held.lock().unwrap_or_else(PoisonError::into_inner).signal(signal);
     }
 
-    /// Removes the container and sees that it is gone; then ends the client, which has nothing more to hand on.
+    /// Removes the container and waits until it is gone; then ends the client, which has no more output to forward.
     pub(super) fn end(&self, client: i32) -> Result<raw::Used, RunError> {
         let removed = self.held.lock().unwrap_or_else(PoisonError::into_inner).remove();
         let used = end_client(client);

@@ -1,4 +1,4 @@
-//! What reaches into a run from outside: somebody who ends it, and whoever takes what it prints.
+//! Control of a run from outside: cancellation, and the destinations of its output.
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -9,19 +9,19 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 
-/// Ends a run from any thread, before it begins or while it is under way. One that nobody listens to costs no descriptor.
+/// Ends a run from any thread, before or after its start. It only uses a descriptor once a run waits for it.
 #[derive(Debug, Clone, Default)]
 pub struct Cancellation(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     is_cancelled: AtomicBool,
-    /// What becomes readable, once somebody waits for it.
+    /// Readable when cancelled; created when a run waits for it.
     bell: OnceLock<OwnedFd>,
 }
 
 impl Cancellation {
-    /// Ends what it was given to. To do so twice is the same.
+    /// Ends the runs that have this cancellation. Repeated calls have no effect.
     pub fn cancel(&self) {
         self.0.is_cancelled.store(true, Ordering::SeqCst);
         self.ring();
@@ -33,22 +33,22 @@ impl Cancellation {
         self.0.is_cancelled.load(Ordering::SeqCst)
     }
 
-    /// Whether both end the same run.
+    /// Whether both are clones of the same cancellation.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Returns what becomes readable when it is cancelled, to wait for it beside other things.
+    /// Returns a descriptor for poll(2) that becomes readable on cancellation.
     ///
     /// # Errors
-    /// When there are no more descriptors.
+    /// When the limit on descriptors is reached.
     pub fn bell(&self) -> io::Result<BorrowedFd<'_>> {
         if self.0.bell.get().is_none() {
             let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            // Whoever was quicker has made one.
+            // Ignored: another thread has set one at the same time.
             self.0.bell.set(bell).ok();
-            // It may have been cancelled while there was no bell to ring.
+            // It may have been cancelled before the descriptor existed.
             if self.is_cancelled() {
                 self.ring();
             }
@@ -56,11 +56,11 @@ impl Cancellation {
         self.0.bell.get().map(|bell| bell.as_fd()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Writes all of this to the end of a pipe, unless it is cancelled meanwhile: then the rest is dropped. Where nobody reads any
-    /// more, that is nobody's fault.
+    /// Writes all bytes to a pipe, unless it is cancelled meanwhile: then the rest is dropped. A closed read end is not an error,
+    /// and drops the rest as well.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the pipe cannot be written.
     pub fn write_unless(&self, to: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
         fcntl_setfl(to, fcntl_getfl(to)? | OFlags::NONBLOCK)?;
         let bell = self.bell()?;
@@ -80,19 +80,18 @@ impl Cancellation {
 
     fn ring(&self) {
         if let Some(bell) = self.0.bell.get() {
-            // A bell that is full was rung.
+            // Ignored: a counter at its maximum is readable already.
             rustix::io::write(bell, &1_u64.to_ne_bytes()).ok();
         }
     }
 }
 
-/// What reaches into a run from outside.
+/// Control of a run from outside.
 #[derive(Debug, Clone, Default)]
 pub struct RunControl {
-    /// What ends it.
+    /// Ends the run.
     pub cancellation: Option<Cancellation>,
-    /// Where standard output goes that is [handed over](super::Stream::Hand): the end of a pipe. If nobody reads there, the
-    /// command waits.
+    /// The pipe for standard output with [`Stream::Hand`](super::Stream::Hand). If its reader is slow, the command blocks.
     pub stdout: Option<Arc<OwnedFd>>,
     /// The same for standard error.
     pub stderr: Option<Arc<OwnedFd>>,
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_heard_whether_somebody_listens_before_or_after() {
+    fn a_cancellation_before_or_after_waiting_is_noticed() {
         let (early, late) = (Cancellation::default(), Cancellation::default());
         assert!(!rings(&early) && !early.is_cancelled());
         early.cancel();

@@ -1,7 +1,7 @@
-//! By how much the file systems grow that a command may write to, where their growth is bounded or worth telling.
+//! Measures the growth of the file systems that a command may write to.
 //!
-//! A user has no quota to give out, so the file systems are asked: one call each, however many files there are. They do not say
-//! who wrote, so what other programs write meanwhile counts as well.
+//! An unprivileged user cannot set quotas, so the file systems are polled with statvfs(3): one call each, however many files
+//! there are. They do not report who wrote, so writes of other programs count as well.
 
 use std::path::{Path, PathBuf};
 
@@ -12,20 +12,20 @@ use crate::mounts::MountKind;
 use crate::plan::Plan;
 use crate::spec::MountAccess;
 
-/// The file systems that a command may write to, as they were before it.
+/// The writable file systems, with their usage before the command.
 #[derive(Debug)]
 pub(super) struct Disks(Vec<(PathBuf, Fill)>);
 
-/// What lies on a file system, or by how much that became more.
+/// The usage or the growth of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Fill {
     pub(super) bytes: u64,
-    /// Files and folders; some file systems do not count them.
+    /// Number of files and directories; some file systems do not count them.
     pub(super) files: u64,
 }
 
 impl Disks {
-    /// The file systems of a plan's folders that can be written to, each once.
+    /// Returns the file systems of a plan's writable directories, each once.
     pub(super) fn of(plan: &Plan) -> Self {
         let folders = plan.mounts.iter().filter_map(|mount| match &mount.kind {
             MountKind::Bind { source, access: MountAccess::ReadWrite, .. } => Some(source),
@@ -43,7 +43,7 @@ impl Disks {
         Self(disks)
     }
 
-    /// By how much all of them together have grown.
+    /// Returns the growth of all of them together.
     pub(super) fn grown(&self) -> Fill {
         let each = self.0.iter().filter_map(|(folder, before)| {
             let now = fill(folder)?;
@@ -56,7 +56,7 @@ impl Disks {
         })
     }
 
-    /// Whether they have grown by more than they may.
+    /// Whether their growth exceeds the limits.
     pub(super) fn are_too_full(&self, limits: &ResourceLimits) -> bool {
         let grown = self.grown();
         limits.disk.bound().is_some_and(|most| grown.bytes > most)
@@ -64,7 +64,7 @@ impl Disks {
     }
 }
 
-/// Whether somebody bounded what is put on disks.
+/// Whether there is a limit on disk usage.
 pub(super) fn is_bounded(limits: &ResourceLimits) -> bool {
     limits.disk.bound().is_some() || limits.files.bound().is_some()
 }

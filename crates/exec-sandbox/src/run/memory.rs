@@ -1,4 +1,4 @@
-//! Adds up the memory of all processes of a sandbox, where no control group does.
+//! Adds up the memory of all processes of a sandbox, where no control group counts it.
 
 #![expect(clippy::disallowed_methods, reason = "reads how much memory processes have")]
 
@@ -8,34 +8,34 @@ use std::time::Duration;
 
 use rustix::fs::{stat, statvfs};
 
-/// How often it is added up at least.
+/// The longest interval between two polls.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
 
-/// It is added up no sooner than so long after the last time, however little is left.
+/// The shortest interval between two polls, to bound the cost.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// More processes than this are not looked at; the limit of processes ends them sooner.
+/// Maximum number of polled processes, which is above the limit on processes.
 const MAX_COUNT: usize = 5000;
 
-/// Bytes that the kernel takes for a file in memory, and its name, whatever is in it.
+/// Kernel memory of an inode and directory entry in a tmpfs.
 const OF_A_FILE: u64 = 1 << 10;
 
-/// How long nobody need look again at a process and all below it; nothing if they have more than so many bytes for themselves.
-/// What was there one moment and gone the next counts for nothing.
+/// Returns when a process tree must be polled again; nothing if it exceeds `most` bytes. Memory that is allocated and freed
+/// between two polls is not seen.
 pub(super) fn next_look(first: i32, folders: &[PathBuf], most: u64) -> Option<Duration> {
     most.checked_sub(used(first, folders, most)).map(time_to_fill)
 }
 
-/// So long as it takes at least to fill what is left.
+/// Returns the shortest time in which the rest of the limit can be allocated.
 pub(super) fn time_to_fill(left: u64) -> Duration {
-    /// Bytes that one processor fills in a millisecond, at most.
+    /// An upper bound of the bytes that one processor writes in a millisecond.
     const QUICKEST: u64 = 4 << 20;
     let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
     Duration::from_millis(left / (QUICKEST * processors)).clamp(SHORTEST, INTERVAL)
 }
 
-/// Bytes that processes have for themselves and that lie in folders in memory. What is shared may lie there too, so where both
-/// together would be too much, only what lies in no folder counts: to add that up takes longer.
+/// Returns the bytes of private memory and tmpfs files. Shared memory may be a tmpfs file and count twice. So if the sum exceeds
+/// the limit, only shared memory outside of a tmpfs is added, which takes longer to compute.
 fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
     let tree = tree(first);
     let own: u64 = tree.iter().map(|pid| own(*pid)).sum();
@@ -49,14 +49,14 @@ fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
     own.saturating_add(nameless).saturating_add(lies)
 }
 
-/// Bytes of memory that is shared and lies in no folder, as far as it falls to one process.
+/// Returns the proportional share (PSS) of a process in shared memory that is not a tmpfs file.
 fn nameless(pid: i32) -> u64 {
     const KINDS: &[&str] = &["/dev/zero (deleted)", "/memfd:", "/SYSV"];
     let text = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
     let mut counts = false;
     let mut thousands = 0u64;
     for line in text.lines() {
-        // What is mapped has a line that begins with where, in small letters; what is said of it begins with a capital.
+        // The first line of a mapping begins with its address in lowercase hexadecimal; field names begin with a capital letter.
         if !line.starts_with(|first: char| first.is_ascii_uppercase()) {
             counts = KINDS.iter().any(|kind| line.contains(kind));
         } else if let Some(part) = line.strip_prefix("Pss:").filter(|_| counts) {
@@ -67,8 +67,8 @@ fn nameless(pid: i32) -> u64 {
     thousands.saturating_mul(1024)
 }
 
-/// Bytes in folders in memory, as a process of the sandbox sees them: the first one that can be looked at. What makes the
-/// sandbox sees the folders of this machine.
+/// Returns the bytes in the sandbox's tmpfs mounts, seen through the first process that has another root. Bubblewrap's own
+/// process still has the root of this machine.
 fn lie_in(tree: &[i32], folders: &[PathBuf]) -> u64 {
     let place = |root: &Path| stat(root).ok().map(|data| (data.st_dev, data.st_ino));
     let own = place(Path::new("/"));
@@ -98,12 +98,12 @@ fn tree(first: i32) -> Vec<i32> {
     tree
 }
 
-/// Bytes in memory that belong to no file.
+/// Returns the bytes of anonymous memory.
 fn own(pid: i32) -> u64 {
     of_status(pid, "status", "RssAnon:")
 }
 
-/// Returns a figure in bytes, as the kernel gives it in thousands of them.
+/// Returns a field of /proc/PID/status in bytes. The kernel reports KiB.
 fn of_status(pid: i32, file: &str, name: &str) -> u64 {
     let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -111,7 +111,7 @@ fn of_status(pid: i32, file: &str, name: &str) -> u64 {
     number.unwrap_or(0).saturating_mul(1024)
 }
 
-/// Every thread has its own children.
+/// Returns the children of a process. The kernel lists them per thread.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
     let lists =

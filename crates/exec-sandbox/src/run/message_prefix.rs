@@ -1,21 +1,21 @@
-//! Tells lines of a command from those of whoever runs it, where both go to the same place.
+//! Marks lines of a command that imitate messages of the calling program, where both go to the same stream.
 //!
-//! A line of the command that begins with the word of whoever runs it gets an addition before its colon, so that a line
-//! that begins with word and colon is never the command's. Nothing is held back for that: what was printed half is not
-//! known to be harmless, but the colon has not come yet. Two readers are thought of, and what deceives either is marked: a
-//! terminal, which obeys escapes and moves, and a program, which reads lines.
+//! A line of the command that begins with the caller's prefix gets an addition before its colon. So a line that begins with
+//! prefix and colon is never the command's. Output is not delayed for that, because the decision is made at the colon. Two
+//! readers are modelled, and a line that deceives either is marked: a terminal, which interprets escape sequences and cursor
+//! movements, and a program, which reads lines.
 
-/// What is put before the colon.
+/// The addition before the colon.
 const SAYS: &[u8] = b" (the command says)";
 
-/// Marks lines of a command.
+/// Marks imitated messages in the output of a command.
 pub(super) struct Voice {
     readers: [Reader; 2],
     is_at_start: bool,
 }
 
 impl Voice {
-    /// Marks lines that begin with this word and a colon. The word is in ASCII.
+    /// Returns a marker for lines that begin with this ASCII word and a colon.
     pub(super) fn new(word: &'static str) -> Self {
         let reader = |obeys| Reader {
             word: word.as_bytes(),
@@ -27,16 +27,16 @@ impl Voice {
         Self { readers: [reader(Obeys::Escapes), reader(Obeys::Lines)], is_at_start: true }
     }
 
-    /// Whether what comes next begins a line.
+    /// Whether the next byte begins a line.
     pub(super) fn is_at_start(&self) -> bool {
         self.is_at_start
     }
 
-    /// Returns what is to be printed for something that comes next.
+    /// Returns the next bytes of the output, marked.
     pub(super) fn mark(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut marked = Vec::with_capacity(bytes.len());
         for byte in bytes {
-            // Both read every byte.
+            // Not `any`: both readers must see every byte.
             let poses = self.readers.each_mut().map(|reader| reader.read(*byte));
             if poses.contains(&true) {
                 marked.extend_from_slice(SAYS);
@@ -50,34 +50,34 @@ impl Voice {
     }
 }
 
-/// What a reader obeys.
+/// What a reader interprets.
 #[derive(PartialEq, Eq)]
 enum Obeys {
-    /// Ends of lines alone.
+    /// Only the ends of lines.
     Lines,
-    /// Escapes as well, as a terminal does.
+    /// Escape sequences as well, as a terminal does.
     Escapes,
 }
 
-/// Where in a line a reader is.
+/// The position of a reader in a line.
 #[derive(Clone, Copy)]
 enum At {
-    /// At its start, with so many letters of the word read.
+    /// At its start, with this many letters of the word read.
     Start(usize),
     Within,
 }
 
-/// Where in an escape.
+/// The position in an escape sequence.
 enum Escape {
     None,
     Begun,
-    /// One that ends with a letter.
+    /// A control sequence, which ends with a letter.
     Sequence,
-    /// One that holds a text.
+    /// A string sequence, such as a window title.
     Text,
 }
 
-/// Somebody who may be deceived.
+/// A reader that may be deceived.
 struct Reader {
     word: &'static [u8],
     obeys: Obeys,
@@ -88,7 +88,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a byte; says whether the line poses as one of whoever runs the command if this comes next.
+    /// Reads a byte. Returns whether the line imitates a message of the caller with this byte.
     fn read(&mut self, byte: u8) -> bool {
         let [first, second] = self.before;
         self.before = [second, byte];
@@ -101,10 +101,10 @@ impl Reader {
             }
             return false;
         }
-        // A step back may lead to the start.
+        // Backspace may move to the start of the line.
         if is_break || byte == 0x08 {
             self.at = At::Start(0);
-            // Escapes of one character, see ECMA-48.
+            // C1 control characters of one byte, see ECMA-48.
             self.escape = match byte {
                 0x9b => Escape::Sequence,
                 0x90 | 0x98 | 0x9d..=0x9f => Escape::Text,
@@ -118,7 +118,7 @@ impl Reader {
     fn letter(&mut self, byte: u8) -> bool {
         let At::Start(read) = self.at else { return false };
         let next = self.word.get(read);
-        // Blanks, what no reader shows, and letters of other scripts, which may look like a blank or like a colon.
+        // Blanks, invisible characters, and non-ASCII letters, which may look like a blank or a colon.
         let is_odd = byte == b' ' || byte.is_ascii_control() || !byte.is_ascii();
         match next {
             Some(letter) if letter.eq_ignore_ascii_case(&byte) => self.at = At::Start(read + 1),
@@ -132,7 +132,7 @@ impl Reader {
         false
     }
 
-    /// Whether a byte belongs to an escape. Whatever may move to the start of a line is taken to do so.
+    /// Whether a byte belongs to an escape sequence. Any sequence that may move the cursor to the start of a line is assumed to.
     fn is_in_escape(&mut self, byte: u8) -> bool {
         const ESCAPE: u8 = 0x1b;
         let (next, moves) = match (&self.escape, byte) {
@@ -143,7 +143,7 @@ impl Reader {
             (Escape::Begun, b']' | b'P' | b'X' | b'^' | b'_') => (Escape::Text, false),
             (Escape::Begun, 0x20..=0x2f) => (Escape::Begun, false),
             (Escape::Begun, _) => (Escape::None, true),
-            // The colours alone move nothing.
+            // Only SGR sequences (colours) never move the cursor.
             (Escape::Sequence, 0x40..=0x7e) => (Escape::None, byte != b'm'),
             (Escape::Sequence, _) => (Escape::Sequence, false),
             (Escape::Text, 0x07) => (Escape::None, false),
@@ -163,7 +163,7 @@ mod tests {
 
     fn marked(text: &str) -> String {
         let mut voice = Voice::new("stockade");
-        // The same, however it is cut into pieces.
+        // The result does not depend on how the output is split into chunks.
         let whole = voice.mark(text.as_bytes());
         let mut voice = Voice::new("stockade");
         let pieces: Vec<u8> = text.bytes().flat_map(|byte| voice.mark(&[byte])).collect();

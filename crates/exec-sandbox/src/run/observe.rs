@@ -1,11 +1,12 @@
-//! Looks on at what a command asks the kernel for: to decide which names it makes, to change modes in its place, and to say
-//! afterwards what it was refused.
+//! Observes system calls of a command by seccomp user notification (seccomp_unotify(2)): to decide on the names that it creates,
+//! to change modes in its place, and to explain denials.
 //!
-//! The kernel shows each such call to threads of this program before it carries it out ([`seccomp::observe`]). What makes names
-//! is judged and carried out by the thread ([`mediation`]), and so is what changes modes where Landlock alone keeps a command in
-//! ([`modes`]). Of all else, the thread reads which path or address it is about, and lets the call go on. What it reads may be
-//! changed under its hands, which makes the explanation wrong and nothing else. The descriptor at which calls are shown is
-//! sent out before the command begins and kept by nobody inside: should this program end, each such call fails.
+//! The kernel passes each such call to threads of this program before executing it ([`seccomp::observe`]). Calls that create
+//! names are judged and performed by the thread ([`mediation`]), and so are calls that change modes when only Landlock confines
+//! the command ([`modes`]). For other calls, the thread reads the path or address for explanations, and lets the call continue.
+//! The command may change that memory meanwhile (TOCTOU), which makes the explanation wrong and has no other effect. The
+//! listener descriptor is sent out before the command starts, and no process inside keeps it: if this program ends, such calls
+//! fail with ENOSYS.
 //!
 //! [`seccomp::observe`]: crate::seccomp::observe
 
@@ -43,36 +44,35 @@ use caller::Caller;
 use continued::{Continued, let_go_on};
 use mediation::{Names, Reply, Waits};
 
-/// What the observer keeps: it reads the memory of commands that belong to another user, and looks up the paths that they
-/// name.
+/// Capabilities of an observer: it reads the memory of commands of another user, and looks up their paths.
 const KEPT_BY_OBSERVER: &[Capability] = &[Capability::CAP_SYS_PTRACE, Capability::CAP_DAC_READ_SEARCH];
 
-/// What is kept by a thread that carries out calls in the place of a command that belongs to another user: it is that user, and
-/// looks into processes that may not be looked into.
+/// Capabilities of a thread that performs calls in the place of a command of another user: it runs as that user, and reads
+/// processes that are not dumpable.
 const KEPT_BY_DECIDER: &[Capability] = &[Capability::CAP_SYS_PTRACE];
 
-/// What a thread needs to become another user.
+/// Capabilities to change the user of a thread.
 const TO_BECOME_ANOTHER: &[Capability] = &[Capability::CAP_SETUID, Capability::CAP_SETGID];
 
-/// So many threads look on at most, and a second one when so many calls were shown: most commands make fewer.
+/// Maximum number of threads, and number of calls after which one is added: most commands make fewer.
 const MAX_THREADS: usize = 4;
 const BUSY: usize = 128;
 
-/// So many calls at most wait for somebody to open the other side of a pipe, and so long until it is tried again.
+/// Maximum number of waiting calls (such as opening a named pipe), and the interval between retries.
 const MAX_WAITING: usize = 64;
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The threads that are shown the calls of a command, and how to end them.
+/// The threads that handle the observed calls of a command.
 pub(super) struct Observer {
     looks_on: Option<JoinHandle<()>>,
     sight: Arc<Sight>,
-    /// Where the sandbox sends what to look at.
+    /// The socket on which the sandbox sends the listener descriptor.
     to: UnixStream,
-    /// A byte on it ends it.
+    /// Writing a byte to it ends the threads.
     end: OwnedFd,
 }
 
-/// What is known of a command that is over.
+/// The records of an ended command.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) asked: Asked,
@@ -80,13 +80,13 @@ pub(super) struct Seen {
 }
 
 impl Observer {
-    /// Begins to look on, at a command of this plan.
+    /// Starts to observe a command of this plan.
     pub(super) fn new(plan: Plan, ids: Ids) -> io::Result<Self> {
         let (to, from) = UnixStream::pair()?;
         let (ends, end) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
         let sight = Arc::new(Sight::new(plan, ids, ends));
         let seen = Arc::clone(&sight);
-        // Signals to this program concern the thread that waits for them.
+        // The new thread inherits a full signal mask, because signals to this program are handled by its own threads.
         let error = io::Error::from_raw_os_error;
         let mask = raw::set_signal_mask(ALL_SIGNALS).map_err(error)?;
         let looks_on =
@@ -95,29 +95,29 @@ impl Observer {
         Ok(Self { looks_on: Some(looks_on?), sight, to, end })
     }
 
-    /// What a sandbox needs to be looked at.
+    /// Returns the filter and the socket for the sandbox.
     pub(super) fn observed(&self) -> Observed {
         let filter = Architecture::current().map(|it| observe(it, self.sight.shown)).unwrap_or_default();
         Observed { filter, to: self.to.as_raw_fd() }
     }
 
-    /// The same, where nothing is shown but the calls of the command.
+    /// The same, where only the command itself makes observed calls.
     pub(super) fn observed_at_once(&self) -> Observed {
         self.begin(Vec::new());
         self.observed()
     }
 
-    /// From now on, what is shown is of the command, but for what these processes ask for, which make the sandbox.
+    /// Starts to attribute calls to the command, except for those of the processes that set up the sandbox.
     pub(super) fn begin(&self, makers: Vec<i32>) {
         *locked(&self.sight.makers) = Some(makers);
     }
 
-    /// Whether the command made a folder, so far.
+    /// Whether the command created a directory.
     pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
         self.sight.names.as_ref().is_some_and(|names| names.has_made(folder))
     }
 
-    /// Ends it, and returns what was seen. The command is gone by now.
+    /// Ends the threads, and returns the records. The command must have ended.
     pub(super) fn end(mut self) -> Seen {
         rustix::io::write(&self.end, b"e").ok();
         self.looks_on.take().and_then(|thread| thread.join().ok());
@@ -137,22 +137,22 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the threads have.
+/// The state that the threads share.
 struct Sight {
     plan: Plan,
     shown: Shown,
     names: Option<Names>,
-    /// Whose files are changed in place of the command, if that is somebody else than whoever starts it.
+    /// The user and group of the command, if the threads must change to them.
     becomes: Option<(u32, u32)>,
     ends: OwnedFd,
-    /// Processes that make the sandbox; nothing until they are known, and until then the command has not begun.
+    /// Processes that set up the sandbox; nothing while they are unknown, which is before the command starts.
     makers: Mutex<Option<Vec<i32>>>,
-    /// Whether a call of the command itself was shown.
+    /// Whether the command itself made an observed call.
     has_begun: AtomicBool,
     asked: Mutex<Asked>,
-    /// Where calls are shown.
+    /// The seccomp listener.
     listener: OnceLock<OwnedFd>,
-    /// Held by the thread that waits for the next call.
+    /// Locked by the thread that waits for the next call.
     turn: Mutex<()>,
     calls: AtomicUsize,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -187,7 +187,7 @@ impl Sight {
     }
 
     fn look_on(self: &Arc<Self>, from: &UnixStream) {
-        // Whoever is shown a call and does not answer lets it wait for ever; so nothing is taken instead, and such calls fail.
+        // On an error, the listener is dropped, so that observed calls fail. Without a reader they would block forever.
         if self.become_the_commands_user().is_err() || !self.is_ready(from.as_fd()) {
             return;
         }
@@ -200,7 +200,7 @@ impl Sight {
         self.names.iter().for_each(Names::settle_all);
     }
 
-    /// Answers calls until the end.
+    /// Handles calls until the end.
     fn work(self: &Arc<Self>, shown: BorrowedFd<'_>) {
         if self.names.is_some() && raw::own_umask().is_err() {
             return;
@@ -213,7 +213,7 @@ impl Sight {
         }
     }
 
-    /// Waits for the next call; nothing at the end, and no call where whoever made it was ended meanwhile.
+    /// Waits for the next call; `None` at the end, and `Some(None)` if the calling thread was killed meanwhile.
     fn next(&self, shown: BorrowedFd<'_>) -> Option<Option<Notice>> {
         let _turn = locked(&self.turn);
         if !self.is_ready(shown) {
@@ -226,7 +226,7 @@ impl Sight {
         }
     }
 
-    /// Lets more threads look on where there is much to see.
+    /// Adds a thread if there are many calls.
     fn is_busy(self: &Arc<Self>) {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
         if self.names.is_none() || calls % BUSY != BUSY - 1 {
@@ -256,7 +256,7 @@ impl Sight {
         }
     }
 
-    /// Lets a call wait that would hold up all others here.
+    /// Moves a blocking call to a thread of its own, because it would delay all others here.
     fn wait_for(self: &Arc<Self>, waits: Waits, notice: Notice) {
         let Some(listener) = self.listener.get() else { return };
         let (seen, shown) = (Arc::clone(self), listener.as_fd());
@@ -265,7 +265,7 @@ impl Sight {
             let shown = seen.listener.get().map(OwnedFd::as_fd);
             let mut reply = None;
             while let Some(shown) = shown.filter(|shown| raw::still_waits(*shown, &notice)) {
-                // The kernel would wake it for a signal that it handles, and not from here.
+                // A real system call would return for a signal; a notified one only returns when it is answered.
                 let interrupted = || Caller::of(shown, &notice).interrupted().map(Err);
                 reply = waits.try_again().or_else(interrupted);
                 let mut ends = [PollFd::new(&seen.ends, PollFlags::IN)];
@@ -273,7 +273,7 @@ impl Sight {
                     break;
                 }
             }
-            // What was opened for it goes first: whoever is answered may close its own at once, and nothing is locked by then.
+            // Descriptors are closed before the answer: the command may close its own at once, and must find all locks released.
             drop(waits);
             if let (Some(shown), Some(reply)) = (shown, reply) {
                 send(shown, &notice, reply);
@@ -288,7 +288,7 @@ impl Sight {
         }
     }
 
-    /// Waits; says whether there is something to read, and it is not the end.
+    /// Waits for input. Returns false at the end.
     fn is_ready(&self, from: BorrowedFd<'_>) -> bool {
         let mut fds = [PollFd::from_borrowed_fd(from, PollFlags::IN), PollFd::new(&self.ends, PollFlags::IN)];
         loop {
@@ -304,11 +304,12 @@ impl Sight {
         }
     }
 
-    /// Gives up all but what it takes to look. Where files of somebody else are changed, this thread alone becomes that user.
+    /// Drops all other capabilities. If the command has another user, this thread alone changes to it: unlike those of libc, the
+    /// setuid calls of rustix apply to the calling thread only.
     fn become_the_commands_user(&self) -> io::Result<()> {
         let Some((user, group)) = self.becomes else { return keep_capabilities(KEPT_BY_OBSERVER) };
         let kept = if self.names.is_some() { KEPT_BY_DECIDER } else { &[] };
-        // The bounding set is lowered while this thread still may.
+        // Before the change of user, because lowering the bounding set needs CAP_SETPCAP.
         keep_capabilities(&[KEPT_BY_DECIDER, TO_BECOME_ANOTHER].concat())?;
         set_keep_capabilities(!kept.is_empty())?;
         set_thread_groups(&[])?;
@@ -317,7 +318,7 @@ impl Sight {
         keep_capabilities(kept)
     }
 
-    /// Answers a call that changes modes or times, and says whether it was one.
+    /// Performs a call that changes modes or times. Returns whether it was one.
     fn carries_out(&self, shown: BorrowedFd<'_>, notice: &Notice) -> bool {
         let change = Architecture::current().and_then(|it| mode_change(it, notice.number));
         let Some(change) = change.filter(|_| self.shown.modes) else { return false };
@@ -326,8 +327,8 @@ impl Sight {
         true
     }
 
-    /// What a call asks for, if somebody wants to know, the thread that makes it was there all the time, and it is one of the
-    /// command.
+    /// Returns the requests of a call for explanations, if it is one of the command. The result is discarded if the calling
+    /// thread ended meanwhile, because its ID may have been reused.
     fn look(&self, shown: BorrowedFd<'_>, notice: &Notice) -> Vec<Ask> {
         if !self.shown.asks || notice.thread == 0 || !self.concerns(notice.thread) {
             return Vec::new();
@@ -341,8 +342,8 @@ impl Sight {
         makers.as_ref().is_some_and(|makers| !makers.iter().any(|maker| maker.cast_unsigned() == thread))
     }
 
-    /// Whether a call is one of those that make the sandbox. When the command has begun, there are none any more: what is left
-    /// of them waits for its end, and should the command get hold of it, it is judged as the command.
+    /// Whether a call belongs to the setup of the sandbox. After the first call of the command this is always false: a remaining
+    /// setup process only waits for the end, and if the command takes it over, it is judged as the command.
     fn is_of_a_maker(&self, thread: u32) -> bool {
         if self.has_begun.load(Ordering::Relaxed) {
             return false;
@@ -353,7 +354,7 @@ impl Sight {
     }
 }
 
-/// Says how a call ended.
+/// Answers a call.
 fn send(shown: BorrowedFd<'_>, notice: &Notice, reply: raw::Result<Reply>) {
     let ended = match reply {
         Ok(Reply::GoesOn(why)) => {
@@ -363,7 +364,7 @@ fn send(shown: BorrowedFd<'_>, notice: &Notice, reply: raw::Result<Reply>) {
         Ok(Reply::File(file, close_on_exec)) => {
             match raw::hand_over(shown, notice, file.as_fd(), close_on_exec) {
                 Ok(()) => return,
-                // The command may have no more than so many.
+                // The command has reached its limit on open files.
                 Err(error) => Err(error),
             }
         }

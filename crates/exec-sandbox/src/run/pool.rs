@@ -1,14 +1,14 @@
-//! Sandboxes that are ready before a command is there to run in them, for a program that runs one after the other.
+//! A pool of prepared sandboxes, for a program that runs commands one after the other.
 //!
-//! Most of the time that a command takes to start goes into its sandbox. A pool makes some beforehand, each up to the point
-//! where the program would begin; a command takes one, uses it alone, and it is gone with the command. What is enforced is
-//! the same: it is the same plan, made by the same steps. The machine is looked at and the command is planned as ever; only
-//! where that plan, and each file that it shows or hides, is the one that a waiting sandbox was made from, is that one taken.
+//! Creating the sandbox takes most of the start-up time of a command. A pool prepares some in advance, up to the point where the
+//! program would start. Each is used for one command. The enforcement is the same, because the plan and the steps are the same.
+//! Each command is probed and planned as usual; it only gets a prepared sandbox if its plan, and every file that it shows or
+//! hides, are those that the sandbox was prepared with.
 //!
-//! Measured in turns on two busy cores (`cargo bench --bench startup`): to look, plan and run `true` takes 5.5 ms at best and 19 ms
-//! in the median in a sandbox made for it, 1.6 and 4.4 ms in one that waits. To look and to plan takes 0.4 ms of that, so a
-//! quicker look is not worth its code. Of a whole request to `stockade serve` on a quiet machine, with its two records on the disk,
-//! it is less: 6.5 ms in the median against 7.6.
+//! Measured in turns on two busy cores (`cargo bench --bench startup`): probing, planning and running `true` takes 5.5 ms at best
+//! and 19 ms in the median in a new sandbox, 1.6 and 4.4 ms in a prepared one. Probing and planning take 0.4 ms of that, so
+//! caching them is not worth the code. For a whole request to `stockade serve` on a quiet machine, with two records on the disk,
+//! the gain is smaller: 6.5 ms in the median against 7.6.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a thread that makes sandboxes")]
 
@@ -37,12 +37,12 @@ use crate::sys::launch::REPORT_READY;
 use crate::sys::raw;
 use kind::Kind;
 
-/// Sandboxes that wait for commands like the last ones. It is dropped with all that is ready.
+/// A pool of prepared sandboxes for commands like the last ones. Dropping it ends the prepared ones.
 ///
-/// It begins to make them when two commands in a row differ in nothing but their words; so a single one of another kind
-/// does not throw away what waits. A command that no ready sandbox fits gets one of its own, as by
-/// [`run_prepared`](super::run_prepared): where something has changed, where control groups, a terminal, a proxy or a look at what it asks for are
-/// wanted, or where the native launcher does not make the sandbox.
+/// It starts to prepare sandboxes when two commands in a row have the same plan except for their arguments, so a single
+/// different command does not discard the prepared ones. A command without a matching sandbox gets a new one, as by
+/// [`run_prepared`](super::run_prepared): after a change, with control groups, a terminal, a proxy or observed system calls, or
+/// with another backend than the native one.
 #[derive(Debug)]
 pub struct SandboxPool {
     shared: Arc<Shared>,
@@ -50,12 +50,12 @@ pub struct SandboxPool {
 }
 
 impl SandboxPool {
-    /// Begins to keep up to so many sandboxes ready, of one kind at a time.
+    /// Creates a pool of up to `size` sandboxes, of one kind at a time.
     #[must_use]
     pub fn new(size: usize) -> Self {
         let shared = Arc::<Shared>::default();
         let for_thread = Arc::clone(&shared);
-        // Without a thread, nothing is ever ready, and each command gets a sandbox of its own.
+        // If the thread cannot be started, no sandbox is prepared, and each command gets a new one.
         let maker = std::thread::Builder::new()
             .name("sandbox-pool".to_owned())
             .spawn(move || make(&for_thread, size))
@@ -63,7 +63,7 @@ impl SandboxPool {
         Self { shared, maker }
     }
 
-    /// Runs what was planned from these facts, in a sandbox that is ready if one fits.
+    /// Runs a planned command, in a prepared sandbox if one matches.
     ///
     /// # Errors
     /// As [`run_prepared`](super::run_prepared).
@@ -77,7 +77,7 @@ impl SandboxPool {
         self.run_controlled(spec, facts, first, streams, &RunControl::default())
     }
 
-    /// The same, where somebody reaches into the run from outside.
+    /// The same, with control from outside.
     ///
     /// # Errors
     /// As [`run_prepared`](super::run_prepared).
@@ -132,18 +132,18 @@ impl Drop for SandboxPool {
     fn drop(&mut self) {
         self.shared.lock().ends = true;
         self.shared.changed.notify_all();
-        // The kernel ends a sandbox with the thread that made it, so this one is the last to go.
+        // Sandboxes end with the thread that created them (PR_SET_PDEATHSIG), so that thread is joined last.
         if let Some(maker) = self.maker.take() {
             maker.join().ok();
         }
     }
 }
 
-/// How long the next sandbox waits to be made when one was taken and others are left. To make one while a command starts
-/// holds the command up, since both change what this process and the kernel have mapped.
+/// The delay before the next sandbox is prepared, while others are left. Preparing one while a command starts delays that
+/// command, since both change the memory maps of this process and of the kernel.
 const AFTER_ONE_IS_TAKEN: Duration = Duration::from_millis(4);
 
-/// What the pool and the thread that makes sandboxes both see.
+/// The state that the pool shares with its thread.
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
@@ -152,18 +152,18 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// What to make; nothing until two commands in a row were alike.
+    /// The kind to prepare; nothing until two commands in a row were alike.
     wanted: Option<Arc<Kind>>,
-    /// What the last command was that got a sandbox of its own.
+    /// The kind of the last command that got a new sandbox.
     last: Option<Kind>,
     ready: VecDeque<Ready>,
-    /// When the last one was taken.
+    /// When the last prepared sandbox was used.
     taken: Option<Instant>,
-    /// What is to be thrown away, which takes time.
+    /// Sandboxes to discard on the thread, because that takes time.
     stale: Vec<Ready>,
-    /// First processes whose command has ended, and which the kernel takes down.
+    /// Init processes of ended commands that have to be reaped.
     ended: Vec<i32>,
-    /// Whether the last one could not be made. Whoever runs a command is told why by the one that is made for it.
+    /// Whether the last one could not be prepared. The caller gets the error from the new sandbox of its command.
     fails: bool,
     ends: bool,
 }
@@ -174,7 +174,7 @@ impl State {
         self.ready.pop_front()
     }
 
-    /// How long the command in the last one that was taken is still left alone.
+    /// Returns the rest of the delay after the last use.
     fn pause(&self) -> Option<Duration> {
         if self.ready.is_empty() {
             return None;
@@ -188,7 +188,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns one of this kind, if there is one. If it is the second of its kind in a row, such are made from now on.
+    /// Returns a prepared sandbox of this kind, if there is one. The second request of a kind in a row makes it the wanted kind.
     fn take(&self, kind: Kind) -> Option<Ready> {
         let mut state = self.lock();
         let ready = if state.wanted.as_deref() == Some(&kind) {
@@ -208,13 +208,13 @@ impl Shared {
         ready
     }
 
-    /// Keeps the number of a process to wait for.
+    /// Registers a process to reap.
     fn bury(&self, pid: i32) {
         self.lock().ended.push(pid);
         self.changed.notify_all();
     }
 
-    /// Waits until there is something to do, and returns what to make; nothing at the end.
+    /// Waits for work, and returns the kind to prepare; nothing when the pool is dropped.
     fn next(&self, size: usize) -> Option<Arc<Kind>> {
         let mut state = self.lock();
         loop {
@@ -242,7 +242,7 @@ impl Shared {
         }
     }
 
-    /// Keeps one, if it is still of the kind that is wanted.
+    /// Stores a prepared sandbox, if its kind is still wanted.
     fn keep(&self, kind: &Arc<Kind>, made: Result<Ready, RunError>) {
         let mut state = self.lock();
         let is_wanted = state.wanted.as_ref().is_some_and(|wanted| Arc::ptr_eq(wanted, kind));
@@ -263,7 +263,7 @@ fn make(shared: &Shared, size: usize) {
     drop(left);
 }
 
-/// A sandbox in which nothing has run yet.
+/// A prepared sandbox, in which nothing has run yet.
 struct Ready {
     running: Option<(Running, Pump)>,
     mailbox: ArgvMailbox,
@@ -299,7 +299,7 @@ impl Ready {
         }
     }
 
-    /// Lets the command begin, which both processes wait for. The thread that makes sandboxes waits for the end of this one.
+    /// Starts the command: two processes wait for one byte each. The pool's thread reaps the sandbox.
     fn go(&mut self, shared: &Arc<Shared>) -> Result<Option<(Running, Pump)>, RunError> {
         rustix::io::write(&self.go, b"gg").map_err(|error| RunError::Watch(error.into()))?;
         let shared = Arc::clone(shared);

@@ -1,5 +1,5 @@
-//! Tries what somebody has named that must hold, on this machine and from inside, before a command starts: a kernel may take every
-//! setting and hold none of it. What held once is known until the machine, or this program, is another one.
+//! Tests properties that the caller required by name, from inside a sandbox on this machine, before the command starts: a kernel
+//! may accept every setting and enforce none. A passed test is remembered until the machine reboots or this program changes.
 
 #![expect(clippy::disallowed_methods, reason = "makes bait, runs sandboxes, and remembers how that ended")]
 
@@ -21,23 +21,23 @@ use crate::provider::Provider;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{SandboxSpec, Spawn};
 
-/// How long a trial may take.
+/// Time limit of a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a script says where it got what it must not get, and at its end.
+/// What a script prints when an attack succeeds, and at its end.
 const REACHED: &str = "REACHED";
 const TRIED: &str = "TRIED";
 
-/// What stands in the bait.
+/// The content of the bait files.
 const BAIT: &str = "bait\n";
 
-/// An attempt on one property.
+/// An attack on one property.
 struct Trial {
     property: Property,
-    /// For `sh`. `$BAIT` is a file beside the workspace, `$SHARED` one in shared memory, `$PORT` a port of this machine, and `$PID` this
-    /// program.
+    /// The script for `sh`. `$BAIT` is a file beside the workspace, `$SHARED` one in shared memory, `$PORT` a listening port of
+    /// this machine, and `$PID` this program.
     script: &'static str,
-    /// Whether the script may be ended, as limits do.
+    /// Whether the sandbox may end the script, as limits do.
     may_end: bool,
 }
 
@@ -49,7 +49,7 @@ const fn limit(property: Property, script: &'static str) -> Trial {
     Trial { property, script, may_end: true }
 }
 
-/// The attempts; what has none is asked of the kernel, which says no where it cannot.
+/// The attacks. Properties without one are set by a system call that fails where the kernel does not support them.
 const TRIALS: &[Trial] = &[
     trial(Property::Files, "cat $BAIT && echo REACHED; echo x > $BAIT; chmod 777 $BAIT"),
     trial(Property::Network, "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT\" && echo REACHED"),
@@ -77,9 +77,9 @@ const TRIALS: &[Trial] = &[
     trial(Property::Processors, "test $(nproc) = 1 || echo REACHED"),
 ];
 
-/// Refuses a plan where something that was named does not hold on this machine.
-pub(super) fn hold(plan: &Plan) -> Result<(), RunError> {
-    // What is not on this machine cannot be tried from here. What it holds in part only was refused.
+/// Tests the properties that a plan requires by name, and refuses the plan if a test fails.
+pub(super) fn check(plan: &Plan) -> Result<(), RunError> {
+    // A registered backend cannot be tested from here. Planning refused properties that it enforces only in part.
     if matches!(plan.provider, Provider::Added(_)) {
         return Ok(());
     }
@@ -88,7 +88,7 @@ pub(super) fn hold(plan: &Plan) -> Result<(), RunError> {
         if known.as_ref().is_some_and(|known| known.has(trial.property)) {
             continue;
         }
-        let holds = holds(trial, plan).map_err(RunError::setup("trying what is required"))?;
+        let holds = holds(trial, plan).map_err(RunError::setup("testing a required property"))?;
         if !holds {
             return Err(does_not_hold(trial.property).into());
         }
@@ -100,12 +100,12 @@ pub(super) fn hold(plan: &Plan) -> Result<(), RunError> {
 }
 
 fn does_not_hold(property: Property) -> Refusal {
-    let why = "it was tried on this machine, and did not hold";
-    let fix = "choose another backend, and report it as a weakness";
+    let why = "a test on this machine showed that it is not enforced";
+    let fix = "choose another backend, and report this as a vulnerability";
     Refusal::new(What::Property(property), SandboxRule::CannotEnforce(why), fix)
 }
 
-/// Tries one property in a sandbox of this kind. What cannot be tried does not hold.
+/// Tests one property in a sandbox of the same kind. A test that cannot run counts as failed.
 fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     let ground = Ground::new()?;
     if let Identity::Owner { user, group } = plan.identity {
@@ -151,7 +151,7 @@ fn holds(trial: &Trial, plan: &Plan) -> io::Result<bool> {
     Ok(is_tried && !said.contains(REACHED) && ground.is_whole())
 }
 
-/// The files that a trial attacks: one beside its workspace, one in shared memory, and one with a protected name.
+/// The files that a script attacks: one beside its workspace, one in shared memory, and one with a protected name.
 struct Ground {
     folder: PathBuf,
     shared: PathBuf,
@@ -171,7 +171,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// Gives the workspace to whom the command will be.
+    /// Changes the owner of the workspace to the user of the command.
     fn give_to(&self, user: u32, group: u32) -> io::Result<()> {
         let own = [self.workspace(), self.workspace().join(".envrc")];
         own.iter().try_for_each(|path| std::os::unix::fs::lchown(path, Some(user), Some(group)))
@@ -185,7 +185,7 @@ impl Ground {
         self.folder.join("bait")
     }
 
-    /// Whether all of it is as it was.
+    /// Whether all files are unchanged.
     fn is_whole(&self) -> bool {
         let is_whole = |path: PathBuf| fs::read(path).is_ok_and(|bytes| bytes == BAIT.as_bytes());
         let is_same = fs::metadata(self.bait()).is_ok_and(|data| data.mode() & 0o111 == 0);
@@ -201,10 +201,10 @@ impl Drop for Ground {
     }
 }
 
-/// What held before, since this machine was started and with this program.
+/// The passed tests since the last boot, with this version of the program.
 struct Known {
     file: PathBuf,
-    /// What stands before the name of a property.
+    /// The prefix of each row, before the name of a property.
     key: String,
 }
 
@@ -238,7 +238,8 @@ impl Known {
         self.text().split_inclusive('\n').any(|row| row == self.row(property))
     }
 
-    /// Writes it down, without what is of another boot. Whoever writes at the same time may win; then it is tried again.
+    /// Records a passed test, and removes rows of earlier boots. If another process writes at the same time, one row may be lost,
+    /// and its test is repeated.
     fn add(&self, property: Property) -> io::Result<()> {
         let boot = self.key.split(' ').next().unwrap_or_default();
         let text = self.text();
@@ -262,7 +263,7 @@ impl Known {
 mod tests {
     use super::*;
 
-    /// Without a wall, each attempt that needs none of its own gets through: so none of them says that something holds which does not.
+    /// Without a sandbox, each attack succeeds: so a passed test is meaningful.
     #[test]
     fn every_attempt_succeeds_where_nothing_holds() {
         const NEED_MORE: &[Property] =
@@ -283,7 +284,7 @@ mod tests {
             assert!(said.contains(REACHED), "{:?}: {said}", trial.property);
         }
     }
-    /// What an attempt reached, and what was never tried to its end, does not hold.
+    /// A successful attack and an incomplete test both count as failed.
     #[test]
     fn only_what_was_tried_in_vain_holds() {
         let workspace = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Runs what was planned, or what is planned where that turns out not to work: nothing has run by then, and what is required
-//! still is.
+//! Runs a planned command, and plans again with another backend if the first one cannot be set up.
 
 use super::{RunControl, RunError, Streams, run_once};
 use crate::choices::{OnUnavailable, SandboxBackend};
@@ -12,15 +11,15 @@ use crate::quarantined::Quarantined;
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::SandboxSpec;
 
-/// Looks at this machine, plans, and runs. Where nobody chose what makes the sandbox, and what was tried first turns out
-/// not to work on this machine, the next one is tried: nothing has run by then, and what is required still is.
+/// Probes this machine, plans, and runs. If the backend is auto-selected and cannot be set up on this machine, the next one is
+/// tried. Nothing has run by then, and all requirements still apply.
 pub fn plan_and_run(spec: &SandboxSpec, streams: Streams) -> Result<(Plan, Outcome), RunError> {
     let facts = crate::probe::probe(spec);
     let first = plan(spec, &facts)?;
     run_prepared(spec, facts, first, streams)
 }
 
-/// Runs what was planned from these facts, or what is planned where that turns out not to work.
+/// Runs a command that was planned from these facts, or plans again if its sandbox cannot be set up.
 ///
 /// # Errors
 /// As [`plan_and_run`].
@@ -33,7 +32,7 @@ pub fn run_prepared(
     run_controlled(spec, facts, first, streams, &RunControl::default())
 }
 
-/// The same, where somebody reaches into the run from outside.
+/// The same, with control from outside.
 ///
 /// # Errors
 /// As [`plan_and_run`].
@@ -50,7 +49,7 @@ pub fn run_controlled(
     Ok((plan, outcome))
 }
 
-/// What is planned once everything is swept that a killed program left.
+/// Facts and plan after sweeping for killed supervisors.
 pub(super) struct Recovered {
     pub(super) facts: HostFacts,
     pub(super) plan: Plan,
@@ -58,7 +57,7 @@ pub(super) struct Recovered {
 }
 
 impl Recovered {
-    /// Sweeps after programs that were killed. What that takes away cannot be mounted any more, so it is planned anew.
+    /// Sweeps after commands of killed supervisors. Quarantined files cannot be mounted any more, so it probes and plans again.
     pub(super) fn before(spec: &SandboxSpec, facts: HostFacts, plan: Plan) -> Result<Self, RunError> {
         let state = crate::state::folder(&plan.mounts);
         let taken = state.as_deref().map(journal::recover).unwrap_or_default();
@@ -72,19 +71,19 @@ impl Recovered {
     }
 }
 
-/// What an earlier command left under a protected name, and nobody could move, is not to be taken for the user's.
+/// Refuses to run if a file of an earlier command could not be quarantined: it would be treated as the user's.
 fn nothing_is_left(spec: &SandboxSpec, taken: &[Quarantined]) -> Result<(), Refusal> {
     let folders = || std::iter::once(&spec.workspace).chain(&spec.shared);
     let is_left =
         |one: &&Quarantined| one.moved_to.is_none() && folders().any(|folder| one.path.starts_with(folder));
     let Some(left) = taken.iter().find(is_left) else { return Ok(()) };
     let why =
-        "an earlier command left something there that other programs obey, and it could not be moved away";
-    let fix = "look at it, and remove it";
+        "an earlier command left a file there that other programs obey, and it could not be quarantined";
+    let fix = "inspect the file, and delete it";
     Err(Refusal::new(What::Write(left.path.clone()), SandboxRule::CannotEnforce(why), fix))
 }
 
-/// Tries what was planned, then the same with what is there now, then what else makes a sandbox here.
+/// Runs the plan; if its setup fails, a new plan with current facts, and then another backend.
 pub(super) fn in_turn(
     spec: &SandboxSpec,
     facts: HostFacts,
@@ -96,7 +95,7 @@ pub(super) fn in_turn(
     if !matches!(result, Err(RunError::Setup { .. } | RunError::Refused(_))) {
         return Ok((first, result?));
     }
-    // Something may have been moved or taken away since this machine was looked at: by a person, or after another command.
+    // The user or another command may have moved or deleted a file since the machine was probed.
     let mut facts = HostFacts { bubblewrap: facts.bubblewrap, ..crate::probe::probe(spec) };
     let again = plan(spec, &facts)?;
     let (first, result) = if again == first {
@@ -113,7 +112,7 @@ pub(super) fn in_turn(
     }
     facts.kernel.namespaces = false;
     facts.bubblewrap = crate::bwrap::start::find();
-    // Where nothing else works either, why the first did not is worth more than that there is none.
+    // If no other backend works, the error of the first one is more useful.
     let Ok(second) = plan(spec, &facts) else { return Ok((first, result?)) };
     let outcome = run_once(&second, streams, control)?;
     Ok((second, outcome))

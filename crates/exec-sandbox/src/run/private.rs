@@ -1,4 +1,4 @@
-//! A folder for a command that cannot have a view of the disk of its own: its home and its temporary files, gone with it.
+//! A private home and temporary directory for a command without a mount namespace, deleted when the command ends.
 
 #![expect(clippy::disallowed_methods, reason = "makes a folder and removes it")]
 
@@ -16,8 +16,7 @@ use crate::spec::MountAccess;
 use crate::sys::raw::open_path;
 use crate::sys::remove::ScratchDir;
 
-/// The folder. The first process of the sandbox removes it, or else this does when it is dropped; links in it are removed and
-/// not followed.
+/// The directory. The first process of the sandbox deletes it; otherwise it is deleted on drop. Symlinks in it are not followed.
 pub(super) struct Private {
     path: PathBuf,
     scratch_dir: ScratchDir,
@@ -25,7 +24,7 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// Makes one that nobody else has, and can enter, with the files of a plan.
+    /// Creates a directory that other users cannot enter, with the generated files of a plan.
     pub(super) fn new(plan: &Plan, ids: Ids) -> io::Result<Self> {
         let temporary = std::env::temp_dir().canonicalize()?;
         let name = format!("stockade-{}-{}", moment(), std::process::id());
@@ -46,7 +45,7 @@ impl Private {
         Ok(private)
     }
 
-    /// Makes all of it the command's own. Nobody else has been there.
+    /// Changes the owner to the user of the command. Paths are safe here, because no other process could enter the directory yet.
     fn give_to(&self, ids: Ids) -> io::Result<()> {
         let Some((user, group)) = ids.outside() else { return Ok(()) };
         let files = std::fs::read_dir(self.path.join("home"))?.map(|entry| Ok(entry?.path()));
@@ -56,7 +55,7 @@ impl Private {
         })
     }
 
-    /// Makes the files that a plan has in its home. What is hidden elsewhere is seen here, so git need not pass over it.
+    /// Creates the generated files of the home. Without mounts nothing is hidden, so the gitignore file is skipped.
     fn generate(&self, plan: &Plan) -> io::Result<()> {
         plan.mounts.iter().filter(|mount| !mount.target.ends_with(IGNORED)).try_for_each(|mount| {
             match (&mount.kind, mount.target.file_name()) {

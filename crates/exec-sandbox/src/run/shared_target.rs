@@ -1,4 +1,4 @@
-//! What both streams of a command and whoever runs it write to.
+//! A stream that both outputs of a command and the calling program write to.
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -6,19 +6,19 @@ use rustix::fs::fstat;
 
 use super::message_prefix::Voice;
 
-/// Where whoever runs the command speaks too. What goes there is marked piece by piece, and the next piece waits until one is
-/// written to its end: so it is known at every byte where in a line it stands.
+/// A stream that the calling program writes messages to as well. Output is marked piece by piece, and the next piece waits until
+/// one is completely written, so that the position in the line is always known.
 pub(super) struct SharedTarget {
     voice: Voice,
-    /// Which channels go there.
+    /// Which channels are written to it.
     takes: [bool; 2],
-    /// A piece that was marked and not yet written, and of which channel it is.
+    /// A marked piece that is not completely written, and its channel.
     piece: Vec<u8>,
     whose: usize,
 }
 
 impl SharedTarget {
-    /// Nothing where no channel goes to standard error of this program, by whichever of its streams.
+    /// Returns nothing if no channel is written to the standard error of this program, through either stream.
     pub(super) fn new(targets: [Option<RawFd>; 2], word: &'static str) -> Option<Self> {
         let place = |number: RawFd| fstat(standard(number)).ok().map(|data| (data.st_dev, data.st_ino));
         let spoken = place(2)?;
@@ -34,12 +34,12 @@ impl SharedTarget {
         self.whose == number && !self.piece.is_empty()
     }
 
-    /// Whether a channel may go on, as far as others are concerned.
+    /// Whether a channel may continue, because no piece of the other one is pending.
     pub(super) fn lets(&self, number: usize) -> bool {
         !self.takes(number) || self.piece.is_empty() || self.whose == number
     }
 
-    /// Takes the next piece of a channel. The other channel waits for its end, so it is no longer than is written soon.
+    /// Takes the next piece of a channel. Its size is limited, because the other channel waits for it.
     pub(super) fn take_piece(&mut self, waiting: &mut Vec<u8>, number: usize) {
         const LENGTH: usize = 16 << 10;
         if self.piece.is_empty() {
@@ -50,7 +50,7 @@ impl SharedTarget {
         }
     }
 
-    /// What is marked and not yet written.
+    /// Returns the pending piece.
     pub(super) fn piece(&mut self) -> &mut Vec<u8> {
         &mut self.piece
     }
@@ -59,7 +59,7 @@ impl SharedTarget {
         self.piece.is_empty()
     }
 
-    /// Whether what comes next begins a line.
+    /// Whether the next byte begins a line.
     pub(super) fn is_at_start(&self) -> bool {
         self.voice.is_at_start()
     }

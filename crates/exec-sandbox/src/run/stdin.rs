@@ -1,8 +1,8 @@
-//! Standard input of this program on its way to a command. No process of a sandbox ever holds a descriptor of it: its flags
-//! and its settings belong to whoever uses this program, and would stay changed after the command.
+//! Passes the standard input of this program to a command. No process of a sandbox gets the descriptor itself: its flags and
+//! terminal settings belong to the user's session, and changes would persist after the command.
 //!
-//! A terminal, a socket or a pipe with a name is read here and handed on through a pipe. A file and an ordinary pipe are opened
-//! anew, so that the command takes from them what it reads and no more, as without a sandbox.
+//! A terminal, a socket or a named pipe is read here and forwarded through a pipe. A file or an anonymous pipe is reopened, so
+//! that the command consumes only what it reads, as without a sandbox.
 
 #![expect(clippy::disallowed_methods, reason = "reads standard input, and opens it anew")]
 
@@ -21,34 +21,34 @@ use rustix::termios::{isatty, tcgetpgrp};
 use super::Input;
 use crate::provider::Provider;
 
-/// How much is read at once.
+/// The size of a read.
 const CHUNK: usize = 64 << 10;
 
-/// The file system of pipes without a name, from linux/magic.h.
+/// The file system of anonymous pipes (PIPEFS_MAGIC in linux/magic.h).
 const PIPES: u64 = 0x5049_5045;
 
 /// How standard input reaches the command.
 pub(super) enum Feed {
-    /// The command has nothing of it.
+    /// The command gets no input.
     Nothing,
-    /// The command has another descriptor of the same file; this one tells how far it read.
+    /// The command has the same file through another open file description. This descriptor shares its position.
     OpenedAnew(OwnedFd),
-    /// What is read here is written into a pipe.
+    /// Input is copied into a pipe.
     HandedOn(HandOn),
 }
 
-/// What is on its way through a pipe.
+/// Input that is forwarded through a pipe.
 pub(super) struct HandOn {
-    /// Nothing once the command gets no more.
+    /// The write end; nothing after the end of the input.
     to: Option<OwnedFd>,
-    /// The other end, which tells what the command has not read.
+    /// The read end, to find out what the command has not read.
     from: OwnedFd,
     waiting: Vec<u8>,
     is_terminal: bool,
 }
 
 impl Feed {
-    /// Returns it with what the command gets as its standard input.
+    /// Returns the feed, and the command's standard input.
     pub(super) fn new(input: Input, provider: &Provider) -> io::Result<(Self, OwnedFd)> {
         match input {
             Input::Empty => Ok((Self::Nothing, File::open("/dev/null")?.into())),
@@ -61,20 +61,20 @@ impl Feed {
 
     fn hand_on() -> io::Result<(Self, OwnedFd)> {
         let (from, to) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A command that does not read must not make this program wait.
+        // A command that does not read must not block this program.
         fcntl_setfl(&to, fcntl_getfl(&to)? | OFlags::NONBLOCK)?;
         let own = from.try_clone()?;
         let hand_on = HandOn { to: Some(to), from: own, waiting: Vec::new(), is_terminal: isatty(stdin()) };
         Ok((Self::HandedOn(hand_on), from))
     }
 
-    /// What the command would wait for the end of, if anybody else kept it.
+    /// Returns the write end, which the sandbox must not inherit: the command would never see the end of its input.
     pub(super) fn number(&self) -> Option<RawFd> {
         let Self::HandedOn(hand_on) = self else { return None };
         hand_on.to.as_ref().map(AsRawFd::as_raw_fd)
     }
 
-    /// What to wait for.
+    /// Returns the descriptor to poll.
     pub(super) fn interest(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         let Self::HandedOn(hand_on) = self else { return None };
         let to = hand_on.to.as_ref()?;
@@ -84,13 +84,13 @@ impl Feed {
         hand_on.may_read().then(|| (stdin(), PollFlags::IN))
     }
 
-    /// Reads what is there, or hands it on.
+    /// Reads available input, or writes it to the pipe.
     pub(super) fn advance(&mut self) {
         let Self::HandedOn(hand_on) = self else { return };
         if hand_on.waiting.is_empty() { hand_on.read() } else { hand_on.write() }
     }
 
-    /// The command is gone: what it did not read is there for whoever comes next, as far as this can be.
+    /// Rewinds standard input to what the command has read, if it is seekable, for the next reader (such as a script of a shell).
     pub(super) fn end(&mut self) {
         match self {
             Self::OpenedAnew(anew) => {
@@ -110,7 +110,7 @@ impl Feed {
 }
 
 impl HandOn {
-    /// What is typed is for the program in front; who reads from behind is stopped by the kernel.
+    /// Whether reading is permitted: the kernel stops a background process that reads its terminal (SIGTTIN).
     fn may_read(&self) -> bool {
         !self.is_terminal || tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp())
     }
@@ -132,24 +132,24 @@ impl HandOn {
         match rustix::io::write(to, &self.waiting) {
             Ok(count) => drop(self.waiting.drain(..count.min(self.waiting.len()))),
             Err(Errno::INTR | Errno::AGAIN) => {}
-            // The command reads no more.
+            // The command closed its end.
             Err(_) => self.to = None,
         }
     }
 }
 
-/// Another descriptor of what standard input is, with flags of its own; nothing where that would be something else, or more.
+/// Reopens standard input, so that it has flags of its own; nothing if that is impossible or would grant more access.
 fn opened_anew(provider: &Provider) -> Option<OwnedFd> {
     let flags = fcntl_getfl(stdin()).ok()?;
     let kind = FileType::from_raw_mode(fstat(stdin()).ok()?.st_mode);
     let is_opened = match kind {
-        // Bubblewrap has no second wall, so that its command could open it once more, to write.
+        // With bubblewrap there is no Landlock, so the command could reopen the file for writing through /proc/self/fd.
         FileType::RegularFile => !matches!(provider, Provider::Bwrap { .. }),
         FileType::Fifo => fstatfs(stdin()).is_ok_and(|system| system.f_type as u64 == PIPES),
         FileType::CharacterDevice => !isatty(stdin()),
         _ => false,
     };
-    // What may not be read is not made readable.
+    // Reopening must not add read access to a write-only descriptor.
     if !is_opened || flags & OFlags::RWMODE == OFlags::WRONLY {
         return None;
     }

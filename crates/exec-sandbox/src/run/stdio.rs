@@ -1,4 +1,4 @@
-//! Moves what a command prints, up to a limit.
+//! Forwards or captures the output of a command, up to a limit.
 
 #![expect(clippy::disallowed_methods, reason = "reads what a command prints and hands it on")]
 
@@ -17,16 +17,16 @@ use crate::native::{Handed, OwnTerminal};
 use crate::outcome::Output;
 use crate::provider::Provider;
 
-/// How much is read at once.
+/// The size of a read.
 pub(super) const CHUNK: usize = 64 << 10;
 
-/// How often something is read after the end, at most. A pipe holds much less than so many chunks.
+/// Maximum number of reads after the end. The capacity of a pipe is much smaller.
 const LAST_READS: usize = 256;
 
-/// The number of what is typed or fed, beside the numbers of the channels.
+/// The index of standard input, after those of the output channels.
 const TYPED: usize = 2;
 
-/// Both output streams of a command, or its terminal.
+/// The output streams and the input of a command, or its terminal.
 pub(super) struct Pump {
     channels: [Channel; 2],
     terminal: Option<Pty>,
@@ -35,11 +35,11 @@ pub(super) struct Pump {
     left: u64,
     dropped: u64,
     untaken: u64,
-    /// How often something more is read after the end.
+    /// Remaining number of reads after the end.
     reads: usize,
 }
 
-/// The ends of the streams that the command gets.
+/// The command's ends of the streams.
 pub(super) struct Ends {
     owned: Vec<OwnedFd>,
     handed: Handed,
@@ -50,12 +50,12 @@ impl Ends {
         &self.handed
     }
 
-    /// The three ends of pipes; nothing where they are a terminal.
+    /// Returns the ends of three pipes; nothing if they are a terminal.
     pub(super) fn into_pipes(self) -> Option<[OwnedFd; 3]> {
         self.owned.try_into().ok()
     }
 
-    /// The terminal, if they are one.
+    /// Returns the terminal, if they are one.
     pub(super) fn terminal(&self) -> Option<BorrowedFd<'_>> {
         let own = self.handed.terminal != OwnTerminal::None;
         self.owned.first().filter(|_| own).map(OwnedFd::as_fd)
@@ -65,9 +65,9 @@ impl Ends {
 #[derive(Default)]
 struct Channel {
     from: Option<OwnedFd>,
-    /// Number of the stream of this program that it goes to; nothing if it is kept.
+    /// The descriptor of this program's stream that it is forwarded to; nothing if it is captured.
     to: Option<RawFd>,
-    /// Whether it goes where whoever runs the command says, and where that is.
+    /// Whether it goes to the caller's descriptor, and that descriptor.
     is_handed: bool,
     out: Option<Arc<OwnedFd>>,
     writes: WriteNow,
@@ -119,27 +119,27 @@ impl Pump {
         Self { channels, terminal: None, feed, shared, left: u64::MAX, dropped: 0, untaken: 0, reads: 0 }
     }
 
-    /// Sets how many bytes of both streams together are handed on.
+    /// Sets the limit for both streams together.
     pub(super) fn limit(&mut self, bytes: u64) {
         self.left = bytes;
     }
 
-    /// Says where the streams go that are handed over.
+    /// Sets the caller's descriptors.
     pub(super) fn hand_to(&mut self, outs: [Option<Arc<OwnedFd>>; 2]) {
         for (channel, out) in self.channels.iter_mut().zip(outs) {
             channel.out = out.filter(|_| channel.is_handed);
         }
     }
 
-    /// Whether nothing more can come.
+    /// Whether all output was forwarded.
     pub(super) fn is_done(&self) -> bool {
         let is_written = self.shared.as_ref().is_none_or(SharedTarget::is_written);
         is_written && self.channels.iter().all(|channel| channel.from.is_none() && channel.waiting.is_empty())
     }
 
-    /// Returns what to wait for, with the number of the channel.
+    /// Returns the descriptors to poll, with the index of the channel.
     pub(super) fn interests(&self) -> Vec<(usize, PollFd<'_>)> {
-        // Where a piece of another channel is not yet written to its end, there is nothing to do.
+        // While a marked piece of the other channel is partly written, this channel waits, so that lines are not mixed.
         let may_go_on = |number: &usize| self.shared.as_ref().is_none_or(|shared| shared.lets(*number));
         let channels = self.channels.iter().enumerate().filter(|(number, _)| may_go_on(number));
         let has_piece = |number| self.shared.as_ref().is_some_and(|shared| shared.has_piece(number));
@@ -150,7 +150,7 @@ impl Pump {
         interests.map(|(number, (from, flags))| (number, PollFd::from_borrowed_fd(from, flags))).collect()
     }
 
-    /// Does what a channel is ready for.
+    /// Reads or writes a channel that is ready.
     pub(super) fn advance(&mut self, number: usize) {
         if number == TYPED {
             return self.terminal.as_mut().map_or_else(|| self.feed.advance(), Pty::advance);
@@ -163,31 +163,31 @@ impl Pump {
             Some(shared) => channel.write_marked(shared, number, &mut self.untaken),
             None => channel.write(&mut self.untaken),
         }
-        // Nobody reads any more: the command is told so by a terminal that hangs up.
+        // The reader of the output is gone, so the terminal is closed, and the command gets SIGHUP.
         if number == 0 && channel.from.is_none() {
             self.terminal = None;
         }
     }
 
-    /// Whoever wrote into the pipes is gone, so they fill no more.
+    /// Switches to draining: all writers are gone, so the pipes get no more data.
     pub(super) fn begin_to_end(&mut self) {
         self.reads = LAST_READS;
         self.terminal.iter_mut().for_each(Pty::end_input);
         self.feed.end();
     }
 
-    /// Gives a terminal the size of the outer one. Says whether there is a terminal.
+    /// Copies the size of the outer terminal. Returns whether the command has a terminal.
     pub(super) fn follow(&mut self) -> bool {
         self.terminal.as_mut().map(Pty::follow).is_some()
     }
 
-    /// Takes the outer terminal over again.
+    /// Puts the outer terminal back into raw mode.
     pub(super) fn resume(&self) {
         self.terminal.iter().for_each(Pty::resume);
     }
 
-    /// Reads until a channel has something to hand on, or nothing is left in it. A pipe whose other end found its way to
-    /// somebody outside is not waited for.
+    /// Reads until a channel has data to forward, or is empty. It does not wait for end of file, because the command may have
+    /// passed its end of the pipe to a process outside.
     pub(super) fn read_what_is_left(&mut self) {
         for channel in &mut self.channels {
             while channel.waiting.is_empty() && channel.from.is_some() {
@@ -201,7 +201,7 @@ impl Pump {
         }
     }
 
-    /// Drops what nobody took.
+    /// Drops output that was not read.
     pub(super) fn give_up(&mut self) {
         for channel in &mut self.channels {
             channel.from = None;
@@ -241,7 +241,7 @@ impl Channel {
         let mut chunk = vec![0; CHUNK];
         let count = match rustix::io::read(from, &mut chunk) {
             Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => return,
-            // That of a terminal is an error.
+            // Reading a terminal whose other side is closed fails with EIO.
             Ok(0) | Err(_) => {
                 self.from = None;
                 return;
@@ -278,13 +278,13 @@ impl Channel {
     }
 }
 
-/// Where a channel goes; nothing if it is kept.
+/// Returns the destination of a channel; nothing if it is captured.
 fn target(out: Option<&Arc<OwnedFd>>, to: Option<RawFd>) -> Option<BorrowedFd<'_>> {
     out.map(|out| out.as_fd()).or_else(|| to.map(standard))
 }
 
-/// Writes as much as goes without waiting. Where nobody takes it, it is gone: says how much is missed then, which is nothing
-/// where whoever read has gone away. The command finds out when its end of the pipe is gone.
+/// Writes as much as possible without blocking. On an error the data is dropped, and `Err` contains the number of lost bytes: 0
+/// if the reader closed its end. The command gets SIGPIPE when its own pipe is closed then.
 fn write_some(writes: &mut WriteNow, to: BorrowedFd<'_>, waiting: &mut Vec<u8>) -> Result<(), u64> {
     match writes.write(to, waiting) {
         Ok(count) => drop(waiting.drain(..count.min(waiting.len()))),

@@ -1,4 +1,4 @@
-//! Looks after a sandbox until everything in it is gone.
+//! Supervises a sandbox until all its processes are gone.
 
 #![expect(clippy::disallowed_methods, reason = "keeps the time of a command and reads its reports")]
 
@@ -28,7 +28,7 @@ use crate::sys::footprint::Code;
 use crate::sys::launch::{REPORT_END, REPORT_EXEC, REPORT_SETUP, Report, stage_in_words};
 use crate::sys::raw;
 
-/// Signals that are handed on to the command.
+/// Signals that are forwarded to the command.
 const HANDED_ON: &[i32] = &[
     libc::SIGHUP,
     libc::SIGINT,
@@ -40,17 +40,17 @@ const HANDED_ON: &[i32] = &[
     libc::SIGCONT,
 ];
 
-/// How long somebody may take to read what a command printed before its time was up.
+/// How long a reader may take for the remaining output after a timeout.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How often a weight is tried to be set, where there are such weights.
+/// Maximum number of attempts to set the autogroup priority, which is missing on some kernels.
 const TRIES: u32 = 20;
 
-/// Why watching came to its end.
+/// Why the supervision ended.
 enum Ending {
-    /// The sandbox said so, or ended without a word.
+    /// The sandbox sent a report, or ended without one.
     Report(Option<Report>),
-    /// What made the sandbox has ended as the command did.
+    /// Bubblewrap, the engine's client or the backend ended.
     Itself,
     TimedOut,
     OutOfMemory,
@@ -59,7 +59,7 @@ enum Ending {
 }
 
 impl Ending {
-    /// What the first process says that all others used up, if it says so: then all others are gone.
+    /// Returns the usage that the first process reports for all others, which are gone then.
     fn used(&self) -> Option<raw::Used> {
         let Self::Report(Some([REPORT_END, status, used @ ..])) = *self else { return None };
         let [seconds, millionths, memory, written, ..] =
@@ -69,35 +69,35 @@ impl Ending {
     }
 }
 
-/// What is looked at beside what the sandbox says.
+/// Limits and events that are checked besides reports.
 struct Bounds<'b> {
     end: Option<Instant>,
-    /// Bytes of all processes together, where nobody else looks at that.
+    /// The memory limit for all processes, unless a control group enforces it.
     memory: Option<u64>,
-    /// Folders in memory, which count as well.
+    /// The tmpfs mounts, which count as memory.
     folders: Vec<PathBuf>,
-    /// Where it may write, if that is bounded.
+    /// The writable file systems, if there is a disk limit.
     disks: Option<(&'b Disks, &'b ResourceLimits)>,
-    /// Whether others go first.
+    /// Whether the priority is idle.
     is_idle: bool,
-    /// Who may end it from outside.
+    /// The caller's cancellation.
     cancellation: Option<&'b Cancellation>,
 }
 
-/// What is known about a command that has ended.
+/// The result of the supervision.
 pub(super) struct Watched {
     ending: Ending,
     used: raw::Used,
-    /// How it ended, where an engine says so.
+    /// How it ended according to the engine or backend.
     told: Option<End>,
-    /// Whether that is all that was used, and not what made the sandbox used alone.
+    /// Whether `used` covers all processes, and not only those of bubblewrap or the client.
     is_all: bool,
-    /// By how much the file systems have grown that it may write to.
+    /// The growth of the writable file systems.
     grown: Fill,
     pump: Pump,
 }
 
-/// Watches until everything is gone.
+/// Supervises a command until all its processes are gone.
 pub(super) fn supervise(
     plan: &Plan,
     signals: Signals,
@@ -124,13 +124,13 @@ pub(super) fn supervise(
         cancellation: control.cancellation.as_ref(),
     };
     let watched = watch(running, &mut pump, signals.descriptor.as_ref(), &bounds);
-    // An engine forgets how it ended together with the container.
+    // Before `end`, because the engine forgets the exit status when the container is removed.
     let told = match (&watched, &running.speaks) {
         (Ok(Ending::Itself), Speaks::Engine(container)) => Some(container.told()),
         (Ok(Ending::Itself), Speaks::Added(command)) => Some(command.told()),
         _ => None,
     };
-    // Whatever happened, nothing is left.
+    // All processes are ended in any case, before an error is returned.
     let used = running.end(watched.as_ref().ok().and_then(Ending::used));
     let ending = watched.map_err(RunError::Watch)?;
     let late = match (&ending, bounds.end) {
@@ -143,7 +143,7 @@ pub(super) fn supervise(
     Ok(Watched { ending, used, told, is_all, grown: disks.grown(), pump })
 }
 
-/// Where the command sees folders that lie in memory. Where it has no view of its own, there are none.
+/// Returns the tmpfs mounts of the sandbox, which only exist in a mount namespace.
 fn folders_in_memory(plan: &Plan) -> Vec<PathBuf> {
     if !matches!(plan.provider, Provider::Native | Provider::Bwrap { .. }) {
         return Vec::new();
@@ -159,7 +159,7 @@ fn watch(
     bounds: &Bounds<'_>,
 ) -> io::Result<Ending> {
     let mut tries = if !bounds.is_idle || running.weighs_less() { 0 } else { TRIES };
-    // Most commands are gone before it is worth while to look.
+    // The first poll is delayed, because most commands end before it.
     let mut next_look = Instant::now() + bounds.memory.map_or(memory::INTERVAL, memory::time_to_fill);
     let mut code = None;
     let bell = bounds.cancellation.map(Cancellation::bell).transpose()?;
@@ -199,7 +199,7 @@ fn watch(
             fds.extend(waits);
             numbers
         };
-        // What ran to look, or to start the command, is not needed while nothing happens.
+        // Code pages of the start and of polling are returned to the kernel while this process waits.
         match code.as_ref().filter(|_| has_looked) {
             Some(code) => code.give_back_and(|| wait(&mut fds, rest))?,
             None => wait(&mut fds, rest)?,
@@ -224,8 +224,8 @@ fn watch(
     }
 }
 
-/// Hands on what was printed before the end, and is still in the pipes. Who reads slowly is waited for, as by any program;
-/// but where the time of the command was bounded, or this program is asked to end, whoever does not read gets no more.
+/// Forwards output that is still in the pipes after the end. It waits for a slow reader, like any program does; but after the
+/// time limit of the command, or a termination signal to this program, the rest is dropped.
 fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> io::Result<()> {
     pump.begin_to_end();
     while !pump.is_done() {
@@ -254,7 +254,7 @@ fn drain(pump: &mut Pump, signals: Option<&OwnedFd>, late: Option<Instant>) -> i
     Ok(())
 }
 
-/// Reads one report; nothing if the sandbox ended without one.
+/// Reads a report; nothing if the sandbox ended without one.
 pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
     let mut bytes = [0; size_of::<Report>()];
     let count = rustix::io::read(reports, &mut bytes)?;
@@ -271,7 +271,7 @@ pub(super) fn read_report(reports: &OwnedFd) -> io::Result<Option<Report>> {
 fn hand_on(running: &Running, pump: &mut Pump, signals: &OwnedFd) {
     let Ok(signal) = raw::read_signal(signals.as_raw_fd()) else { return };
     match signal {
-        // The kernel tells a command that has a terminal of its own.
+        // Changing the size of the command's terminal makes the kernel send SIGWINCH to it.
         libc::SIGWINCH if pump.follow() => {}
         libc::SIGCONT => {
             pump.resume();
@@ -281,7 +281,7 @@ fn hand_on(running: &Running, pump: &mut Pump, signals: &OwnedFd) {
     }
 }
 
-/// Signals that are read instead of acted upon, for as long as this lives.
+/// Blocks signals and reads them from a descriptor instead, until it is dropped.
 struct SignalHandOn {
     descriptor: Option<OwnedFd>,
     mask: raw::SignalMask,
@@ -339,7 +339,7 @@ impl Watched {
             Some([REPORT_END, status, .., cpu_seconds, _]) => {
                 ended(status, plan, u64::try_from(cpu_seconds).unwrap_or_default())
             }
-            // The first process was killed, by the kernel or by somebody outside.
+            // The first process was killed from outside, or by the OOM killer.
             _ => End::Signalled(libc::SIGKILL),
         };
         let out_of_memory =
@@ -380,12 +380,12 @@ impl Watched {
 }
 
 impl Outcome {
-    /// Adds what control groups know.
+    /// Adds denials that the control groups report.
     fn said_by(mut self, groups: &Groups) -> Self {
         if groups.ran_out_of_processes() && self.end != End::Exited(0) {
             self.too_many_processes();
         }
-        // What the command had started was ended for it, and the command went on and failed.
+        // The OOM killer ended a child, and the command went on and failed.
         let ran_out = groups.memory().is_some_and(|(killed, _)| killed) && self.end != End::Exited(0);
         if ran_out && !self.denials.contains(&Denial::Memory) {
             self.denials.insert(0, Denial::Memory);
@@ -400,8 +400,8 @@ impl Outcome {
     }
 }
 
-/// Bubblewrap says the signal of its command as a code, as shells do. It does not say how long a command ran that was killed,
-/// so one that caught SIGXCPU and went on ends as killed.
+/// Decodes bubblewrap's exit code, which represents a signal as shells do. It does not report the CPU time, so a command that
+/// caught SIGXCPU and hit the hard limit is reported as killed.
 fn ended_by_code(status: i32, plan: &Plan) -> End {
     match ended(status, plan, 0) {
         End::Exited(code) if code == 128 + libc::SIGXCPU && plan.limits.cpu_time.bound().is_some() => {
@@ -411,14 +411,14 @@ fn ended_by_code(status: i32, plan: &Plan) -> End {
     }
 }
 
-/// How a command ended that took so many seconds of a processor itself.
+/// Decodes a wait status, given the command's own CPU time in seconds.
 fn ended(status: i32, plan: &Plan, cpu_seconds: u64) -> End {
     if libc::WIFEXITED(status) {
         return End::Exited(libc::WEXITSTATUS(status));
     }
     match libc::WTERMSIG(status) {
         libc::SIGXCPU if plan.limits.cpu_time.bound().is_some() => End::OutOfCpuTime,
-        // It caught that signal and went on.
+        // It caught SIGXCPU and ran into the hard limit.
         libc::SIGKILL if reaches_hard_cpu_limit(&plan.limits, cpu_seconds) => End::OutOfCpuTime,
         signal => End::Signalled(signal),
     }

@@ -1,4 +1,4 @@
-//! Writes down what there is before a command, and sweeps after it.
+//! Records the state before a command, and sweeps after it.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,24 +17,24 @@ use crate::sweep::{Before, Company, Maker, Swept, same_kind, sweep};
 use crate::workspace::links::strays_in;
 use crate::workspace::roots::roots;
 
-/// What is swept after a command, written down before it.
+/// The sweep of a command, from its start to its end.
 pub(super) struct Sweeping {
     state: Option<PathBuf>,
-    /// What there was; nothing where nothing is to be swept.
+    /// The state before the command; nothing if no sweep is needed.
     kept: Option<Kept>,
     journal: Option<Journal>,
-    /// Commands that run already, and what there was before them.
+    /// Other running commands, with the state before each.
     others: Vec<(PathBuf, Kept)>,
     recovered: Vec<Quarantined>,
-    /// Links that lay in the repository of a linked worktree.
+    /// Existing symlinks in the repository of a linked worktree.
     strays: BTreeSet<(PathBuf, PathBuf)>,
 }
 
 impl Sweeping {
-    /// Sweeps after those that were killed before, and writes down what there is to sweep after this one.
+    /// Sweeps after killed supervisors, and records the state before this command.
     pub(super) fn begin(plan: &Plan, enforcement: &mut Enforcement) -> Self {
         let (workspace, others) = plan.guarded();
-        // What is different in a view is judged before it is applied.
+        // Changes in an overlay are judged by the review before they are applied.
         let workspace = workspace.filter(|_| plan.review == ReviewMode::Off);
         let roots = roots(workspace, &others);
         let is_wanted = plan.protection == Protection::Names && !roots.is_empty();
@@ -51,8 +51,7 @@ impl Sweeping {
         let written = state.as_deref().zip(kept.as_ref());
         let journal = written.and_then(|(state, kept)| Journal::write(state, kept).ok());
         if is_wanted && journal.is_none() {
-            let why =
-                "there is no place at home to write a journal: what appears stays if this program is killed";
+            let why = "no journal can be written at home: new protected names stay if this program is killed";
             enforcement.gap(Property::ProtectedNames, why);
         }
         let others = journal.as_ref().zip(kept.as_ref()).map(|(journal, kept)| journal.others(kept));
@@ -60,10 +59,10 @@ impl Sweeping {
         Self { state, kept, journal, others: others.unwrap_or_default(), recovered, strays }
     }
 
-    /// Sweeps. The journal is gone only after that, and stays where something could not be moved.
+    /// Sweeps. The journal file is deleted afterwards, unless a file could not be moved.
     pub(super) fn end(mut self, plan: &Plan, observer: Option<&Observer>) -> (Vec<Quarantined>, Swept) {
         let mut quarantine = std::mem::take(&mut self.recovered);
-        // What nobody looked at has not changed.
+        // Without a sweep, no changes are reported.
         let Some(kept) = &self.kept else {
             return (quarantine, Swept { watched: plan.watched.clone(), ..Swept::default() });
         };
@@ -78,7 +77,7 @@ impl Sweeping {
         let strays = strays_in(&plan.of_a_worktree());
         swept.links.extend(strays.difference(&self.strays).map(|(path, to)| Changed {
             path: path.clone(),
-            label: format!("a link in a repository, by which git would write to {}", to.display()),
+            label: format!("a symlink in a repository through which git would write to {}", to.display()),
             is_harmful: true,
         }));
         if let Some(journal) = &mut self.journal {
@@ -92,7 +91,7 @@ impl Sweeping {
     }
 
     fn company(&self, kept: &Kept) -> Company {
-        // One whose names are decided replaces nothing.
+        // A command whose names are decided cannot replace existing files.
         let replaces = |others: &[(PathBuf, Kept)]| others.iter().any(|(_, other)| !other.is_decided);
         let had = self
             .journal
@@ -101,8 +100,8 @@ impl Sweeping {
         if had || replaces(&self.others) { Company::Others } else { Company::Alone }
     }
 
-    /// Whether something was there before every command that ran already when this one began. What was not is one of theirs:
-    /// that one takes it away at its end, and this one only if it is over and the thing is there again.
+    /// Whether a file existed before every command that was already running when this one started. Otherwise one of them created
+    /// it, and quarantines it at its end. This command only does so if the other one has ended and the file exists again.
     fn is_the_users(&self, entry: &ProtectedEntry) -> bool {
         self.others.iter().all(|(journal, other)| {
             let is_known = other.entries.iter().any(|known| {

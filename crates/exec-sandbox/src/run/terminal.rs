@@ -1,8 +1,8 @@
-//! A terminal of the command's own. This program stands between it and the terminal of whoever uses the command, which no
-//! process of the sandbox ever holds: what is typed is written to the one, what is printed is read from it.
+//! A pseudo-terminal for the command. This program copies between it and the user's terminal, which no process of the sandbox
+//! ever gets.
 //!
-//! Keys such as Ctrl-C are bytes here; the command's own terminal makes signals of them. So the outer one is switched to hand
-//! every byte on, and back again on every way out; a process that only waits does that should this program be killed.
+//! Keys such as Ctrl-C are passed as bytes, and the command's terminal turns them into signals. So the user's terminal is in raw
+//! mode meanwhile, and is restored on every exit path. A helper process restores it if this program is killed.
 
 #![expect(clippy::disallowed_methods, reason = "reads what is typed, and looks where a terminal is")]
 
@@ -26,49 +26,49 @@ use rustix::termios::{
 use super::{Input, Stream, Streams};
 use crate::sys::tty_restorer::TtyRestorer;
 
-/// How much is read at once of what is typed.
+/// The size of a read of input.
 const CHUNK: usize = 4096;
 
-/// How many characters a terminal shows.
+/// The size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalSize {
-    /// Lines.
+    /// Number of lines.
     pub rows: u16,
-    /// Characters in a line.
+    /// Number of characters per line.
     pub columns: u16,
 }
 
 impl Default for TerminalSize {
-    /// That of the first terminals with a screen, which programs still expect.
+    /// 24 × 80, the size of the VT100, which programs still assume.
     fn default() -> Self {
         Self { rows: 24, columns: 80 }
     }
 }
 
-/// The terminal of a command, as this program holds it.
+/// The controlling side of the command's pseudo-terminal.
 pub(super) struct Pty {
     controller: OwnedFd,
-    /// Held so that the terminal stays while no process of the sandbox has it open.
+    /// The command's side, kept open so that the terminal does not hang up while no process of the sandbox has it open.
     command: OwnedFd,
     size: Option<Winsize>,
     outer: Option<Outer>,
-    /// Whether more can be typed.
+    /// Whether input is read.
     reads: bool,
-    /// Whether what is printed is shown.
+    /// Whether output is forwarded.
     shows: bool,
     waiting: Vec<u8>,
     last: Option<u8>,
 }
 
 impl Pty {
-    /// Makes one. It has the settings and the size of the outer one, or this size where there is none.
+    /// Creates a pseudo-terminal with the settings and size of the outer terminal, or with this size without one.
     pub(super) fn new(streams: Streams, size: TerminalSize) -> io::Result<Self> {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         grantpt(&controller)?;
         unlockpt(&controller)?;
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let command = ioctl_tiocgptpeer(&controller, flags)?;
-        // A command that does not read must not make this program wait: what it prints would wait as well.
+        // A command that does not read must not block this program, which would block its output, too.
         fcntl_setfl(&controller, fcntl_getfl(&controller)? | OFlags::NONBLOCK)?;
         let first = Winsize { ws_row: size.rows, ws_col: size.columns, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&controller, first)?;
@@ -84,17 +84,17 @@ impl Pty {
         Ok(pty)
     }
 
-    /// What the command gets.
+    /// Returns the command's side.
     pub(super) fn command(&self) -> io::Result<OwnedFd> {
         self.command.try_clone()
     }
 
-    /// What the command prints can be read from here.
+    /// Returns a descriptor to read the command's output.
     pub(super) fn output(&self) -> io::Result<OwnedFd> {
         self.controller.try_clone()
     }
 
-    /// Where this machine has the command's side; nothing if it is not to be found there.
+    /// Returns the path of the command's side; nothing if the path is another file, as in another mount namespace.
     pub(super) fn path(&self) -> Option<PathBuf> {
         let name = ptsname(&self.controller, Vec::new()).ok()?;
         let path = Path::new(OsStr::from_bytes(name.to_bytes()));
@@ -102,25 +102,25 @@ impl Pty {
         (there.st_dev == own.st_dev && there.st_ino == own.st_ino).then(|| path.to_path_buf())
     }
 
-    /// Gives the command's terminal the size of the outer one. The kernel tells the command when that changes something.
+    /// Copies the size of the outer terminal. The kernel sends SIGWINCH to the command if it changes.
     pub(super) fn follow(&mut self) {
         let outer = [self.reads.then(stdin), self.shows.then(stdout)];
         let outer = outer.into_iter().flatten().find_map(|stream| tcgetwinsize(stream).ok());
-        // Some programs that make terminals never say how large they are.
+        // Some terminal emulators never set a size.
         let Some(size) = outer.filter(|size| size.ws_row > 0 && size.ws_col > 0) else { return };
         if self.size != Some(size) && tcsetwinsize(&self.controller, size).is_ok() {
             self.size = Some(size);
         }
     }
 
-    /// Takes the outer terminal over again, after this program was stopped and goes on.
+    /// Puts the outer terminal back into raw mode after this program was stopped and continued.
     pub(super) fn resume(&self) {
         if let Some(outer) = &self.outer {
             outer.hand_on_every_byte().ok();
         }
     }
 
-    /// Nothing that is typed from now on is for the command.
+    /// Stops reading input.
     pub(super) fn end_input(&mut self) {
         self.reads = false;
         self.waiting.clear();
@@ -133,7 +133,7 @@ impl Pty {
         self.reads.then(|| (stdin(), PollFlags::IN))
     }
 
-    /// Takes what was typed, or hands it on.
+    /// Reads input, or writes it to the command's terminal.
     pub(super) fn advance(&mut self) {
         if self.waiting.is_empty() { self.read() } else { self.write() }
     }
@@ -161,7 +161,8 @@ impl Pty {
         }
     }
 
-    /// A terminal has no end of its input but a key for it, which ends a line that was begun, or the input.
+    /// Returns the bytes that signal end of input: the EOF character, twice in the middle of a line, where the first one only
+    /// submits the line.
     fn end_of_input(&self) -> Vec<u8> {
         let Ok(settings) = tcgetattr(&self.controller) else { return Vec::new() };
         if !settings.local_modes.contains(LocalModes::ICANON) {
@@ -173,7 +174,7 @@ impl Pty {
     }
 }
 
-/// The terminal of whoever uses the command, for as long as it hands every byte on.
+/// The user's terminal in raw mode, restored on drop.
 struct Outer {
     settings: Termios,
     _restorer: TtyRestorer,
@@ -184,7 +185,7 @@ impl Outer {
         let settings = tcgetattr(stdin())?;
         let restorer = TtyRestorer::new(stdin(), &settings)?;
         let outer = Self { settings, _restorer: restorer };
-        // Where this runs in the background, the kernel stops it here until it is brought to the front.
+        // In a background process, the kernel stops it here (SIGTTOU) until it is in the foreground.
         outer.set_raw()?;
         Ok(outer)
     }
@@ -205,13 +206,13 @@ impl Drop for Outer {
         if !is_in_front() {
             return;
         }
-        // A command can ask a terminal questions; an answer that it did not wait for would be typed into the shell.
+        // A command can send queries to the terminal; pending answers would be read by the user's shell as typed input.
         tcflush(stdin(), QueueSelector::IFlush).ok();
         tcsetattr(stdin(), OptionalActions::Now, &self.settings).ok();
     }
 }
 
-/// Whether the terminal is this program's, and not that of another job of the same shell.
+/// Whether this program is in the foreground process group of the terminal.
 fn is_in_front() -> bool {
     tcgetpgrp(stdin()).is_ok_and(|group| group == getpgrp())
 }

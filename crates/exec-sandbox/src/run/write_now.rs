@@ -1,8 +1,8 @@
-//! Writes as much as goes without waiting, to a stream whose mode belongs to other programs as well.
+//! Non-blocking writes to a stream whose flags are shared with other programs.
 //!
-//! The thread that writes also looks at the time, at signals and at memory, so it must not wait for a reader. A stream that is said to
-//! take something takes [`PIECE`] bytes at least; to write more, a call has to return with what fits. Setting `O_NONBLOCK` would
-//! change the stream for the programs that share it, so the call itself says that it does not wait, where the kernel knows that.
+//! The writing thread also checks time, signals and memory, so it must not block on a slow reader. A pipe that poll(2) reports as
+//! writable accepts at least [`PIECE`] bytes without blocking. Setting `O_NONBLOCK` would change the stream for the programs
+//! that share it, so a larger write uses `RWF_NOWAIT` where the kernel supports that.
 
 #![expect(clippy::disallowed_methods, reason = "hands on what a command prints")]
 
@@ -12,31 +12,31 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{FileType, fstat};
 use rustix::io::{Errno, ReadWriteFlags, pwritev2, write};
 
-/// What a pipe takes at once without making the writer wait, once it says that it takes anything.
+/// The bytes (PIPE_BUF) that a writable pipe accepts without blocking.
 const PIECE: usize = 4096;
 
-/// The position that means that of the stream itself.
+/// The offset of pwritev2(2) that means the current position (-1).
 const HERE: u64 = u64::MAX;
 
-/// How one stream is written to.
+/// How a stream is written to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum WriteNow {
-    /// It was not written to yet.
+    /// It was not written to yet, so the method is unknown.
     #[default]
     Unknown,
-    /// Calls return with what fits.
+    /// With `RWF_NOWAIT`: calls return after a partial write.
     WithoutWaiting,
-    /// A file, which has no reader to wait for.
+    /// A regular file, which has no reader to wait for.
     Whole,
-    /// A piece that fits in any case.
+    /// In pieces of [`PIECE`] bytes.
     Piece,
 }
 
 impl WriteNow {
-    /// Writes some of these bytes to a stream that takes some, and returns how many.
+    /// Writes to a stream that poll(2) reported as writable, and returns the number of written bytes.
     ///
     /// # Errors
-    /// When none could be written.
+    /// When no byte could be written.
     pub(super) fn write(&mut self, to: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
         if *self == Self::Unknown {
             let kind = fstat(to).map(|data| FileType::from_raw_mode(data.st_mode));
@@ -44,7 +44,7 @@ impl WriteNow {
         }
         if *self == Self::WithoutWaiting {
             match pwritev2(to, &[IoSlice::new(bytes)], HERE, ReadWriteFlags::NOWAIT) {
-                // Terminals, and kernels before 6.5.
+                // Terminals do not support it; nor do pipes before Linux 6.5.
                 Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::SPIPE) => *self = Self::Piece,
                 other => return other,
             }
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// A pipe that is full is not waited for, and what fits goes in one call where the kernel lets it.
+    /// A write to a full pipe does not block, and a partial write takes one call where the kernel supports that.
     #[test]
     fn a_pipe_takes_what_fits_and_no_call_waits() {
         let (mut reader, writer) = std::io::pipe().unwrap();
@@ -80,7 +80,7 @@ mod tests {
         assert!(sent >= 60 << 10, "{sent} {writes:?}");
         let mut room = vec![0; sent];
         reader.read_exact(&mut room).unwrap();
-        // Half of it is taken by something else: the rest is written, and no more is waited for.
+        // Another program fills half of the pipe: the rest is written, and the call does not block.
         writes.write(writer.as_fd(), &bytes[..40 << 10]).unwrap();
         let more = writes.write(writer.as_fd(), &bytes).unwrap();
         assert!(more > 0 && more <= 28 << 10, "{more} {writes:?}");

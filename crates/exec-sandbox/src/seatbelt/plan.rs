@@ -6,32 +6,31 @@ use std::path::PathBuf;
 use crate::enforcement::Enforcement;
 use crate::limits::ResourceLimits;
 
-/// The program that applies a profile. It is part of the system, and of the sealed volume: never one that a search path
-/// leads to.
+/// The program that applies a profile. It is on the sealed system volume, and never looked up in a search path.
 pub const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 
-/// What will be run on macOS, and how.
+/// A planned command for macOS.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SeatbeltPlan {
-    /// The rules that the kernel decides by.
+    /// The profile.
     pub profile: String,
-    /// The program, as it was named.
+    /// The program, as the caller named it.
     pub program: OsString,
-    /// Its arguments, without the program.
+    /// The arguments, without the program.
     pub arguments: Vec<OsString>,
-    /// Its variables, sorted by name.
+    /// The environment variables, sorted by name.
     pub environment: Vec<(OsString, OsString)>,
-    /// Where it starts.
+    /// The working directory.
     pub cwd: PathBuf,
-    /// What it may use up.
+    /// Resource limits.
     pub limits: ResourceLimits,
-    /// What this plan enforces once it runs.
+    /// What this plan enforces when it runs.
     pub enforcement: Enforcement,
 }
 
 impl SeatbeltPlan {
-    /// Returns the arguments of [`SANDBOX_EXEC`]. The profile is one of them: it names paths and no values of variables.
+    /// Returns the arguments of [`SANDBOX_EXEC`], including the profile, which contains paths and no values of variables.
     #[must_use]
     pub fn sandbox_exec_arguments(&self) -> Vec<OsString> {
         let head = ["-p".into(), OsString::from(&self.profile), "--".into(), self.program.clone()];

@@ -11,7 +11,7 @@ use crate::protect::{Answer, IN_ANY_FOLDER, answer, in_a_repository};
 use crate::refusal::Refusal;
 use crate::spec::{Network, Protection, SandboxSpec, Spawn};
 
-/// Writes a profile. Each rule is a line with its reason.
+/// Formats a profile, with one rule and its reason per line.
 pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result<String, Refusal> {
     let mut text = "(version 1)\n".to_owned();
     let mut say = |rule: &str, reason: &str| writeln!(text, "{rule} ; {reason}").unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn profile(view: &View, spec: &SandboxSpec, program: &Path) -> Result
     Ok(text)
 }
 
-/// What a rule about a path is written as.
+/// Returns the templates of a path rule.
 fn lines(does: Does) -> &'static [&'static str] {
     match does {
         Does::AllowRead => &["(allow file-read* (subpath PATH))"],
@@ -61,7 +61,7 @@ fn lines(does: Does) -> &'static [&'static str] {
     }
 }
 
-/// What is said of protected names in a folder that others open.
+/// Returns the rules for protected names in a directory that other programs open.
 fn names_below(folder: &Path) -> Vec<(String, &'static str)> {
     let mut said = Vec::new();
     let mut paths: Vec<_> =
@@ -88,7 +88,7 @@ fn names_below(folder: &Path) -> Vec<(String, &'static str)> {
             said.push((format!("(deny file-write* (regex {place}))"), "git obeys it"));
         }
     }
-    // A repository cannot be moved away, so that another one takes its place.
+    // A repository cannot be renamed, or another one could take its place.
     let repository = anywhere_below(folder, ".git").replace("(/.*)?$", "$");
     said.push((format!("(deny file-write-unlink (regex {repository}))"), "git obeys it"));
     said

@@ -1,4 +1,4 @@
-//! What a command may read and change, as rules in the order in which a profile needs them.
+//! Path rules, in the order that a profile needs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::host::{Entry, HostFacts};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, SandboxSpec};
 
-/// What a rule does. What takes away comes behind what gives, where both are about one path.
+/// The effect of a rule. For the same path, denials come after permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Does {
     AllowRead,
@@ -23,7 +23,7 @@ pub(super) enum Does {
     DenyAll,
 }
 
-/// A rule about a path and all that is below it.
+/// A rule for a path and everything below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rule {
     pub(super) path: PathBuf,
@@ -31,12 +31,12 @@ pub(super) struct Rule {
     pub(super) reason: &'static str,
 }
 
-/// What a command sees, and where names are protected.
+/// The visible paths of a command, and the directories with protected names.
 #[derive(Debug, Clone)]
 pub(super) struct View {
-    /// Each path behind those around it, since the last rule that fits decides.
+    /// The rules, parents first, because the last matching rule decides.
     pub(super) rules: Vec<Rule>,
-    /// Folders that the command may change and that others open.
+    /// Writable directories that other programs open.
     pub(super) guarded: Vec<PathBuf>,
 }
 
@@ -56,7 +56,7 @@ impl View {
         for path in spec.unwritable.iter().map(|path| real(path, facts)) {
             rules.push(rule(path, Does::DenyWrite, "it is not changed"));
         }
-        // What lies in nothing that is seen needs no rule.
+        // Paths outside of all visible directories need no rule.
         let seen: Vec<PathBuf> =
             rules.iter().filter(|rule| rule.does <= Does::AllowWrite).map(|rule| rule.path.clone()).collect();
         rules.retain(|rule| {
@@ -67,13 +67,13 @@ impl View {
         Ok(Self { rules, guarded })
     }
 
-    /// Whether a path is among what may be read.
+    /// Whether a path is readable.
     pub(super) fn shows(&self, path: &Path) -> bool {
         let last = self.rules.iter().rfind(|rule| path.starts_with(&rule.path));
         is_plain(path) && last.is_some_and(|rule| rule.does != Does::DenyAll)
     }
 
-    /// The folders that lead to what is seen: their names have to be looked up.
+    /// Returns the parent directories of visible paths, whose metadata must be readable for path lookups.
     pub(super) fn ancestors(&self) -> BTreeSet<&Path> {
         let allowed = self.rules.iter().filter(|rule| rule.does <= Does::AllowWrite);
         let links = ROOT_LINKS.iter().map(|(link, _)| Path::new(*link));
@@ -85,12 +85,12 @@ fn rule(path: impl Into<PathBuf>, does: Does, reason: &'static str) -> Rule {
     Rule { path: path.into(), does, reason }
 }
 
-/// Fewer names first, then by name, so that no profile depends on the order in which something was asked for.
+/// The sort key: depth, then path, so that a profile does not depend on the order of the request.
 fn order(rule: &Rule) -> (usize, &Path, Does) {
     (rule.path.components().count(), &rule.path, rule.does)
 }
 
-/// The folders of tools at home, and the credentials in what is seen of it.
+/// Returns rules for tools at home, and for credentials in visible directories.
 fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Rule> {
     let home = real(&facts.home, facts);
     let mut rules = Vec::new();
@@ -102,7 +102,7 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Rule> {
     let secrets = names().filter(|name| {
         name.scope == Scope::Home && matches!(name.view, SandboxView::Withheld | SandboxView::Masked)
     });
-    // A pattern of names is denied with the folder around it: to find out which there are, one would have to look.
+    // A name pattern is denied with its parent directory, because planning does not read directories.
     let secrets = secrets.flat_map(|name| name.paths).map(|path| {
         path.split_once('*')
             .map_or(*path, |(plain, _)| plain.rsplit_once('/').map_or(plain, |(folder, _)| folder))
@@ -113,7 +113,7 @@ fn at_home(spec: &SandboxSpec, facts: &HostFacts) -> Vec<Rule> {
     rules
 }
 
-/// What whoever runs the command has named.
+/// Returns rules for the paths of the request, and the directories with protected names.
 fn named(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Rule>, Vec<PathBuf>), Refusal> {
     let (mut rules, mut guarded) = (Vec::new(), Vec::new());
     let workspace = checked(&spec.workspace, spec.workspace_access, facts)?;
@@ -135,23 +135,19 @@ fn named(spec: &SandboxSpec, facts: &HostFacts) -> Result<(Vec<Rule>, Vec<PathBu
     }
     for path in &spec.read_only {
         let path = checked(path, MountAccess::ReadOnly, facts)?;
-        rules.push(rule(&path, Does::AllowRead, "named as readable"));
+        rules.push(rule(&path, Does::AllowRead, "requested as readable"));
     }
     Ok((rules, guarded))
 }
 
-/// Where a path leads that may be let in.
+/// Returns the resolved path, if it may be shared.
 fn checked(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<PathBuf, Refusal> {
     let what = match access {
         MountAccess::ReadOnly => What::Read(path.to_path_buf()),
         MountAccess::ReadWrite => What::Write(path.to_path_buf()),
     };
     if !is_plain(path) {
-        return Err(Refusal::new(
-            what,
-            SandboxRule::PlainPath,
-            "name the path in full, from the root, without `..`",
-        ));
+        return Err(Refusal::new(what, SandboxRule::PlainPath, "use an absolute path without `..`"));
     }
     let real = real(path, facts);
     let against = [path, &real].into_iter().find_map(|path| forbidden(path, access, facts));
@@ -162,7 +158,7 @@ fn checked(path: &Path, access: MountAccess, facts: &HostFacts) -> Result<PathBu
     }
 }
 
-/// What is refused beside what no system shares.
+/// Returns the rule that forbids a path on macOS only, and a fix.
 fn forbidden_on_macos(path: &Path, access: MountAccess) -> Option<(SandboxRule, String)> {
     if access == MountAccess::ReadOnly {
         return None;
@@ -170,10 +166,10 @@ fn forbidden_on_macos(path: &Path, access: MountAccess) -> Option<(SandboxRule, 
     let shared = SHARED_BY_ALL.iter().find(|folder| Path::new(folder).starts_with(path));
     let overlaps = |folder: &&&str| path.starts_with(folder) || Path::new(folder).starts_with(path);
     let folder = shared.or_else(|| PROGRAMS.iter().find(overlaps))?;
-    Some((SandboxRule::NeverWritable(folder), "make a folder of its own below your home".to_owned()))
+    Some((SandboxRule::NeverWritable(folder), "use a directory below your home".to_owned()))
 }
 
-/// Where a path really leads: the kernel asks by that name. What does not exist is taken as it is, but for the links that every
+/// Resolves a path, because the kernel evaluates resolved paths. A missing one is kept, except for the symlinks that every
 /// Mac has.
 pub(super) fn real(path: &Path, facts: &HostFacts) -> PathBuf {
     if let Some(Entry::Link { resolved: Some(real), .. }) = facts.entry(path) {

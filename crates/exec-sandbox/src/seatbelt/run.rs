@@ -1,7 +1,7 @@
-//! Runs a plan for macOS: starts `sandbox-exec` in a group of its own, hands on what it prints, and ends all of it.
+//! Runs a plan on macOS: starts `sandbox-exec` in a process group, forwards its output, and ends the group.
 //!
-//! What leaves the group is not found again: macOS has neither namespaces nor control groups. That is a gap of every such
-//! plan's enforcement. Such a process may go on to hold the pipes, so these are given up a little after the end.
+//! A process that leaves the group cannot be found again, because macOS has neither namespaces nor control groups. That is a
+//! gap of every plan's enforcement. Such a process may keep the pipes open, so they are closed shortly after the end.
 
 #![expect(clippy::disallowed_methods, reason = "starts a process and waits for it")]
 
@@ -17,30 +17,30 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::plan::{SANDBOX_EXEC, SeatbeltPlan};
 use crate::outcome::{End, Outcome, Output, ResourceUsage};
 
-/// How often it is looked whether the command has ended.
+/// The polling interval for the end of the command.
 const PAUSE: Duration = Duration::from_millis(10);
-/// How long pipes are read that somebody holds when all is over.
+/// How long pipes are read that a process keeps open after the end.
 const GRACE: Duration = Duration::from_secs(1);
-/// So many pieces of output wait to be taken.
+/// Maximum number of queued pieces of output.
 const PIECES: usize = 16;
 const PIECE: usize = 64 << 10;
 
-/// Which of its two outputs a command has printed to.
+/// One of the output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SeatbeltStream {
-    /// The one that a pipe behind it reads.
+    /// The standard output stream.
     Stdout,
-    /// The one for messages.
+    /// The standard error stream.
     Stderr,
 }
 
-/// What somebody does with a command while it runs.
+/// The caller's side of a running command.
 pub struct SeatbeltWatch<'w> {
-    /// Where its input comes from.
+    /// Standard input.
     pub stdin: Stdio,
-    /// Takes what it prints, as long as that is within the limit.
+    /// Receives its output, up to the output limit.
     pub print: &'w mut dyn FnMut(SeatbeltStream, &[u8]),
-    /// Whether it is to be ended.
+    /// Returns whether the command is to be ended.
     pub is_cancelled: &'w dyn Fn() -> bool,
 }
 
@@ -75,7 +75,7 @@ fn run_by(launcher: &Path, plan: &SeatbeltPlan, watch: SeatbeltWatch<'_>) -> io:
     let mut taken = Taken { print: watch.print, left: plan.limits.output.bound(), dropped: 0 };
     let ended =
         until_the_end(&mut child, plan.limits.wall_time.bound(), &pieces, &mut taken, watch.is_cancelled);
-    // Whatever came of the wait, nothing of the group goes on.
+    // The group is ended even if waiting failed.
     end_group(&child);
     let (status, why) = match ended {
         Ok((status, why)) => (status, why),
@@ -93,7 +93,7 @@ fn run_by(launcher: &Path, plan: &SeatbeltPlan, watch: SeatbeltWatch<'_>) -> io:
 
 type Piece = (SeatbeltStream, Vec<u8>);
 
-/// Reads both outputs, each in a thread that ends with its pipe.
+/// Reads both outputs, each in a thread that ends when its pipe is closed.
 fn pieces(child: &mut Child) -> Receiver<Piece> {
     let (sender, receiver) = sync_channel(PIECES);
     if let Some(stdout) = child.stdout.take() {
@@ -117,7 +117,7 @@ fn read(stream: SeatbeltStream, mut from: impl Read + Send + 'static, to: SyncSe
     });
 }
 
-/// Takes what is printed until the command has ended, or has to. Returns how it ended, and why it had to.
+/// Receives output until the command has ended or must be ended. Returns its status, and the reason for ending it.
 fn until_the_end(
     child: &mut Child,
     limit: Option<Duration>,
@@ -147,13 +147,13 @@ fn until_the_end(
     }
 }
 
-/// Ends the group. Its number is not given to others as long as its first process was not waited for, or another is in it.
+/// Kills the process group. Its ID is not reused while its first process is not reaped, or another process is in it.
 fn end_group(child: &Child) {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     group.and_then(|group| kill_process_group(group, Signal::KILL).ok());
 }
 
-/// `sandbox-exec` becomes the command. If it could not, it says so and ends as a shell would.
+/// Decodes the exit status. `sandbox-exec` becomes the command; if it cannot, it prints an error and exits like a shell.
 fn end_of(status: ExitStatus) -> End {
     match (status.code(), status.signal()) {
         (Some(code), _) => End::Exited(code),
@@ -162,7 +162,7 @@ fn end_of(status: ExitStatus) -> End {
     }
 }
 
-/// What was taken of the output, and how much more may be.
+/// The received output, and the rest of its limit.
 struct Taken<'w> {
     print: &'w mut dyn FnMut(SeatbeltStream, &[u8]),
     left: Option<u64>,
@@ -181,7 +181,7 @@ impl Taken<'_> {
         }
     }
 
-    /// Takes what is still in the pipes; 1 if somebody holds one that did not end.
+    /// Receives the rest of the pipes; returns 1 if a process keeps one open.
     fn rest(&mut self, pieces: &Receiver<Piece>) -> u64 {
         let until = Instant::now() + GRACE;
         loop {
@@ -202,7 +202,7 @@ mod tests {
     use crate::enforcement::Enforcement;
     use crate::limits::{Limit, ResourceLimits};
 
-    /// What stands in for `sandbox-exec`: it checks its arguments and becomes the command.
+    /// A replacement of `sandbox-exec` that checks its arguments and becomes the command.
     const STAND_IN: &str = "#!/bin/sh\n[ \"$1\" = -p ] && [ \"$2\" = '(version 1)' ] && [ \"$3\" = -- ] || exit 70\nshift 3\nexec \"$@\"\n";
 
     fn run(

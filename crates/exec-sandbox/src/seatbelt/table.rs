@@ -1,6 +1,6 @@
-//! What every profile says, as tables.
+//! The tables of rules for every profile.
 
-/// Folders of the system that are read, and why.
+/// Readable system directories, and the reason.
 pub(super) const READ: &[(&str, &str)] = &[
     ("/usr", "programs and libraries of the system"),
     ("/bin", "programs and libraries of the system"),
@@ -18,11 +18,11 @@ pub(super) const READ: &[(&str, &str)] = &[
     ("/private/var/folders", "temporary files of each user"),
 ];
 
-/// Folders for temporary files that are written, and why.
+/// Writable temporary directories, and the reason.
 pub(super) const WRITE: &[(&str, &str)] =
     &[("/private/tmp", "temporary files"), ("/private/var/folders", "temporary files of each user")];
 
-/// What in these folders is not read: it holds passwords, or says who may become root.
+/// Unreadable paths in these directories: passwords and sudo rules.
 pub(super) const NEVER_READ: &[&str] = &[
     "/private/etc/master.passwd",
     "/private/etc/sudoers",
@@ -35,7 +35,7 @@ pub(super) const NEVER_READ: &[&str] = &[
     "/private/var/db/dslocal",
 ];
 
-/// Folders at home that are read where the folders of tools are shown. Credentials in them are not.
+/// Directories at home that are readable with `home: tools`, without their credentials.
 pub(super) const TOOLS_AT_HOME: &[(&str, &str)] = &[
     ("Library", "programs and frameworks of the user"),
     ("Projects", "projects of the user"),
@@ -43,7 +43,7 @@ pub(super) const TOOLS_AT_HOME: &[(&str, &str)] = &[
     (".nvm", "versions of Node.js"),
 ];
 
-/// What in these is never read either, since the table of names lists what Linux has.
+/// Paths in them that are never readable, in addition to the table of names, which covers Linux.
 pub(super) const NEVER_READ_AT_HOME: &[&str] = &[
     "Library/Keychains",
     "Library/Cookies",
@@ -65,7 +65,7 @@ pub(super) const NEVER_READ_AT_HOME: &[&str] = &[
     "Library/Saved Application State",
 ];
 
-/// Folders that are never writable themselves, nor what is above them.
+/// Directories that are never writable, nor any path above them.
 pub(super) const SHARED_BY_ALL: &[&str] = &[
     "/private/tmp",
     "/private/var",
@@ -76,7 +76,7 @@ pub(super) const SHARED_BY_ALL: &[&str] = &[
     "/opt",
 ];
 
-/// Folders that are never writable, nor what is in them: programs of the machine are run from there.
+/// Directories that are never writable, nor any path in them, because programs of the machine run from there.
 pub(super) const PROGRAMS: &[&str] = &[
     "/System",
     "/Library",
@@ -88,11 +88,11 @@ pub(super) const PROGRAMS: &[&str] = &[
     "/private/var/root",
 ];
 
-/// Links that macOS has at its root, and where they lead: a profile is asked about the latter.
+/// Symlinks in the root of macOS, and their targets, which profiles must name.
 pub(super) const ROOT_LINKS: &[(&str, &str)] =
     &[("/etc", "/private/etc"), ("/tmp", "/private/tmp"), ("/var", "/private/var")];
 
-/// Rules of every profile that name no path of a plan. The first denies whatever no other allows.
+/// Rules of every profile. The first denies everything that no later rule allows.
 pub(super) const ALWAYS: &[(&str, &str)] = &[
     ("(deny default)", "what nothing below allows"),
     ("(allow signal (target same-sandbox))", "signals to what runs in it"),
@@ -117,7 +117,7 @@ pub(super) const ALWAYS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Rules where the network is open. Sockets of this machine, by which its other programs are reached, are not in it.
+/// Rules for an open network. Unix sockets, through which other programs are reachable, are not included.
 pub(super) const OPEN_NETWORK: &[(&str, &str)] = &[
     ("(allow system-socket)", "sockets"),
     ("(allow network-outbound (remote ip \"*:*\"))", "other machines"),

@@ -1,20 +1,20 @@
-//! Paths and names as text of a profile, which is read as Scheme.
+//! Quoting of paths and patterns in profiles, which use the syntax of Scheme.
 
 use std::path::Path;
 
 use crate::refusal::{Refusal, SandboxRule, What};
 
-/// Returns a path as a text of a profile, in quotes. In such a text, `\` and `"` mean something, and nothing else does. What
-/// nobody sees whole is refused: a profile is read by people as well.
+/// Returns a path as a quoted string of a profile, in which only `\` and `"` are special. Invisible and control characters are
+/// refused, because profiles are also read by users.
 pub(super) fn quoted(path: &Path) -> Result<String, Refusal> {
     let plain = path.to_str().filter(|text| !text.chars().any(char::is_control));
     let Some(text) = plain else {
         let rule =
-            SandboxRule::CannotEnforce("a profile names paths as plain text, without control characters");
+            SandboxRule::CannotEnforce("a profile cannot contain paths with control or invisible characters");
         return Err(Refusal::new(
             What::Read(path.to_path_buf()),
             rule,
-            "rename it, or name the folder around it",
+            "rename it, or use its parent directory",
         ));
     };
     let mut quoted = String::with_capacity(text.len() + 2);
@@ -29,16 +29,16 @@ pub(super) fn quoted(path: &Path) -> Result<String, Refusal> {
     Ok(quoted)
 }
 
-/// Returns a regular expression for a path that lies anywhere below a folder, and for all that lies below it. In the path, a
-/// `*` stands for any part of a name.
+/// Returns a regular expression for a path at any depth below a directory, and for everything below that path. In the path, a
+/// `*` matches any part of a name.
 ///
-/// It is for rules that deny, so it fits rather too much: of the folder, whatever might mean something stands for any
-/// characters, and of the names, letters in either case, since most disks of Macs make no difference between these.
+/// It is used in denials, so it errs on the side of matching: special characters of the directory match any character, and
+/// letters of the names match either case, because most file systems of Macs are case-insensitive.
 pub(super) fn anywhere_below(folder: &Path, path: &str) -> String {
     format!("#\"^{}/(.*/)?{}(/.*)?$\"", folder_pattern(folder), name_pattern(path))
 }
 
-/// Returns a regular expression for a path in any repository below a folder: its own, those of its submodules and worktrees.
+/// Returns a regular expression for a path in any repository below a directory, including its submodules and worktrees.
 pub(super) fn in_repositories_below(folder: &Path, path: &str) -> String {
     let repository = format!("{}/((modules|worktrees)/.*/)?", name_pattern(".git"));
     format!("#\"^{}/(.*/)?{repository}{}(/.*)?$\"", folder_pattern(folder), name_pattern(path))
@@ -56,7 +56,7 @@ fn folder_pattern(folder: &Path) -> String {
 
 fn name_pattern(path: &str) -> String {
     let pattern = path.chars().map(|c| match c {
-        // Beside the two cases there are characters that fold to these letters.
+        // Besides the two cases, other characters case-fold to these letters.
         's' | 'S' => "(s|S|\u{17f})".to_owned(),
         'k' | 'K' => "(k|K|\u{212a})".to_owned(),
         c if c.is_ascii_alphabetic() => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads a text as Scheme does; nothing if it does not end with it.
+    /// Parses a string as Scheme does; nothing if text follows it.
     fn read(text: &str) -> Option<String> {
         let mut chars = text.strip_prefix('"')?.chars();
         let mut read = String::new();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_whole_is_refused() {
+    fn invisible_characters_are_refused() {
         for path in ["/a\nb", "/a\u{1b}[2J", "/a\0", "/a\u{85}b"] {
             assert!(quoted(Path::new(path)).is_err(), "{path:?}");
         }

@@ -2,7 +2,7 @@
 
 use super::{asking, table::Row};
 
-/// An architecture that there is a table for.
+/// An architecture that is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Architecture {
     /// 64-bit x86. Its 32-bit calls and the x32 variant are refused.
@@ -12,7 +12,7 @@ pub enum Architecture {
 }
 
 impl Architecture {
-    /// The architecture that this program was built for, if there is a table for it.
+    /// Returns the architecture that this program was built for, if it is supported.
     pub fn current() -> Option<Self> {
         match std::env::consts::ARCH {
             "x86_64" => Some(Self::X86_64),

@@ -1,12 +1,12 @@
-//! Which system calls ask for a path or an address, and where their arguments say which.
+//! The system calls that name a path or an address, and their arguments.
 //!
-//! They are looked at where somebody wants to know what a command was refused, and never decided upon: see [`observe`].
+//! They are observed to explain denials, and never decided: see [`observe`].
 //!
 //! [`observe`]: super::observe
 
-/// A call that asks for something.
+/// A call that names a path or an address.
 pub(super) struct Row {
-    /// What people call it; the kernel knows it by its numbers.
+    /// The name of the call, for tests and readers.
     #[cfg_attr(
         all(not(test), target_os = "linux"),
         expect(dead_code, reason = "tests and readers look calls up by it")
@@ -17,50 +17,49 @@ pub(super) struct Row {
     pub(super) asks: Asks,
 }
 
-/// What a call asks for.
+/// The arguments of a call that name paths or an address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Asks {
-    /// Paths, and what is to be done with each.
+    /// Paths, with the kind of access to each.
     Paths(&'static [(PathArguments, Way)]),
-    /// An address, by the numbers of the arguments that say where it lies and how long it is, and what is to be done
-    /// with it should it be a path.
+    /// An address: the arguments with its pointer and its length, and the kind of access if it is a Unix socket.
     Address(u8, u8, Way),
 }
 
-/// Which arguments name a path.
+/// The arguments that name a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PathArguments {
-    /// The descriptor of the folder that it begins in; nothing for the one that the process is in.
+    /// The directory descriptor; nothing for the working directory.
     pub(crate) folder: Option<u8>,
-    /// The text.
+    /// The path.
     pub(crate) text: u8,
 }
 
-/// What is to be done with a path.
+/// The kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Something is asked about it.
+    /// Look up its metadata.
     Look,
-    /// It becomes the folder that the process is in.
+    /// Become the working directory.
     Enter,
-    /// It is read or run.
+    /// Read or execute it.
     Read,
-    /// It is made where nothing is.
+    /// Create a new file.
     Make,
-    /// It is changed, or made where nothing is.
+    /// Change or create it.
     Change,
-    /// It is connected to.
+    /// Connect to the socket.
     Connect,
-    /// It is opened; the argument of this number says how.
+    /// Open; the argument with this index contains the flags.
     Open(u8),
 }
 
 impl Way {
-    /// What is to be done with it, where arguments say so.
+    /// Returns the kind of access, evaluating the flags of an open call.
     pub(crate) fn by(self, arguments: &[u64; 6]) -> Self {
         const ACCESS: u64 = 0o3;
         const CREATE_OR_CUT: u64 = 0o1100;
-        /// Nothing but a name for it.
+        /// The open flag O_PATH.
         const PATH: u64 = 0o10_000_000;
         let Self::Open(flags) = self else { return self };
         match arguments.get(usize::from(flags)).copied().unwrap_or_default() {
@@ -74,12 +73,12 @@ impl Way {
 use Asks::{Address, Paths};
 use Way::{Change, Connect, Enter, Look, Make, Open, Read};
 
-/// A path that begins where the process is.
+/// A path relative to the working directory.
 const fn here(text: u8) -> PathArguments {
     PathArguments { folder: None, text }
 }
 
-/// A path that begins in a folder.
+/// A path relative to a directory descriptor.
 const fn below(folder: u8, text: u8) -> PathArguments {
     PathArguments { folder: Some(folder), text }
 }
@@ -88,10 +87,10 @@ const fn asks(name: &'static str, x86_64: Option<u32>, aarch64: Option<u32>, ask
     Row { name, x86_64, aarch64, asks }
 }
 
-/// The number of the argument of `sendto` that says where its address lies. Most calls of it name none.
+/// The index of the address argument of sendto(2), which is usually NULL.
 pub(super) const ADDRESS_OF_SENDTO: u8 = 4;
 
-/// The calls. `openat2` is not among them: the filter lets it seem to be missing.
+/// The calls. `openat2` is not among them, because the filter denies it with ENOSYS.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     asks("open", Some(2), None, Paths(&[(here(0), Open(1))])),
@@ -160,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn no_number_stands_for_two_calls() {
+    fn no_number_belongs_to_two_calls() {
         let unique = |number: fn(&Row) -> Option<u32>| {
             let mut seen = BTreeSet::new();
             ROWS.iter().filter_map(number).all(|number| seen.insert(number))
@@ -168,7 +167,7 @@ mod tests {
         assert!(unique(|row| row.x86_64) && unique(|row| row.aarch64));
         let closed = super::super::table::ROWS;
         for row in ROWS {
-            // Where both tables know a call, they know it by the same numbers.
+            // Calls in both tables have the same numbers.
             for other in closed.iter().filter(|other| other.name == row.name) {
                 assert_eq!((row.x86_64, row.aarch64), (other.x86_64, other.aarch64), "{}", row.name);
             }

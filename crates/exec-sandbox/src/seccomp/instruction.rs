@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// One instruction, as the kernel wants it.
+/// An instruction of classic BPF: the kernel's `struct sock_filter`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct Instruction {
@@ -13,7 +13,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Returns it as it lies in memory.
+    /// Returns the bytes of its memory representation.
     pub(crate) fn bytes(self) -> [u8; 8] {
         let ([a, b], [e, f, g, h]) = (self.code.to_ne_bytes(), self.value.to_ne_bytes());
         [a, b, self.on_true, self.on_false, e, f, g, h]
@@ -31,18 +31,18 @@ pub(super) const RETURN: u16 = 0x06;
 pub(super) const KILL: u32 = 0x8000_0000;
 pub(super) const ERRNO: u32 = 0x0005_0000;
 pub(super) const ALLOW: u32 = 0x7fff_0000;
-/// The call waits until whoever looks on has seen it.
+/// SECCOMP_RET_USER_NOTIF: the call waits for the observer.
 pub(super) const SHOW: u32 = 0x7fc0_0000;
 
-/// Where the number, the architecture and the arguments lie in what the kernel shows to the program.
+/// Offsets of the number, the architecture and the arguments in `struct seccomp_data`.
 pub(super) const NUMBER: u32 = 0;
 pub(super) const ARCHITECTURE: u32 = 4;
 pub(super) const ARGUMENTS: u32 = 16;
-/// Numbers from here on are the x32 variant of x86-64.
+/// Call numbers from here on belong to the x32 ABI of x86-64.
 pub(super) const X32: u32 = 0x4000_0000;
 pub(super) const ENOSYS: u32 = 38;
 
-/// Stands for "past the end of this row" until the length of the row is known.
+/// A placeholder for a jump past the end of a row, until the length of the row is known.
 pub(super) const END: u8 = u8::MAX;
 
 pub(super) const fn load(offset: u32) -> Instruction {
@@ -57,5 +57,5 @@ pub(super) const fn give(verdict: u32) -> Instruction {
     Instruction { code: RETURN, on_true: 0, on_false: 0, value: verdict }
 }
 
-/// What is done for the calls that have rows, by their numbers.
+/// The code for each call number with rows.
 pub(super) type Blocks = BTreeMap<u32, Vec<Instruction>>;

@@ -1,41 +1,41 @@
-//! System calls that change modes or times of files, which Landlock does not judge: somebody else has to carry them out.
+//! System calls that change modes or times of files. Landlock has no rights for them, so the supervisor performs them.
 
 use super::architecture::Architecture;
 use super::table::{Row, Test, deny};
 
-/// A call that is carried out by whoever looks on, where the file may be changed.
+/// A call that the supervisor performs if the command may change the file.
 pub(super) struct Carried {
     x86_64: Option<u32>,
     aarch64: Option<u32>,
     change: ModeChange,
 }
 
-/// What a call changes, by the numbers of its arguments.
+/// The arguments of a call that changes a mode or times, by index.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModeChange {
     pub(crate) file: ChangedFile,
     pub(crate) to: NewValue,
-    /// Flags, as `fchmodat` knows them.
+    /// The flags of `fchmodat2`.
     pub(crate) flags: Option<u8>,
 }
 
-/// Which arguments say which file is changed.
+/// The arguments that name the changed file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ChangedFile {
-    /// A path that begins where the process is.
+    /// A path relative to the working directory.
     Here(u8),
-    /// A folder, and a path in it; the open file itself where there is no path.
+    /// A directory descriptor and a path; the descriptor itself if the path is empty or NULL.
     Below(u8, u8),
-    /// A file that is open.
+    /// A file by its descriptor.
     Open(u8),
 }
 
-/// Which argument says what it becomes.
+/// The argument with the new value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NewValue {
-    /// The mode itself: who may do what.
+    /// The mode as a number.
     Mode(u8),
-    /// Where two times lie in memory: numbers of seconds, or pairs of those and parts of a second, so many in one.
+    /// A pointer to two times: in seconds, or in pairs of seconds and fractions, with this many fractions per second.
     Times(u8, Option<i64>),
 }
 
@@ -63,17 +63,17 @@ const CARRIED: &[Carried] = &[
     carried(Some(280), Some(88), Below(0, 1), Times(2, Some(1_000_000_000)), Some(3)),
 ];
 
-/// The numbers of all of them.
+/// Returns the numbers of all these calls.
 pub(super) fn numbers(architecture: Architecture) -> impl Iterator<Item = u32> {
     CARRIED.iter().filter_map(move |row| number(architecture, row))
 }
 
-/// What a call changes.
+/// Returns the arguments of a call, if it is one of these.
 pub(crate) fn mode_change(architecture: Architecture, call: u32) -> Option<ModeChange> {
     CARRIED.iter().find(|row| number(architecture, row) == Some(call)).map(|row| row.change)
 }
 
-/// Those that change modes, with their numbers.
+/// Returns the calls that change modes, with their numbers.
 pub(super) fn mode_changes(architecture: Architecture) -> impl Iterator<Item = (u32, ModeChange)> {
     let rows = CARRIED.iter().filter(|row| matches!(row.change.to, Mode(_)));
     rows.filter_map(move |row| Some((number(architecture, row)?, row.change)))
@@ -86,11 +86,11 @@ const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
     }
 }
 
-/// Requests that set what `chattr` sets.
+/// FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR, as used by chattr(1).
 const ATTRIBUTES: &[u32] = &[0x4008_6602, 0x401c_5820];
 
-/// What else changes something about a file that Landlock does not judge. Programs do without owners and attributes, as they
-/// do on file systems that have none.
+/// Denied calls that change other file metadata, for which Landlock has no rights. Programs work without owners and attributes,
+/// as on file systems that do not support them.
 #[rustfmt::skip]
 pub(super) const MODES: &[Row] = &[
     deny("chown", Some(92), None),

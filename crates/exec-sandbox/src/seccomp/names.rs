@@ -1,59 +1,60 @@
-//! System calls that somebody else judges and carries out, see `run::observe::mediation`: those that make, move or open for writing
-//! what has a name, where names are protected, and everywhere those that reach what is shared with other programs.
+//! System calls that the supervisor judges and performs, see `run::observe::mediation`: those that create, rename or open files
+//! for writing, where names are protected, and always those on objects that are shared with other programs.
 //!
-//! What removes the name of a file is not among them: it gives nobody a name to obey, and what is protected cannot be removed. What
-//! removes a folder is, so that another one in its place is known for that.
+//! Deleting a file is not among them: it creates no name, and protected files cannot be deleted. Deleting a directory is, so
+//! that a new one in its place is recognized.
 
 use super::architecture::Architecture;
 use super::asking::PathArguments;
 use super::instruction::{ARGUMENTS, Blocks, Instruction, JUMP_ANY_BIT, JUMP_EQUAL, SHOW, give, jump, load};
 use super::modes::{ModeChange, NewValue, mode_changes};
 
-/// A call that is carried out by whoever looks on.
+/// A call that the supervisor performs.
 struct Carried {
     x86_64: Option<u32>,
     aarch64: Option<u32>,
     call: NameCall,
 }
 
-/// What a call does, by the numbers of its arguments.
+/// A mediated call, with the indexes of its arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NameCall {
-    /// Opens a file, and makes it where the flags say so. Without an argument for flags, it is `creat`.
+    /// open(2), openat(2), and creat(2), which has no flags.
     Open { path: PathArguments, flags: Option<u8>, mode: u8 },
-    /// Makes an empty folder: `mkdir`.
+    /// A call of mkdir(2).
     Folder { path: PathArguments, mode: u8 },
-    /// Makes a file, a pipe or a device.
+    /// A call of mknod(2).
     Node { path: PathArguments, mode: u8, device: u8 },
-    /// Makes a link; a text says where it leads.
+    /// A call of symlink(2).
     Link { to: u8, path: PathArguments },
-    /// Gives what has one name another one.
+    /// A call of link(2).
     HardLink { from: PathArguments, to: PathArguments, flags: Option<u8> },
-    /// Gives what is there another name, and takes the old one: `rename`.
+    /// A call of rename(2).
     Move { from: PathArguments, to: PathArguments, flags: Option<u8> },
-    /// Removes an empty folder: `rmdir`, or `unlinkat` with a flag that says so.
+    /// rmdir(2), and unlinkat(2) with AT_REMOVEDIR.
     RemoveFolder { path: PathArguments, flags: Option<u8> },
-    /// Makes a file shorter or longer.
+    /// A call of truncate(2).
     Cut { path: PathArguments, length: u8 },
-    /// Says which rights new files are made without. It goes on, and is shown because that counts for what is made.
+    /// umask(2). It continues, and is observed because the mask applies to files that the supervisor creates.
     Umask { mask: u8 },
-    /// Takes a lock on a whole file: `flock`.
+    /// A call of flock(2).
     Lock { file: u8, how: u8 },
-    /// Takes or gives back a lock on a part of a file, which a record in memory tells: `fcntl`.
+    /// A record lock of fcntl(2).
     LockPart { file: u8, request: u8, record: u8 },
-    /// Starts a process that shares its descriptors with the one that starts it. It goes on, and is shown because locks are judged otherwise then.
+    /// clone(2) of a process that shares its descriptor table. It continues, and is observed because locks are decided
+    /// differently from then on.
     SharesFiles,
-    /// Connects what is open to an address: `connect`.
+    /// A call of connect(2).
     Connect(SocketAddress),
-    /// Says by which address a socket is reached: `bind`.
+    /// A call of bind(2).
     Bind(SocketAddress),
-    /// Asks which address a socket has; the length is in memory as well.
+    /// getsockname(2), with a pointer to the length.
     OwnAddress(SocketAddress),
-    /// Sets the bit by which what comes to lie in a folder belongs to the group of the folder.
+    /// chmod(2) with the set-group-ID bit, which on a directory makes new files inherit its group.
     GroupOfFolder(ModeChange),
 }
 
-/// A socket, and where its address lies.
+/// The arguments of a socket and an address.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SocketAddress {
     pub(crate) socket: u8,
@@ -66,7 +67,7 @@ use NameCall::{
     RemoveFolder, SharesFiles, Umask,
 };
 
-/// The arguments of all three calls that name an address.
+/// The arguments of all three calls with an address.
 const ADDRESS: SocketAddress = SocketAddress { socket: 0, address: 1, length: 2 };
 
 const fn here(text: u8) -> PathArguments {
@@ -81,7 +82,7 @@ const fn carried(x86_64: Option<u32>, aarch64: Option<u32>, call: NameCall) -> C
     Carried { x86_64, aarch64, call }
 }
 
-/// The calls. `openat2` is not among them: the filter lets it seem to be missing.
+/// The calls. `openat2` is not among them, because the filter denies it with ENOSYS.
 #[rustfmt::skip]
 const CARRIED: &[Carried] = &[
     carried(Some(2), None, Open { path: here(0), flags: Some(1), mode: 2 }),
@@ -104,8 +105,8 @@ const CARRIED: &[Carried] = &[
     carried(Some(95), Some(166), Umask { mask: 0 }),
 ];
 
-/// Those that are carried out wherever somebody can look on. Datagrams between sockets of this machine are closed there: they
-/// name where they go in memory, and are too many to be shown.
+/// The calls that are always performed if mediation is available. Unix datagrams are denied then: they name their destination in
+/// memory, and are too frequent to be observed.
 #[rustfmt::skip]
 const SHARED: &[Carried] = &[
     carried(Some(73), Some(32), Lock { file: 0, how: 1 }),
@@ -116,23 +117,23 @@ const SHARED: &[Carried] = &[
     carried(Some(51), Some(204), OwnAddress(ADDRESS)),
 ];
 
-/// What an opening must ask for to be shown: to write, to make, or to cut.
+/// The open flags that are observed: write access, O_CREAT and O_TRUNC.
 const WRITES: u32 = 0o3 | 0o100 | 0o1000;
 
-/// What `unlinkat` must ask for to be shown: that it is a folder that is removed.
+/// The unlink flag AT_REMOVEDIR.
 const OF_A_FOLDER: u32 = 0x200;
 
-/// What `flock` must ask for to be shown: a lock, shared or not. To give one back harms nobody.
+/// The observed operations of flock(2): LOCK_SH and LOCK_EX. Unlocking is harmless.
 const LOCKS: u32 = 0o3;
 
-/// Requests of `fcntl` that take locks: of a process, and of whoever has the file open; each waiting or not.
+/// The requests of fcntl(2) that take locks: F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW.
 const LOCK_REQUESTS: [u32; 4] = [6, 7, 37, 38];
 
-/// The flags of `clone` by which what is started shares descriptors, and by which it is a thread.
+/// The clone flags CLONE_FILES and CLONE_THREAD.
 const SHARED_FILES: u32 = 0x400;
 const THREAD: u32 = 0x0001_0000;
 
-/// The bit of a folder by which what comes to lie in it belongs to its group.
+/// The set-group-ID bit of a mode.
 const OF_GROUP: u32 = 0o2000;
 
 const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
@@ -142,21 +143,21 @@ const fn number(architecture: Architecture, row: &Carried) -> Option<u32> {
     }
 }
 
-/// What a call does to names, if it is one of them.
+/// Returns the mediated call with this number, if it is one.
 pub(crate) fn name_call(architecture: Architecture, call: u32) -> Option<NameCall> {
     let rows = CARRIED.iter().chain(SHARED).filter_map(|row| Some((number(architecture, row)?, row.call)));
     let modes = mode_changes(architecture).map(|(number, change)| (number, GroupOfFolder(change)));
     rows.chain(modes).find(|(number, _)| *number == call).map(|(_, call)| call)
 }
 
-/// Which of those that make names are shown. What opens a file to read it alone is not: that is by far the most, and makes
-/// nothing.
+/// Returns the filter code for calls that create names. Opening a file for reading is not observed: it is by far the most
+/// frequent call, and creates nothing.
 pub(super) fn blocks(architecture: Architecture) -> Blocks {
     let rows = CARRIED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
     rows.collect()
 }
 
-/// Which of those are shown that reach what is shared with other programs.
+/// Returns the filter code for calls on shared objects.
 pub(super) fn shared_blocks(architecture: Architecture) -> Blocks {
     let rows = SHARED.iter().filter_map(|row| Some((number(architecture, row)?, code(row.call))));
     let modes = mode_changes(architecture).map(|(number, change)| (number, code(GroupOfFolder(change))));
@@ -204,7 +205,7 @@ mod tests {
     use super::super::asking;
     use super::*;
 
-    /// Both tables know a call by the same numbers, so none is missing on one of the machines.
+    /// Both tables have the same numbers for a call, so none is missing on one architecture.
     #[test]
     fn numbers_are_those_of_the_other_table() {
         for row in CARRIED.iter().filter(|row| !matches!(row.call, Umask { .. })) {

@@ -1,7 +1,7 @@
-//! Which system calls fail, and with which error.
+//! The table of denied system calls and their errors.
 //!
-//! It is a list of what is closed: a list of what is open would break programs with every new version of the C library, and
-//! what this list misses is behind the other walls.
+//! It is a deny list: an allow list would break programs with every new version of the C library, and calls that this list misses
+//! are still confined by the other layers.
 
 const EPERM: u32 = 1;
 const EINVAL: u32 = 22;
@@ -9,31 +9,31 @@ const ENOSYS: u32 = 38;
 const EOPNOTSUPP: u32 = 95;
 const EAFNOSUPPORT: u32 = 97;
 
-/// A call that fails.
+/// A call that is denied.
 pub(super) struct Row {
-    /// What people call it; the kernel knows it by its numbers.
+    /// The name of the call, for tests and readers.
     #[cfg_attr(not(test), expect(dead_code, reason = "tests and readers look calls up by it"))]
     pub(super) name: &'static str,
     pub(super) x86_64: Option<u32>,
     pub(super) aarch64: Option<u32>,
-    /// Tests of arguments, by their place. The call fails where all of them hold.
+    /// Tests of arguments, by index. The call fails if all are true.
     pub(super) when: &'static [(u8, Test)],
     pub(super) errno: u32,
 }
 
-/// A test of an argument: of its lower 32 bits, unless it says otherwise.
+/// A test of an argument's lower 32 bits.
 pub(super) enum Test {
     /// One of these bits is set.
     AnyBit(u32),
-    /// None of these bits is set.
+    /// No one of these bits is set.
     NoBit(u32),
-    /// All 64 bits together are more than this.
+    /// The whole 64-bit value is greater than this.
     Above(u32),
-    /// It is one of these.
+    /// The value is in this list.
     OneOf(&'static [u32]),
-    /// It is none of these.
+    /// The value is not in this list.
     NoneOf(&'static [u32]),
-    /// What the mask leaves of it is one of these.
+    /// The masked value is in this list.
     MaskedOneOf(u32, &'static [u32]),
 }
 
@@ -48,22 +48,22 @@ impl Row {
         Self { when, ..self }
     }
 
-    /// With the error of a kernel that lacks the call, so that programs take the older way to the same end.
+    /// Fails with ENOSYS, like on an older kernel, so that programs fall back to an older call.
     pub(super) const fn seem_missing(self) -> Self {
         Self { errno: ENOSYS, ..self }
     }
 
-    /// With the error of a file system that has no such thing.
+    /// Fails with EOPNOTSUPP, like on a file system that lacks the feature.
     pub(super) const fn seem_without(self) -> Self {
         Self { errno: EOPNOTSUPP, ..self }
     }
 
-    /// As if it had succeeded, and nothing came of it: for wishes that programs do well without.
+    /// Does nothing and reports success: for requests whose effect programs do not need.
     const fn seem_done(self) -> Self {
         Self { errno: 0, ..self }
     }
 
-    /// With the error of a file system that does not know the request.
+    /// Fails with EINVAL, like an unknown request.
     const fn seem_invalid(self) -> Self {
         Self { errno: EINVAL, ..self }
     }
@@ -73,58 +73,57 @@ impl Row {
     }
 }
 
-/// Every flag of `clone` that makes a namespace. `unshare` knows one more, for clocks.
+/// Every flag of clone(2) that creates a namespace. unshare(2) has one more, for time namespaces.
 const NAMESPACES: u32 = 0x7e02_0000;
 const TIME_NAMESPACE: u32 = 0x80;
-/// The bits by which a program runs as its owner.
+/// The set-user-ID and set-group-ID bits.
 const SETUID: u32 = 0o6000;
-/// The bit by which it does so as its user, and the one by which it does so as its group. In a folder, the second one says whose
-/// what comes to lie there is.
+/// The set-user-ID bit, and the set-group-ID bit, which on a directory makes new files inherit its group.
 const OF_OWNER: u32 = 0o4000;
 const OF_GROUP: u32 = 0o2000;
-/// Flags of `open` with which it takes a mode; without them, what stands in its place is anything.
+/// O_CREAT. Without it, or O_TMPFILE, the mode argument of open(2) is undefined.
 const CREATES: u32 = 0o100;
 /// Only the bit that `O_TMPFILE` does not share with `O_DIRECTORY`.
 const UNNAMED: u32 = 0o20_000_000;
 const FILE_TYPE: u32 = 0o170_000;
 const DEVICES: &[u32] = &[0o020_000, 0o060_000];
-/// The flag by which a file that is moved leaves a device in its place.
+/// RENAME_WHITEOUT, which creates a character device.
 const WHITEOUT: u32 = 4;
-/// Requests that put characters into the input of a terminal, take over a console, or load another line discipline.
+/// TIOCSTI, TIOCLINUX and others: requests that insert input into a terminal, take over a console, or load a line discipline.
 const TERMINAL_TAKEOVER: &[u32] = &[0x5412, 0x541c, 0x541d, 0x5423];
-/// Unix, IPv4, IPv6, and netlink, which programs ask about addresses.
+/// AF_UNIX, AF_INET, AF_INET6, and AF_NETLINK, which programs use to query addresses.
 const FAMILIES: &[u32] = &[1, 2, 10, 16];
 const NETLINK: &[u32] = &[16];
 const UNIX: &[u32] = &[1];
-/// The kernel takes a raw socket of this machine for one of datagrams.
+/// SOCK_DGRAM and SOCK_RAW: the kernel treats a raw Unix socket as a datagram socket.
 const DATAGRAM: &[u32] = &[2, 3];
-/// The request for a larger pipe, and as much as every pipe has: all pipes of a user have a budget together, also those outside.
+/// F_SETPIPE_SZ, and the default size: all pipes of a user share a budget, including those outside of the sandbox.
 const PIPE_SIZE: &[u32] = &[1031];
 const ORDINARY_PIPE: u32 = 64 << 10;
-/// The request for a lease on a file.
+/// The fcntl request F_SETLEASE.
 const LEASE: &[u32] = &[1024];
-/// Options of every socket, and those that make its buffers larger, which count for nobody's memory.
+/// SOL_SOCKET, and its options for larger buffers, whose memory is not counted for any process.
 const EVERY_SOCKET: &[u32] = &[1];
 const BUFFERS: &[u32] = &[7, 8, 32, 33];
 const RAW: &[u32] = &[3];
-/// Attaching to a process that did not ask for it.
+/// PTRACE_ATTACH and PTRACE_SEIZE: tracing a process without its consent.
 const ATTACH: &[u32] = &[16, 0x4206];
-/// The ordinary kinds of program, and the question which one it is.
+/// The ordinary personalities, and the query for the current one.
 const PERSONALITIES: &[u32] = &[0, 8, 0x0002_0000, 0x0002_0008, 0xffff_ffff];
-/// The largest piece of shared memory with a number: so many are fewer bytes than the usual bound on memory.
+/// Maximum size of a System V shared memory segment: 4096 of these are less than the default memory limit.
 const LARGE_PIECE: u32 = 256 << 10;
 
-/// What is closed beside that where processors are bounded: the kernel remembers the bound as a setting like any other.
+/// Denied if the number of processors is limited, because a process could change its CPU affinity back.
 pub(super) const BOUND_TO_PROCESSORS: &[Row] = &[deny("sched_setaffinity", Some(203), Some(122))];
 
-/// Every socket, where no network of one's own keeps them within. Pairs of sockets lead nowhere else.
+/// All sockets, where no network namespace confines them. socketpair(2) is harmless.
 pub(super) const SOCKETS: &[Row] = &[deny("socket", Some(41), Some(198)).seem_unsupported()];
 
-/// Sockets of this machine, where no view of the disk of one's own hides them.
+/// Unix sockets, where no mount namespace hides them.
 pub(super) const UNIX_SOCKETS: &[Row] =
     &[deny("socket", Some(41), Some(198)).when(&[(0, OneOf(&[1]))]).seem_unsupported()];
 
-/// Datagrams between sockets of this machine, in pairs as well: each may go to another socket.
+/// Unix datagram sockets, including pairs: each datagram can have another destination.
 pub(super) const DATAGRAMS: &[Row] = &[
     deny("socket", Some(41), Some(198))
         .when(&[(0, OneOf(UNIX)), (1, MaskedOneOf(0xf, DATAGRAM))])
@@ -134,7 +133,7 @@ pub(super) const DATAGRAMS: &[Row] = &[
         .seem_unsupported(),
 ];
 
-/// The bit of a mode by which a program runs as its group, or by which a folder hands its group on.
+/// Denied: setting the set-group-ID bit.
 pub(super) const MODES_OF_GROUPS: &[Row] = &[
     deny("chmod", Some(90), None).when(&[(1, AnyBit(OF_GROUP))]),
     deny("fchmod", Some(91), Some(52)).when(&[(1, AnyBit(OF_GROUP))]),
@@ -142,7 +141,7 @@ pub(super) const MODES_OF_GROUPS: &[Row] = &[
     deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(OF_GROUP))]),
 ];
 
-/// Queues and shared memory that have a number or a name, where these are not one's own.
+/// System V and POSIX queues and shared memory, where no IPC namespace confines them.
 #[rustfmt::skip]
 pub(super) const QUEUES: &[Row] = &[
     deny("shmget", Some(29), Some(194)),
@@ -160,18 +159,18 @@ pub(super) const QUEUES: &[Row] = &[
     deny("mq_unlink", Some(241), Some(181)),
 ];
 
-/// A file in memory counts for nobody's memory but a control group's, and one that can be run defeats every rule about files
-/// that can be run: it is closed, unless a group counts it and the kernel lets nobody in the sandbox make one that can be run.
+/// memfd_create(2). Only a control group counts a memfd as memory, and an executable one bypasses every rule about executable
+/// files. So it is denied, unless a control group counts it and the kernel forbids executable ones in the sandbox.
 pub(super) const MEMORY_FILES: &[Row] = &[deny("memfd_create", Some(319), Some(279)).seem_missing()];
 
-/// To trace a process that did not ask for it. A sandbox may open it whose first process cannot be traced: all others are the
-/// command's own, and tools that look for lost memory stop their own program so.
+/// Tracing a process without its consent. A sandbox may permit it if its first process is not traceable: all others are the
+/// command's own. LeakSanitizer, for one, stops its own program in this way.
 pub(super) const ATTACHING: &[Row] = &[deny("ptrace", Some(101), Some(117)).when(&[(0, OneOf(ATTACH))])];
 
-/// Flag of `clone` that makes a thread.
+/// The clone flag CLONE_THREAD.
 const THREAD: u32 = 0x0001_0000;
 
-/// Every way to start something but threads, and `execve`, of which one call may pass.
+/// Every call that starts a process or a program. Threads, and one execve(2), are handled separately.
 #[rustfmt::skip]
 pub(super) const SPAWN: &[Row] = &[
     deny("fork", Some(57), None),
@@ -181,10 +180,10 @@ pub(super) const SPAWN: &[Row] = &[
     deny("clone", Some(56), Some(220)).when(&[(0, NoBit(THREAD))]),
 ];
 
-/// What is closed. Calls that programs make all the time come first.
+/// The calls that are denied.
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    // No file may begin to run as its owner: the host would trip over it.
+    // No set-user-ID or set-group-ID files: they would run with the rights of their owner outside of the sandbox.
     deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(CREATES)), (3, AnyBit(SETUID))]),
     deny("openat", Some(257), Some(56)).when(&[(2, AnyBit(UNNAMED)), (3, AnyBit(SETUID))]),
     deny("open", Some(2), None).when(&[(1, AnyBit(CREATES)), (2, AnyBit(SETUID))]),
@@ -196,36 +195,36 @@ pub(super) const ROWS: &[Row] = &[
     deny("fchmodat2", Some(452), Some(452)).when(&[(2, AnyBit(OF_OWNER))]),
     deny("mknod", Some(133), None).when(&[(1, AnyBit(SETUID))]),
     deny("mknodat", Some(259), Some(33)).when(&[(2, AnyBit(SETUID))]),
-    // Nor be a device.
+    // No device nodes.
     deny("mknod", Some(133), None).when(&[(1, MaskedOneOf(FILE_TYPE, DEVICES))]),
     deny("mknodat", Some(259), Some(33)).when(&[(2, MaskedOneOf(FILE_TYPE, DEVICES))]),
     deny("renameat2", Some(316), Some(276)).when(&[(4, AnyBit(WHITEOUT))]),
-    // Their arguments lie in memory, where a filter cannot see them.
+    // Their arguments are in memory, where a filter cannot check them.
     deny("openat2", Some(437), Some(437)).seem_missing(),
     deny("clone3", Some(435), Some(435)).seem_missing(),
-    // Their number is bounded for all users of the machine together: who has them all stops databases of others.
+    // Their number is limited for all users of the machine together, so a command could block databases of others.
     deny("io_setup", Some(206), Some(0)).seem_missing(),
     deny("io_uring_setup", Some(425), Some(425)).seem_missing(),
     deny("io_uring_enter", Some(426), Some(426)).seem_missing(),
     deny("io_uring_register", Some(427), Some(427)).seem_missing(),
-    // The terminal belongs to the person in front of it.
+    // No injection of input into the user's terminal.
     deny("ioctl", Some(16), Some(29)).when(&[(1, OneOf(TERMINAL_TAKEOVER))]),
-    // No namespaces within: most holes in the kernel of recent years need one.
+    // No nested namespaces: most kernel vulnerabilities of recent years need one.
     deny("clone", Some(56), Some(220)).when(&[(0, AnyBit(NAMESPACES))]),
     deny("unshare", Some(272), Some(97)).when(&[(0, AnyBit(NAMESPACES | TIME_NAMESPACE))]),
-    // Networks that programs use, without raw packets.
+    // Only common address families, without raw packets.
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, OneOf(NETLINK)), (2, AnyBit(u32::MAX))]).seem_unsupported(),
     deny("socket", Some(41), Some(198)).when(&[(0, NoneOf(NETLINK)), (1, MaskedOneOf(0xf, RAW))]),
     deny("socketpair", Some(53), Some(199)).when(&[(0, NoneOf(FAMILIES))]).seem_unsupported(),
     deny("setsockopt", Some(54), Some(208)).when(&[(1, OneOf(EVERY_SOCKET)), (2, OneOf(BUFFERS))]).seem_done(),
     deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(PIPE_SIZE)), (2, Above(ORDINARY_PIPE))]),
-    // Whoever opens a file for which somebody has a lease waits until that one is asked to give it back, for most of a minute.
+    // Another program that opens a leased file blocks until the lease is released, for up to 45 seconds (lease-break-time).
     deny("fcntl", Some(72), Some(25)).when(&[(1, OneOf(LEASE))]).seem_invalid(),
     deny("personality", Some(135), Some(92)).when(&[(0, NoneOf(PERSONALITIES))]),
-    // Shared memory that nobody has attached counts for nobody's memory; there are at most 4096 pieces.
+    // A shared memory segment that is not attached counts for no process; there are at most 4096.
     deny("shmget", Some(29), Some(194)).when(&[(1, Above(LARGE_PIECE))]),
-    // The kernel itself: modules, other kernels, its log, its clock, its accounting.
+    // Kernel administration: modules, kexec, log, clock, accounting.
     deny("acct", Some(163), Some(89)),
     deny("adjtimex", Some(159), Some(171)),
     deny("clock_adjtime", Some(305), Some(266)),
@@ -252,7 +251,7 @@ pub(super) const ROWS: &[Row] = &[
     deny("sethostname", Some(170), Some(161)),
     deny("setdomainname", Some(171), Some(162)),
     deny("lsm_set_self_attr", Some(460), Some(460)),
-    // Mounts and roots: the view of the disk is made, and stays.
+    // Mounts and roots: the mount namespace must not change.
     deny("chroot", Some(161), Some(51)),
     deny("fsconfig", Some(431), Some(431)),
     deny("fsmount", Some(432), Some(432)),
@@ -270,7 +269,7 @@ pub(super) const ROWS: &[Row] = &[
     deny("open_by_handle_at", Some(304), Some(265)),
     deny("statmount", Some(457), Some(457)),
     deny("listmount", Some(458), Some(458)),
-    // Other processes, and memory that is not one's own.
+    // Access to other processes and their memory.
     deny("kcmp", Some(312), Some(272)),
     deny("move_pages", Some(279), Some(239)),
     deny("migrate_pages", Some(256), Some(238)),
@@ -279,7 +278,7 @@ pub(super) const ROWS: &[Row] = &[
     deny("process_mrelease", Some(448), Some(448)),
     deny("process_vm_readv", Some(310), Some(270)),
     deny("process_vm_writev", Some(311), Some(271)),
-    // Large and rarely needed parts of the kernel, which attacks on it begin with.
+    // Large and rarely needed parts of the kernel, which are frequent targets of exploits.
     deny("add_key", Some(248), Some(217)),
     deny("bpf", Some(321), Some(280)),
     deny("fanotify_init", Some(300), Some(262)),

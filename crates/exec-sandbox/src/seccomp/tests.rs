@@ -122,7 +122,7 @@ fn what_is_opened_is_the_one_difference() {
 }
 
 #[test]
-fn folders_of_groups_are_open_where_somebody_looks_and_programs_of_owners_never() {
+fn set_group_id_directories_are_observed_and_set_user_id_is_always_denied() {
     for architecture in [Architecture::X86_64, Architecture::Aarch64] {
         let open = filter_but(architecture, &[], &[Opened::GroupFolders]);
         let shown = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Shared });
@@ -320,7 +320,7 @@ fn what_makes_names_is_shown_and_what_only_reads_is_not() {
 }
 
 #[test]
-fn no_number_stands_for_two_calls() {
+fn no_number_belongs_to_two_calls() {
     for architecture in [Architecture::X86_64, Architecture::Aarch64] {
         let mut seen = BTreeMap::new();
         for row in ROWS.iter().chain(ATTACHING).chain(MEMORY_FILES).chain(QUEUES).chain(BOUND_TO_PROCESSORS) {

@@ -1,4 +1,5 @@
-//! Whether something new under a protected name does harm. What git and others make themselves is fine where it runs nothing.
+//! Decides whether a new file with a protected name is harmful. Files that git and other tools create are allowed if they run
+//! no program.
 
 #![expect(clippy::disallowed_methods, reason = "looks where links and settings lead that a command left")]
 
@@ -17,10 +18,10 @@ use crate::workspace::roots::{Root, is_plainly_within};
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::{Here, open_root};
 
-/// Longest file that says where a repository is.
+/// Maximum size of a file that names a repository.
 const MAX_POINTER: usize = 8 << 10;
 
-/// Secrets and sockets that are new are the command's own.
+/// Whether a new file is harmful. New secrets and sockets are not, because the command created them itself.
 pub(crate) fn is_harmful(
     roots: &[Root],
     root: &Root,
@@ -48,7 +49,7 @@ pub(crate) fn is_harmful(
         (Entry::File, "config" | "config.worktree") => judge.has_harmful_settings(SettingsOf::Repository),
         (Entry::File, "commondir") => !judge.leads_to_a_repository(None),
         (Entry::File, "gitdir") => !judge.names_something_within(),
-        // In a repository that was there, it would add objects of somebody else's.
+        // In an existing repository, it would add objects from an untrusted directory.
         (Entry::File, "alternates") => before.has(&root.name.join(here.path)),
         _ => true,
     }
@@ -58,7 +59,7 @@ struct Judge<'j> {
     roots: &'j [Root],
     here: &'j Here<'j>,
     below: &'j Path,
-    /// Where the folder lies that the walk has come to.
+    /// The path of the current directory.
     folder: PathBuf,
 }
 
@@ -73,7 +74,7 @@ impl Judge<'_> {
         String::from_utf8(read_below(self.here.folder, self.below, most)?).ok()
     }
 
-    /// The folder around the file that is judged.
+    /// Returns the parent directory of the judged file.
     fn around(&self) -> PathBuf {
         self.folder.join(self.below.parent().unwrap_or(Path::new("")))
     }
@@ -82,7 +83,7 @@ impl Judge<'_> {
         self.roots.iter().any(|root| path.starts_with(&root.path))
     }
 
-    /// Whether a file leads to a repository that lies where this sweep looks at it as well.
+    /// Whether a file names a repository in a directory that this sweep checks as well.
     fn leads_to_a_repository(&self, begin: Option<&str>) -> bool {
         let text = self.text(MAX_POINTER);
         let path = text.as_deref().and_then(|text| text.trim_end().strip_prefix(begin.unwrap_or_default()));
@@ -94,7 +95,7 @@ impl Judge<'_> {
         self.is_within(path) && is_repository(|name| path.join(name).symlink_metadata().is_ok())
     }
 
-    /// Whether a repository has no other behind it, or one that lies here as well.
+    /// Whether a repository's `commondir` is missing, or names a repository that this sweep checks as well.
     fn shares_one_within(&self, path: &Path) -> bool {
         let shared = path.join("commondir");
         if shared.symlink_metadata().is_err() {
@@ -126,7 +127,7 @@ impl Judge<'_> {
         names.iter().any(|name| !name.as_encoded_bytes().ends_with(b".sample"))
     }
 
-    /// Whether an interpreter is a link to one of the system, or of the user's, that no command can have written.
+    /// Whether an interpreter is a symlink to one of the system or the user that no command can have written.
     fn is_interpreter(&self, kind: &Entry) -> bool {
         let Entry::Link { to: Some(to), .. } = kind else { return false };
         is_interpreter_of_the_system(to) || self.is_python(&self.around().join(to))
@@ -138,13 +139,13 @@ impl Judge<'_> {
         (name.starts_with("python") || name.starts_with("pypy")) && self.is_of_the_machine(&real)
     }
 
-    /// Whether a command cannot have made this: it lies outside of what it may change, and not where it sees a folder of its own.
+    /// Whether a command cannot have created a path: it is neither writable nor in a private directory of the sandbox.
     fn is_of_the_machine(&self, real: &Path) -> bool {
         const OWN: &[&str] = &["/tmp", "/var/tmp", "/dev", "/proc", "/run"];
         !self.is_within(real) && !OWN.iter().any(|own| real.starts_with(own))
     }
 
-    /// Whether the settings of a virtual environment name interpreters alone that no command can have written.
+    /// Whether the settings of a virtual environment only name interpreters that no command can have written.
     fn names_interpreters(&self) -> bool {
         let Some(text) = self.text(MAX_SETTINGS) else { return false };
         if names_programs_of_the_system(&text) {

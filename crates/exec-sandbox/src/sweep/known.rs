@@ -1,4 +1,4 @@
-//! What there was before a command, and whether something that is found after it is that.
+//! Recognizes files that existed before a command.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::host::{Entry, FileIdentity, ProtectedEntry, ProtectionMode};
 use crate::protect::JUDGED_BY_CONTENT;
 use crate::workspace::walk::{Here, stamp_of};
 
-/// What there was before a command.
+/// The state of the writable directories before a command.
 #[derive(Debug)]
 pub(crate) struct Before<'b> {
     known: HashMap<&'b Path, &'b ProtectedEntry>,
@@ -18,27 +18,29 @@ pub(crate) struct Before<'b> {
     company: Company,
 }
 
-/// Whether another command may have replaced something in the same folders at the same time.
+/// Whether another command may have replaced files in the same directories at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
-    /// None has. What is mounted cannot be replaced by this one, but with a folder around it.
+    /// No. This command can replace a mount point only together with a parent directory.
     Alone,
-    /// One may have; in its view, what was made later is no mount.
+    /// Possibly: files that were created after its start are not mount points in its sandbox.
     Others,
 }
 
-/// Who made what is new.
+/// Who created new files.
 #[derive(Clone, Copy)]
 pub(crate) enum Maker<'m> {
-    /// Nobody looked on when names were made, so whatever is new may be the command's.
+    /// Unknown, because names were not decided when they were created: new files are attributed to the command.
     Unknown,
-    /// Each name was decided when it was made: the command made none outside of its own folders, of which this tells.
+    /// Names were decided when they were created, so the command created none outside of its own directories, which this
+    /// function recognizes.
     Known(&'m dyn Fn(&FileIdentity) -> bool),
 }
 
 impl Maker<'_> {
-    /// Whether something new was made by somebody else. What the command may make anywhere, since what it says decides, is nobody's.
-    pub(super) fn is_somebody_else(self, here: &Here<'_>, entry: &ProtectedEntry) -> bool {
+    /// Whether another program created a new file. Names that are judged by content are excluded: the command may create them
+    /// anywhere.
+    pub(super) fn is_another_program(self, here: &Here<'_>, entry: &ProtectedEntry) -> bool {
         let Self::Known(has_made) = self else { return false };
         let name = entry.path.file_name().unwrap_or_default().to_string_lossy();
         let name = fold(&name);
@@ -60,7 +62,7 @@ impl<'b> Before<'b> {
         Self { known, led_to, plans, company }
     }
 
-    /// Whether something is what there was before.
+    /// Whether a file existed before.
     pub(super) fn knows(&self, now: &ProtectedEntry) -> bool {
         let Some(then) = self.known.get(now.path.as_path()).filter(|then| same_kind(&then.kind, &now.kind))
         else {
@@ -69,31 +71,31 @@ impl<'b> Before<'b> {
         let is_same_file = then.stamp.file == now.stamp.file;
         let is_in_its_place = then.around == now.around;
         match (then.mode, &then.kind) {
-            // What a link says counts, and from where.
+            // A symlink is the same if its target and its parent directories are.
             (_, Entry::Link { .. }) => is_in_its_place,
             (ProtectionMode::Check, _) => then.stamp == now.stamp,
-            // A file that has another name could be written by that.
+            // Otherwise a hard link would allow writing to the file by another name.
             _ => is_same_file || (is_in_its_place && self.company == Company::Alone),
         }
     }
 
-    /// Whether something was there at a path.
+    /// Whether a path existed before.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.known.contains_key(path)
     }
 
-    /// The lines that ran programs in a plan of git's; nothing if there was none.
+    /// Returns the lines that ran programs in a file of git's pending work; nothing if it did not exist.
     pub(super) fn plan(&self, path: &Path) -> Option<&Vec<String>> {
         self.plans.get(path)
     }
 
-    /// What links and settings lead to, whatever its name: that was there, or missing.
+    /// Returns the targets of symlinks and settings, existing or not.
     pub(super) fn led_to(&self) -> impl Iterator<Item = &Path> {
         self.led_to.iter().map(PathBuf::as_path)
     }
 }
 
-/// Whether two entries are of one kind; links, if they say the same.
+/// Whether two entries have the same type, and the same target if they are symlinks.
 pub(crate) fn same_kind(one: &Entry, other: &Entry) -> bool {
     match (one, other) {
         (Entry::Link { to: one, .. }, Entry::Link { to: other, .. }) => one == other,
@@ -116,7 +118,7 @@ mod tests {
     fn what_is_known_and_what_is_not() {
         let link = |to: &str| Entry::Link { to: Some(to.into()), resolved: None };
         let rows = [
-            // Before, after, whether it is known where no other command runs, and where one does.
+            // Before, after, whether it is known without and with another command.
             (Entry::File, (1, 1, 1), Entry::File, (1, 1, 1), ProtectionMode::ReadOnly, [true, true]),
             (Entry::File, (1, 1, 1), Entry::File, (1, 2, 1), ProtectionMode::ReadOnly, [true, true]),
             (Entry::File, (1, 1, 1), Entry::File, (2, 1, 1), ProtectionMode::ReadOnly, [true, false]),

@@ -1,4 +1,4 @@
-//! Plans of git that a command has armed.
+//! Finds changes of git's pending work (such as the todo list of a rebase) that would run programs.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::workspace::entry::{At, at, read_below};
 use crate::workspace::plans::{MAX_PLAN, PLANS, running};
 use crate::workspace::walk::Here;
 
-/// Returns the plans in which lines run programs that did not before, or that cannot be read as such.
+/// Returns the files of pending work with new lines that run programs, and those that cannot be parsed.
 pub(crate) fn armed(here: &Here<'_>, folder: &Path, before: &Before<'_>) -> Vec<PathBuf> {
     let armed = |plan: &Path| {
         let found = at(here.folder, plan)?;

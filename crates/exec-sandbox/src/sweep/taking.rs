@@ -1,4 +1,4 @@
-//! Takes things from the folders that they were found in, also where the mode of such a folder is in the way.
+//! Moves files to the quarantine from the directory in which they were found, even if its mode forbids that.
 
 #![expect(clippy::disallowed_methods, reason = "asks for modes of what a command left, and changes them")]
 
@@ -17,16 +17,16 @@ use crate::quarantined::{LeftBy, Quarantined};
 use crate::workspace::entry::{Stopped, open_below, open_parent};
 use crate::workspace::links::is_guarded;
 
-/// How much is listed of what was taken away, and how much of a path.
+/// Maximum number of listed files, and maximum length of a listed path.
 const MAX_LISTED: usize = 10_000;
 const MAX_SHOWN: usize = 4_096;
 
-/// Takes things from one of the folders that a command could change.
+/// Quarantines files of one writable directory.
 pub(super) struct RootTaking<'t> {
     root: &'t OwnedFd,
     taking: Taking<'t>,
     taken: &'t mut Vec<Quarantined>,
-    /// What was taken already: it may be found in more than one way.
+    /// Already quarantined paths: a file may be found in several ways.
     paths: HashSet<PathBuf>,
 }
 
@@ -35,26 +35,26 @@ impl<'t> RootTaking<'t> {
         Self { root: whose.root, taking: Taking::new(whose), taken, paths: HashSet::new() }
     }
 
-    /// Takes what lies below an open folder, whose path below the root is given.
+    /// Quarantines a path below an open directory, whose path below the root is `at`.
     pub(super) fn take(&mut self, folder: BorrowedFd<'_>, at: &Path, below: &Path, path: PathBuf) {
         if !self.paths.insert(path.clone()) {
             return;
         }
         let taken = self.move_away(folder, at, below).ok();
         let (moved_to, id) = taken.map_or((None, None), |taken| (Some(taken.place), taken.id));
-        // What could not be moved is always said.
+        // A file that could not be moved is always listed.
         if self.taken.len() < MAX_LISTED || moved_to.is_none() {
             self.taken.push(Quarantined { path: shown(path), moved_to, id, left_by: LeftBy::ThisCommand });
         }
     }
 
-    /// Takes what lies at a path below the root.
+    /// Quarantines a path below the root.
     pub(super) fn take_from_the_root(&mut self, below: &Path, path: PathBuf) {
         let root = self.root;
         self.take(root.as_fd(), Path::new(""), below, path);
     }
 
-    /// Whether a link below the root leads to what is there below it as well, and is not obeyed: most do.
+    /// Whether a symlink resolves to an existing path below the root that other programs do not obey. This is the common case.
     pub(super) fn leads_to_a_plain_file(&self, link: &Path) -> bool {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let end = openat2(self.root, link, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), resolve);
@@ -76,7 +76,7 @@ impl<'t> RootTaking<'t> {
         let (parent, name) = open_parent(folder, below).map_err(stopped)?;
         let parent = parent.map_or_else(|| folder.try_clone_to_owned(), Ok)?;
         let moving = open_below(parent.as_fd(), Path::new(name), OFlags::PATH).map_err(stopped)?;
-        // A folder is moved to another only by who may write it: its `..` changes.
+        // Moving a directory to another parent needs write permission on the directory itself, because its `..` changes.
         if FileType::from_raw_mode(fstat(&moving)?.st_mode) == FileType::Directory {
             open_up(&moving)?;
         }
@@ -92,11 +92,11 @@ impl<'t> RootTaking<'t> {
     }
 }
 
-/// Lets the owner of a folder do everything with it, and returns its mode as it was.
+/// Adds all permissions of the owner to a directory, and returns its previous mode.
 fn open_up(folder: &OwnedFd) -> io::Result<Mode> {
     let mode = Mode::from_raw_mode(fstat(folder)?.st_mode);
     if !mode.contains(Mode::RWXU) {
-        // Where that is not possible, it shows in what comes next.
+        // An error is ignored here, because the following operation then fails and is reported.
         chmod(own_path(folder), mode | Mode::RWXU).ok();
     }
     Ok(mode)
@@ -106,7 +106,7 @@ fn own_path(folder: &OwnedFd) -> PathBuf {
     PathBuf::from("/proc/self/fd").join(folder.as_raw_fd().to_string())
 }
 
-/// A path as it is listed.
+/// Shortens a path for the list.
 fn shown(path: PathBuf) -> PathBuf {
     match path.as_os_str().as_bytes().get(..MAX_SHOWN) {
         Some(begin) => PathBuf::from(OsStr::from_bytes(begin)),

@@ -1,31 +1,30 @@
-//! What a sandbox is told that was made before anybody knew what it would run.
+//! Shared memory that passes the command line to a sandbox that was prepared before its command was known.
 //!
-//! It is a piece of memory that this program and one sandbox share, at the same place in both. So what is written here is the
-//! lists that `execve` wants, and nothing has to be copied or understood on the other side. It is gone from the command's
-//! memory when that begins to run, as all memory is.
+//! The memory is shared with one sandbox, at the same address in both processes. So this program writes the pointer lists of
+//! execve(2) directly, and the other side neither copies nor parses anything. Exec removes it from the command's memory.
 
 use std::ffi::{CStr, CString, c_char};
 use std::io;
 
-/// Longer commands start in a sandbox that is made for them.
+/// Capacity in bytes. Longer commands start in a new sandbox.
 const SIZE: usize = 256 << 10;
 
 const WORD: usize = size_of::<usize>();
 
-/// How many words say where the lists begin.
+/// Number of header words, which contain the start of each list.
 const HEAD: usize = 3;
 
-/// The piece of memory, as this program holds it.
+/// The owner of the mapping in this program.
 pub(crate) struct ArgvMailbox {
     place: ArgvAddress,
 }
 
-/// Where the shared piece lies, the same in both processes.
+/// The address of the mapping, the same in both processes.
 #[derive(Clone, Copy)]
 pub(crate) struct ArgvAddress(usize);
 
 impl ArgvMailbox {
-    /// Takes one, in which nothing stands.
+    /// Maps an empty mailbox.
     pub(crate) fn new() -> io::Result<Self> {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         // SAFETY: the kernel chooses a place where nothing is.
@@ -40,14 +39,14 @@ impl ArgvMailbox {
         self.place
     }
 
-    /// Keeps it from every process that is made from now on: the sandbox that it is for has been made.
+    /// Excludes it from later forks, after its sandbox was created: no other sandbox may see the command line.
     pub(crate) fn share_no_more(&self) -> io::Result<()> {
         // SAFETY: the piece belongs to this value alone, and nothing about it changes in this process.
         let result = unsafe { libc::madvise(self.place.0 as *mut _, SIZE, libc::MADV_DONTFORK) };
         if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 
-    /// Writes where the program may be, its arguments and its variables. Says whether there was room.
+    /// Writes the candidate paths of the program, its arguments and its environment. Returns false if they do not fit.
     pub(crate) fn write(&mut self, lists: [&[CString]; 3]) -> bool {
         let words = HEAD + lists.iter().map(|list| list.len() + 1).sum::<usize>();
         let all = lists.iter().copied().flatten();
@@ -55,7 +54,7 @@ impl ArgvMailbox {
         if words.saturating_mul(WORD).saturating_add(texts) > SIZE {
             return false;
         }
-        // First the number of the word with which each list begins; then the lists, each with a null at its end.
+        // The header contains the index of the first word of each list; each list is null-terminated.
         let [programs, arguments, _] = lists.map(|list| list.len() + 1);
         let mut list = vec![HEAD, HEAD + programs, HEAD + programs + arguments];
         let mut next = self.place.0 + words * WORD;
@@ -91,19 +90,19 @@ impl ArgvAddress {
         unsafe { *(self.0 as *const usize).add(number) }
     }
 
-    /// Where the program may be, in the mailbox in which to try.
+    /// Returns the candidate paths of the program, in order.
     pub(super) fn programs<'p>(self) -> impl Iterator<Item = &'p CStr> {
         let places = (self.word(0)..).map(move |number| self.word(number)).take_while(|place| *place != 0);
         // SAFETY: each is the place of a text in the piece, which ends in 0 and stays until the program runs.
         places.map(|place| unsafe { CStr::from_ptr(place as *const c_char) })
     }
 
-    /// The list of arguments.
+    /// Returns the argument list.
     pub(super) fn arguments(self) -> *const *const c_char {
         (self.0 + self.word(1) * WORD) as *const _
     }
 
-    /// The list of variables.
+    /// Returns the environment list.
     pub(super) fn environment(self) -> *const *const c_char {
         (self.0 + self.word(2) * WORD) as *const _
     }

@@ -1,4 +1,4 @@
-//! What the process does that becomes the command. The same rules hold as for the first process.
+//! The process that becomes the command. It must not allocate, lock or unwind, see the parent module.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::RawFd;
@@ -7,7 +7,7 @@ use super::drop_inherited_memory::drop_inherited_memory;
 use super::launch::{Launch, REPORT_EXEC, REPORT_READY, REPORT_SETUP, Stage};
 use super::raw::{self, Errno, Result};
 
-/// Becomes the command, or says why not.
+/// Becomes the command, or reports why it cannot.
 pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     if let Err((stage, errno)) = prepare(launch) {
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, 0, errno, 0, 0, 0, 0]);
@@ -33,7 +33,7 @@ pub(super) fn run(launch: &Launch, go: RawFd, reports: RawFd) -> ! {
     }
 }
 
-/// Becomes the first of these programs that is there, or says why none.
+/// Executes the first of these programs that exists, or reports an error.
 fn start<'p>(
     programs: impl Iterator<Item = &'p CStr>,
     (arguments, environment): (*const *const c_char, *const *const c_char),
@@ -46,8 +46,8 @@ fn start<'p>(
         let errno = unsafe { raw::execute(program, arguments, environment, secret) };
         match errno {
             libc::ENOENT | libc::ENOTDIR => {}
-            // Another folder may hold one that can be run; if none does, this is what to say. A folder that this user may not
-            // even look into says nothing about a program.
+            // As in execvp(3): a later directory may contain an executable program; otherwise this is the error to report.
+            // EACCES for an unreadable directory does not mean that the program exists there.
             libc::EACCES if raw::is_there(program) => error = errno,
             libc::EACCES => {}
             _ => {
@@ -66,8 +66,8 @@ fn prepare(launch: &Launch) -> Result<(), (Stage, Errno)> {
         raw::duplicate(stream, number as RawFd).map_err(at(Stage::Streams))?;
     }
     raw::close_on_exec(3).map_err(at(Stage::Streams))?;
-    // Without the terminal of whoever starts it, and with a weight of its own; the launcher before it was not to be slowed
-    // down.
+    // A new session has no controlling terminal, and an autogroup of its own for scheduling. The priority is lowered here and not
+    // earlier, so that the set-up runs at full speed.
     raw::new_session().map_err(at(Stage::Streams))?;
     if launch.terminal {
         raw::take_terminal(0).map_err(at(Stage::Streams))?;

@@ -1,43 +1,42 @@
-//! Gives back the memory that the first process of a sandbox has as a copy of the program that started it. Else every page
-//! which that program changes would be kept twice for as long as the command runs.
+//! Unmaps the memory that the first process of a sandbox inherited by fork. Otherwise every page that the parent changes (copy on
+//! write) would exist twice while the command runs.
 //!
-//! What remains is the code that is run from here on, what is static, the stack that this runs on, and where the C library keeps the last error
-//! of this thread. The rules of the place hold: no allocation, no lock.
+//! The code, static data, the current stack and the thread's errno remain. It must not allocate or lock.
 //!
-//! This saves memory and hides nothing for certain: some hundred kilobytes around the stack remain, and what else of that program
-//! lies there depends on where the kernel put it. What keeps others from reading it is that nobody may trace the first process.
+//! This saves memory and is no security measure: some hundred kilobytes around the stack remain, with unknown content of the
+//! parent. Other processes cannot read them because the first process is not dumpable, and so cannot be traced.
 
 use std::os::fd::AsRawFd as _;
 
 use super::raw;
 
-/// How much is kept below and above a place that is needed: the stack grows down, and what called this lies above.
+/// Bytes to keep below and above a needed address: the stack grows down, and the frames of callers are above.
 const BELOW: usize = 256 << 10;
 const ABOVE: usize = 128 << 10;
 
-/// Where pieces begin and end, whatever size pages have.
+/// Alignment of kept ranges, a multiple of every page size.
 const EDGE: usize = 64 << 10;
 
-/// Where a piece begins, and where it ends.
+/// Start and end of a range.
 type Range = (usize, usize);
 
-/// A line of `/proc/self/maps`, as far as it matters here.
+/// The needed fields of a line of `/proc/self/maps`.
 #[derive(Default)]
 struct Mapping {
     start: usize,
     end: usize,
-    /// Whether it can be read and written.
+    /// Whether it is writable.
     writable: bool,
-    /// Whether it can be run.
+    /// Whether it is executable.
     code: bool,
-    /// Whether it shows a file.
+    /// Whether it maps a file.
     file: bool,
-    /// Whether others write to it as well.
+    /// Whether it is shared.
     shared: bool,
     field: Field,
 }
 
-/// Which part of a line comes next.
+/// The current field of a line.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Field {
     #[default]
@@ -50,12 +49,11 @@ enum Field {
     Name,
 }
 
-/// Gives back all that this process has for itself but what it needs to go on. Where `/proc` does not say what that is, it
-/// is kept.
+/// Unmaps all private memory except for what the process needs. Without `/proc`, all memory is kept.
 ///
 /// # Safety
 ///
-/// Nothing on the heap, and nothing on the stack of another thread, may be used from here on.
+/// The heap and the stacks of other threads must not be used afterwards.
 pub(super) unsafe fn drop_inherited_memory() {
     let Ok(maps) = raw::open_for_reading(c"/proc/self/maps") else { return };
     let mut text = [0u8; 1024];
@@ -86,13 +84,13 @@ pub(super) unsafe fn drop_inherited_memory() {
     }
 }
 
-/// What is kept for a place that is needed.
+/// Returns the range to keep around a needed address.
 fn around(place: usize) -> Range {
     (place.saturating_sub(BELOW) & !(EDGE - 1), place.saturating_add(ABOVE) & !(EDGE - 1))
 }
 
-/// What of a mapping is not kept, in pieces that may be empty. The kernel makes one mapping of a stack and what lies beside
-/// it, however much that is.
+/// Returns the parts of a mapping that are not kept; each may be empty. The kernel merges adjacent anonymous mappings, so one
+/// mapping can contain a stack and much more.
 fn gaps((start, end): Range, mut kept: [Range; 2]) -> [Range; 3] {
     kept.sort_unstable();
     let [first, second] = kept;
@@ -100,13 +98,13 @@ fn gaps((start, end): Range, mut kept: [Range; 2]) -> [Range; 3] {
 }
 
 impl Mapping {
-    /// Where what is static may go on: what lies right behind what the file of a program says is static as well, and the
-    /// file only says that it begins as zeros. Memory that is shared only looks like a file, and anything may lie behind it.
+    /// Returns where static data may continue: an anonymous mapping directly after one of a program's file is its `.bss`. Shared
+    /// memory looks like a file, but can be followed by any mapping.
     const fn end_of_image(&self) -> usize {
         if self.file && !self.shared { self.end } else { 0 }
     }
 
-    /// Takes the next character of `7f00-7fff rw-p 00000000 00:00 0   [name]`.
+    /// Parses the next character of `7f00-7fff rw-p 00000000 00:00 0   [name]`.
     fn read(&mut self, byte: u8) {
         use Field::{Access, Device, End, File, Name, Offset, Start};
         let digit = char::from(byte).to_digit(16).unwrap_or(0) as usize;

@@ -1,4 +1,5 @@
-//! Gives back the memory of code that ran once, in a program that only waits. What is needed again is read from its file.
+//! Returns the memory of code that ran once to the kernel, in a program that only waits. Needed pages are read from the file
+//! again.
 
 #![expect(clippy::disallowed_methods, reason = "asks what lies where in the memory of this program")]
 
@@ -6,15 +7,15 @@ use std::fs;
 
 use super::raw;
 
-/// Code and constants that are as they are in their files, in a program that does nothing but wait and look now and then.
+/// Unchanged file-backed mappings (code and constants) of this program.
 #[derive(Default)]
 pub(crate) struct Code {
     ranges: Vec<(usize, usize)>,
 }
 
 impl Code {
-    /// Looks for it, and gives back what the heap has no use for. There is none where this is not the only thread: another
-    /// one could put something else in its place.
+    /// Finds these mappings, and trims the heap. In a program with several threads it finds none, because another thread could
+    /// replace a mapping meanwhile.
     pub(crate) fn find() -> Self {
         let is_alone = fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
         let mappings =
@@ -24,20 +25,20 @@ impl Code {
         Self { ranges }
     }
 
-    /// Gives it back, and waits for something in this way: of all code, that alone is needed until then. This is for the one
-    /// thread that there was, for as long as it loads and starts nothing.
+    /// Drops these pages, then calls `wait`, whose code is the only one that is loaded again. The program must still be
+    /// single-threaded and must not have loaded a library since.
     #[inline(never)]
     pub(crate) fn give_back_and<T>(&self, wait: impl FnOnce() -> T) -> T {
         for (start, length) in &self.ranges {
-            // SAFETY: what lies there is the same as in the file, and nobody was there who could have changed it since.
+            // SAFETY: the mapping is unchanged from its file, and the only thread is here and has not changed it since.
             unsafe { raw::give_back(*start, *length) };
         }
         wait()
     }
 }
 
-/// What is shown of files, cannot be written, and has no page of its own: a debugger may have put something into code, and
-/// the linker has into tables that nobody may write from then on.
+/// Returns read-only private file mappings without anonymous pages. Anonymous pages are changed ones: breakpoints of a debugger,
+/// or relocations that the dynamic linker has written and then made read-only.
 fn unchanged(mappings: &str) -> Vec<(usize, usize)> {
     let (mut found, mut last) = (Vec::new(), None);
     for line in mappings.lines() {
@@ -50,8 +51,8 @@ fn unchanged(mappings: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// Reads a line like `55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x`. The inner value is nothing where that is of no interest,
-/// the outer one where the line says something about the one before.
+/// Parses a line like `55d0-55e1 r-xp 00001000 fe:00 131 /usr/bin/x`. Returns `None` for a field of the previous mapping, and
+/// `Some(None)` for a mapping to skip.
 fn mapping(line: &str) -> Option<Option<(usize, usize)>> {
     let mut fields = line.split_ascii_whitespace();
     let (start, end) = fields.next()?.split_once('-')?;
@@ -99,7 +100,7 @@ mod tests {
             let text = format!("{line}\nSize: 8 kB\nPss_Anon: 0 kB\nAnonymous: {own}\nVmFlags: rd mr\n");
             let expected: &[_] = if is_given_back { &[(0x1000, 0x2000)] } else { &[] };
             assert_eq!(unchanged(&text), expected, "{line} {own}");
-            // What is said twice counts once, and what is said of nothing not at all.
+            // A repeated field counts once, and a field without a mapping is ignored.
             assert_eq!(
                 unchanged(&format!("Anonymous: 0 kB\n{text}Anonymous: 0 kB\n")),
                 expected,

@@ -1,6 +1,6 @@
-//! What the first process of a sandbox does: it makes the new root, gives up every right, starts the command, and waits.
+//! The first process (PID 1) of a sandbox: it creates the new root, drops all rights, starts the command, and waits.
 //!
-//! The rules of the place: no allocation, no lock, no panic; see the module above.
+//! It must not allocate, lock or panic, see the parent module.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
@@ -9,13 +9,13 @@ use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, S
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::{command, proxy_listener};
 
-/// The weight of a session, as `nice` counts.
+/// The autogroup priority, as a `nice` value.
 const WEIGHT: &[u8] = b"19";
 
-/// How long to wait until the next try to set it.
+/// The delay before the next attempt to set it.
 const TRY_AGAIN_MS: i64 = 40;
 
-/// Where it failed: the stage, which step of it, and the error.
+/// A failed step: the stage, the number of the step, and the error.
 pub(super) type Failure = (Stage, usize, Errno);
 
 /// Runs the sandbox to its end.
@@ -27,9 +27,10 @@ pub(super) fn run(
     reports: RawFd,
 ) -> ! {
     raw::reset_signals();
-    // If whoever started this dies, this dies, and with the first process all others of its namespace.
+    // The kernel kills this process when its parent thread ends, and with PID 1 the whole PID namespace.
     raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
-    // It may have died before the line above, with or without the word to go on.
+    // The parent may have died before the prctl call, so its pidfd is checked, too. The go pipe alone is not sufficient: this
+    // process has both ends of it.
     if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
         raw::exit(1);
     }
@@ -37,7 +38,7 @@ pub(super) fn run(
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
-    // The change of identity took the signal back for a moment.
+    // set_ids cleared PR_SET_PDEATHSIG, and the parent may have died before it was set again.
     if raw::is_readable_within(parent, 0) {
         raw::exit(1);
     }
@@ -47,7 +48,7 @@ pub(super) fn run(
         Ok(Side::Parent { pid, .. }) => {
             let (is_waiting, is_idle) = (launch.argv_mailbox.is_some(), launch.is_idle);
             let most = most_processes(launch);
-            // SAFETY: from here on there are numbers on the stack, and nothing else.
+            // SAFETY: only numbers on the stack are used from here on.
             unsafe { drop_inherited_memory() };
             if is_waiting {
                 raw::close_all_but(go, reports);
@@ -67,21 +68,22 @@ pub(super) fn run(
 fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     let at = |stage: Stage| move |errno| (stage, 0, errno);
     for &(start, length) in &launch.wipe {
-        // SAFETY: these are the arguments and variables of the program that this is a copy of; nothing here reads them.
+        // SAFETY: these are the parent's arguments and environment, which may contain secrets; nothing here reads them.
         unsafe { raw::wipe(start, length) };
     }
     raw::new_session().map_err(at(Stage::Identity))?;
-    // Only root may, and only the `/proc` of the machine lets it: so before there is another identity and another view.
+    // Needs root and the machine's /proc, so it comes before the changes of identity and root.
     let has_memory_files = !launch.filter_with_memory_files.is_empty() && raw::memory_files_never_run();
     if let Some(watchers) = &launch.watchers {
         raw::bound_watchers(watchers).ok();
     }
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;
-        // The change of identity takes the signal back that ends this with its parent.
+        // The kernel clears PR_SET_PDEATHSIG on a change of credentials.
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(at(Stage::Identity))?;
     }
-    // Nobody inside may read or trace this process, which is a copy of the program that started it.
+    // No process inside may trace this one, whose memory is a copy of its parent's. Setting it after set_ids, because a change of
+    // credentials resets the flag.
     raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
     raw::new_keyring().map_err(at(Stage::Keyring))?;
     raw::set_hostname(b"stockade").map_err(at(Stage::Host))?;
@@ -97,7 +99,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     if let Some(landlock) = &launch.landlock {
         enforce_landlock(landlock).map_err(|(step, errno)| (Stage::Landlock, step, errno))?;
     }
-    // The filter closes the way back.
+    // The seccomp filter denies changing the affinity back.
     if let Some(processors) = &launch.processors {
         raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
@@ -108,7 +110,7 @@ fn prepare(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the new root and enters it. All sources are taken before the first mount could lie on top of one.
+/// Creates the new root and enters it. All bind sources are cloned before the first mount, which could cover one of them.
 fn make_root(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure> {
     for (number, (bind_source, place)) in launch.bind_sources.iter().zip(bind_sources.iter_mut()).enumerate()
     {
@@ -124,7 +126,7 @@ fn make_root(launch: &Launch, bind_sources: &mut [RawFd]) -> Result<(), Failure>
     enter(&root).map_err(|errno| (Stage::Pivot, 0, errno))
 }
 
-/// An empty folder in memory, mounted over a folder that every machine has, and what lies on top of things to hide them.
+/// Mounts an empty tmpfs over a directory that every machine has, and creates the files that hide others.
 fn empty_root() -> Result<OwnedFd> {
     let options = [(c"size", c"1m"), (c"mode", c"0755")];
     let root = raw::new_filesystem(c"tmpfs", &options, MountAttributes::NOSUID | MountAttributes::NODEV)?;
@@ -196,8 +198,8 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
     }
 }
 
-/// Opens where something is to be mounted. No part of the path may be a link, and it cannot lead out of the new root:
-/// what was put there before may hold links that somebody laid out for this moment (CVE-2026-87766).
+/// Opens a mount point. The path must not contain symlinks or leave the new root: earlier mounts contain directories that an
+/// attacker may have prepared with symlinks (CVE-2026-87766).
 fn target(root: RawFd, path: &std::ffi::CStr) -> Result<OwnedFd> {
     raw::open_path(root, path, libc::O_PATH | libc::O_NOFOLLOW, true)
 }
@@ -206,8 +208,9 @@ fn place(root: RawFd, path: &std::ffi::CStr, mount: &OwnedFd) -> Result {
     raw::move_mount(mount.as_raw_fd(), target(root, path)?.as_raw_fd())
 }
 
-/// Mounts an overlay. The kernel takes layers by paths, and an option has room for a short one alone, so they are mounted in the
-/// new root until the overlay holds them. Whoever reached them there could write past it.
+/// Mounts an overlay. Overlayfs takes its layers as paths, and fsconfig(2) limits the length of an option to 256 bytes, so the
+/// layers are mounted at short paths in the new root first. They are unmounted afterwards, because a command that reached them
+/// could bypass the overlay.
 fn overlay(root: RawFd, lower: RawFd, layer: RawFd, path: &std::ffi::CStr) -> Result {
     let places = [(c".lower", c"/usr/.lower", lower), (c".layer", c"/usr/.layer", layer)];
     for (name, _, source) in places {
@@ -273,8 +276,8 @@ pub(super) fn enforce_landlock(landlock: &Landlock) -> Result<(), (usize, Errno)
     raw::landlock_restrict(ruleset.as_fd()).map_err(|errno| (0, errno))
 }
 
-/// Waits for the command, hands signals on to it, and buries every process that lost its parent. Should this be killed, the
-/// kernel ends whatever is left.
+/// Waits for the command, forwards signals to it, and reaps orphaned processes. If this process is killed, the kernel kills all
+/// others of the PID namespace.
 fn watch(command: i32, reports: RawFd, mut too_heavy: bool, most: Option<KernelLimit>) -> ! {
     let Ok(signals) = raw::signal_descriptor(ALL_SIGNALS) else { raw::exit(1) };
     raw::close_all_but(signals.as_raw_fd(), reports);
@@ -293,11 +296,11 @@ fn watch(command: i32, reports: RawFd, mut too_heavy: bool, most: Option<KernelL
     }
 }
 
-/// Lets other programs have the processor before the session of the command, where sessions are weighed as a whole. Says
-/// whether that is done, or cannot be. The kernel takes a new weight only ten times a second from all users together, and
-/// none before the command has started.
+/// Lowers the autogroup priority of the command's session. Returns true if that succeeded or is impossible. The caller retries on
+/// EAGAIN, because the kernel accepts changes from all unprivileged users together only ten times a second, and on EACCES, which
+/// it returns before the command has started.
 fn weigh_less() -> bool {
-    // The second process of a namespace has this number.
+    // The command is the second process of the namespace, so its ID is 2.
     let written =
         raw::open_for_writing(c"/proc/2/autogroup").and_then(|file| raw::write(file.as_raw_fd(), WEIGHT));
     !matches!(written, Err(libc::EAGAIN | libc::EACCES))
@@ -314,20 +317,21 @@ fn bury(command: i32, reports: RawFd, most: Option<KernelLimit>) {
     }
 }
 
-/// Ends all others of this namespace. The kernel would do it as well, but nobody would know when.
+/// Kills all other processes of this namespace. The kernel would do so when PID 1 exits, but then the report would come too
+/// early.
 fn end_all() {
     raw::send_signal(-1, libc::SIGKILL).ok();
-    // Whoever dies leaves its children to this process before it can be waited for, so at the end there is nobody left.
+    // A dying process passes its children to this one before it can be reaped, so the loop ends when no process is left.
     while raw::wait_any(true).is_ok() {}
 }
 
-/// The bound on processes, if there is one.
+/// Returns the limit on processes, if there is one.
 pub(super) fn most_processes(launch: &Launch) -> Option<KernelLimit> {
     launch.limits.iter().find(|limit| limit.resource == libc::RLIMIT_NPROC as std::ffi::c_uint).copied()
 }
 
-/// Whether a command failed with as many processes as there may be. The kernel tells nobody that it refused one, so it is asked
-/// once more; the command itself is not counted any more by then.
+/// Whether a command failed at the limit on processes. The kernel does not report refused forks, so this process tries one. The
+/// limit is lowered by one for that, because the command itself no longer counts.
 pub(super) fn is_full(command: EndedChild, most: Option<KernelLimit>) -> bool {
     let Some(most) = most.filter(|_| command.status != 0) else { return false };
     if raw::set_limit(&KernelLimit { soft: most.soft.saturating_sub(1), ..most }).is_err() {
@@ -341,7 +345,7 @@ pub(super) fn is_full(command: EndedChild, most: Option<KernelLimit>) -> bool {
     }
 }
 
-/// Says that the command and all that it started are gone.
+/// Returns the report that the command and all its descendants have ended.
 pub(super) fn ended(command: EndedChild, is_full: bool) -> Report {
     let [seconds, millionths, memory, written] = raw::used_by_children();
     let (own, is_full) = (command.cpu_seconds, i32::from(is_full));

@@ -1,8 +1,8 @@
-//! What the first process does where there are no namespaces: it starts the command behind Landlock, waits, and ends
-//! whatever is left. The same rules hold as for the first process of a sandbox with namespaces.
+//! The first process of a sandbox without namespaces: it starts the command with Landlock, waits, and ends the remaining
+//! processes. It must not allocate, lock or unwind, see the parent module.
 //!
-//! It stays outside of the restrict itself, so the command can neither end nor trace it. It adopts every process that loses
-//! its parent, and so sees all of them to their end. Then it removes the folder that the command had for itself.
+//! It is not in the Landlock domain itself, so the command can neither signal nor trace it. As a child subreaper it adopts
+//! orphaned processes, and so can end all descendants. Then it deletes the private directory of the command.
 
 use std::os::fd::{AsFd as _, AsRawFd as _, RawFd};
 
@@ -13,10 +13,10 @@ use super::launch::{Launch, PARENT_GONE, REPORT_SETUP, Stage};
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, Result, Side};
 use super::remove::ScratchDir;
 
-/// Keeps a process from starting any more.
+/// A limit that prevents a process from forking.
 const NO_NEW_PROCESSES: KernelLimit = KernelLimit { resource: libc::RLIMIT_NPROC as _, soft: 0, hard: 0 };
 
-/// How long to wait for processes that were ended, before looking again.
+/// The delay before checking killed processes again.
 const LOOK_AGAIN_MS: i64 = 2;
 
 /// Runs the command to its end.
@@ -24,7 +24,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
     raw::reset_signals();
     raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).ok();
     let scratch_dir = launch.scratch_dir;
-    // It may have died before the line above, with or without the word to go on.
+    // The parent may have died before the prctl call, see `init::run`.
     if !raw::only_second_is_readable(parent, go) || raw::read_byte(go).is_none() {
         remove(scratch_dir);
         raw::exit(1);
@@ -33,7 +33,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
         raw::write_words(reports, &[REPORT_SETUP, stage as i32, step as i32, errno, 0, 0, 0, 0]);
         raw::exit(1);
     }
-    // The parent may have died while the signal was taken back.
+    // set_ids cleared PR_SET_PDEATHSIG, and the parent may have died before it was set again.
     if raw::is_readable_within(parent, 0) {
         remove(scratch_dir);
         raw::exit(1);
@@ -46,8 +46,8 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
             let most = most_processes(launch);
             // SAFETY: from here on there are numbers on the stack, and nothing else.
             unsafe { drop_inherited_memory() };
-            // What it ends is of the same user, but where there is no sandbox at all: there a command keeps all rights, and
-            // may have become somebody else.
+            // The processes to end have the same user. Only without a sandbox the command keeps all rights and may have
+            // changed its user, so ending it needs capabilities.
             let kept = if is_walled { CapabilityMask::NONE } else { CapabilityMask::END_OTHERS };
             if raw::drop_held_capabilities(kept).is_err() {
                 end_all();
@@ -72,7 +72,7 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     raw::new_session().map_err(at(Stage::Identity))?;
     if let Some((user, group)) = launch.identity {
         raw::set_ids(user, group).map_err(at(Stage::Identity))?;
-        // The change of identity takes the signal back that says that the parent is gone.
+        // The kernel clears PR_SET_PDEATHSIG on a change of credentials.
         raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).map_err(at(Stage::Identity))?;
     }
     raw::prctl(libc::PR_SET_DUMPABLE, 0).map_err(at(Stage::Identity))?;
@@ -80,14 +80,14 @@ fn prepare(launch: &Launch) -> Result<(), Failure> {
     raw::new_keyring().map_err(at(Stage::Keyring))
 }
 
-/// Builds the restrict around this process, which is about to become the command.
+/// Restricts this process, which is about to become the command.
 pub(super) fn restrict(launch: &Launch) -> Result<(), (Stage, Errno)> {
     let at = |stage: Stage| move |errno| (stage, errno);
     if let Some(processors) = &launch.processors {
         raw::stay_on(0, processors).map_err(at(Stage::Limits))?;
     }
     let Some(landlock) = &launch.landlock else { return Ok(()) };
-    // Only who is root has capabilities, and may give them up in this way.
+    // Without capabilities, the calls that lock them down would fail with EPERM.
     if raw::has_capabilities() {
         raw::drop_capabilities().map_err(at(Stage::Capabilities))?;
     }
@@ -123,18 +123,18 @@ fn watch(command: i32, reports: RawFd, scratch_dir: Option<ScratchDir>, most: Op
     }
 }
 
-/// Removes the command's own folder: whoever made it may be gone before that comes to it.
+/// Deletes the private directory of the command, because its creator may be killed before doing so.
 fn remove(scratch_dir: Option<ScratchDir>) {
     if let Some(scratch_dir) = scratch_dir {
         scratch_dir.remove();
     }
 }
 
-/// Ends every process below this one. When one is gone, this one adopts its children, and ends those.
+/// Kills all descendants. When a child dies, this process adopts its children, and kills those in the next round.
 fn end_all() {
     loop {
         each_child(|pid| {
-            // What it starts from now on cannot start anything.
+            // It may be forking right now, so the new child inherits a limit of 0, which ends the race.
             raw::set_limit_of(pid, &NO_NEW_PROCESSES).ok();
             raw::send_signal(pid, libc::SIGKILL).ok();
         });
@@ -149,7 +149,7 @@ fn end_all() {
     }
 }
 
-/// Calls for the number of each child. There is no memory to be had here, so it reads as much as fits.
+/// Calls `with` for each child, up to the size of a buffer on the stack: the callers repeat it.
 fn each_child(mut with: impl FnMut(i32)) {
     let Ok(file) = raw::open_for_reading(c"/proc/thread-self/children") else { return };
     let mut text = [0u8; 4096];

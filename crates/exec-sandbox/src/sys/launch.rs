@@ -1,4 +1,4 @@
-//! Everything that the first processes of a sandbox need, ready before they are made.
+//! Everything that the first processes of a sandbox need, prepared before the fork.
 
 use std::ffi::{CStr, CString, c_char};
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
@@ -12,79 +12,80 @@ use super::remove::ScratchDir;
 use super::{init, landlock_init};
 use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
 
-/// What the first process does before it starts the command, and with what.
+/// The instructions and data for the first process.
 pub(crate) struct Launch {
-    /// Flags of `clone`; none where Landlock alone keeps the command in.
+    /// Namespace flags of clone3(2); 0 where only Landlock confines the command.
     pub(crate) namespaces: u64,
-    /// What is copied from this machine.
+    /// The sources of bind mounts.
     pub(crate) bind_sources: Vec<BindSource>,
     /// How the rootfs is built, in order.
     pub(crate) steps: Vec<Step>,
     pub(crate) loopback: bool,
-    /// Where the sockets are sent that the proxy listens on, if there is one.
+    /// Where the listening sockets are sent, if there is a proxy.
     pub(crate) listener_to: Option<ListenerHandoff>,
-    /// The user and group to become inside, if not the same.
+    /// The user and group to change to, if different.
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
     pub(crate) filter: Vec<Instruction>,
-    /// The filter in its place where the kernel lets nobody make a file in memory that can be run; none where none may be made.
+    /// The filter that permits memfd_create(2), for kernels that can make such files non-executable; empty if it is not
+    /// permitted.
     pub(crate) filter_with_memory_files: Vec<Instruction>,
     pub(crate) cwd: CString,
-    /// What becomes standard input, output and error.
+    /// Standard input, output and error.
     pub(crate) streams: [RawFd; 3],
-    /// What only the launcher may hold.
+    /// A descriptor that the sandbox must not inherit.
     pub(crate) feeding: Option<RawFd>,
-    /// Whether these are a terminal, which becomes the command's own.
+    /// Whether these are a terminal, which becomes the command's controlling terminal.
     pub(crate) terminal: bool,
-    /// How far it stands back behind other programs (`nice`).
+    /// The `nice` value of the command.
     pub(crate) nice: i32,
-    /// Whether its session as a whole does so.
+    /// Whether its whole session gets the lowest priority.
     pub(crate) is_idle: bool,
     pub(crate) limits: Vec<KernelLimit>,
-    /// How many lists of watched files may be made, where there is a user namespace.
+    /// The limit on inotify instances in the user namespace.
     pub(crate) watchers: Option<CString>,
-    /// What is installed last, after which only the command starts, and what lets it.
+    /// The filter against new programs, and the secret arguments by which it recognizes the one permitted execve(2).
     pub(crate) last_filter: Vec<Instruction>,
     pub(crate) secret: [u64; 3],
-    /// How calls are shown, if somebody looks on.
+    /// The observing filter, if system calls are observed.
     pub(crate) observed: Option<Observed>,
-    /// The processors to run on, if not all.
+    /// The CPU affinity, if it is limited.
     pub(crate) processors: Option<CpuSet>,
-    /// Where the program may be, in the order in which to try.
+    /// Candidate paths of the program, in order.
     pub(crate) programs: Vec<CString>,
     pub(crate) arguments: Strings,
-    /// Where program and arguments will stand, if they are not known yet.
+    /// The mailbox for program and arguments, if they are not known yet.
     pub(crate) argv_mailbox: Option<ArgvAddress>,
     pub(crate) environment: Strings,
-    /// Where this program's own arguments and variables lie: the first process is a copy of it.
+    /// Memory ranges of this program's arguments and environment, which the first process wipes.
     pub(crate) wipe: Vec<(usize, usize)>,
-    /// What the first process removes at the end, where the command has a folder of its own on the disk.
+    /// The private directory on the disk, which the first process deletes at the end.
     pub(crate) scratch_dir: Option<ScratchDir>,
-    /// What was ended already and is waited for with this, when the sandbox has begun.
+    /// Killed helper processes, reaped when this is dropped after the start.
     pub(crate) _ended: Vec<Ended>,
 }
 
-/// Who looks on at what a command asks for.
+/// The observation of a command's system calls.
 pub(crate) struct Observed {
-    /// What shows it.
+    /// The filter that notifies the observer.
     pub(crate) filter: Vec<Instruction>,
-    /// Where the descriptor is sent at which it is shown.
+    /// The socket to which the listener descriptor is sent.
     pub(crate) to: RawFd,
 }
 
 impl Observed {
-    /// Lets the calls of this process be shown from now on. It keeps nothing by which it could see or answer them itself.
+    /// Starts the observation of this process. It keeps no copy of the listener, with which it could answer its own calls.
     pub(super) fn begin(&self) -> Result {
         let shown = raw::install_observing_filter(&self.filter)?;
         raw::send_descriptor(self.to, shown.as_raw_fd())
     }
 }
 
-/// Something of this machine that is to be visible.
+/// The source of a bind mount.
 pub(crate) struct BindSource {
     pub(crate) source: CString,
     pub(crate) attributes: MountAttributes,
-    /// A copy that was made already, where only the caller may make it.
+    /// A prepared clone of the mount, where only the caller has the rights to create it.
     pub(crate) ready: Option<OwnedFd>,
 }
 
@@ -97,7 +98,7 @@ pub(crate) enum Step {
         path: CString,
         to: CString,
     },
-    /// Makes a file that holds a text.
+    /// Creates a file with this content.
     Text {
         path: CString,
         text: Vec<u8>,
@@ -116,22 +117,22 @@ pub(crate) enum Step {
         bind_source: usize,
         path: CString,
     },
-    /// Mounts a view of one bind source, whose changes are kept in the folders `upper` and `work` of another.
+    /// Mounts an overlay on one bind source. Changes are stored in the directories `upper` and `work` of another.
     Overlay {
         lower: usize,
         layer: usize,
         path: CString,
     },
-    /// Mounts what is there on itself, with these attributes.
+    /// Bind-mounts a path on itself, with these attributes.
     Rebind {
         path: CString,
         attributes: MountAttributes,
     },
-    /// Makes what is there read-only. What is not there needs none of it.
+    /// Makes a path read-only, if it exists.
     Freeze(CString),
-    /// Puts nothing on top of a file. What is not there needs none of it.
+    /// Hides a file behind an empty one, if it exists.
     HideFile(CString),
-    /// Puts a device on top of a file that nobody can open. What is not there needs none of it.
+    /// Hides a file behind a device that cannot be opened, if it exists.
     MaskFile(CString),
     HideFolder(CString),
 }
@@ -142,11 +143,11 @@ pub(crate) struct Landlock {
     pub(crate) handled: u64,
     pub(crate) scopes: u64,
     pub(crate) rules: Vec<(CString, u64)>,
-    /// The command's terminal, which may lie at no path that it sees, and its rights.
+    /// The command's terminal, which may not be at a visible path, and its rights.
     pub(crate) terminal: Option<(RawFd, u64)>,
 }
 
-/// Texts, and the list of pointers to them that `execve` wants.
+/// Strings, with the null-terminated list of pointers for execve(2).
 pub(crate) struct Strings {
     _texts: Vec<CString>,
     pointers: Vec<*const c_char>,
@@ -163,23 +164,24 @@ impl Strings {
     }
 }
 
-/// Tells the first process to end all others, where no namespace does that. No program uses this signal.
+/// The signal that tells the first process to end all others, where no PID namespace does that. It is a real-time signal, which
+/// programs hardly use.
 pub(crate) const PARENT_GONE: i32 = 62;
 
-/// What a process of the sandbox says about itself: a kind and some numbers.
+/// A report of a process of the sandbox: a kind and numbers.
 pub(crate) type Report = [i32; 8];
 
-/// A step failed: which stage, which step of it, and the error.
+/// A step failed: the stage, the number of the step, and the error.
 pub(crate) const REPORT_SETUP: i32 = 1;
-/// The program could not be started: the error.
+/// The program could not be executed: the error.
 pub(crate) const REPORT_EXEC: i32 = 2;
-/// The command has ended, and all that it started: its status, as wait(2) tells it, what all of them used up, how many seconds
-/// of a processor the command itself did, and whether there were as many processes at its end as there may be.
+/// The command and all its descendants have ended: its wait status, the resource usage of all, the command's own CPU time in
+/// seconds, and whether the limit on processes was reached.
 pub(crate) const REPORT_END: i32 = 3;
-/// Everything is made, and the word to begin is waited for.
+/// The sandbox is ready, and waits for the go signal.
 pub(crate) const REPORT_READY: i32 = 4;
 
-/// A part of the work before the command starts.
+/// A stage of the set-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub(crate) enum Stage {
@@ -204,30 +206,30 @@ pub(crate) enum Stage {
 
 const STAGES: &[(Stage, &str)] = &[
     (Stage::Identity, "becoming another user"),
-    (Stage::Keyring, "leaving inherited keys behind"),
-    (Stage::Host, "naming the machine"),
-    (Stage::Loopback, "switching the loopback on"),
-    (Stage::Sources, "copying a mount"),
-    (Stage::Root, "making a new root"),
+    (Stage::Keyring, "creating a keyring"),
+    (Stage::Host, "setting the host name"),
+    (Stage::Loopback, "enabling the loopback"),
+    (Stage::Sources, "cloning a mount"),
+    (Stage::Root, "creating a new root"),
     (Stage::Rootfs, "building the rootfs"),
     (Stage::Pivot, "entering the new root"),
-    (Stage::Capabilities, "giving up capabilities"),
+    (Stage::Capabilities, "dropping capabilities"),
     (Stage::Landlock, "enforcing the Landlock ruleset"),
-    (Stage::Filter, "installing the filter of system calls"),
+    (Stage::Filter, "installing the seccomp filter"),
     (Stage::Fork, "starting a process"),
-    (Stage::Streams, "handing over standard streams"),
+    (Stage::Streams, "setting up standard streams"),
     (Stage::Limits, "setting limits"),
-    (Stage::Cwd, "entering the folder to start in"),
-    (Stage::Listener, "handing sockets to the proxy"),
-    (Stage::Observe, "letting what the command asks for be seen"),
+    (Stage::Cwd, "entering the working directory"),
+    (Stage::Listener, "passing sockets to the proxy"),
+    (Stage::Observe, "observing system calls"),
 ];
 
-/// Says what was being done at a stage.
+/// Returns the description of a stage.
 pub(crate) fn stage_in_words(stage: i32) -> &'static str {
     STAGES.iter().find(|row| row.0 as i32 == stage).map_or("setting up", |row| row.1)
 }
 
-/// A sandbox whose first process waits for the word to go on.
+/// A sandbox whose first process waits for the go signal.
 pub(crate) struct SpawnedInit {
     pub(crate) pid: i32,
     pub(crate) pidfd: OwnedFd,
@@ -235,11 +237,12 @@ pub(crate) struct SpawnedInit {
 
 /// Starts the first process of a sandbox. It waits for a byte on `go` and reports on `reports`.
 pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<SpawnedInit> {
-    // It knows of no other way whether this one is still there: it holds both ends of `go`, as may others that are made now.
+    // The child needs it to detect the death of this process: end of file on `go` never comes, because the child, and other
+    // processes that are forked at the same time, hold the write end.
     let parent = raw::own_pidfd()?;
-    // Room for the descriptor of each bind source: the process may not allocate.
+    // Allocated here, because the child must not allocate.
     let mut descriptors: Vec<RawFd> = vec![-1; launch.bind_sources.len()];
-    // A signal that came between birth and the first line of `init` would run a handler of this program there.
+    // A signal between fork and the first line of `init` would run a handler of this program in the child.
     let mask = raw::set_signal_mask(ALL_SIGNALS)?;
     // SAFETY: the child runs `init`, which keeps to what is safe there and never returns.
     let side = unsafe { raw::clone_process(launch.namespaces) };
@@ -260,7 +263,7 @@ pub(crate) fn start(launch: &Launch, go: RawFd, reports: RawFd) -> Result<Spawne
     }
 }
 
-/// A process that was ended. It is waited for when this is dropped, since the kernel takes its time.
+/// A killed process, reaped on drop: destroying its namespace takes the kernel a while.
 pub(crate) struct Ended(i32);
 
 impl Drop for Ended {
@@ -269,7 +272,7 @@ impl Drop for Ended {
     }
 }
 
-/// Makes a user namespace with a process in it that only waits, and gives that to `with`. Then the process is ended.
+/// Creates a user namespace with a waiting process in it, calls `with` with its process ID, and then ends the process.
 pub(crate) fn with_user_namespace<T>(
     with: impl FnOnce(i32) -> std::io::Result<T>,
 ) -> std::io::Result<(T, Ended)> {
@@ -280,12 +283,12 @@ pub(crate) fn with_user_namespace<T>(
     let side = unsafe { raw::clone_process(libc::CLONE_NEWUSER as u64) };
     if let Ok(Side::Child) = side {
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
-        // In its own namespace it holds everything, and has no use for any of it.
+        // The process has all capabilities in its new namespace, and needs none.
         if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
             raw::exit(1);
         }
-        // The parent may die while the first line is carried out, and then neither sees the other go. So this looks again, and
-        // nothing waits for ever. Every signal but SIGKILL is blocked.
+        // The parent may die before the prctl call. Polling its ID ends this process in that case. All signals but SIGKILL are
+        // blocked.
         while raw::is_child_of(parent) {
             raw::wait_milliseconds(500);
         }
@@ -301,7 +304,7 @@ pub(crate) fn with_user_namespace<T>(
     Ok((result?, ended))
 }
 
-/// Bounds how many lists of watched files there are in the user namespace of another process, which this user has made.
+/// Limits the inotify instances in the user namespace of another process, which this user created.
 pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()> {
     let error = |errno: Errno| std::io::Error::from_raw_os_error(errno);
     let path = CString::new(format!("/proc/{process}/ns/user"))?;
@@ -310,7 +313,7 @@ pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()
     // SAFETY: the child makes a few calls, all safe there.
     let side = unsafe { raw::clone_process(0) };
     if let Ok(Side::Child) = side {
-        // What it holds it gains by joining, and that namespace alone obeys it.
+        // Joining the namespace grants all capabilities in it, so its own are dropped before.
         let bounded = raw::drop_held_capabilities(CapabilityMask::NONE)
             .and_then(|()| raw::join_user_namespace(namespace.as_raw_fd()))
             .and_then(|()| raw::bound_watchers(most));
@@ -326,7 +329,7 @@ pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()
     }
 }
 
-/// Whether a process of this program can have its calls shown to another: nobody sees them so already.
+/// Whether a seccomp listener can be installed in a child process. It fails if one is installed already.
 pub(crate) fn can_be_observed() -> bool {
     let Some(architecture) = Architecture::current() else { return false };
     let filter = observe(architecture, Shown { asks: false, modes: false, carried: CarriedOut::Nothing });
@@ -344,7 +347,7 @@ pub(crate) fn can_be_observed() -> bool {
     raw::wait_for(pid).is_ok_and(|used| used.status == 0)
 }
 
-/// Copies a mount of this machine with its attributes.
+/// Clones a mount of this machine with its attributes.
 pub(crate) fn copy_mount(bind_source: &BindSource) -> Result<OwnedFd> {
     let source = raw::open_path(libc::AT_FDCWD, &bind_source.source, libc::O_PATH, false)?;
     let copy = raw::open_tree(source.as_raw_fd(), c"")?;

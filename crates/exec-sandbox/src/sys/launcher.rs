@@ -1,4 +1,4 @@
-//! The code of the launcher in containers. It is data to this program, and never run in it.
+//! The machine code of the launcher in containers. It is data to this program, and never executed in it.
 
 #[cfg(target_arch = "x86_64")]
 std::arch::global_asm!(
@@ -91,7 +91,7 @@ std::arch::global_asm!(
     ".popsection",
 );
 
-/// Returns the code; nothing where there is none for this architecture.
+/// Returns the code, if this architecture is supported.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn code() -> Option<&'static [u8]> {
     unsafe extern "C" {
@@ -99,7 +99,7 @@ pub(crate) fn code() -> Option<&'static [u8]> {
         static stockade_launcher_end: u8;
     }
     let (begin, end) = (&raw const stockade_launcher_begin, &raw const stockade_launcher_end);
-    // SAFETY: both stand in the lines above, one behind the other in one piece, and nobody writes there.
+    // SAFETY: both symbols are defined above in this order, in one read-only section.
     Some(unsafe { std::slice::from_raw_parts(begin, end as usize - begin as usize) })
 }
 

@@ -1,4 +1,4 @@
-//! A view of two folders, one on top of the other, for this program alone: mounted nowhere, and reached by a descriptor.
+//! A detached read-only overlay of two directories for this program, accessed by a descriptor.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,17 +6,17 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::raw::{self, ALL_SIGNALS, Errno, MountAttributes, Result, Side};
 
-/// Longest text of a number of a descriptor, as a path.
+/// Maximum length of a descriptor's path in procfs.
 const PATH: usize = 32;
 
-/// How the paths of descriptors begin.
+/// The prefix of these paths.
 const OWN: &[u8] = b"/proc/self/fd/";
 
-/// The options of an overlay that a user makes. All else is as the kernel has it for users.
+/// The mount option for overlays in user namespaces: xattrs in the `user.` namespace.
 pub(super) const USERS: (&CStr, &CStr) = (c"userxattr", c"");
 
-/// Returns what is seen in an overlay of these folders, which nobody can write to. Who may not mount makes a namespace for it,
-/// which is gone with what is returned.
+/// Returns a read-only overlay of these directories. Without the right to mount, it is created in a new user namespace, which
+/// ends when the descriptor is closed.
 pub(crate) fn read_view(lower: &CStr, upper: &CStr) -> io::Result<OwnedFd> {
     let error = |errno: Errno| io::Error::from_raw_os_error(errno);
     if let Ok(view) = mounted(lower, upper) {
@@ -38,7 +38,7 @@ pub(crate) fn read_view(lower: &CStr, upper: &CStr) -> io::Result<OwnedFd> {
     }
     raw::set_signal_mask(mask).ok();
     let Side::Parent { pid, .. } = side.map_err(error)? else { return Err(error(libc::EINVAL)) };
-    // The child has the same table, so that nothing is closed before it is gone.
+    // The child shares the descriptor table, so its result must not be closed before it has ended.
     raw::wait_for(pid).map_err(error)?;
     let mut words = [0u8; 32];
     let is_said = raw::is_readable_within(read.as_raw_fd(), 0);
@@ -55,7 +55,7 @@ pub(crate) fn read_view(lower: &CStr, upper: &CStr) -> io::Result<OwnedFd> {
     }
 }
 
-/// Makes the overlay where this process may. It allocates nothing.
+/// Creates the overlay in the current namespace. It must not allocate.
 fn mounted(lower: &CStr, upper: &CStr) -> Result<OwnedFd> {
     let open = |path| raw::open_path(libc::AT_FDCWD, path, libc::O_PATH | libc::O_DIRECTORY, false);
     let (lower, upper) = (open(lower)?, open(upper)?);
@@ -68,7 +68,7 @@ fn mounted(lower: &CStr, upper: &CStr) -> Result<OwnedFd> {
     raw::new_filesystem(c"overlay", &[(c"lowerdir", layers), USERS], attributes)
 }
 
-/// The paths of two descriptors, as the option wants them.
+/// Formats the paths of two descriptors as an option value.
 fn layers(room: &mut [u8; 2 * PATH], first: RawFd, second: RawFd) -> Option<&CStr> {
     let mut at = 0;
     for (number, before) in [(first, &b""[..]), (second, b":")] {

@@ -1,5 +1,5 @@
-//! Makes the sockets that listen within a sandbox, and hands them out. See
-//! [`ListenerHandoff`]; the rules of the first process hold.
+//! Creates listening sockets in a sandbox, and passes them to the proxy outside, see [`ListenerHandoff`]. It must not allocate,
+//! lock or unwind.
 
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
@@ -8,11 +8,11 @@ use stockade_handoff::{EgressSockets, ListenerHandoff, PROXY_PORT};
 
 use super::raw::{self, Errno, Result, SocketKind};
 
-/// How many connections may wait to be accepted.
+/// The backlog of listening sockets.
 const BACKLOG: i32 = 1024;
 
-/// Listens, and hands the sockets to whoever holds the other end. This process keeps nothing of them: whoever
-/// accepts on one does so in this network, wherever they are (network_namespaces(7)).
+/// Creates the sockets, and sends them to the proxy. No copy is kept. A socket stays in the network namespace that it was created
+/// in, so the proxy accepts connections of this namespace (network_namespaces(7)).
 pub(super) fn hand_out(handoff: &ListenerHandoff) -> Result {
     let outside = handoff.number();
     let listener: OwnedFd = raw::socket(SocketKind::Stream, false)?;
@@ -43,7 +43,7 @@ fn hand_out_one(outside: RawFd, kind: SocketKind, address: &SocketAddr) -> Resul
     raw::send_descriptor(outside, socket.as_raw_fd())
 }
 
-/// Some machines have no IPv6. Then no program finds anything there.
+/// Ignores errors of missing IPv6, without which no program can connect to such an address either.
 fn unless_missing(is_six: bool, result: Result) -> Result {
     const MISSING: [Errno; 5] =
         [libc::EAFNOSUPPORT, libc::EADDRNOTAVAIL, libc::EOPNOTSUPP, libc::EACCES, libc::EPERM];

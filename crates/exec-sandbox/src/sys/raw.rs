@@ -1,4 +1,4 @@
-//! One system call a function, for what rustix does not offer or may not do between fork and exec.
+//! One function per system call, for those that rustix lacks or that must be safe between fork and exec.
 
 mod files;
 mod host;
@@ -25,7 +25,7 @@ pub(crate) use process::*;
 pub(crate) use rights::*;
 pub(crate) use signals::*;
 
-/// The number of an error, as the kernel gives it.
+/// An error number of the kernel.
 pub(crate) type Errno = i32;
 
 pub(crate) type Result<T = (), E = Errno> = std::result::Result<T, E>;
@@ -42,9 +42,9 @@ fn done(result: c_long) -> Result {
     check(result).map(|_| ())
 }
 
-/// Takes over a descriptor that a call has just made.
+/// Takes ownership of a descriptor that a call returned.
 fn descriptor(result: c_long) -> Result<OwnedFd> {
     let number = check(result)?;
-    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    // SAFETY: the kernel has just created this descriptor for this caller, so it has no other owner.
     Ok(unsafe { OwnedFd::from_raw_fd(number as RawFd) })
 }

@@ -1,25 +1,25 @@
-//! Removes a folder with all that a command left in it, whatever that is: folders that are closed, and folders so deep that no
-//! path and no list of descriptors leads to their end.
+//! Deletes a directory tree of a command, including directories without permissions, and trees deeper than PATH_MAX and the limit
+//! on descriptors.
 //!
-//! What lies in a folder of the folder is brought up before that is removed, so there is never a way down to remember. The
-//! rules of a process without memory of its own hold: no allocation, no lock. Nobody else is at work in the folder any more.
+//! Nested directories are moved to the top before their parent is deleted, so no path has to be remembered. It must not
+//! allocate or lock. All processes that could change the tree must have ended.
 
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use super::raw::{self, Result};
 
-/// Longest name of such a folder, with the 0 at its end.
+/// Maximum length of the directory's name, with its NUL byte.
 const NAME: usize = 64;
 
-/// Where the name begins in an entry of a folder, and where the length of the entry stands. See getdents(2).
+/// Offsets of the name and the length in a directory entry, see getdents64(2).
 const AT_NAME: usize = 19;
 const AT_LENGTH: usize = 16;
 
-/// What its owner may do with a folder: everything.
+/// All permissions for the owner.
 const OPEN: u32 = 0o700;
 
-/// A folder that is to be gone in the end, as numbers and nothing else.
+/// A directory to delete, as plain numbers that are valid in a forked process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScratchDir {
     parent: RawFd,
@@ -28,7 +28,7 @@ pub(crate) struct ScratchDir {
 }
 
 impl ScratchDir {
-    /// One of this name; nothing if the name is too long. The descriptors are to stay open.
+    /// Returns a handle; nothing if the name is too long. The descriptors must stay open.
     pub(crate) fn new(parent: BorrowedFd<'_>, folder: BorrowedFd<'_>, name: &[u8]) -> Option<Self> {
         let mut room = [0; NAME];
         let (text, end) = room.split_at_mut_checked(name.len())?;
@@ -40,18 +40,18 @@ impl ScratchDir {
         })
     }
 
-    /// Removes it. What cannot be removed stays.
+    /// Deletes the directory, as far as possible.
     pub(crate) fn remove(&self) {
         let Ok(name) = CStr::from_bytes_until_nul(&self.name) else { return };
         raw::set_mode_of(self.folder, OPEN).ok();
         let mut numbers = 0;
-        // Each round takes away what lies at the top, and brings up what lay one folder deeper.
+        // Each round deletes the entries at the top, and moves the next level of directories up.
         while each_name(self.folder, |name| take(self.folder, name, &mut numbers)) {}
         raw::unlink(self.parent, name, libc::AT_REMOVEDIR).ok();
     }
 }
 
-/// Removes what has a name at the top. Says whether anything is different now.
+/// Deletes an entry at the top. Returns whether anything changed.
 fn take(top: RawFd, name: &CStr, numbers: &mut u64) -> bool {
     if raw::unlink(top, name, 0).is_ok() {
         return true;
@@ -65,14 +65,14 @@ fn take(top: RawFd, name: &CStr, numbers: &mut u64) -> bool {
     raw::unlink(top, name, libc::AT_REMOVEDIR).is_ok() || brought
 }
 
-/// Opens a folder, also one that its owner closed. A link is none.
+/// Opens a directory, adding permissions first. Symlinks are refused.
 fn open(at: RawFd, name: &CStr) -> Result<OwnedFd> {
     drop(raw::open_path(at, name, libc::O_PATH | libc::O_DIRECTORY, true)?);
     raw::set_mode(at, name, OPEN)?;
     raw::open_path(at, name, libc::O_RDONLY | libc::O_DIRECTORY, true)
 }
 
-/// Moves a folder to the top, under the next number that nothing there has as its name.
+/// Moves a directory to the top, under the next unused number.
 fn bring_up(from: RawFd, name: &CStr, top: RawFd, numbers: &mut u64) -> bool {
     loop {
         let text = in_digits(*numbers);
@@ -94,7 +94,7 @@ fn in_digits(number: u64) -> [u8; 17] {
     text
 }
 
-/// Calls for each name in a folder. Says whether one call did.
+/// Calls `with` for each name in a directory. Returns whether any call returned true.
 fn each_name(folder: RawFd, mut with: impl FnMut(&CStr) -> bool) -> bool {
     let mut room = [0u8; 4096];
     let mut any = false;
@@ -109,7 +109,7 @@ fn each_name(folder: RawFd, mut with: impl FnMut(&CStr) -> bool) -> bool {
     any
 }
 
-/// The name of the first of these entries, and the entries behind it.
+/// Returns the name of the first entry, and the remaining entries.
 fn first(entries: &[u8]) -> Option<(&CStr, &[u8])> {
     let length = entries.get(AT_LENGTH..AT_LENGTH + 2)?.try_into().map(u16::from_ne_bytes).ok()?;
     let name = CStr::from_bytes_until_nul(entries.get(AT_NAME..usize::from(length))?).ok()?;
@@ -132,7 +132,7 @@ mod tests {
         fs::create_dir_all(path.join("closed/inner/aaaaaaaaaaaaaaaa")).unwrap();
         fs::write(around.path().join("kept"), "").unwrap();
         fs::write(path.join("closed/file"), "").unwrap();
-        // A number that is taken: by a file, and by a folder with something in it.
+        // Used numbers: a file, and a non-empty directory.
         fs::write(path.join("aaaaaaaaaaaaaaaa"), "").unwrap();
         fs::create_dir_all(path.join("baaaaaaaaaaaaaaa/x")).unwrap();
         symlink(around.path(), path.join("closed/link")).unwrap();
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_too_long_is_none() {
+    fn a_name_that_is_too_long_is_rejected() {
         let here = File::open("/").unwrap();
         for (length, is_one) in [(0, true), (NAME - 1, true), (NAME, false), (NAME + 1, false)] {
             let doomed = ScratchDir::new(here.as_fd(), here.as_fd(), &vec![b'x'; length]);
@@ -172,7 +172,7 @@ mod tests {
     fn remove(around: &std::path::Path, name: &str) {
         let parent = File::open(around).unwrap();
         let folder = raw::open_path(parent.as_raw_fd(), c"doomed", libc::O_RDONLY, true);
-        // Whoever is not root opens it before it is closed, as it is done for a command.
+        // Without root, the directory must be opened before its permissions are removed, as it is for a command.
         let folder = folder.or_else(|_| {
             fs::set_permissions(around.join(name), Permissions::from_mode(OPEN)).unwrap();
             raw::open_path(parent.as_raw_fd(), c"doomed", libc::O_RDONLY, true)

@@ -1,4 +1,4 @@
-//! Starts a program with few descriptors, which dies with this one.
+//! Starts an external program with few descriptors, which ends with this program.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -10,14 +10,14 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use super::launch::Observed;
 use super::raw::{self, CapabilityMask};
 
-/// A program that was started, in a group of its own. It is ended with all of that group, unless somebody takes it over: what
-/// fails half way may leave children that wait for ever for a word from it.
+/// A started program in a process group of its own. On drop the whole group is killed, unless ownership was transferred: after a
+/// failed set-up, children could otherwise wait forever.
 pub(crate) struct Spawned {
     pid: i32,
 }
 
 impl Spawned {
-    /// Its number, for whoever waits for it from now on.
+    /// Transfers ownership to the caller, who must reap the process with the returned ID.
     pub(crate) fn handed_over(self) -> i32 {
         let pid = self.pid;
         std::mem::forget(self);
@@ -26,30 +26,30 @@ impl Spawned {
 }
 
 impl Spawned {
-    /// Its number, while it is looked after here.
+    /// Returns its process ID.
     pub(crate) const fn number(&self) -> i32 {
         self.pid
     }
 }
 
-/// Which rights of this program one keeps that it starts.
+/// Whether a started program keeps the capabilities of this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rights {
     /// It keeps none of them.
     None,
-    /// It keeps all of them: it makes containers by itself, as this program makes sandboxes.
+    /// It keeps all: a container engine needs them to create containers.
     Same,
 }
 
 impl Drop for Spawned {
     fn drop(&mut self) {
-        // It is not waited for yet, so both numbers are still its own.
+        // It was not reaped yet, so neither ID can have been reused.
         raw::send_signal(-self.pid, libc::SIGKILL).ok();
         raw::wait_for(self.pid).ok();
     }
 }
 
-/// Whether a program ends well. Whatever it leaves in its group is ended with it.
+/// Runs a program, kills the rest of its process group, and returns whether it succeeded.
 pub(crate) fn succeeds_and_leaves_nothing(command: &mut Command) -> bool {
     let Ok(child) = without_capabilities(command).process_group(0).spawn() else { return false };
     let pid = Pid::from_child(&child);
@@ -60,8 +60,8 @@ pub(crate) fn succeeds_and_leaves_nothing(command: &mut Command) -> bool {
     ended.is_ok_and(|ended| ended.is_some_and(|status| status.exit_status() == Some(0)))
 }
 
-/// Starts a program that gets these as its standard streams, keeps these descriptors, and none beside. Where somebody looks
-/// on, that must be another thread: the program cannot start before it was seen.
+/// Starts a program with these standard streams and descriptors, and no others. An observer must run on another thread, because
+/// the exec of the program is an observed call.
 pub(crate) fn spawn(
     command: Command,
     streams: [RawFd; 3],
@@ -88,14 +88,14 @@ pub(crate) fn spawn_with(
         raw::close_on_exec(3).map_err(error)?;
         keep.iter().try_for_each(|descriptor| raw::duplicate(*descriptor, *descriptor)).map_err(error)?;
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).map_err(error)?;
-        // It may have died before the line above.
+        // The parent may have died before the prctl call.
         if !raw::is_child_of(parent) {
             return Err(error(libc::ESRCH));
         }
-        // What is ignored here, as SIGINT behind `&` in a script, would be ignored by the program, too.
+        // Ignored signals are inherited across exec, such as SIGINT of a background job in a script.
         raw::reset_signals();
         raw::set_signal_mask(0).map_err(error)?;
-        // A user may have capabilities without being root, and a program inherits what is ambient.
+        // A non-root user may have ambient capabilities, which programs inherit.
         if rights == Rights::None {
             raw::drop_held_capabilities(CapabilityMask::NONE).map_err(error)?;
         }
@@ -111,7 +111,7 @@ pub(crate) fn spawn_with(
     Ok(Spawned { pid: Pid::from_child(&child).as_raw_nonzero().get() })
 }
 
-/// Has a program that is started by itself begin without capabilities.
+/// Makes a program start without capabilities.
 pub(crate) fn without_capabilities(command: &mut Command) -> &mut Command {
     let prepare = || raw::drop_held_capabilities(CapabilityMask::NONE).map_err(io::Error::from_raw_os_error);
     // SAFETY: as above.

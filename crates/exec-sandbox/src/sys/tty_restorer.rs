@@ -1,7 +1,7 @@
-//! A process that puts a terminal back as it was, should this program be killed before it comes to that.
+//! A helper process that restores the terminal settings if this program is killed.
 //!
-//! It is a copy of the calling thread and keeps to the rules of this module: no allocation, no lock. It waits for the end of
-//! a pipe of which this program holds the other end, and which the kernel closes however this program ends.
+//! It is forked from the calling thread, so it must not allocate or lock. It waits for end of file on a pipe whose write end this
+//! program holds, and which the kernel closes however this program ends.
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
@@ -11,14 +11,14 @@ use rustix::termios::{OptionalActions, Termios, tcgetpgrp, tcsetattr};
 
 use super::raw::{self, ALL_SIGNALS, CapabilityMask, Side};
 
-/// The process. It is gone when this is dropped, and has done nothing then.
+/// The helper process. Dropping it ends the process without restoring the settings.
 pub(crate) struct TtyRestorer {
     pid: i32,
     _alive: OwnedFd,
 }
 
 impl TtyRestorer {
-    /// Starts one for a terminal with these settings.
+    /// Starts a helper process that restores these settings of a terminal.
     pub(crate) fn new(terminal: BorrowedFd<'_>, settings: &Termios) -> io::Result<Self> {
         let error = io::Error::from_raw_os_error;
         let (end, alive) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -43,11 +43,11 @@ impl Drop for TtyRestorer {
     }
 }
 
-/// Waits for the end. All signals are blocked, so the terminal can be set from wherever this is; but where a shell has taken
-/// it back, it has its own settings.
+/// Waits for the end of this program. All signals are blocked, including SIGTTOU, so the terminal can be set from the background.
+/// If the shell has taken the terminal back already, it has set its own settings, which are kept.
 fn guard(terminal: BorrowedFd<'_>, settings: &Termios, end: RawFd) -> ! {
     raw::close_all_but(terminal.as_raw_fd(), end);
-    // To set a terminal that is open takes no rights.
+    // Setting an open terminal needs no capabilities.
     if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
         raw::exit(1);
     }

@@ -1,4 +1,4 @@
-//! What lies below an open folder: each part of the path is opened from the one before, and no link is followed.
+//! Opens paths below an open directory component by component, without following symlinks.
 
 #![expect(clippy::disallowed_methods, reason = "opens and reads what lies in folders")]
 
@@ -15,27 +15,27 @@ use rustix::io::Errno;
 use super::walk::{in_an_open_folder, stamp_of};
 use crate::host::{Entry, Stamp};
 
-/// Something that is there.
+/// A file that exists.
 #[derive(Debug)]
 pub(crate) struct Lying {
     pub(crate) kind: Entry,
     pub(crate) stamp: Stamp,
 }
 
-/// Where a path leads.
+/// The result of looking up a path.
 #[derive(Debug)]
 pub(crate) enum At {
     There(Lying),
-    /// This part of it is a link, and something is there behind it.
+    /// This component is a symlink, and the file behind it exists.
     BehindALink(PathBuf, Lying),
 }
 
-/// Returns what lies at a path below a folder, if anything does.
+/// Looks up a path below a directory; nothing if it does not exist.
 pub(crate) fn at(folder: BorrowedFd<'_>, path: &Path) -> Option<At> {
     match open_below(folder, path, OFlags::PATH) {
         Ok(found) => lying(&found).map(At::There),
         Err(Stopped::Link(link)) => {
-            // Followed once, to see whether there is something: the link itself is what is told of.
+            // Followed to check whether the file exists; the symlink itself is reported.
             let behind = openat(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
             behind.ok()?;
             let found = open_below(folder, &link, OFlags::PATH).ok()?;
@@ -63,15 +63,15 @@ fn lying(found: &OwnedFd) -> Option<Lying> {
     Some(Lying { kind, stamp })
 }
 
-/// Why something was not opened.
+/// Why a path was not opened.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// This part of the path is a link.
+    /// This component is a symlink.
     Link(PathBuf),
     Error(Errno),
 }
 
-/// Opens what lies below a folder; a link as such, where only a name for it is wanted.
+/// Opens a path below a directory; with O_PATH, a symlink itself.
 pub(crate) fn open_below(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<OwnedFd, Stopped> {
     let (parent, name) = open_parent(folder, path)?;
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -79,7 +79,7 @@ pub(crate) fn open_below(folder: BorrowedFd<'_>, path: &Path, flags: OFlags) -> 
     in_an_open_folder(parent, |folder| openat(folder, name, flags, Mode::empty())).map_err(Stopped::Error)
 }
 
-/// Opens the folder around what lies below a folder; nothing if that is the folder itself.
+/// Opens the parent directory of a path; nothing if that is the directory itself.
 pub(crate) fn open_parent<'p>(
     folder: BorrowedFd<'_>,
     path: &'p Path,
@@ -105,7 +105,7 @@ pub(crate) fn open_parent<'p>(
     Ok((parent, name))
 }
 
-/// The names in a folder below a folder; none if it cannot be listed.
+/// Lists a directory below a directory; empty if it cannot be listed.
 pub(crate) fn list_below(folder: BorrowedFd<'_>, path: &Path) -> Vec<OsString> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let opened = open_below(folder, path, OFlags::PATH).ok().and_then(|found| {
@@ -117,7 +117,7 @@ pub(crate) fn list_below(folder: BorrowedFd<'_>, path: &Path) -> Vec<OsString> {
     names.filter(|name| name != "." && name != "..").collect()
 }
 
-/// Returns what is in a file below a folder, if it is no longer than this.
+/// Reads a file below a directory, up to a maximum size.
 pub(crate) fn read_below(folder: BorrowedFd<'_>, path: &Path, most: usize) -> Option<Vec<u8>> {
     let file = File::from(open_below(folder, path, OFlags::RDONLY).ok()?);
     if !file.metadata().ok()?.is_file() {

@@ -5,29 +5,29 @@ use std::path::PathBuf;
 
 use crate::host::{Exposed, KnownLinks, ProtectedEntry, Searched, Watched};
 
-/// Folders of packages, and of what builds leave.
+/// Directories of packages and build output.
 pub(crate) const PACKAGES: &[&str] = &["node_modules", "target", ".venv", "venv", "__pycache__", ".cache"];
 
-/// What lies in folders under names that count.
+/// The files in directories with names of the table.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Found {
-    /// What is protected or hidden, outer ones first.
+    /// Protected and hidden files, outer ones first.
     pub(crate) protected: Vec<ProtectedEntry>,
-    /// What may change and is reported then.
+    /// Files whose changes are reported.
     pub(crate) watched: Vec<Watched>,
-    /// What links and settings lead to, whether it is there or not.
+    /// Targets of symlinks and settings, existing or not.
     pub(crate) led_to: Vec<PathBuf>,
-    /// What is seen although a secret stands in it.
+    /// Visible files that contain secrets.
     pub(crate) exposed: Vec<Exposed>,
-    /// The links that lie there.
+    /// The existing symlinks.
     pub(crate) links: KnownLinks,
-    /// The lines of git's plans that run programs.
+    /// Lines that run programs in git's pending work.
     pub(crate) plans: BTreeMap<PathBuf, Vec<String>>,
-    /// Whether everything was looked at, and what is mounted is all that is protected.
+    /// Whether every directory was read, and all protected names can be mounted.
     pub(crate) searched: Searched,
 }
 
-/// Whether git takes a folder with these names for a repository. Links count: they need not lead anywhere.
+/// Whether git recognizes a directory with these names as a repository. Dangling symlinks count as well.
 pub(crate) fn is_repository(has: impl Fn(&str) -> bool) -> bool {
     has("HEAD") && (has("commondir") || (has("objects") && has("refs")))
 }

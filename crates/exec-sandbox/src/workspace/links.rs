@@ -1,8 +1,9 @@
-//! Links that a command may leave: whether version control would write through one, and whether one leads out of the workspace.
+//! Symlinks that a command may leave: whether version control would write through one, and whether one points out of the
+//! workspace.
 //!
-//! What is data to git is a path to the kernel: a link in the place of a log leads the next commit of the user to another file. So
-//! no link in a repository leads anywhere but to what lies below its own folder, which is all that git itself makes. Every other
-//! new link is reported where it leads out.
+//! Git opens its data files by path: a symlink in place of a log redirects the user's next commit to another file. So a
+//! symlink in a repository may only point to files below its own directory, as those of git itself do. Every other new
+//! symlink is reported if it points out of the workspace.
 
 #![expect(clippy::disallowed_methods, reason = "reads links, and asks where the home is")]
 
@@ -21,11 +22,11 @@ use super::targets::way;
 use super::walk::{Here, Visit, walk};
 use crate::protect::{Answer, answer, in_a_repository};
 
-/// Folders in which a version control system keeps what it writes.
+/// Data directories of version control systems.
 const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".sl", ".svn", ".bzr", ".pijul", "_darcs"];
 
-/// What git writes to in a repository, as far as it is a folder. In one that is known by what lies in it, and not by its name, other
-/// folders are worktrees.
+/// Directories of a repository that git writes to. In a repository that is recognized by its content and not by its name, other
+/// directories are worktrees.
 const FOLDERS_OF_GIT: &[&str] = &[
     "branches",
     "filter-repo",
@@ -45,28 +46,28 @@ const FOLDERS_OF_GIT: &[&str] = &[
     "worktrees",
 ];
 
-/// What is obeyed in a repository, beside the rows of the table of names: other repositories, and settings of other systems.
+/// Obeyed names in a repository, besides those of the table: nested repositories, and settings of other systems.
 const OBEYED_BESIDE: &[&str] = &["modules", "worktrees", "hgrc", "config.toml"];
 
-/// So many links are remembered of a linked worktree's repository.
+/// Maximum number of recorded symlinks of a linked worktree's repository.
 const MAX_STRAYS: usize = 100_000;
 
-/// Whether version control keeps what it writes in folders with this name.
+/// Whether this is the data directory of a version control system.
 pub(crate) fn is_of_version_control(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let name = fold(&name);
     REPOSITORIES.iter().any(|repository| *repository == name)
 }
 
-/// Whether a folder with this name, in a repository that is known by what lies in it, is a part of the repository.
+/// Whether a directory with this name belongs to a bare repository.
 pub(crate) fn is_part_of_a_repository(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let name = fold(&name);
     FOLDERS_OF_GIT.iter().any(|folder| *folder == name)
 }
 
-/// Whether a link in a repository leads to what lies below its own folder, and to nothing that is obeyed there: `HEAD` may be such
-/// a link, and so are locks of Mercurial.
+/// Whether a symlink in a repository points to a file below its own directory that is not obeyed: `HEAD` may be such a symlink,
+/// and so are locks of Mercurial.
 pub(crate) fn stays_in_a_repository(to: &Path) -> bool {
     static OBEYED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
         let parts = in_a_repository().flat_map(|(_, path)| path.split('/'));
@@ -80,12 +81,12 @@ pub(crate) fn stays_in_a_repository(to: &Path) -> bool {
     to.components().all(is_plain) && to.components().any(|part| matches!(part, Component::Normal(_)))
 }
 
-/// How deep a repository lies that a walk is in.
+/// The depth of the repository that a walk is in.
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct InRepository(Option<(usize, bool)>);
 
 impl InRepository {
-    /// The same in a folder that the walk has come to.
+    /// Updates it for the current directory.
     pub(crate) fn at(self, here: &Here<'_>) -> Self {
         let name = here.path.file_name().unwrap_or_default();
         let outer = self.0.filter(|(depth, is_named)| {
@@ -107,41 +108,41 @@ impl InRepository {
     }
 }
 
-/// What a link in a folder says.
+/// Returns the target of a symlink in a directory.
 pub(crate) fn text_of(here: &Here<'_>, name: &OsStr) -> Option<PathBuf> {
     let text = super::walk::in_an_open_folder(here.folder, |folder| readlinkat(folder, name, Vec::new()));
     text.ok().map(|text| PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
-/// Where a link leads that leads out of what a command may change, or to what others obey.
+/// A symlink that points out of the writable directories, or to a file that other programs obey.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Astray {
-    /// Whoever writes through it changes the home, or what other programs obey.
+    /// Whether a write through it changes the home, or a file that other programs obey.
     pub(crate) is_harmful: bool,
-    /// In a few words, for a person.
+    /// A description in a few words.
     pub(crate) label: String,
 }
 
-/// Says where a link leads, if that is out of these folders or to what others obey.
+/// Returns a description of a symlink that points out of these directories, or to a file that other programs obey.
 pub(crate) fn astray(roots: &[Root], folder: &Path, name: &OsStr, to: &Path) -> Option<Astray> {
     let whole = folder.join(to);
-    // Where something on the way is missing, what comes there later is judged when it comes.
+    // If a component is missing, the final target is unknown and judged when it is created.
     let end = way(&whole)?.end.unwrap_or_else(|| plain(&whole));
     match roots.iter().find_map(|root| end.strip_prefix(&root.path).ok()) {
         None => {
             let is_harmful = (is_at_home(&end) || is_guarded(&end)) && !is_an_interpreter(name, &end);
-            let label = format!("a link that leads out of the workspace, to {}", end.display());
+            let label = format!("a symlink out of the workspace, to {}", end.display());
             Some(Astray { is_harmful, label })
         }
         Some(below) if is_guarded(below) => {
-            let label = format!("a link to what other programs obey, {}", end.display());
+            let label = format!("a symlink to a file that other programs obey, {}", end.display());
             Some(Astray { is_harmful: true, label })
         }
         Some(_) => None,
     }
 }
 
-/// A path as it is where no link lies on the way.
+/// Normalizes a path without resolving symlinks.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -154,7 +155,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// Whether a path lies in the home of a user.
+/// Whether a path is in the home of a user.
 fn is_at_home(path: &Path) -> bool {
     static HOMES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
         let home = std::env::home_dir().filter(|home| home.parent().is_some());
@@ -164,21 +165,21 @@ fn is_at_home(path: &Path) -> bool {
     HOMES.iter().any(|home| path.starts_with(home))
 }
 
-/// Whether other programs obey what a path leads to, so that nothing may be written there, or a secret stands in it.
+/// Whether a path is obeyed by other programs, so that it must not be written, or contains a secret.
 pub(crate) fn is_guarded(path: &Path) -> bool {
     let parts = || path.iter().map(OsStr::to_string_lossy);
     if parts().any(|part| PACKAGES.contains(&&*part)) {
         return false;
     }
     stockade_names::hits(stockade_names::Root::Folder, parts()).iter().any(|hit| match answer(hit.name) {
-        // Files of a work tree may be links to objects of the repository; what git obeys there has rows of its own.
+        // Files of a worktree may be symlinks to objects of the repository; files that git obeys have rows of their own.
         Some(Answer::Protect) => !hit.name.paths.contains(&".git"),
         Some(Answer::Hide | Answer::HideWithSecret) => true,
         Some(Answer::Report | Answer::Tell) | None => false,
     })
 }
 
-/// Whether a link by the name of an interpreter leads to one, as in every virtual environment.
+/// Whether a symlink with the name of an interpreter points to one, as in every virtual environment.
 fn is_an_interpreter(name: &OsStr, end: &Path) -> bool {
     let is_one = |name: &OsStr| {
         let name = name.to_string_lossy();
@@ -187,7 +188,7 @@ fn is_an_interpreter(name: &OsStr, end: &Path) -> bool {
     is_one(name) && end.is_file() && end.file_name().is_some_and(is_one)
 }
 
-/// The links in folders of a repository, by which git would write to another file.
+/// Returns the stray symlinks in directories of a repository, through which git would write to another file.
 pub(crate) fn strays_in(folders: &[PathBuf]) -> BTreeSet<(PathBuf, PathBuf)> {
     let mut found = BTreeSet::new();
     for folder in folders {

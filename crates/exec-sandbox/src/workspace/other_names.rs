@@ -1,4 +1,4 @@
-//! Other names of what is protected: a file that has two is written, and read, by either of them.
+//! Hard links of protected files, through which they could be read and written.
 
 #![expect(clippy::disallowed_methods, reason = "looks at files of a workspace")]
 
@@ -13,11 +13,11 @@ use super::roots::{Root, named};
 use super::walk::{Here, Visit, around, walk};
 use crate::host::{Entry, ProtectedEntry, ProtectionMode};
 
-/// Which file something is.
+/// The identity of a file: device and inode number.
 type File = (u64, u64);
 
-/// Adds every other name of files that are protected or hidden, in the folders that a command may change. Those are looked through once
-/// more, and only where a protected file has more than one name.
+/// Adds every other name of files that are protected or hidden, in the folders that a command may change. Those are looked
+/// through once more, and only where a protected file has more than one name.
 pub(super) fn add_to(roots: &[Root], found: &mut Found) {
     let mut named_twice: HashMap<File, ProtectionMode> = HashMap::new();
     for entry in &found.protected {
@@ -45,7 +45,7 @@ pub(super) fn add_to(roots: &[Root], found: &mut Found) {
     }
 }
 
-/// Remembers a file that has more than one name.
+/// Records a file with hard links.
 fn note(named_twice: &mut HashMap<File, ProtectionMode>, look: Option<Stat>, mode: ProtectionMode) {
     let is_meant =
         |look: &Stat| FileType::from_raw_mode(look.st_mode) == FileType::RegularFile && look.st_nlink > 1;
@@ -57,7 +57,7 @@ fn note(named_twice: &mut HashMap<File, ProtectionMode>, look: Option<Stat>, mod
     }
 }
 
-/// The files in a folder of which all is protected.
+/// Visits the files in a protected directory.
 struct Inside<'i> {
     named_twice: &'i mut HashMap<File, ProtectionMode>,
     mode: ProtectionMode,
@@ -74,7 +74,7 @@ impl Visit for Inside<'_> {
     }
 }
 
-/// Looks for the other names.
+/// Searches for hard links.
 struct Others<'o> {
     root: &'o Root,
     roots: &'o [Root],

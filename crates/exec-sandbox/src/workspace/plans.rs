@@ -1,5 +1,5 @@
-//! Plans of git: what is still to be done of a rebase. Git rewrites them as it goes, so they may change; lines that run a
-//! program, and were not there before, may not appear.
+//! Git's pending work, such as the todo list of a rebase. Git rewrites these files, so they are writable; but new lines that
+//! run a program are not permitted.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use super::entry::{at, read_below};
 use super::walk::Here;
 
-/// Where git keeps plans.
+/// The files of pending work.
 pub(crate) const PLANS: &[&str] = &["rebase-merge/git-rebase-todo", "sequencer/todo"];
 
-/// Longest plan that is read.
+/// Maximum size of a file.
 pub(crate) const MAX_PLAN: usize = 1 << 20;
 
-/// Remembers the lines of a repository's plans that run programs.
+/// Records the lines of a repository's pending work that run programs.
 pub(super) fn plans_of(here: &Here<'_>, folder: &Path, plans: &mut BTreeMap<PathBuf, Vec<String>>) {
     for plan in PLANS.iter().map(Path::new).filter(|plan| at(here.folder, plan).is_some()) {
         let text = read_below(here.folder, plan, MAX_PLAN).unwrap_or_default();
@@ -21,7 +21,7 @@ pub(super) fn plans_of(here: &Here<'_>, folder: &Path, plans: &mut BTreeMap<Path
     }
 }
 
-/// The lines that run a program, without what stands around them.
+/// Returns the lines that run a program, trimmed.
 pub(crate) fn running(text: &[u8]) -> impl Iterator<Item = String> {
     let lines =
         text.split(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line.trim_ascii()).into_owned());

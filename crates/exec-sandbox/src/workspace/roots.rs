@@ -1,21 +1,21 @@
-//! The folders that a command may change, and in which names are protected.
+//! The writable directories in which names are protected.
 
 use std::path::{Component, Path, PathBuf};
 
-/// A folder that a command may change, and how paths in it are named.
+/// A writable directory, and the prefix of path names in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Root {
     pub(crate) path: PathBuf,
-    /// What stands before paths in it: nothing in the workspace, its whole path in any other.
+    /// The prefix: empty for the workspace, the absolute path for any other directory.
     pub(crate) name: PathBuf,
 }
 
-/// Returns them without those that lie in another: the workspace, if the command may change it, and others.
+/// Returns the roots for the workspace, if it is writable, and other directories, without nested ones.
 pub(crate) fn roots(workspace: Option<&Path>, others: &[PathBuf]) -> Vec<Root> {
     let workspace = workspace.map(|path| Root { path: path.to_path_buf(), name: PathBuf::new() });
     let others = others.iter().map(|path| Root { path: path.clone(), name: path.clone() });
     let mut roots: Vec<Root> = workspace.into_iter().chain(others).collect();
-    // A shorter path may lie around a longer one; of the same, the first one stays.
+    // A shorter path may contain a longer one; of equal paths, the first one is kept.
     roots.sort_by_key(|root| root.path.components().count());
     let mut kept: Vec<Root> = Vec::new();
     for root in roots {
@@ -26,12 +26,12 @@ pub(crate) fn roots(workspace: Option<&Path>, others: &[PathBuf]) -> Vec<Root> {
     kept
 }
 
-/// Returns how a path is named that lies in one of them.
+/// Returns the name of a path in one of the roots.
 pub(crate) fn named(roots: &[Root], path: &Path) -> Option<PathBuf> {
     roots.iter().find_map(|root| path.strip_prefix(&root.path).ok().map(|below| root.name.join(below)))
 }
 
-/// Whether a path that begins at `from` stays within one of them, whatever lies there.
+/// Whether a path relative to `from` stays in one of the roots, without resolving symlinks.
 pub(crate) fn is_plainly_within(roots: &[Root], from: &Path, path: &str) -> bool {
     let mut plain = PathBuf::new();
     for part in from.join(path).components() {

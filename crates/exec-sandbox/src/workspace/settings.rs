@@ -1,29 +1,29 @@
-//! Which settings a repository may have that a command wrote: what git does with them is known for each, and runs no program.
-//! What is not in the table may run one.
+//! The allowlist of repository settings that a command may write: each is known not to run a program. Any other setting may
+//! run one.
 
 use stockade_git::{GitSetting, git_settings};
 
-/// Longest settings that are read.
+/// Maximum size of a settings file.
 pub(crate) const MAX_SETTINGS: usize = 64 << 10;
 
-/// What the value of a setting may be.
+/// The permitted values of a setting.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    /// Any text is taken.
+    /// Any text is permitted.
     Any,
-    /// Where a repository is fetched from: no option, and no `helper::address`, which starts a program of that name.
+    /// The address of a repository: no option, and no `helper::address`, which starts a program of that name.
     Address,
-    /// A path that stays within what the command may change.
+    /// A path in a writable directory.
     Within,
-    /// One of these words and no other.
+    /// One of these words.
     OneOf(&'static [&'static str]),
 }
 use Value::{Address, Any, OneOf, Within};
 
-/// The first and the last part of a key, and whether a name in quotes stands between them.
+/// The section and the name of a key, and whether it has a subsection.
 type Row = (&'static str, bool, &'static str, Value);
 
-/// How a submodule may be updated: `!command` would be another way.
+/// The permitted update modes of a submodule; `!command` would run a program.
 const UPDATES: &[&str] = &["checkout", "rebase", "merge", "none"];
 
 const SWITCH: &[&str] = &["true", "false", "yes", "no", "on", "off", "1", "0"];
@@ -107,7 +107,7 @@ const REPOSITORY: &[Row] = &[
     ("blame", false, "ignorerevsfile", Within),
 ];
 
-/// What `.gitmodules` may say.
+/// The permitted settings in `.gitmodules`.
 #[rustfmt::skip]
 const SUBMODULES: &[Row] = &[
     ("submodule", true, "path", Within),
@@ -119,10 +119,10 @@ const SUBMODULES: &[Row] = &[
     ("submodule", true, "fetchrecursesubmodules", Any),
 ];
 
-/// What Mercurial may be told: where a clone came from.
+/// The permitted settings of Mercurial: the origin of a clone.
 const MERCURIAL: &[Row] = &[("paths", false, "default", Address)];
 
-/// A kind of file with settings.
+/// A kind of settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SettingsOf {
     Repository,
@@ -140,8 +140,8 @@ impl SettingsOf {
     }
 }
 
-/// Returns the first setting that may run a program, and that was not there before; an unreadable text is named as such.
-/// `is_within` says whether a path leads to something that the command may change.
+/// Returns the first new setting that may run a program, or a description of an unreadable text. `is_within` returns whether a
+/// path is in a writable directory.
 pub(crate) fn harmful_setting(
     kind: SettingsOf,
     text: &[u8],
@@ -158,7 +158,7 @@ pub(crate) fn harmful_setting(
     settings.into_iter().find(|setting| !is_fine(setting)).map(|setting| setting.key)
 }
 
-/// Whether a row is about a key; the name in quotes, if it has one.
+/// Returns the subsection of a key if a row matches it; empty without one.
 fn is_key_of<'k>((section, is_named, last, _): &Row, key: &'k str) -> Option<&'k str> {
     let rest = key.strip_prefix(section)?.strip_prefix('.')?;
     match rest.rsplit_once('.') {
@@ -170,7 +170,7 @@ fn is_key_of<'k>((section, is_named, last, _): &Row, key: &'k str) -> Option<&'k
 
 fn fits(row: &Row, setting: &GitSetting, is_within: &impl Fn(&str) -> bool) -> bool {
     let (Some(name), (.., value)) = (is_key_of(row, &setting.key), row) else { return false };
-    // What names something becomes a part of paths.
+    // Subsection names become parts of paths.
     let is_plain = |text: &str| !text.starts_with('-') && !text.split('/').any(|part| part == "..");
     let text = setting.value.as_deref().unwrap_or("true");
     is_plain(name)
@@ -190,8 +190,8 @@ fn is_address(text: &str) -> bool {
     !names_a_helper && !text.starts_with('-') && !text.chars().any(char::is_control)
 }
 
-/// Paths that settings name, and what lies there is obeyed as the settings are; what each leads to. Of what is not known to run
-/// nothing, each word may be a program.
+/// Returns the paths that settings name, with their kinds. Files there are obeyed like the settings. In an unknown setting, each
+/// word may be a program.
 pub(crate) fn led_to(settings: &[GitSetting]) -> Vec<(&str, LedTo)> {
     let of_one = |setting: &'_ GitSetting| {
         let key = setting.key.as_str();
@@ -217,20 +217,20 @@ pub(crate) fn led_to(settings: &[GitSetting]) -> Vec<(&str, LedTo)> {
     paths
 }
 
-/// The words of a command, as far as they can be paths.
+/// Returns the words of a command that can be paths.
 fn words(command: &str) -> impl Iterator<Item = &str> {
     let ends = |letter: char| letter.is_whitespace() || "'\"`;|&()<>=$!".contains(letter);
     command.split(ends).filter(|word| !word.is_empty() && !word.starts_with('-'))
 }
 
-/// What a setting leads to.
+/// The kind of path in a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LedTo {
-    /// A folder of hooks; from where the files of the repository are.
+    /// A directory of hooks, relative to the worktree.
     Hooks,
-    /// More settings; from the file that names them.
+    /// Included settings, relative to the including file.
     Settings,
-    /// A program, or what one is given; from where the files of the repository are.
+    /// A program or its argument, relative to the worktree.
     Program,
 }
 

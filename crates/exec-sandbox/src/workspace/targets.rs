@@ -1,5 +1,5 @@
-//! What links and settings of the user's lead to: it is obeyed as if it lay under the protected name itself. So is each link on the
-//! way there, which could lead elsewhere.
+//! Targets of the user's symlinks and settings, which are obeyed like the protected name itself. So are the symlinks on the way,
+//! which could be redirected.
 
 #![expect(clippy::disallowed_methods, reason = "follows links and settings of the user")]
 
@@ -18,14 +18,14 @@ use super::settings::{LedTo, MAX_SETTINGS, led_to};
 use super::walk::{Here, open_root};
 use crate::host::{ProtectedEntry, ProtectionMode};
 
-/// How many files of settings are followed from one another, and how many targets there may be.
+/// Maximum depth of included settings, and maximum number of targets.
 const MAX_INCLUDES: usize = 10;
 const MAX_TARGETS: usize = 1_000;
 
-/// How many links are followed on one way, as the kernel counts.
+/// Maximum number of followed symlinks, as in the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Paths that are led to, as they are found.
+/// Collects the targets of symlinks and settings.
 pub(crate) struct Targets<'r> {
     roots: &'r [Root],
     paths: BTreeSet<PathBuf>,
@@ -36,25 +36,25 @@ impl<'r> Targets<'r> {
         Self { roots, paths: BTreeSet::new() }
     }
 
-    /// What a link with a protected name leads to.
+    /// Adds the target of a symlink with a protected name.
     pub(super) fn of_a_link(&mut self, entry: &ProtectedEntry) {
         let crate::host::Entry::Link { to: Some(to), .. } = &entry.kind else { return };
         let Some(root) = self.roots.iter().find(|root| entry.path.starts_with(&root.name)) else { return };
         let path = root.path.join(entry.path.strip_prefix(&root.name).unwrap_or(&entry.path));
         let Some(around) = path.parent() else { return };
         match entry.mode {
-            // Managers of packages renew the links that are there.
+            // Package managers recreate these symlinks, so only their targets are protected.
             ProtectionMode::Check => self.paths.extend(way(&around.join(to)).and_then(|way| way.end)),
             _ => self.add(&around.join(to)),
         }
     }
 
-    /// What the settings of a repository lead to.
+    /// Adds the targets of a repository's settings.
     pub(super) fn of_settings(&mut self, root: &Root, here: &Here<'_>) {
         let folder = root.path.join(here.path);
         for name in ["config", "config.worktree"] {
             let Some(text) = read_below(here.folder, Path::new(name), MAX_SETTINGS) else { continue };
-            // What is relative begins where the files are; in a repository without files, in itself.
+            // Relative paths refer to the worktree; in a bare repository, to the repository itself.
             let is_inner = folder.file_name().is_some_and(|name| name == ".git");
             let files = if is_inner { folder.parent().unwrap_or(&folder) } else { &folder };
             self.follow(&text, &folder, files, MAX_INCLUDES);
@@ -71,7 +71,7 @@ impl<'r> Targets<'r> {
                 LedTo::Settings => {
                     let path = folder.join(path);
                     self.add(&path);
-                    // Settings that are a link lead on from where they lie.
+                    // Paths in symlinked settings are relative to the target of the symlink.
                     let end = way(&path).and_then(|way| way.end).filter(|_| left > 0);
                     let Some(path) = end else { continue };
                     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { continue };
@@ -91,7 +91,7 @@ impl<'r> Targets<'r> {
         }
     }
 
-    /// Adds a word of a setting that may be a program: a file, or nothing yet where it is written as a path.
+    /// Adds a word of a setting that may be a program: an existing file, or a missing one if it is written as a path.
     fn add_program(&mut self, path: &Path, is_a_path: bool) {
         let is_meant = fs::metadata(path).map_or(is_a_path, |found| found.is_file());
         if is_meant {
@@ -99,7 +99,7 @@ impl<'r> Targets<'r> {
         }
     }
 
-    /// Adds what is there to what is protected, and what is not to what may not appear.
+    /// Adds existing targets to the protected files, and missing ones to those that must not be created.
     pub(super) fn add_to(self, found: &mut Found) {
         for path in self.paths {
             let Some(name) = named(self.roots, &path).filter(|name| !name.as_os_str().is_empty()) else {
@@ -123,7 +123,7 @@ impl<'r> Targets<'r> {
     }
 }
 
-/// Adds what lies where the settings of the user have git look for hooks in each repository that was found.
+/// Adds the hooks of each found repository that are configured in the user's settings.
 pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
     if hooks.is_empty() {
         return;
@@ -139,7 +139,7 @@ pub(crate) fn add_hooks(roots: &[Root], found: &mut Found, hooks: &[PathBuf]) {
     found.protected.sort_by_cached_key(|entry| (entry.path.components().count(), entry.path.clone()));
 }
 
-/// What lies at a path in one of these folders, with what stands for the folders that lead there.
+/// Looks up a path in one of these directories, with the hash of its parent directories.
 pub(crate) fn lying_at(roots: &[Root], path: &Path) -> Option<(super::entry::Lying, u64)> {
     let root = roots.iter().find(|root| path.starts_with(&root.path))?;
     let below = path.strip_prefix(&root.path).ok()?;
@@ -151,7 +151,7 @@ pub(crate) fn lying_at(roots: &[Root], path: &Path) -> Option<(super::entry::Lyi
     }
 }
 
-/// `~/x` is a path below the home.
+/// Expands `~/` to the home.
 fn at_home(path: &str) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(below) => std::env::home_dir().unwrap_or_default().join(below),
@@ -159,15 +159,15 @@ fn at_home(path: &str) -> PathBuf {
     }
 }
 
-/// How a path leads somewhere.
+/// A path that was resolved.
 pub(super) struct Way {
-    /// The links on it, each where it lies.
+    /// The paths of the symlinks in it.
     links: Vec<PathBuf>,
-    /// Where it leads, whether something is there or not; nothing if that depends on what is missing.
+    /// The target, existing or not; nothing if it depends on a missing directory.
     pub(super) end: Option<PathBuf>,
 }
 
-/// Follows a path, whose end may be missing; nothing if it leads in circles.
+/// Resolves a path whose end may be missing; nothing for a symlink loop.
 pub(super) fn way(path: &Path) -> Option<Way> {
     let parts = |path: &Path| path.iter().rev().map(OsString::from).collect::<Vec<OsString>>();
     let (mut left, mut real, mut links) = (parts(path), PathBuf::new(), Vec::new());
@@ -241,7 +241,7 @@ mod tests {
         assert!(way(&root.join("circle/x")).is_none());
         assert!(way(&root.join("missing/../x")).is_some_and(|way| way.end.is_none()));
     }
-    /// `core.hooksPath = .githooks` in the settings of the user holds for every repository.
+    /// `core.hooksPath = .githooks` in the user's settings applies to every repository.
     #[test]
     fn hooks_of_every_repository_are_protected_or_may_not_appear() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
-//! Goes through folders that a command may have filled: no link is followed, nothing bounds how many names or how deep they may
-//! be, and a folder that its owner may not list is opened all the same.
+//! Walks directory trees of untrusted content: it follows no symlinks, has no limit on depth or number of entries, and also reads
+//! directories that their owner may not list.
 //!
-//! Each folder is opened from the one around it, so a long path costs no more than a short one. What was opened longest ago is
-//! closed where folders lie very deep, and opened again by `..`, if that still leads to the same folder.
+//! Each directory is opened from its parent's descriptor, so a long path costs no more than a short one. In very deep trees, the
+//! oldest descriptors are closed, and reopened by `..` if that still refers to the same directory.
 
 #![expect(clippy::disallowed_methods, reason = "goes through folders and opens them")]
 
@@ -20,32 +20,32 @@ use rustix::io::Errno;
 
 use crate::host::{FileIdentity, Searched, Stamp};
 
-/// How many folders are open at once, one in the other.
+/// Maximum number of open nested directories.
 const MAX_OPEN: usize = 128;
 
-/// A name in a folder.
+/// A name in a directory.
 #[derive(Debug)]
 pub(crate) struct Listed {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
 }
 
-/// A folder that the walk has come to.
+/// The current directory of a walk.
 pub(crate) struct Here<'w> {
     pub(crate) folder: BorrowedFd<'w>,
-    /// Its path, below where the walk began.
+    /// Its path, relative to the start of the walk.
     pub(crate) path: &'w Path,
-    /// How many folders lead here, with this one.
+    /// The number of directories on the path, including this one.
     pub(crate) depth: usize,
-    /// Stands for these folders: with one of them replaced, it is another number.
+    /// A hash of their identities, which changes when one of them is replaced.
     pub(crate) around: u64,
-    /// What is in it; nothing if it cannot be listed.
+    /// Its entries; nothing if it cannot be listed.
     pub(crate) names: Option<&'w [Listed]>,
 }
 
-/// What somebody wants to know of each folder.
+/// A visitor of directories.
 pub(crate) trait Visit {
-    /// Looks at a folder, and returns by their numbers in the list which folders in it are not to be entered.
+    /// Visits a directory, and returns the indexes of entries not to enter.
     fn folder(&mut self, here: &Here<'_>) -> BTreeSet<usize>;
 }
 
@@ -53,16 +53,16 @@ struct Level {
     folder: Option<OwnedFd>,
     identity: FileIdentity,
     around: u64,
-    /// What is still to be entered.
+    /// Directories that are still to be entered.
     left: Vec<OsString>,
 }
 
-/// Visits a folder and every one below it.
+/// Visits a directory and all below it.
 pub(crate) fn walk(root: &Path, visit: &mut impl Visit) -> Searched {
     open_root(root).map_or(Searched::InPart, |folder| walk_from(folder, visit))
 }
 
-/// The same, where the folder is open.
+/// The same for an open directory.
 pub(crate) fn walk_from(folder: OwnedFd, visit: &mut impl Visit) -> Searched {
     let Ok(stamp) = stamp_of(folder.as_fd(), Path::new("")) else { return Searched::InPart };
     let mut walk = Walk { levels: Vec::new(), path: PathBuf::new(), searched: Searched::Fully };
@@ -76,14 +76,14 @@ pub(crate) fn walk_from(folder: OwnedFd, visit: &mut impl Visit) -> Searched {
     walk.searched
 }
 
-/// Opens the folder where a walk begins. No part of its path is a link.
+/// Opens the first directory of a walk. Its path must not contain symlinks.
 pub(crate) fn open_root(root: &Path) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     openat2(CWD, root, flags, Mode::empty(), resolve)
 }
 
-/// Which file lies at a path below a folder, and how it looks. A link is not followed.
+/// Returns the identity and state of a file, without following a symlink.
 pub(crate) fn stamp_of(folder: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Stamp> {
     let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
     let found = statx(folder, path, flags, StatxFlags::BASIC_STATS | StatxFlags::BTIME)?;
@@ -141,13 +141,13 @@ impl Walk {
                 self.path.push(name);
                 self.enter(inner, identity, around, visit);
             }
-            // It was taken away, or replaced.
+            // It was deleted or replaced meanwhile.
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {}
             Err(_) => self.searched = Searched::InPart,
         }
     }
 
-    /// Goes back to the folder around. Where that is not open any more, it is found by `..`, or the walk ends.
+    /// Returns to the parent directory. If it was closed, it is reopened by `..`; if that fails, the walk ends.
     fn leave(&mut self) {
         let Some(inner) = self.levels.pop() else { return };
         self.path.pop();
@@ -170,7 +170,7 @@ impl Walk {
     }
 }
 
-/// Stands for the folders that lead to a folder, and on to what lies at a path below it.
+/// Extends the hash of parent directories by those on a path.
 pub(crate) fn around(mut around: u64, folder: BorrowedFd<'_>, path: &Path) -> Option<u64> {
     let mut inner: Option<OwnedFd> = None;
     for part in path.parent().into_iter().flat_map(Path::components) {
@@ -184,14 +184,14 @@ pub(crate) fn around(mut around: u64, folder: BorrowedFd<'_>, path: &Path) -> Op
     Some(around)
 }
 
-/// Stands for the same folders and one more.
+/// Extends the hash by one directory.
 fn and_then(around: u64, identity: FileIdentity) -> u64 {
     let mut hasher = DefaultHasher::new();
     (around, identity.device, identity.number, identity.born).hash(&mut hasher);
     hasher.finish()
 }
 
-/// Lists a folder; nothing if that is possible in no way.
+/// Lists a directory; nothing if that is impossible.
 pub(crate) fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let open = || openat(folder, ".", flags, Mode::empty());
@@ -214,13 +214,13 @@ pub(crate) fn list(folder: BorrowedFd<'_>) -> Option<Vec<Listed>> {
     Some(listed)
 }
 
-/// What a name stands for, where the file system does not say so in its lists.
+/// Returns the type of an entry, for file systems that do not report it in directory listings.
 fn kind_of(folder: BorrowedFd<'_>, name: &OsStr) -> FileType {
     let found = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
     found.map_or(FileType::Unknown, |data| FileType::from_raw_mode(data.st_mode))
 }
 
-/// Does something in a folder; where its mode is in the way, once more while its owner may do everything with it.
+/// Calls a function on a directory; if permission is denied, again while the owner has all permissions.
 pub(crate) fn in_an_open_folder<T>(
     folder: BorrowedFd<'_>,
     mut with: impl FnMut(BorrowedFd<'_>) -> rustix::io::Result<T>,
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_nobody_may_list_is_listed_and_keeps_its_mode() {
+    fn an_unlistable_directory_is_listed_and_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let inner = root.join("a/b");

@@ -9,11 +9,11 @@ use std::process::{Command, Stdio};
 
 const ALONE: &str = "STOCKADE_TEST_ALONE";
 
-/// Runs a test of this program once more where nothing begins beside it, unless that is so already. Whether it was run there: nothing is
-/// left to do then.
+/// Runs a test of this program once more where nothing begins beside it, unless that is so already. Whether it was run there:
+/// nothing is left to do then.
 ///
-/// A test that closes what it has open and looks at once whether nobody has it any more needs that: a sandbox that begins at the same
-/// moment in the same program may still hold a copy, until its first process has closed what it inherited.
+/// A test that closes what it has open and looks at once whether nobody has it any more needs that: a sandbox that begins at
+/// the same moment in the same program may still hold a copy, until its first process has closed what it inherited.
 pub(crate) fn was_run(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return false;

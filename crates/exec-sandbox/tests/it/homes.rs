@@ -317,7 +317,7 @@ fn no_credential_is_shared_by_its_name() {
         ];
         for change in rows {
             let refusal = named(change).unwrap_err();
-            assert!(refusal.to_string().contains("holds credentials"), "{file}: {refusal}");
+            assert!(refusal.to_string().contains("contains credentials"), "{file}: {refusal}");
         }
     }
 }

@@ -33,7 +33,7 @@ fn floods_of_files_end_or_are_counted() {
         spec.limits.disk = Limit::AtMost(1 << 40);
         spec.require_by_name.insert(Property::Disk);
     });
-    assert!(refused.unwrap_err().to_string().contains("what others write counts as well"));
+    assert!(refused.unwrap_err().to_string().contains("includes writes of other programs"));
 }
 
 #[test]

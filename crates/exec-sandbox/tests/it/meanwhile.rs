@@ -1,5 +1,5 @@
-//! What happens in a workspace while a command runs in it: what the user makes there is the user's, and the command puts nothing where
-//! the user has something open.
+//! What happens in a workspace while a command runs in it: what the user makes there is the user's, and the command puts
+//! nothing where the user has something open.
 
 #![expect(clippy::disallowed_methods, reason = "changes a workspace while a command runs there")]
 
@@ -12,7 +12,8 @@ use stockade_exec_sandbox::{Outcome, SandboxBackend};
 
 use crate::live::{Live, each, read};
 
-/// Runs a script. The user does something before, and something once it has come to its end; then it goes on to live for a moment.
+/// Runs a script. The user does something before, and something once it has come to its end; then it goes on to live for a
+/// moment.
 fn beside(live: &Live, script: &str, first: impl FnOnce(&Path), then: impl FnOnce(&Path)) -> Outcome {
     beside_in(SandboxBackend::Auto, live, script, first, then)
 }

@@ -553,7 +553,7 @@ fn no_flood_of_names_unmasks_another() {
             fs::write(workspace.join(format!(".env.{number}x")), "A=1\n").unwrap();
         }
         let refusal = holds("the user").unwrap_err();
-        assert!(refusal.to_string().contains("more of them"), "{refusal}");
+        assert!(refusal.to_string().contains("more protected names"), "{refusal}");
     }
 }
 

@@ -1,5 +1,5 @@
-//! Names that are decided when a command makes them: what the calls return is as ever, tools work, and nothing is there even for a
-//! moment.
+//! Names that are decided when a command makes them: what the calls return is as ever, tools work, and nothing is there even
+//! for a moment.
 
 #![expect(
     clippy::disallowed_methods,

@@ -73,34 +73,34 @@ sandbox  native
 network  none
 mount    ro \"/usr\"  (programs and libraries of the system)
 mount    -> \"/bin\" to \"usr/bin\"  (programs and libraries of the system)
-mount    ro \"/etc/resolv.conf\" from \"/run/resolv.conf\"  (names of machines)
-mount    ro \"/etc/hosts\"  (names of machines)
+mount    ro \"/etc/resolv.conf\" from \"/run/resolv.conf\"  (host names)
+mount    ro \"/etc/hosts\"  (host names)
 mount    ro \"/etc/ssl\"  (certificates)
 mount    -> \"/etc/localtime\" to \"/usr/share/zoneinfo/UTC\"  (the time zone)
 mount    ps \"/proc\"  (processes of the sandbox)
 mount    dv \"/dev\"  (harmless devices, own terminals)
 mount    rw \"/tmp\" in memory, 512 MiB  (private temporary files)
-mount    ro \"/srv\"  (named as readable)
+mount    ro \"/srv\"  (requested as readable)
 mount    rw \"/home/u\" in memory, 256 MiB  (private home)
 mount    rw \"/home/u/work\"  (the workspace)
 mount    rw \"/srv/graph/run1\"  (shared with other commands)
-mount    ro \"/srv/data\"  (named as readable)
-mount    rw \"/home/u/work/.git\"  (not to be moved away)
+mount    ro \"/srv/data\"  (requested as readable)
+mount    rw \"/home/u/work/.git\"  (must not be renamed)
 mount    ro \"/home/u/work/.git/config\"  (other programs obey it)
-mount    -- \"/home/u/work/.env\"  (holds secrets, or leads out)
+mount    -- \"/home/u/work/.env\"  (contains secrets, or reaches programs outside)
 env      \"HOME\"=\"/home/u\"
 env      \"LANG\"=\"C.UTF-8\"
 env      \"PATH\"=\"/usr/bin\"
 env      \"PWD\"=\"/home/u/work\"
 env      \"TERM\"=\"dumb\"
-enforced that only the planned files are visible: an own view of the disk
-enforced that other processes are out of reach: own processes, all gone when the first one is
-enforced that shared memory, queues and keys are out of reach: own queues, shared memory and keys
-enforced that the command has no privileges: no capabilities, and no way to gain any
-enforced that only the planned network is reached: an own network, without a way out
-enforced that rare system calls are closed: a filter of system calls
-enforced a second wall by Landlock: Landlock
-enforced that protected names stay as they are: existing ones cannot be changed, new ones are refused when they are made
+enforced file isolation: mount namespace
+enforced process isolation: PID namespace, which ends with its first process
+enforced IPC isolation: IPC namespace, and a keyring of its own
+enforced dropped privileges: no capabilities, and no way to gain any
+enforced network isolation: network namespace, loopback only
+enforced the system call filter: seccomp filter
+enforced the additional Landlock layer: Landlock
+enforced protected names: existing ones are read-only, new ones are refused when they are created
 ";
     assert_eq!(plan(&spec, &machine).unwrap().to_string(), expected);
 }
@@ -186,22 +186,18 @@ fn what_was_named_is_waived_by_nothing() {
 #[test]
 fn refused_with_the_way_out() {
     let cases: &[(&str, &str, &str)] = &[
-        (
-            "/etc",
-            "cannot let the command write /etc: /etc is never shared, nor what is above or below it",
-            "copy",
-        ),
+        ("/etc", "cannot make /etc writable: /etc is never shared, nor any path above or below it", "copy"),
         (
             "/home/u",
-            "cannot let the command write /home/u: it is your home, or holds it, and everything at home would be shared",
+            "cannot make /home/u writable: it is or contains your home, and everything at home would be shared",
             "/home/u/project",
         ),
         (
             "/home/u/new",
-            "cannot let the command write /home/u/new: it does not exist, or is not of the kind that is needed",
+            "cannot make /home/u/new writable: it does not exist, or has the wrong type",
             "mkdir -p /home/u/new",
         ),
-        ("/tmp", "cannot let the command write /tmp: /tmp is never writable for a command", "/tmp/work"),
+        ("/tmp", "cannot make /tmp writable: /tmp is never writable for commands", "/tmp/work"),
     ];
     for (workspace, message, fix) in cases {
         let refusal = plan(&SandboxSpec::new(*workspace, ["true"]), &machine()).unwrap_err();
@@ -265,7 +261,7 @@ fn what_is_masked_at_home_is_masked_in_what_is_shared() {
         let mut spec = SandboxSpec::new("/home/u/work", ["true"]);
         spec.read_only = read_only.iter().map(PathBuf::from).collect();
         let mounts = plan(&spec, &facts).map(|plan| plan.mounts).map_err(|refusal| refusal.rule)?;
-        let hidden = mounts.into_iter().filter(|mount| mount.reason == "holds credentials");
+        let hidden = mounts.into_iter().filter(|mount| mount.reason == "contains credentials");
         Ok::<Vec<PathBuf>, SandboxRule>(hidden.map(|mount| mount.target).collect())
     };
     assert_eq!(hidden(&[]), Ok(vec![]));

@@ -133,7 +133,8 @@ fn time_of_processors_runs_out_without_any_sandbox() {
     }
 }
 
-/// How far a command stands back is what was asked for: `nice` of itself, and the weight of its session only where it is to be idle.
+/// How far a command stands back is what was asked for: `nice` of itself, and the weight of its session only where it is to
+/// be idle.
 #[test]
 fn each_gives_the_priority_that_was_asked_for() {
     for backend in each() {

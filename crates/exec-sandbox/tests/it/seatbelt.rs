@@ -300,7 +300,7 @@ fn what_it_reaches_and_starts() {
 fn what_cannot_be_held_refuses_before_anything_starts() {
     type Change = fn(&mut SandboxSpec);
     let rows: &[(Change, &str)] = &[
-        (|spec| spec.workspace = "/".into(), "whole machine"),
+        (|spec| spec.workspace = "/".into(), "root directory"),
         (|spec| spec.workspace = HOME.into(), "home"),
         (|spec| spec.workspace = "/Users/agent/.ssh".into(), "credentials"),
         (|spec| spec.workspace = "/Library/x".into(), "/Library is never writable"),
@@ -308,9 +308,9 @@ fn what_cannot_be_held_refuses_before_anything_starts() {
         (|spec| spec.workspace = "/private/tmp".into(), "/private/tmp is never writable"),
         (|spec| spec.workspace = "work".into(), "absolute"),
         (|spec| spec.workspace = "/Users/agent/a/../work".into(), "absolute"),
-        (|spec| spec.read_only = vec!["/Users/agent/a\nb".into()], "plain text"),
+        (|spec| spec.read_only = vec!["/Users/agent/a\nb".into()], "invisible characters"),
         (|spec| spec.read_only = vec!["/Users/agent/.aws".into()], "credentials"),
-        (|spec| spec.cwd = Some("/Users/agent/other".into()), "would not see it"),
+        (|spec| spec.cwd = Some("/Users/agent/other".into()), "not visible in the sandbox"),
         (|spec| spec.command = Vec::new(), "program"),
         (|spec| spec.require_by_name = [Property::SystemCalls].into(), "operations and not system calls"),
         (|spec| spec.require_by_name = [Property::SecondWall].into(), "no Landlock"),
@@ -320,7 +320,7 @@ fn what_cannot_be_held_refuses_before_anything_starts() {
                 spec.spawn = Spawn::Threads;
                 spec.require_by_name = [Property::NoSpawn].into();
             },
-            "named in full",
+            "absolute path",
         ),
     ];
     for (change, why) in rows {

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Nobody, as every system knows that user.
-const NOBODY: u32 = 65534;
+const OVERFLOW_USER: u32 = 65534;
 
 /// What makes sandboxes, in all ways.
 const TESTS: &[&str] = &[
@@ -46,7 +46,7 @@ fn an_ordinary_user_is_kept_in_as_well() {
     let program = reachable(folder.path());
     let home = folder.path().join("home");
     fs::create_dir(&home).unwrap();
-    chown(&home, Some(NOBODY), Some(NOBODY)).unwrap();
+    chown(&home, Some(OVERFLOW_USER), Some(OVERFLOW_USER)).unwrap();
     let said = passes(&program, &home, TESTS);
     said.lines().filter(|line| line.starts_with("skipped: ")).for_each(|line| eprintln!("{line}"));
 }
@@ -60,8 +60,8 @@ fn passes(program: &Path, home: &Path, tests: &[&str]) -> String {
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .envs([("HOME", home), ("TMPDIR", home)])
         .current_dir(home)
-        .uid(NOBODY)
-        .gid(NOBODY)
+        .uid(OVERFLOW_USER)
+        .gid(OVERFLOW_USER)
         .stdin(Stdio::null())
         .output()
         .unwrap();

@@ -42,7 +42,7 @@ impl Site {
         Self { folder, trail }
     }
 
-    /// Runs a script; nothing where this machine cannot make a sandbox, which is said.
+    /// Runs a script; nothing where this machine cannot create a sandbox, which is said.
     fn run(&self, hosts: &[String], script: &str) -> Option<Run> {
         let work = self.folder.path().join("work");
         fs::write(work.join("Makefile"), "check:\n\t@bash script.sh\n").unwrap();

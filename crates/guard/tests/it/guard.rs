@@ -224,7 +224,7 @@ mod live {
     use stockade_guard::policy::{PermissionDecision, Reply};
     use stockade_guard::{GraphRun, Ran, RunAnswer, RunPlace};
 
-    /// What ran; nothing where this machine cannot make a sandbox, which is said.
+    /// What ran; nothing where this machine cannot create a sandbox, which is said.
     fn what_ran(answer: RunAnswer) -> Option<Box<Ran>> {
         match answer {
             RunAnswer::Ran(ran) => Some(ran),

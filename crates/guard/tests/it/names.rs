@@ -158,6 +158,6 @@ fn a_sandbox_never_shares_what_the_table_withholds() {
     for (_, path) in paths().filter(|(name, _)| is_meant(name)) {
         let spec = SandboxSpec { read_only: vec![facts.home.join(&path)], ..spec(Path::new("/srv/work")) };
         let refusal = plan(&spec, &facts).unwrap_err();
-        assert!(refusal.to_string().contains("holds credentials"), "{path}: {refusal}");
+        assert!(refusal.to_string().contains("contains credentials"), "{path}: {refusal}");
     }
 }

@@ -1,4 +1,4 @@
-//! Does what is written down, as far as it is not done, and says of each change what became of it.
+//! Performs the remaining steps of a journal, and records the result of each change.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,7 +20,7 @@ use crate::review::layer::Settled;
 use crate::review::manifest::Manifest;
 
 impl Merging<'_> {
-    /// Does what is written down, as far as it is not done, and forgets it.
+    /// Performs the remaining steps of the journal, records the results, and deletes the journal.
     pub(super) fn finish(&self, way: Way, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         self.open_folders(changes, steps)?;
         for step in steps {
@@ -39,14 +39,14 @@ impl Merging<'_> {
             let Some(change) = changes.get(step.number) else { continue };
             let now = self.workspace.look(&change.path)?;
             let slot = self.slots.tree.look(Path::new(&step.number.to_string()))?.map(|look| look.identity);
-            // Something else lies in its place, or the folder around it is gone.
+            // Another file is at its path, or its parent directory is gone.
             if step.comes.is_some() && slot == step.comes {
                 has_left = true;
                 continue;
             }
             let is_swept = step.comes.is_some() && now.map(|look| look.identity) != step.comes;
             match way {
-                // What it replaced can be had back.
+                // The replaced file can still be restored.
                 Way::Apply if is_swept && (step.goes.is_none() || slot != step.goes) => {
                     status.insert(step.number, Settled::Discarded);
                 }
@@ -76,25 +76,25 @@ impl Merging<'_> {
         self.slots.close(self.layer, &self.workspace)
     }
 
-    /// Lets what lies in the workspace and what lies in the slot change places, unless they have.
+    /// Exchanges the files in the workspace and in the slot, unless that is done already.
     fn take(&self, way: Way, change: &FileChange, step: Step) -> io::Result<()> {
         if change.kind == ChangeKind::Mode {
             return Ok(());
         }
         let slot = step.number.to_string();
         let (to, name) = match self.workspace.parent(&change.path) {
-            // The folder around it went after it, before whoever did that was killed, or was swept up since.
+            // Its parent directory was moved after it before the interruption, or was quarantined since.
             Err(error) if is_gone(&error) => return Ok(()),
             found => found?,
         };
         let found = look(to.as_fd(), name)?;
         let now = found.map(|look| look.identity);
-        // It is done, or somebody put something else there since it was begun: that is left alone.
+        // The step is done, or another program created a file there since: that is kept.
         if now == step.comes || now != step.goes {
             return Ok(());
         }
         let slots = self.slots.tree.root();
-        // It was swept up since.
+        // It was quarantined since.
         if step.comes.is_some() && look(slots, slot.as_ref())?.map(|look| look.identity) != step.comes {
             return Ok(());
         }
@@ -105,7 +105,7 @@ impl Merging<'_> {
         };
         crash::point()?;
         if comes_as_folder && way == Way::Undo {
-            // What lay in it comes next.
+            // Its entries are moved next.
             chmod(own_path_of(slots, slot.as_ref()), Mode::RWXU)?;
         }
         let moved = || -> rustix::io::Result<()> {
@@ -117,7 +117,7 @@ impl Merging<'_> {
             }
         };
         match moved() {
-            // A folder is moved to another only by who may write it: its `..` changes.
+            // Moving a directory to another parent needs write permission on the directory itself, because its `..` changes.
             Err(Errno::ACCESS) if is_folder || comes_as_folder => {
                 let open =
                     |folder: BorrowedFd<'_>, name: &OsStr| chmod(own_path_of(folder, name), Mode::RWXU);
@@ -137,7 +137,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Copies what was replaced from the workspace's file system to the layer's.
+    /// Copies replaced files from the workspace's file system to the layer's.
     fn keep_copies(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let kept = Tree::open(&self.layer.path.join(SLOTS))?;
         for step in steps.iter().filter(|step| step.goes.is_some()) {
@@ -145,7 +145,7 @@ impl Merging<'_> {
             let slot = PathBuf::from(step.number.to_string());
             let old = self.slots.tree.look(&slot)?.filter(|old| Some(old.identity) == step.goes);
             if old.is_some() && !is_mode {
-                // One that was begun is not complete.
+                // A copy of an interrupted merge is incomplete.
                 unlinkat(kept.root(), &slot, AtFlags::empty()).or_else(|error| match error {
                     Errno::NOENT => Ok(()),
                     Errno::ISDIR => unlinkat(kept.root(), &slot, AtFlags::REMOVEDIR),
@@ -158,7 +158,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// What was copied back is what there was from now on.
+    /// Records that restored copies represent the original files.
     fn stand_for_the_old(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let Some(mut base) = Manifest::load(&self.layer.folder)? else { return Ok(()) };
         for change in steps.iter().filter_map(|step| changes.get(step.number)) {

@@ -1,4 +1,4 @@
-//! Modes and times of folders: opened for as long as it takes, and in the end as they are to be.
+//! Modes and times of directories: made writable during a merge, and set to their final values at the end.
 
 #![expect(clippy::disallowed_methods, reason = "opens folders of workspaces by descriptors")]
 
@@ -21,12 +21,12 @@ use crate::review::record::{Rows, bytes_of, look_of, look_text, path_of, read};
 
 const FOLDERS: &str = "folders";
 
-/// Folders that are opened for as long as something is put into them, and how they looked before.
+/// The file of directories that are writable during a merge, with their previous states.
 const OPENED: &str = "opened";
 const FOLDERS_FIELDS: usize = 2;
 
 impl Merging<'_> {
-    /// Lets the owner of folders write to them that change themselves, for as long as it takes. The outermost come first.
+    /// Makes changed directories writable during the merge, outermost first.
     pub(super) fn open_folders(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let is_meant = |change: &&FileChange| {
             [change.before, change.after].into_iter().flatten().any(|look| look.is_folder())
@@ -43,8 +43,8 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// The same for folders around what changes, which do not change themselves. Their modes are written down before, so that they
-    /// have them again whoever is killed.
+    /// Makes unchanged parent directories of changes writable. Their modes are recorded before, so that they are restored
+    /// even after an interruption.
     fn open_around(&self, changes: &[FileChange], steps: &[Step], own: &BTreeSet<&Path>) -> io::Result<()> {
         let mut opened = self.looks_in(OPENED)?;
         let paths = steps.iter().filter_map(|step| changes.get(step.number)?.path.parent());
@@ -67,7 +67,7 @@ impl Merging<'_> {
         Ok(())
     }
 
-    /// Gives the folders around what changed their modes back.
+    /// Restores the modes of parent directories.
     pub(super) fn close_around(&self) -> io::Result<()> {
         for (path, look) in self.looks_in(OPENED)?.iter().rev() {
             self.set_mode_of(path, look, look.mode)?;
@@ -79,13 +79,13 @@ impl Merging<'_> {
         }
     }
 
-    /// Changes the mode of a folder, if it is still that one.
+    /// Changes the mode of a directory, if its identity is unchanged.
     fn set_mode_of(&self, path: &Path, look: &Look, mode: u32) -> io::Result<()> {
         let now = self.workspace.look(path)?.filter(|now| now.identity == look.identity && now.mode != mode);
         now.map_or(Ok(()), |_| self.set_mode(path, mode))
     }
 
-    /// Gives folders the modes that they have in the end, the innermost first.
+    /// Sets the final modes of directories, innermost first.
     pub(super) fn modes(&self, way: Way, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let mut changed: Vec<&FileChange> =
             steps.iter().filter_map(|step| changes.get(step.number)).collect();
@@ -111,7 +111,7 @@ impl Merging<'_> {
 
     fn set_mode(&self, path: &Path, mode: u32) -> io::Result<()> {
         let (folder, name) = self.workspace.parent(path)?;
-        // By an open descriptor: a link in its place is none of ours.
+        // Through a descriptor, which does not follow a symlink in its place.
         let opened = openat(&*folder, name, FOLDER | OFlags::PATH, Mode::empty())?;
         crash::point()?;
         Ok(chmod(own_path(opened.as_fd()), Mode::from_raw_mode(mode))?)
@@ -133,7 +133,7 @@ impl Merging<'_> {
         timed((at.as_fd(), name), modified)
     }
 
-    /// Writes down when something was last put into the folders that change: undone, they say it again.
+    /// Records the modification times of directories, to restore them on undo.
     pub(super) fn remember_folders(&self, changes: &[FileChange], order: &[usize]) -> io::Result<()> {
         let mut known = self.folders()?;
         let paths: BTreeSet<&Path> = order
@@ -166,7 +166,7 @@ impl Merging<'_> {
         rows.into_iter().map(row).collect()
     }
 
-    /// Gives the folders their times back in which something was undone.
+    /// Restores the times of directories in which changes were undone.
     pub(super) fn times(&self, changes: &[FileChange], steps: &[Step]) -> io::Result<()> {
         let around: BTreeSet<&Path> =
             steps.iter().filter_map(|step| changes.get(step.number)?.path.parent()).collect();

@@ -1,6 +1,6 @@
-//! Sweeps after a merge, as after a command. What one layer brings, and another one too, may do no harm alone, and be a program that
-//! others run where they meet: one makes a repository of a folder, and the other put settings there. Each was judged beside what
-//! there was when its command was over.
+//! Sweeps after a merge, as after a command. Changes of two layers can be harmless alone and run a program together: one
+//! creates a repository in a directory, and the other one creates settings there. Each was only judged with the files that
+//! existed when its command ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,10 +17,10 @@ use crate::sweep::{Before, Company, Maker, sweep};
 use crate::workspace::look;
 use crate::workspace::roots::roots;
 
-const SINCE: &str = "other programs obey it now, and did not when the command was over";
-const SINCE_BEGUN: &str = "other programs obey it now, and did not when the command began";
+const SINCE: &str = "other programs obey it since the command ended";
+const SINCE_BEGUN: &str = "other programs obey it since the command started";
 
-/// What was obeyed in a workspace before a merge. Where this program is killed on the way, the next one sweeps.
+/// The obeyed files of a workspace before a merge. If this program is killed, the next one sweeps.
 pub(super) struct Guard<'g> {
     state: &'g Path,
     way: Way,
@@ -35,7 +35,7 @@ impl<'g> Guard<'g> {
         Self::knowing(state, layer, way, |_, _| true)
     }
 
-    /// The same, of a merge that somebody was killed in: what it brought already is not to be taken for what was there.
+    /// The same for an interrupted merge, whose already applied files do not count as existing.
     pub(super) fn go_on(
         state: &'g Path,
         layer: &ReviewLayer,
@@ -61,7 +61,7 @@ impl<'g> Guard<'g> {
         way: Way,
         is_known: impl Fn(&Path, &Judged) -> bool,
     ) -> io::Result<Self> {
-        // What somebody left who was killed is not to be taken for what was there.
+        // Files of commands with a killed supervisor must not count as existing.
         let recovered = journal::recover(state);
         let judged = layer.judged()?;
         let roots = roots(Some(layer.workspace()), &[]);
@@ -79,7 +79,7 @@ impl<'g> Guard<'g> {
         Ok(Self { state, way, judged, kept, journal, recovered })
     }
 
-    /// Refuses what would come to lie where something is obeyed now, and was not judged as that.
+    /// Refuses changes of paths that other programs obey now and did not when they were judged.
     pub(super) fn refuse(&self, changes: &mut [FileChange]) {
         let is_obeyed =
             |entry: &&ProtectedEntry| !matches!(entry.mode, ProtectionMode::Hide | ProtectionMode::Pin);
@@ -97,7 +97,7 @@ impl<'g> Guard<'g> {
         }
     }
 
-    /// Takes away what is obeyed now, does harm, and was not there before. With it comes what programs left that were killed.
+    /// Quarantines new harmful files. Also returns those of commands with a killed supervisor.
     pub(super) fn end(mut self) -> Vec<Quarantined> {
         if self.way == Way::Undo {
             self.know_what_came_back();
@@ -112,12 +112,12 @@ impl<'g> Guard<'g> {
         taken
     }
 
-    /// Nothing was done. Returns what programs left that were killed.
+    /// Ends without a sweep. Returns quarantined files of commands with a killed supervisor.
     pub(super) fn leave(self) -> Vec<Quarantined> {
         self.recovered
     }
 
-    /// What was obeyed already when the command began is the user's.
+    /// Adds restored files that were obeyed when the command started: they are the user's.
     fn know_what_came_back(&mut self) {
         let known: BTreeSet<&Path> = self.kept.entries.iter().map(|entry| entry.path.as_path()).collect();
         let is_back =
@@ -127,7 +127,7 @@ impl<'g> Guard<'g> {
     }
 }
 
-/// What is put in the place of something that was there was judged beside it, and that stands.
+/// Returns an entry for a replacement, which was judged together with the replaced file.
 fn as_judged(entry: ProtectedEntry) -> ProtectedEntry {
     match entry.mode {
         ProtectionMode::Check => ProtectedEntry { mode: ProtectionMode::ReadOnly, ..entry },
@@ -135,15 +135,19 @@ fn as_judged(entry: ProtectedEntry) -> ProtectedEntry {
     }
 }
 
-/// Why something was taken away.
+/// Returns why a file was quarantined.
 pub(super) fn why_taken(taken: &Quarantined) -> String {
     let why = match taken.left_by {
-        LeftBy::EarlierCommand => "who made it was killed, and other programs would run something by it",
-        LeftBy::ThisCommand => "with what is there otherwise, other programs would run something by it",
+        LeftBy::EarlierCommand => {
+            "its command was interrupted, and other programs would run a program because of it"
+        }
+        LeftBy::ThisCommand => {
+            "together with existing files, other programs would run a program because of it"
+        }
     };
     match (&taken.id, &taken.moved_to) {
-        (Some(id), _) => format!("{why}; it is in quarantine as `{id}`"),
-        (None, Some(place)) => format!("{why}; it is at {} now", place.display()),
-        (None, None) => format!("{why}, and it could not be moved away: look at it, and remove it"),
+        (Some(id), _) => format!("{why}; quarantined as `{id}`"),
+        (None, Some(place)) => format!("{why}; moved to {}", place.display()),
+        (None, None) => format!("{why}, and it could not be quarantined: inspect and delete it"),
     }
 }

@@ -1,4 +1,5 @@
-//! What will be done, written down before the first of it: from then on it is done, whoever does it.
+//! The journal of a merge, written before its first step. From then on the merge is committed, and another program can
+//! complete it.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -24,17 +25,17 @@ impl Way {
     }
 }
 
-/// One step: the change with this number, and which files change places.
+/// A step: the number of a change, and the files to exchange.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Step {
     pub(super) number: usize,
-    /// What comes to lie in the workspace.
+    /// The file that is moved into the workspace.
     pub(super) comes: Option<Identity>,
-    /// What lies there before.
+    /// The file that is there before.
     pub(super) goes: Option<Identity>,
 }
 
-/// Writes down what will be done. From here on it is done, whoever does it.
+/// Commits the merge by writing its steps.
 pub(super) fn write(layer: &OwnedFd, way: Way, steps: &[Step]) -> io::Result<()> {
     let mut rows = Rows::default();
     for step in steps {

@@ -1,4 +1,5 @@
-//! Where things change places: one slot a change, in the layer, or in a folder of the workspace where the layer lies on another file system.
+//! Slots, through which files are exchanged: one per change, in the layer, or in a directory of the workspace if the layer is on
+//! another file system.
 
 #![expect(clippy::disallowed_methods, reason = "makes the folders in which things change places")]
 
@@ -14,15 +15,15 @@ use crate::review::copy::timed;
 use crate::review::crash;
 use crate::review::layer::ReviewLayer;
 
-/// Where things change places.
+/// The slots of a merge.
 pub(super) struct Slots {
     pub(super) tree: Tree,
-    /// Whether that is in the workspace, since the layer lies on another file system.
+    /// Whether they are in the workspace, because the layer is on another file system.
     pub(super) beside: bool,
 }
 
 impl Slots {
-    /// Opens them: those that somebody left who was killed, if `goes_on`, and new ones otherwise.
+    /// Opens the slots of an interrupted merge if `goes_on`, or creates new ones.
     pub(super) fn open(layer: &ReviewLayer, workspace: &Tree, goes_on: bool) -> io::Result<Self> {
         match mkdirat(&layer.folder, SLOTS, Mode::RWXU) {
             Err(Errno::EXIST) => {}
@@ -35,7 +36,7 @@ impl Slots {
         let name = layer.slots_beside();
         let before = Look::of(&fstat(workspace.root())?).modified;
         let made = match mkdirat(workspace.root(), &name, Mode::RWXU) {
-            // What somebody laid there is not what was judged.
+            // Files that another program put there were not judged.
             Err(Errno::EXIST) if !goes_on => {
                 let around = openat(workspace.root(), ".", FOLDER, Mode::empty())?;
                 crate::quarantine::remove_all(&around, name.as_ref())?;
@@ -51,7 +52,7 @@ impl Slots {
             }
         }
         let beside = openat(workspace.root(), &name, FOLDER, Mode::empty())?;
-        // One that somebody else laid out is none of ours.
+        // A directory of another user is not trusted.
         let found = Look::of(&fstat(&beside)?);
         if found.owner.0 != rustix::process::geteuid().as_raw() || found.mode != 0o700 {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -59,7 +60,7 @@ impl Slots {
         Ok(Self { tree: Tree::of(beside), beside: true })
     }
 
-    /// Removes slots that stood in the workspace.
+    /// Deletes slots in the workspace.
     pub(super) fn close(&self, layer: &ReviewLayer, workspace: &Tree) -> io::Result<()> {
         if !self.beside {
             return Ok(());
@@ -78,7 +79,7 @@ impl Slots {
     }
 }
 
-/// Whether things may be moved from one folder to the other.
+/// Whether files can be renamed from one directory to the other.
 fn is_same_mount(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> io::Result<bool> {
     let mount = |folder| -> io::Result<(u64, u64)> {
         let found = statx(folder, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;

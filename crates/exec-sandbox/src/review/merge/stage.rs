@@ -1,4 +1,4 @@
-//! Puts what is to come into its slots, and what did not come back into the view. The workspace is as it was meanwhile.
+//! Moves new files into slots before a merge, and unused ones back to the overlay. The workspace is unchanged meanwhile.
 
 #![expect(clippy::disallowed_methods, reason = "opens the folders of a layer")]
 
@@ -21,7 +21,7 @@ use crate::review::copy::copy_one;
 use crate::review::{attributes, crash};
 
 impl Merging<'_> {
-    /// Puts what is to come into its slots. The workspace is as it was.
+    /// Moves new files into their slots, without changing the workspace.
     pub(super) fn stage(&self, way: Way, changes: &[FileChange], order: &[usize]) -> io::Result<Vec<Step>> {
         if way == Way::Apply {
             self.remember_folders(changes, order)?;
@@ -58,7 +58,7 @@ impl Merging<'_> {
         Ok(steps)
     }
 
-    /// Brings what a command made from its view into a slot. A folder is made anew: what lies in it comes by itself.
+    /// Moves a file from the overlay into a slot. A directory is created empty, because its entries have changes of their own.
     /// What is copied, and has several names, keeps them.
     fn bring(
         &self,
@@ -89,7 +89,7 @@ impl Merging<'_> {
         Ok(renameat_with(&*from, name, &*to, slot_name, RenameFlags::NOREPLACE)?)
     }
 
-    /// Puts everything back into the view that lies in the slot of a change that is not applied.
+    /// Moves files in slots of unapplied changes back to the overlay.
     pub(super) fn unstage(&self, changes: &[FileChange]) -> io::Result<()> {
         let applied = self.layer.status()?.into_keys().collect();
         self.unstage_these(changes, &applied)?;
@@ -104,7 +104,7 @@ impl Merging<'_> {
             let Some(number) = number.filter(|number| !applied.contains(number)) else { continue };
             let Some((change, found)) = changes.get(number).zip(look(kept.as_fd(), &name)?) else { continue };
             crash::point()?;
-            // Folders stand in the view still, and of what was replaced on another file system this is a copy.
+            // Directories are still in the overlay, and replaced files of another file system are copies.
             if found.is_folder() {
                 unlinkat(&kept, &name, AtFlags::REMOVEDIR)?;
                 continue;
@@ -123,7 +123,7 @@ impl Merging<'_> {
     }
 }
 
-/// Gives something the owner that it has in the view.
+/// Sets the owner that a file has in the overlay.
 fn owned(folder: BorrowedFd<'_>, name: &OsStr, (user, group): (u32, u32)) -> io::Result<()> {
     let now = look(folder, name)?.map(|look| look.owner);
     if now == Some((user, group)) {

@@ -1,4 +1,4 @@
-//! Where changes come by into a workspace on another file system.
+//! The directory through which changes reach a workspace on another file system.
 
 #![expect(clippy::disallowed_methods, reason = "makes workspaces, and changes views")]
 
@@ -10,9 +10,9 @@ use super::super::crash;
 use super::super::select::ChangeSelection;
 use super::{Ground, elsewhere};
 
-/// What a command laid where changes come by is not applied, and goes.
+/// Files that a command put there are deleted and not applied.
 #[test]
-fn what_somebody_laid_where_changes_come_by_is_not_applied() {
+fn files_in_the_directory_of_slots_are_not_applied() {
     let Some(state) = elsewhere() else { return };
     let ground = Ground::new(state, |_| {});
     let changes = ground.change(|root| {
@@ -38,7 +38,7 @@ fn what_somebody_laid_where_changes_come_by_is_not_applied() {
     assert!(!ground.workspace.join("f").exists() && !beside.exists());
 }
 
-/// Whoever is killed while something is made ready in the workspace leaves it to the next one.
+/// A merge that is interrupted while it stages files in the workspace is rolled back by the next one.
 #[test]
 fn nothing_stays_where_changes_come_by() {
     for killed in 0.. {

@@ -1,4 +1,4 @@
-//! What several layers change, and one that is undone brings back, arms nothing together.
+//! Changes of several layers, and undone ones, create no program that runs when they are combined.
 
 #![expect(clippy::disallowed_methods, reason = "makes workspaces, and changes views")]
 
@@ -9,14 +9,14 @@ use super::super::crash;
 use super::super::select::ChangeSelection;
 use super::Ground;
 
-/// What makes a repository of a folder.
+/// Creates the files by which git recognizes a repository.
 fn repository(root: &Path) {
     fs::create_dir_all(root.join("x/objects")).unwrap();
     fs::create_dir_all(root.join("x/refs")).unwrap();
     fs::write(root.join("x/HEAD"), "ref: refs/heads/main\n").unwrap();
 }
 
-/// What git runs in a repository.
+/// Creates files by which git runs programs.
 fn programs(root: &Path) {
     fs::create_dir_all(root.join("x/hooks")).unwrap();
     fs::write(root.join("x/config"), "[core]\n\tfsmonitor = touch /tmp/x\n").unwrap();
@@ -31,7 +31,7 @@ fn is_armed(root: &Path) -> bool {
 
 type Part = fn(&Path);
 
-/// What the workspace has, and which of two layers is applied first.
+/// Returns the content of the workspace, and two layers in the order in which they are applied.
 fn two_layers() -> Vec<(Part, [Part; 2])> {
     let fills: [Part; 3] = [
         |root| fs::create_dir(root.join("x")).unwrap(),
@@ -45,7 +45,7 @@ fn two_layers() -> Vec<(Part, [Part; 2])> {
     fills.into_iter().flat_map(|fill| orders.map(|order| (fill, order))).collect()
 }
 
-/// A workspace with two layers, both of which are judged, and neither refused.
+/// Creates a workspace with two layers, which are judged and not refused individually.
 fn with_two_layers(fill: Part, [first, second]: [Part; 2]) -> (Ground, String) {
     let ground = Ground::beside(fill);
     let (other, view) = Ground::begin(&ground.store, &ground.workspace);
@@ -68,7 +68,7 @@ fn two_layers_arm_no_repository_together() {
         for (path, _) in &merged.refused {
             assert!(merged.done.iter().all(|done| !done.starts_with(path)), "{number} {merged:?}");
         }
-        // What is left of it is undone, and applied once more.
+        // The rest is undone, and applied again.
         for _ in 0..2 {
             let undone = ground.store.undo(&other, &ChangeSelection::All).unwrap();
             assert!(undone.conflicts.is_empty(), "{number} {undone:?}");
@@ -79,7 +79,7 @@ fn two_layers_arm_no_repository_together() {
 }
 
 #[test]
-fn two_layers_arm_no_repository_together_wherever_somebody_is_killed() {
+fn two_layers_arm_no_repository_together_wherever_a_merge_is_interrupted() {
     for (number, (fill, order)) in two_layers().into_iter().enumerate() {
         for killed in 0.. {
             let (ground, other) = with_two_layers(fill, order);
@@ -109,7 +109,7 @@ fn some_paths_of_two_layers_arm_no_repository_together() {
         with_two_layers(|root| fs::create_dir(root.join("x")).unwrap(), [repository, programs]);
     let other = ground.store.layer(&other).unwrap();
     ground.apply();
-    // A folder without anything in it does no harm.
+    // An empty directory is harmless.
     for path in ["x/hooks", "x/hooks/pre-commit", "x/config"] {
         let one = ChangeSelection::Paths(vec![path.into()]);
         ground.store.apply(&other, &one).unwrap();
@@ -117,7 +117,7 @@ fn some_paths_of_two_layers_arm_no_repository_together() {
     }
 }
 
-/// What is undone brings back what nobody obeyed when it was there.
+/// Undoing restores a file that no program obeyed before.
 #[test]
 fn what_comes_back_arms_no_repository() {
     let fill: Part = |root| {
@@ -143,7 +143,8 @@ fn what_comes_back_arms_no_repository() {
     }
 }
 
-/// What others obeyed already when a command began comes back with all that it says, also where it is not protected but looked at.
+/// What others obeyed already when a command began comes back with all that it says, also where it is not protected but
+/// looked at.
 #[test]
 fn what_was_obeyed_comes_back_as_it_was() {
     let fill: Part = |root| {

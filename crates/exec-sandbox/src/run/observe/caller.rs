@@ -1,6 +1,6 @@
-//! Whoever makes a call that is shown: its memory, its folder, its root, and what it has open.
+//! The thread that makes an observed call: its memory, working directory, root and descriptors.
 //!
-//! Nothing is opened but names of things ([`OFlags::PATH`]).
+//! Files are only opened as handles ([`OFlags::PATH`]), which has no side effects.
 
 #![expect(clippy::disallowed_methods, reason = "looks into the process that makes a call")]
 
@@ -13,13 +13,13 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::seccomp::PathArguments;
 use crate::sys::raw::{self, Notice};
 
-/// Longest path that the kernel takes.
+/// PATH_MAX, the maximum length of a path.
 pub(super) const PATH: usize = 4096;
 
-/// No page is smaller, and within one memory is there as a whole or not at all.
+/// The smallest page size. Memory within a page is either mapped as a whole or not at all.
 const PAGE: u64 = 4096;
 
-/// Where a call begins to look that names no folder, as the kernel numbers it.
+/// The descriptor number that means the working directory.
 const HERE: i32 = libc::AT_FDCWD;
 
 /// A descriptor of a thread, and not of its process.
@@ -59,10 +59,10 @@ pub(super) fn text(thread: u32, at: u64) -> Result<Vec<u8>, Errno> {
     if text.len() < PATH { Ok(text) } else { Err(Errno::NAMETOOLONG) }
 }
 
-/// A thread that waits for an answer to its call.
+/// A thread that waits for the answer to its call.
 ///
-/// When it is gone, its number may be that of another, which need not be in any sandbox. So whatever is opened by that number is
-/// taken only if the call still waits afterwards.
+/// If it is killed, its ID may be reused by a thread outside of the sandbox. So after opening a file through /proc/ID, it checks
+/// that the call is still pending, and only then uses the file.
 #[derive(Clone, Copy)]
 pub(super) struct Caller<'c> {
     shown: BorrowedFd<'c>,
@@ -74,17 +74,17 @@ impl<'c> Caller<'c> {
         Self { shown, notice }
     }
 
-    /// Its number; 0 where it is not seen from here.
+    /// Returns the thread ID; 0 if the thread is in a PID namespace that is not visible here.
     pub(super) fn thread(self) -> u32 {
         self.notice.thread
     }
 
-    /// A text in its memory.
+    /// Reads a NUL-terminated string from its memory.
     pub(super) fn text(self, argument: u8) -> Result<Vec<u8>, Errno> {
         text(self.thread(), self::argument(self.notice, argument))
     }
 
-    /// What it has open under a number. The kernel's own link leads there.
+    /// Opens a handle to one of its descriptors, through the magic link of procfs.
     pub(super) fn descriptor(self, number: i32) -> Result<OwnedFd, Errno> {
         self.opened(&format!("fd/{number}"), OFlags::PATH).map_err(|error| match error {
             Errno::NOENT => Errno::BADF,
@@ -92,7 +92,7 @@ impl<'c> Caller<'c> {
         })
     }
 
-    /// Where a path begins that is not absolute.
+    /// Opens the directory to which a relative path refers.
     pub(super) fn begin(self, folder: Option<i32>) -> Result<OwnedFd, Errno> {
         match folder {
             None | Some(HERE) => self.opened("cwd", OFlags::PATH),
@@ -100,12 +100,12 @@ impl<'c> Caller<'c> {
         }
     }
 
-    /// Where a path begins that is.
+    /// Opens its root directory, for absolute paths.
     pub(super) fn root(self) -> Result<OwnedFd, Errno> {
         self.opened("root", OFlags::PATH)
     }
 
-    /// Opens something of the kernel's about it.
+    /// Opens one of its files in procfs.
     pub(super) fn opened(self, what: &str, flags: OFlags) -> Result<OwnedFd, Errno> {
         let path = format!("/proc/{}/{what}", self.thread());
         let opened = openat(CWD, path, flags | OFlags::CLOEXEC, Mode::empty())?;
@@ -115,7 +115,7 @@ impl<'c> Caller<'c> {
         }
     }
 
-    /// What it has open under a number, itself: what is done with it here is done with what the process has.
+    /// Duplicates one of its descriptors: both refer to the same open file description.
     pub(super) fn taken(self, number: i32) -> Result<OwnedFd, Errno> {
         let taken =
             raw::take_descriptor(self.process()?.as_fd(), number).map_err(Errno::from_raw_os_error)?;
@@ -125,7 +125,8 @@ impl<'c> Caller<'c> {
         }
     }
 
-    /// The thread, or its process on kernels before 6.9: their descriptors are the same, unless the thread went out of its way.
+    /// Opens a pidfd of the thread, or of its process before Linux 6.9 (PIDFD_THREAD). Their descriptor tables are the same,
+    /// unless the thread has called unshare(CLONE_FILES).
     fn process(self) -> Result<OwnedFd, Errno> {
         let number = |number: u32| Pid::from_raw(number.cast_signed()).ok_or(Errno::SRCH);
         match pidfd_open(number(self.thread())?, THREAD) {
@@ -137,10 +138,10 @@ impl<'c> Caller<'c> {
         }
     }
 
-    /// How its call ends if a signal waits for it; nothing if none does.
+    /// Returns the error with which its call ends if a signal is pending; nothing if none is.
     pub(super) fn interrupted(self) -> Option<i32> {
-        /// Let it begin again once the signal is handled, if the program says so. The kernel looks at it in the thread that gets the
-        /// signal, so there is no other.
+        /// ERESTARTSYS: restarts the call after the handler, if that has SA_RESTART. The kernel only evaluates it in the thread
+        /// that handles the signal, so it is only used for single-threaded processes.
         const RESTART: i32 = 512;
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread())).ok()?;
         let line = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(":\t"));
@@ -151,22 +152,22 @@ impl<'c> Caller<'c> {
         (waiting != 0).then_some(if is_alone { RESTART } else { libc::EINTR })
     }
 
-    /// A line of what the kernel says about it, without the name of the line.
+    /// Returns a field of its /proc/ID/status.
     pub(super) fn status(self, name: &str) -> Option<String> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.thread())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         Some(line.trim().to_owned())
     }
 
-    /// Whether this is the number of its process, as it knows that itself.
+    /// Whether this is its process ID in its own PID namespace.
     pub(super) fn is_numbered(self, number: &str) -> bool {
         let numbers = self.status("NStgid").into_iter().chain(self.status("NSpid"));
         numbers.into_iter().any(|numbers| numbers.split_whitespace().next_back() == Some(number))
     }
 
-    /// The device of the terminal that it belongs to; nothing if it has none.
+    /// Returns the device number of its controlling terminal; nothing if it has none.
     pub(super) fn terminal(self) -> Option<u64> {
-        /// The seventh field of proc_pid_stat(5), counted from behind the name of the program, which may hold blanks.
+        /// The seventh field of proc_pid_stat(5), counted after the program's name, which may contain spaces.
         const TERMINAL: usize = 4;
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.thread())).ok()?;
         let (_, rest) = stat.rsplit_once(')')?;

@@ -1,45 +1,42 @@
-//! Calls that are let go on after they were shown. The kernel makes such a call itself, by the memory and the descriptors that the
-//! command has then: nothing of what was judged need hold any more. So there are few, and each says why that cannot matter.
+//! Observed calls that the kernel is told to continue. It executes such a call with the command's current memory and descriptors,
+//! which may differ from what was judged (TOCTOU). So there are few kinds, and each has a reason why that is harmless.
 
 use std::os::fd::BorrowedFd;
 
 use crate::sys::raw::{self, Notice};
 
-/// Why it cannot matter what a call is about by the time the kernel makes it.
+/// Why it is harmless that the arguments of a continued call may change after they were judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Continued {
-    /// It is shown for an explanation, or by one of the processes that make the sandbox.
+    /// The call is observed for an explanation only, or belongs to the setup of the sandbox.
     Undecided,
-    /// A call that says which rights new files are made without.
+    /// A call of umask(2).
     Umask,
-    /// An opening that gives a name for something.
+    /// Opening a file with O_PATH.
     NameAlone,
-    /// The start of a process that shares its descriptors.
+    /// Creating a process that shares its descriptor table.
     SharedFiles,
-    /// A question for the address of a socket.
+    /// A call of getsockname(2).
     OwnAddress,
-    /// A lock of a process with one thread, on a part of a file of its own.
+    /// A record lock of a single-threaded process on a file of its own.
     LockOfOneThread,
 }
 
 impl Continued {
-    /// All, each with its reason.
+    /// All kinds, each with its reason.
     #[cfg(test)]
     pub(super) const ALL: &[(Self, &str)] = &[
         (
             Self::Undecided,
-            "nothing is decided about it here: the filter has let it pass, or it is a call of this program's own",
+            "nothing is decided about it here: the filter permits it, or it belongs to the setup of the sandbox",
         ),
-        (
-            Self::Umask,
-            "its argument is a number in a register; what is made is made with the mask that was seen",
-        ),
+        (Self::Umask, "its argument is in a register; files are created with the mask that was recorded"),
         (
             Self::NameAlone,
-            "its flags are in a register, and with O_PATH nothing is made, read or written, wherever the path leads",
+            "its flags are in a register, and O_PATH creates, reads and writes nothing, whatever the path is",
         ),
-        (Self::SharedFiles, "its flags are in a register; locks are judged otherwise before it is made"),
-        (Self::OwnAddress, "it tells the caller about a socket of its own, and changes nothing"),
+        (Self::SharedFiles, "its flags are in a register; locks are decided differently from then on"),
+        (Self::OwnAddress, "it only reports the address of a socket of its own"),
         (
             Self::LockOfOneThread,
             "the only thread waits for the call, and descriptors are shared with no other process: the file is the one that was \
@@ -48,7 +45,7 @@ impl Continued {
     ];
 }
 
-/// Lets a call go on.
+/// Tells the kernel to continue a call.
 pub(super) fn let_go_on(shown: BorrowedFd<'_>, notice: &Notice, _why: Continued) {
     raw::let_go_on(shown, notice).ok();
 }
@@ -71,7 +68,7 @@ mod tests {
         }
     }
 
-    /// No call is let go on but here, and each kind is used where it says and has a reason.
+    /// Calls are only continued here, and each kind is used and has a reason.
     #[test]
     fn every_call_that_goes_on_has_a_reason() {
         let mut found = Vec::new();

@@ -1,14 +1,14 @@
-//! Decides at the system call which names a command makes, and carries the call out in its place.
+//! Mediation: decides on the names that a command creates at the system call, and performs the call in its place.
 //!
-//! A name is judged by the folder that it comes to lie in, which is open by then, and it is made in that folder. Nobody can
-//! exchange a path in between, so no call is let go on that could make a name. The threads that do this see the command's own
-//! view of the disk and have no more rights in it than the command. What comes to lie below a folder that was there before, and
-//! is obeyed by other programs, is refused. In folders that the command made, it appears, and is looked at when the command is
-//! over; what git obeys is guarded there as well.
+//! A name is judged by its parent directory, which is opened first, and is created through that descriptor. So paths cannot be
+//! exchanged between check and use, and no call that could create a name is continued. The threads resolve paths in the
+//! command's mount namespace, with no more rights than the command. A protected name in a directory that existed before is
+//! refused. In directories that the command created itself it is permitted, and checked when the command ends; files that git
+//! obeys are protected there as well.
 //!
-//! That a branch of the user's repository holds such a name does not let git check it out: commits and branches prove nothing, since
-//! a command before this one may have made them, from plain objects and without ever making a file of that name. Git fails, the
-//! branch stays the one it was, and whoever wants the other one checks it out outside of the sandbox.
+//! A protected name in a branch of the user's repository is refused, too: an earlier command may have created the commit from
+//! plain objects, without ever creating a file of that name. Git's checkout fails, the current branch stays, and the user can
+//! check out the other one outside of the sandbox.
 
 mod contents;
 mod how;
@@ -48,29 +48,29 @@ use rule::Rules;
 use sockets::Sockets;
 use target::NameInFolder;
 
-/// How a call ends.
+/// The reply to a call.
 #[derive(Debug)]
 pub(super) enum Reply {
-    /// The command makes it itself, for this reason.
+    /// The kernel continues the call, for this reason.
     GoesOn(Continued),
-    /// It was carried out.
+    /// The call was performed.
     Done,
-    /// The command gets this file; whether programs that it becomes do not.
+    /// The command gets this file; the flag is close-on-exec.
     File(OwnedFd, bool),
-    /// It ends when somebody else opens the other side.
+    /// The call would block.
     Waits(Waits),
 }
 
-/// What cannot be done yet.
+/// A call that would block.
 pub(super) struct Waits(Box<dyn Fn() -> Option<Done> + Send>);
 
 impl Waits {
-    /// Something that says nothing as long as it has to wait.
+    /// Wraps a function that returns nothing while the call would block.
     fn until(again: impl Fn() -> Option<Done> + Send + 'static) -> Self {
         Self(Box::new(again))
     }
 
-    /// Tries once more; nothing as long as it has to wait.
+    /// Retries; returns nothing while the call would block.
     pub(super) fn try_again(&self) -> Option<Result<Reply, Number>> {
         Some((self.0)()?.map_err(Errno::raw_os_error))
     }
@@ -84,29 +84,29 @@ impl std::fmt::Debug for Waits {
 
 type Done = Result<Reply, Errno>;
 
-/// The most that is remembered of what was refused.
+/// Maximum number of recorded denials.
 const MAX_REFUSED: usize = 8;
 
-/// How many processes are known by the rights with which they make files.
+/// Maximum number of cached umasks.
 const MAX_MASKS: usize = 256;
 
-/// What names are decided by, for one command.
+/// The state of mediation for one command.
 #[derive(Debug)]
 pub(super) struct Names {
     rules: Rules,
     sockets: Sockets,
     pending: Pending,
     locks: Arc<Locks>,
-    /// The largest file that the command may make.
+    /// The file size limit: files are extended by this program, to which RLIMIT_FSIZE of the command does not apply.
     largest: u64,
-    /// What moves something, or makes a repository, is judged and carried out alone.
+    /// Locked exclusively by calls that rename, or complete a repository: their judgement depends on other names.
     turns: RwLock<()>,
     masks: Mutex<HashMap<u32, u32>>,
     refused: Mutex<Vec<Denial>>,
 }
 
 impl Names {
-    /// What decides for a plan; nothing where nothing is decided at the call.
+    /// Returns the mediation of a plan; nothing if calls are not decided.
     pub(super) fn of(plan: &Plan) -> Option<Self> {
         plan.decides_shared().then(|| Self {
             rules: Rules::of(plan),
@@ -120,7 +120,7 @@ impl Names {
         })
     }
 
-    /// Judges and carries out a call, if it is one that makes names.
+    /// Judges and performs a call, if it is a mediated one.
     pub(super) fn carry_out(&self, shown: BorrowedFd<'_>, notice: &Notice) -> Option<Result<Reply, Number>> {
         let call = name_call(Architecture::current()?, notice.number)?;
         self.settle();
@@ -128,7 +128,7 @@ impl Names {
     }
 
     fn call(&self, notice: &Notice, caller: Caller<'_>, call: NameCall) -> Done {
-        // Whoever is not seen from here cannot be looked into.
+        // A thread in an invisible PID namespace has ID 0, and its arguments cannot be read.
         if caller.thread() == 0 {
             return Err(Errno::PERM);
         }
@@ -213,7 +213,7 @@ impl Names {
         }
     }
 
-    /// After how long something has to be put in place that is being written, or released because its process is gone.
+    /// Returns the interval at which pending files and locks must be checked, if there are any.
     pub(super) fn pause(&self) -> Option<Duration> {
         match self.pending.is_any() {
             true => Some(PAUSE),
@@ -221,7 +221,7 @@ impl Names {
         }
     }
 
-    /// Puts in place what was written to its end.
+    /// Publishes pending files that are complete, and releases stale locks.
     pub(super) fn settle(&self) {
         if self.pending.is_any() {
             pending::settle(self, false);
@@ -229,24 +229,24 @@ impl Names {
         self.locks.settle();
     }
 
-    /// Puts all in place that was written. The command is over.
+    /// Publishes all pending files, when the command has ended.
     pub(super) fn settle_all(&self) {
         pending::settle(self, true);
     }
 
-    /// Whether the command made a folder.
+    /// Whether the command created a directory.
     pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
         self.rules.has_made(folder)
     }
 
-    /// What was refused.
+    /// Returns the denials, sorted by path.
     pub(super) fn refused(&self) -> Vec<Denial> {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone();
         refused.sort_by(|one, other| one.path().cmp(&other.path()));
         refused
     }
 
-    /// Refuses, and remembers it. What nobody could change anyway is the kernel's to refuse.
+    /// Refuses a call and records it. In a read-only directory, it returns the kernel's error instead.
     fn refuse(&self, place: &NameInFolder, why: impl Into<String>) -> Done {
         if is_read_only(place.folder.as_fd()) {
             return Err(Errno::ROFS);
@@ -259,7 +259,7 @@ impl Names {
         self.tell(Denial::Name(place.whole(), why.into()));
     }
 
-    /// Remembers what was refused, once for each path.
+    /// Records a denial, once per path.
     fn tell(&self, denial: Denial) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.len() < MAX_REFUSED && refused.iter().all(|other| other.path() != denial.path()) {
@@ -267,7 +267,7 @@ impl Names {
         }
     }
 
-    /// Judges what makes a repository of a folder.
+    /// Judges a name that completes a repository.
     fn complete(&self, place: &NameInFolder) -> Result<(), Errno> {
         match complete(&self.rules, place) {
             Ok(()) => Ok(()),
@@ -276,7 +276,7 @@ impl Names {
         }
     }
 
-    /// Lets others make names at the same time, unless this one makes a repository.
+    /// Locks for a name: shared, or exclusively if it may complete a repository.
     fn turn(&self, place: &NameInFolder) -> Turn<'_> {
         match contents::may_complete(place) {
             true => Turn::Alone(self.alone()),
@@ -288,23 +288,23 @@ impl Names {
         self.turns.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A process sets its umask. Those that it starts from now on have the same, so nothing that is known of others holds.
+    /// Records a umask(2). Cached masks of other processes are dropped, because children inherit the new one.
     fn remember_umask(&self, caller: Caller<'_>, mask: u32) {
         let mut masks = self.masks.lock().unwrap_or_else(PoisonError::into_inner);
         masks.clear();
         masks.insert(caller.thread(), mask & 0o777);
     }
 
-    /// Lets this thread make files with the rights with which the caller would.
+    /// Sets this thread's umask to that of the caller.
     fn umask(&self, caller: Caller<'_>) {
         thread_local!(static OWN: Cell<Option<u32>> = const { Cell::new(None) });
         let mut masks = self.masks.lock().unwrap_or_else(PoisonError::into_inner);
-        // A number may be given to another process, when there were as many.
+        // Entries are dropped before thread IDs can wrap around and be reused.
         if masks.len() > MAX_MASKS {
             masks.clear();
         }
         let mask = *masks.entry(caller.thread()).or_insert_with(|| {
-            // Of whom nothing is known, what is made is for itself alone.
+            // If the mask cannot be read, files are created for their owner only.
             let mask = caller.status("Umask").and_then(|mask| u32::from_str_radix(&mask, 8).ok());
             mask.unwrap_or(0o077)
         });
@@ -316,8 +316,8 @@ impl Names {
     }
 }
 
-/// Keeps others from being judged meanwhile, or not.
-#[expect(dead_code, reason = "held, and never looked at")]
+/// The lock that a call holds while it is judged and performed.
+#[expect(dead_code, reason = "the guard is held and never read")]
 enum Turn<'n> {
     Alone(RwLockWriteGuard<'n, ()>),
     BesideOthers(RwLockReadGuard<'n, ()>),

@@ -1,7 +1,6 @@
-//! Carries out what changes modes and times of files, where Landlock alone keeps a command in: it does not judge those.
+//! Performs calls that change modes and times of files, when only Landlock confines the command: it has no rights for them.
 //!
-//! What is changed is opened first, by the arguments as they were at one moment; it is judged by where that file is, and
-//! changed by the same descriptor. So no name can be exchanged in between.
+//! The file is opened first, judged by its path, and changed through the same descriptor. So it cannot be exchanged in between.
 
 #![expect(clippy::disallowed_methods, reason = "changes files of a command in its place")]
 
@@ -22,10 +21,10 @@ use crate::seccomp::{ChangedFile, ModeChange, NewValue};
 use crate::spec::MountAccess;
 use crate::sys::raw::{self, Notice};
 
-/// No bit by which a program runs as its owner.
+/// All mode bits except set-user-ID and set-group-ID.
 const MODE: u32 = 0o1777;
 
-/// Does what a call asks for, if the command may change the file.
+/// Performs a call if the command may change the file.
 pub(super) fn carry_out(
     plan: &Plan,
     shown: BorrowedFd<'_>,
@@ -34,7 +33,7 @@ pub(super) fn carry_out(
 ) -> Result<(), Errno> {
     let file = open(Caller::of(shown, notice), notice, change)?;
     let value = value(notice, change.to)?;
-    // Whoever made the call may be gone, and its number be that of another.
+    // The calling thread may have been killed, and its ID reused.
     if !raw::still_waits(shown, notice) {
         return Err(Errno::SRCH);
     }
@@ -48,7 +47,7 @@ pub(super) fn carry_out(
     }
 }
 
-/// Whether a file lies in what the command may change. The innermost of what it sees decides.
+/// Whether the command may change a path. The innermost mount decides.
 fn may_change(plan: &Plan, path: &Path) -> bool {
     let binds = plan.mounts.iter().rev().filter(|mount| matches!(mount.kind, MountKind::Bind { .. }));
     let around = binds.filter(|mount| path.starts_with(&mount.target));
@@ -56,7 +55,7 @@ fn may_change(plan: &Plan, path: &Path) -> bool {
     innermost.is_some_and(|it| matches!(it.kind, MountKind::Bind { access: MountAccess::ReadWrite, .. }))
 }
 
-/// What a file becomes.
+/// The new mode or times of a file.
 enum Value {
     Mode(u32),
     Times(Timestamps),

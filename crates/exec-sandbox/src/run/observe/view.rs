@@ -1,6 +1,6 @@
-//! What a call is about, seen as the process sees it that makes the call: its memory, its folder, its root.
+//! Reads the path or address of a call, resolved in the calling process's memory, working directory and root.
 //!
-//! Nothing is opened but names of things ([`OFlags::PATH`]), and no path leads out of the root of that process.
+//! Files are only opened as handles ([`OFlags::PATH`]), and paths do not leave the root of that process.
 
 #![expect(
     clippy::disallowed_methods,
@@ -21,14 +21,14 @@ use crate::explain::asked::{Address, Ask, address, is_listed};
 use crate::seccomp::{Architecture, Asks, PathArguments, Way, asked_by};
 use crate::sys::raw::{self, Notice};
 
-/// Longest address that the kernel takes.
+/// The maximum length of an address.
 const ADDRESS: usize = 128;
 
-/// How many links, and how many parts of a path, are followed to find out where it leads.
+/// Maximum number of followed symlinks.
 const LINKS: usize = 16;
 const PARTS: usize = 64;
 
-/// Returns what a call asks for, as far as it can be read.
+/// Returns the requests of a call, as far as they can be read.
 pub(super) fn asks(notice: &Notice) -> Vec<Ask> {
     let known = Architecture::current().and_then(|architecture| asked_by(architecture, notice.number));
     match known {
@@ -42,11 +42,11 @@ pub(super) fn asks(notice: &Notice) -> Vec<Ask> {
 
 fn named(notice: &Notice, place: PathArguments, way: Way) -> Option<Ask> {
     let text = text(notice.thread, argument(notice, place.text)).ok()?;
-    // Without a name, it is about something that is open already.
+    // With an empty path, the call is about a descriptor.
     if text.is_empty() {
         return None;
     }
-    // The kernel looks at no more than the lower half.
+    // The kernel only uses the lower half of the argument.
     let folder = place.folder.map(|number| (argument(notice, number) as u32).cast_signed());
     path(notice.thread, folder, text, way.by(&notice.arguments))
 }
@@ -58,7 +58,7 @@ fn addressed(notice: &Notice, at: u8, length: u8, way: Way) -> Option<Ask> {
     let length = raw::read_memory(notice.thread, argument(notice, at), room).ok()?;
     match address(bytes.get(..length)?)? {
         Address::Path(text) => path(notice.thread, None, text, way),
-        // To listen is no way out.
+        // Binding an address is not a connection.
         Address::Machine(address, port) => {
             let ask = || Ask::Machine { address, port, is_heard: is_heard(notice.thread, port) };
             (way == Way::Connect).then(ask)
@@ -66,9 +66,9 @@ fn addressed(notice: &Notice, at: u8, length: u8, way: Way) -> Option<Ask> {
     }
 }
 
-/// Whether somebody listens at a port in the network of a thread.
+/// Whether a socket listens on a port in the network namespace of a thread.
 fn is_heard(thread: u32, port: u16) -> bool {
-    /// So much of a list is read; a command has not nearly as many sockets.
+    /// Maximum number of bytes that are read of a socket table.
     const LIST: u64 = 1 << 20;
     ["tcp", "tcp6", "udp", "udp6"].iter().any(|kind| {
         let list = std::fs::File::open(format!("/proc/{thread}/net/{kind}"));
@@ -77,7 +77,7 @@ fn is_heard(thread: u32, port: u16) -> bool {
     })
 }
 
-/// Finds out what a path leads to, and whether it is there.
+/// Resolves a path, and checks whether it exists.
 fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, way: Way) -> Option<Ask> {
     let process = PathBuf::from("/proc").join(thread.to_string());
     let named = PathBuf::from(OsString::from_vec(text));
@@ -87,7 +87,7 @@ fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, way: Way) -> Option<Ask
         Some(number) => std::fs::read_link(process.join("fd").join(number.to_string())).ok()?,
     };
     let named = begins.join(named);
-    // What is open without a path begins nowhere.
+    // A descriptor without a path, such as a pipe, has no directory.
     if !named.is_absolute() {
         return None;
     }
@@ -102,18 +102,18 @@ fn path(thread: u32, folder: Option<i32>, text: Vec<u8>, way: Way) -> Option<Ask
         Err(Errno::NOENT | Errno::NOTDIR) => {
             Some(Ask::Path { path: as_far_as_it_leads(&root, &named)?, way, is_there: false })
         }
-        // Whoever is allowed less than the command knows nothing.
+        // This thread may have fewer rights than the command, so other errors mean "unknown".
         Err(_) => None,
     }
 }
 
-/// Names what lies at a path within a root.
+/// Opens a handle to a path within a root.
 fn within(root: &OwnedFd, path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     openat2(root, path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty(), resolve)
 }
 
-/// Where a path leads that leads to nothing: links are followed as far as there are any.
+/// Resolves a path that does not exist, following symlinks as far as possible.
 fn as_far_as_it_leads(root: &OwnedFd, path: &Path) -> Option<PathBuf> {
     let mut reached = PathBuf::from("/");
     let mut rest: Vec<OsString> = Vec::new();
@@ -142,11 +142,11 @@ fn as_far_as_it_leads(root: &OwnedFd, path: &Path) -> Option<PathBuf> {
         }
         push(&mut rest, &link);
     }
-    // A link of the kernel's own leads to what has no path there.
+    // A magic link of procfs may have no path.
     (links > 0).then_some(reached)
 }
 
-/// Puts the parts of a path on top, the first one last.
+/// Pushes the components of a path on a stack, the first one last.
 fn push(rest: &mut Vec<OsString>, path: &Path) {
     let parts = path.components().rev().filter_map(|part| match part {
         Component::Normal(part) => Some(part.to_owned()),

@@ -1,4 +1,4 @@
-//! What must not have changed for a command to run in a sandbox that was made before it.
+//! The kind of a prepared sandbox: everything that must be unchanged for a command to use it.
 
 #![expect(clippy::disallowed_methods, reason = "looks at files")]
 
@@ -17,8 +17,8 @@ use crate::provider::Provider;
 use crate::run::{Input, Streams, Terminal, is_grouped};
 use crate::spec::{Explain, Network};
 
-/// What must be the same for a command to use a sandbox: the plan but for the words of the command, and each file and folder
-/// that is mounted or hidden. The kernel takes a mount away when somebody puts another file in the place of what it lies on.
+/// The plan without the command's arguments, and the identity of each mounted or hidden file. Identities matter because the
+/// kernel removes a mount when another program replaces its mount point.
 #[derive(Debug, PartialEq)]
 pub(super) struct Kind {
     pub(super) plan: Plan,
@@ -27,21 +27,21 @@ pub(super) struct Kind {
 }
 
 impl Kind {
-    /// Returns the kind of a plan; nothing where such a sandbox is not made beforehand.
+    /// Returns the kind of a plan; nothing if such a sandbox is not prepared.
     pub(super) fn of(plan: &Plan, streams: Streams) -> Option<Self> {
         let grouped = is_grouped(plan);
         let observed = plan.explain == Explain::Asked;
-        // A proxy hears of one sandbox at a time, and is gone with the command that it was started for.
+        // A proxy serves one sandbox, and ends with its command.
         let proxied = matches!(plan.network, Network::Proxy(_));
-        // Standard input is for the command that is started next, and not for those that are ready for later.
+        // A prepared sandbox would get the standard input of an earlier command.
         let fed = streams.stdin == Input::Inherit;
         let alone = grouped || observed || proxied || fed || streams.terminal != Terminal::None;
-        // Each command has a view of its own.
+        // Each command has an overlay of its own.
         let reviewed = plan.review != ReviewMode::Off;
         if plan.provider != Provider::Native || alone || reviewed {
             return None;
         }
-        // What is only looked at afterwards makes no difference to a sandbox.
+        // State for the sweep makes no difference to the sandbox.
         let (program, arguments, watched) = (OsString::new(), Vec::new(), Vec::new());
         let (git_plans, links) = (BTreeMap::new(), KnownLinks::default());
         let mut plan = Plan { program, arguments, watched, git_plans, links, ..plan.clone() };
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// Where on this machine something lies that a mount shows or hides.
+/// Returns the path on this machine that a mount shows or hides.
 fn place(mount: &Mount) -> Option<&Path> {
     match &mount.kind {
         MountKind::Bind { source, .. } => Some(source),
@@ -66,8 +66,8 @@ fn place(mount: &Mount) -> Option<&Path> {
     }
 }
 
-/// Which file something is. Its number may be used again after it is gone; so the time counts as well at which a folder was
-/// made, or a file was last changed.
+/// The identity of a file. Its inode number may be reused after it is deleted, so the creation time of a directory, or the
+/// change time of a file, counts as well.
 #[derive(Debug, Clone, PartialEq)]
 struct File {
     device: u64,

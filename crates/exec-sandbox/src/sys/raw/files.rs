@@ -1,4 +1,4 @@
-//! Files, folders and descriptors.
+//! Files, directories and descriptors.
 
 use std::ffi::{CStr, c_int, c_long, c_uint};
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use super::{Result, check, descriptor, done};
 use crate::sys::launch::Report;
 
-/// Opens a path without following links: below `folder`, or anywhere if that is the root.
+/// Opens a path without following symlinks or magic links. With `beneath`, it must not leave `folder`.
 pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool) -> Result<OwnedFd> {
     const NO_MAGICLINKS: u64 = 0x02;
     const NO_SYMLINKS: u64 = 0x04;
@@ -19,34 +19,34 @@ pub(crate) fn open_path(folder: RawFd, path: &CStr, flags: c_int, beneath: bool)
     })
 }
 
-/// Whether there is something at a path, as far as this process may see.
+/// Whether a path exists and is visible to this process.
 pub(crate) fn is_there(path: &CStr) -> bool {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_faccessat, libc::AT_FDCWD, path.as_ptr(), libc::F_OK) }).is_ok()
 }
 
-/// Opens a file of the kernel's own, whose path may hold links of the kernel's own.
+/// Opens a file of procfs, whose path may contain magic links.
 pub(crate) fn open_for_writing(path: &CStr) -> Result<OwnedFd> {
     let flags = libc::O_WRONLY | libc::O_CLOEXEC;
     // SAFETY: the path ends in 0.
     descriptor(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })
 }
 
-/// Opens a file of the kernel's own to read it.
+/// Opens a file of procfs for reading.
 pub(crate) fn open_for_reading(path: &CStr) -> Result<OwnedFd> {
     let flags = libc::O_RDONLY | libc::O_CLOEXEC;
     // SAFETY: the path ends in 0.
     descriptor(unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags, 0) })
 }
 
-/// Reads as much as there is room for, and says how much that was.
+/// Reads into a buffer, and returns the number of bytes.
 pub(crate) fn read(from: RawFd, room: &mut [u8]) -> Result<usize> {
     // SAFETY: the room has the length that is given.
     check(unsafe { libc::syscall(libc::SYS_read, from, room.as_mut_ptr(), room.len()) })
         .map(|count| count as usize)
 }
 
-/// Reads one byte; nothing if the other end is closed.
+/// Reads one byte; nothing at end of file.
 pub(crate) fn read_byte(from: RawFd) -> Option<u8> {
     let mut byte = 0u8;
     // SAFETY: there is room for one byte.
@@ -61,7 +61,7 @@ pub(crate) fn write(to: RawFd, text: &[u8]) -> Result {
     done(unsafe { libc::syscall(libc::SYS_write, to, text.as_ptr(), text.len()) })
 }
 
-/// Writes words at once. Whoever is gone does not read them.
+/// Writes a report. Errors are ignored: if the reader is gone, there is no one to report them to.
 pub(crate) fn write_words(to: RawFd, words: &Report) {
     // SAFETY: as many bytes are read as the words have.
     done(unsafe { libc::syscall(libc::SYS_write, to, words.as_ptr(), size_of_val(words)) }).ok();
@@ -72,13 +72,13 @@ pub(crate) fn make_folder(at: RawFd, path: &CStr, mode: u32) -> Result {
     done(unsafe { libc::syscall(libc::SYS_mkdirat, at, path.as_ptr(), mode) })
 }
 
-/// Makes an empty file.
+/// Creates an empty file.
 pub(crate) fn make_file(at: RawFd, path: &CStr) -> Result {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_mknodat, at, path.as_ptr(), libc::S_IFREG | 0o444, 0) })
 }
 
-/// Makes a file that holds a text. Nothing may be there, not even a link.
+/// Creates a file with this content. The path must not exist, not even as a symlink.
 pub(crate) fn make_text(at: RawFd, path: &CStr, text: &[u8]) -> Result {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
     // SAFETY: the path ends in 0.
@@ -86,8 +86,8 @@ pub(crate) fn make_text(at: RawFd, path: &CStr, text: &[u8]) -> Result {
     write(file.as_raw_fd(), text)
 }
 
-/// Makes what can stand in the place of a secret: a device that is none, which everybody may make. To open it fails; and git,
-/// which would commit an empty file, refuses to commit it.
+/// Creates the mask that replaces a secret: a whiteout (character device 0:0), which needs no privileges. Opening it fails,
+/// and git refuses to commit it, while it would commit an empty file.
 pub(crate) fn make_mask(at: RawFd, path: &CStr) -> Result {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_mknodat, at, path.as_ptr(), libc::S_IFCHR, 0) })
@@ -103,25 +103,25 @@ pub(crate) fn unlink(at: RawFd, path: &CStr, flags: c_int) -> Result {
     done(unsafe { libc::syscall(libc::SYS_unlinkat, at, path.as_ptr(), flags) })
 }
 
-/// Moves what has a name in one folder to another.
+/// Renames a file.
 pub(crate) fn rename(from: RawFd, name: &CStr, to: RawFd, new_name: &CStr) -> Result {
     // SAFETY: both names end in 0.
     done(unsafe { libc::syscall(libc::SYS_renameat2, from, name.as_ptr(), to, new_name.as_ptr(), 0) })
 }
 
-/// Changes who may do what with a file; a link is followed.
+/// Changes the mode of a file, following symlinks.
 pub(crate) fn set_mode(at: RawFd, path: &CStr, mode: u32) -> Result {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_fchmodat, at, path.as_ptr(), mode) })
 }
 
-/// Changes who may do what with an open file.
+/// Changes the mode of an open file.
 pub(crate) fn set_mode_of(file: RawFd, mode: u32) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_fchmod, file, mode) })
 }
 
-/// Takes, gives back or asks for a lock on a part of a file that belongs to what is open, by a record of `fcntl`.
+/// Performs an fcntl(2) request for an open file description lock.
 pub(crate) fn lock_part(file: BorrowedFd<'_>, request: u32, record: &mut [u8; 32]) -> Result {
     // SAFETY: the record has the size that the kernel reads and writes on 64-bit machines.
     done(unsafe {
@@ -129,13 +129,13 @@ pub(crate) fn lock_part(file: BorrowedFd<'_>, request: u32, record: &mut [u8; 32
     })
 }
 
-/// Goes back to the begin of a folder.
+/// Rewinds a directory.
 pub(crate) fn rewind(folder: RawFd) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_lseek, folder, 0, libc::SEEK_SET) })
 }
 
-/// Reads entries of a folder, as many as there is room for, and says how much that was.
+/// Reads directory entries into a buffer, and returns the number of bytes.
 pub(crate) fn entries(folder: RawFd, room: &mut [u8]) -> Result<usize> {
     // SAFETY: the room has the length that is given.
     check(unsafe { libc::syscall(libc::SYS_getdents64, folder, room.as_mut_ptr(), room.len()) })
@@ -164,12 +164,12 @@ pub(crate) fn duplicate(from: RawFd, to: RawFd) -> Result {
 /// Closes descriptors from `first` to `last`.
 pub(crate) fn close_from_to(first: RawFd, last: RawFd) {
     if first <= last {
-        // SAFETY: in a process that is about to do nothing with them. They are nobody else's.
+        // SAFETY: the callers are forked processes that do not use these descriptors again.
         done(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).ok();
     }
 }
 
-/// Closes all descriptors but these two, and those below `first`.
+/// Closes all descriptors except these two and those below `first`.
 pub(crate) fn close_all_from_but(first: RawFd, one: RawFd, other: RawFd) {
     let (low, high) = (one.min(other), one.max(other));
     close_from_to(first, low - 1);
@@ -177,18 +177,18 @@ pub(crate) fn close_all_from_but(first: RawFd, one: RawFd, other: RawFd) {
     close_from_to(high.max(first - 1) + 1, RawFd::MAX);
 }
 
-/// Closes all descriptors but these two.
+/// Closes all descriptors except these two.
 pub(crate) fn close_all_but(one: RawFd, other: RawFd) {
     close_all_from_but(0, one, other);
 }
 
-/// Lets exec close every descriptor from `first` on.
+/// Sets close-on-exec on all descriptors from `first`.
 pub(crate) fn close_on_exec(first: RawFd) -> Result {
     // SAFETY: it only marks descriptors.
     done(unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) })
 }
 
-/// Waits until there is something to read at one of two, and returns whether there is nothing at the first.
+/// Waits until one of two descriptors is readable, and returns whether the first one is not.
 pub(crate) fn only_second_is_readable(first: RawFd, second: RawFd) -> bool {
     let poll = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
     let mut polls = [poll(first), poll(second)];
@@ -204,7 +204,7 @@ pub(crate) fn only_second_is_readable(first: RawFd, second: RawFd) -> bool {
     }
 }
 
-/// Waits until there is something to read, but not longer than this.
+/// Waits until a descriptor is readable, with a timeout.
 pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
     let mut poll = libc::pollfd { fd: from, events: libc::POLLIN, revents: 0 };
     let mut time = [0, milliseconds * 1_000_000];
@@ -213,11 +213,12 @@ pub(crate) fn is_readable_within(from: RawFd, milliseconds: i64) -> bool {
     ready.is_ok_and(|ready| ready > 0)
 }
 
-/// Whether somebody has a file open for writing. The kernel gives a lease on it only if nobody has.
+/// Whether any process has a file open for writing. The kernel only grants a read lease if none has.
 pub(crate) fn is_written(file: BorrowedFd<'_>) -> Result<bool> {
-    /// Which signal tells of a lease, from fcntl.h.
+    /// The request F_SETSIG of fcntl(2).
     const SET_SIGNAL: c_int = 10;
-    // Should somebody open it in between, this program is told so by a signal that nobody minds, and not by one that ends it.
+    // If a process opens the file before the lease is released, the lease is broken by a signal. The default, SIGIO, would
+    // end this program; SIGURG is ignored by default.
     let ask = |request: c_int, value: c_int| {
         // SAFETY: only numbers are handed over.
         done(unsafe { libc::syscall(libc::SYS_fcntl, file.as_raw_fd(), request, c_long::from(value)) })

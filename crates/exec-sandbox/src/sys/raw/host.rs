@@ -1,4 +1,4 @@
-//! What belongs to a machine: its name, its terminals.
+//! The host name, terminals, and user namespaces.
 
 use std::os::fd::RawFd;
 
@@ -9,13 +9,13 @@ pub(crate) fn set_hostname(name: &[u8]) -> Result {
     done(unsafe { libc::syscall(libc::SYS_sethostname, name.as_ptr(), name.len()) })
 }
 
-/// Makes a terminal that of the session which this process leads; its keys reach the processes of this one's group.
+/// Makes a terminal the controlling terminal of this process's session.
 pub(crate) fn take_terminal(terminal: RawFd) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_ioctl, terminal, libc::TIOCSCTTY, 0) })
 }
 
-/// Becomes part of a user namespace. Whoever made it holds everything in it.
+/// Joins a user namespace. Its creator gets all capabilities in it.
 pub(crate) fn join_user_namespace(namespace: RawFd) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_setns, namespace, libc::CLONE_NEWUSER) })

@@ -5,13 +5,13 @@ use std::os::fd::AsRawFd as _;
 
 use super::{Result, done, open_for_reading, open_for_writing, read, write};
 
-/// Where the C library keeps the last error of this thread.
+/// Returns the address of this thread's errno.
 pub(in crate::sys) fn place_of_the_last_error() -> usize {
     // SAFETY: it only tells a place.
     unsafe { libc::__errno_location() as usize }
 }
 
-/// Gives memory back.
+/// Unmaps memory.
 ///
 /// # Safety
 ///
@@ -21,20 +21,20 @@ pub(in crate::sys) unsafe fn unmap(start: usize, length: usize) {
     done(unsafe { libc::syscall(libc::SYS_munmap, start, length) }).ok();
 }
 
-/// Gives memory back that shows a file; what is used of it again is read again.
+/// Drops pages of a file mapping; they are read again on the next access.
 ///
 /// # Safety
 ///
-/// The range shows a file, and nothing in it was changed.
+/// The range maps a file, and has no changed pages.
 pub(in crate::sys) unsafe fn give_back(start: usize, length: usize) {
     // SAFETY: the caller promises it.
     done(unsafe { libc::syscall(libc::SYS_madvise, start, length, libc::MADV_DONTNEED) }).ok();
 }
 
-/// Gives back what the heap has no use for, where the C library can do that.
+/// Returns unused heap memory to the kernel, where the C library supports that.
 pub(in crate::sys) fn trim_heap() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: it concerns what nobody has.
+    // SAFETY: it only affects free memory of the heap.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -44,20 +44,21 @@ pub(in crate::sys) fn trim_heap() {
 ///
 /// # Safety
 ///
-/// The range is mapped, writable, and nothing relies on what stands in it.
+/// The range is mapped and writable, and its content is not used any more.
 pub(crate) unsafe fn wipe(start: usize, length: usize) {
     // SAFETY: the caller promises it.
     unsafe { std::ptr::write_bytes(start as *mut u8, 0, length) };
 }
 
-/// Bounds how many lists of watched files there are in the user namespace of this process; those outside share what is left.
+/// Limits the inotify instances in the user namespace of this process. They also count towards the user's limit outside, so
+/// without this a command could use up all instances of its user.
 pub(crate) fn bound_watchers(most: &CStr) -> Result {
     let setting = c"/proc/sys/user/max_inotify_instances";
     open_for_writing(setting).and_then(|file| write(file.as_raw_fd(), most.to_bytes()))
 }
 
-/// Has the kernel refuse every file in memory that could be run, in the namespace of processes that this process is in and in
-/// all below; says whether it does. Only root may, and a kernel since 6.3 can.
+/// Makes the kernel refuse executable memfds in this PID namespace and its children. Returns whether that worked: it needs
+/// root, and Linux 6.3 (`vm.memfd_noexec`).
 pub(crate) fn memory_files_never_run() -> bool {
     let setting = c"/proc/sys/vm/memfd_noexec";
     let mut room = [0; 4];

@@ -7,7 +7,7 @@ use rustix::mount::{MountAttrFlags, MountPropagationFlags};
 
 use super::{Result, descriptor, done};
 
-/// What becomes of a mount: the kernel's `struct mount_attr`, see mount_setattr(2).
+/// Changes of a mount: the kernel's `struct mount_attr`, see mount_setattr(2).
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct MountAttributes {
@@ -22,13 +22,13 @@ impl MountAttributes {
     pub(crate) const NOSUID: u64 = MountAttrFlags::MOUNT_ATTR_NOSUID.bits() as u64;
     pub(crate) const NODEV: u64 = MountAttrFlags::MOUNT_ATTR_NODEV.bits() as u64;
     pub(crate) const NOEXEC: u64 = MountAttrFlags::MOUNT_ATTR_NOEXEC.bits() as u64;
-    /// Maps the owners of files by the user namespace that is named.
+    /// Maps file owners by the given user namespace.
     pub(crate) const IDMAP: u64 = MountAttrFlags::MOUNT_ATTR_IDMAP.bits() as u64;
-    /// The propagation of a mount that hears of no other and tells none.
+    /// Private propagation: mount events are neither received nor sent.
     pub(crate) const PRIVATE: u64 = MountPropagationFlags::PRIVATE.bits() as u64;
 }
 
-/// Changes a mount, and with `recursive` those below it.
+/// Changes a mount, and with `recursive` all mounts below it.
 pub(crate) fn mount_setattr(mount: RawFd, attributes: &MountAttributes, recursive: bool) -> Result {
     let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
     let size = size_of::<MountAttributes>();
@@ -45,15 +45,15 @@ pub(crate) fn mount_setattr(mount: RawFd, attributes: &MountAttributes, recursiv
     })
 }
 
-/// Copies the mounts at a descriptor.
+/// Clones the mounts at a descriptor.
 pub(crate) fn open_tree(at: RawFd, path: &CStr) -> Result<OwnedFd> {
-    // Without OPEN_TREE_CLONE it would be the mount itself, and to move it would take it from the machine.
+    // Without OPEN_TREE_CLONE it would be the mount itself, and moving it would remove it from the machine.
     let flags = libc::OPEN_TREE_CLONE as c_int | libc::O_CLOEXEC | libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
     // SAFETY: the path ends in 0.
     descriptor(unsafe { libc::syscall(libc::SYS_open_tree, at, path.as_ptr(), flags) })
 }
 
-/// Puts a mount that is nowhere yet on top of what a descriptor stands for.
+/// Attaches a detached mount to a target.
 pub(crate) fn move_mount(mount: RawFd, target: RawFd) -> Result {
     const BOTH_PATHS_EMPTY: c_uint = libc::MOVE_MOUNT_F_EMPTY_PATH | libc::MOVE_MOUNT_T_EMPTY_PATH;
     let empty = c"".as_ptr();
@@ -61,7 +61,7 @@ pub(crate) fn move_mount(mount: RawFd, target: RawFd) -> Result {
     done(unsafe { libc::syscall(libc::SYS_move_mount, mount, empty, target, empty, BOTH_PATHS_EMPTY) })
 }
 
-/// Makes a new file system of a kind, with these options, mounted nowhere yet.
+/// Creates a detached mount of a new file system with these options.
 pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes: u64) -> Result<OwnedFd> {
     // SAFETY: the name ends in 0.
     let context =
@@ -86,16 +86,16 @@ pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes
     })
 }
 
-/// Takes off what is mounted at a path.
+/// Unmounts a path.
 pub(crate) fn unmount(path: &CStr) -> Result {
     // SAFETY: the path ends in 0.
     done(unsafe { libc::syscall(libc::SYS_umount2, path.as_ptr(), libc::MNT_DETACH | libc::UMOUNT_NOFOLLOW) })
 }
 
-/// Makes the current folder the root, and lets go of the old one.
+/// Makes the current directory the root, and detaches the old root.
 pub(crate) fn become_root_here() -> Result {
     let here = c".".as_ptr();
-    // Both paths may be the same, see pivot_root(2): then no folder has to be made for the old root.
+    // With `.` for both paths, no directory for the old root is needed, see pivot_root(2).
     // SAFETY: the paths end in 0. The old root comes to lie on top of the new one, where it is taken off.
     done(unsafe { libc::syscall(libc::SYS_pivot_root, here, here) })?;
     // SAFETY: the path ends in 0.

@@ -1,4 +1,4 @@
-//! The network of a sandbox: its loopback, and the socket that listens there.
+//! The network of a sandbox: its loopback, and the sockets that listen there.
 
 use std::ffi::{c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 
 use super::{Result, descriptor, done};
 
-/// Switches the loopback of this network on.
+/// Enables the loopback of this network namespace.
 pub(crate) fn loopback_up() -> Result {
     // SAFETY: only numbers are handed over.
     let socket = descriptor(unsafe {
@@ -24,26 +24,26 @@ pub(crate) fn loopback_up() -> Result {
     })
 }
 
-/// Connects a socket to an address as the kernel has it.
+/// Connects a socket to a raw address.
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: &[u8]) -> Result {
     // SAFETY: the address has the length that is given.
     done(unsafe { libc::syscall(libc::SYS_connect, socket.as_raw_fd(), address.as_ptr(), address.len()) })
 }
 
-/// Gives a socket an address as the kernel has it.
+/// Binds a socket to a raw address.
 pub(crate) fn bind(socket: BorrowedFd<'_>, address: &[u8]) -> Result {
     // SAFETY: the address has the length that is given.
     done(unsafe { libc::syscall(libc::SYS_bind, socket.as_raw_fd(), address.as_ptr(), address.len()) })
 }
 
-/// What a socket carries.
+/// The type of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SocketKind {
     Stream,
     Datagram,
 }
 
-/// Makes a socket of IPv4, or of IPv6 alone.
+/// Creates an IPv4 socket, or an IPv6-only one.
 pub(crate) fn socket(kind: SocketKind, is_six: bool) -> Result<OwnedFd> {
     let family = if is_six { libc::AF_INET6 } else { libc::AF_INET };
     let kind = match kind {
@@ -65,7 +65,7 @@ pub(crate) fn socket(kind: SocketKind, is_six: bool) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Gives a socket an address.
+/// Binds a socket to an address.
 pub(crate) fn bind_to(socket: RawFd, address: &SocketAddr) -> Result {
     match address {
         SocketAddr::V4(four) => {
@@ -92,15 +92,15 @@ pub(crate) fn bind_to(socket: RawFd, address: &SocketAddr) -> Result {
     }
 }
 
-/// Lets a socket listen.
+/// Starts listening on a socket.
 pub(crate) fn listen(socket: RawFd, waiting: c_int) -> Result {
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_listen, socket, waiting) })
 }
 
-/// Makes an address one of the loopback of this network, with all that share as many bits. See rtnetlink(7).
+/// Assigns an address range to the loopback of this network namespace, see rtnetlink(7).
 pub(crate) fn add_to_loopback(address: IpAddr, bits: u8) -> Result {
-    /// A request with one attribute of at most sixteen bytes, as the kernel lays it out.
+    /// A netlink request with one attribute of at most sixteen bytes.
     #[repr(C)]
     struct Request {
         header: libc::nlmsghdr,
@@ -117,18 +117,18 @@ pub(crate) fn add_to_loopback(address: IpAddr, bits: u8) -> Result {
         scope: u8,
         interface: u32,
     }
-    /// The answer to a request: an error, or none.
+    /// The acknowledgement of a request, with an error number or 0.
     #[repr(C)]
     struct Reply {
         header: libc::nlmsghdr,
         error: c_int,
         of: libc::nlmsghdr,
     }
-    /// The loopback is the first interface of every network.
+    /// The loopback is the first interface of every network namespace.
     const LOOPBACK: u32 = 1;
-    /// The attribute that is the address itself.
+    /// IFA_LOCAL, the attribute with the address.
     const LOCAL: u16 = 2;
-    /// It is not asked whether somebody else on the wire has it.
+    /// IFA_F_NODAD: without duplicate address detection, the address is usable at once.
     const AT_ONCE: u8 = 0x02;
     const SCOPE_HOST: u8 = 254;
     const HEADERS: usize = size_of::<libc::nlmsghdr>() + size_of::<AddressMessage>() + 4;
@@ -183,16 +183,16 @@ pub(crate) fn add_to_loopback(address: IpAddr, bits: u8) -> Result {
     }
 }
 
-/// Lets a socket listen on the loopback of the network that it was made in.
+/// Binds a socket to the loopback, and starts listening.
 pub(crate) fn listen_on_loopback(socket: RawFd, port: u16, waiting: c_int) -> Result {
     let loopback = Ipv4Addr::LOCALHOST;
     bind_to(socket, &SocketAddr::V4(SocketAddrV4::new(loopback, port)))?;
     listen(socket, waiting)
 }
 
-/// Hands a copy of a descriptor to whoever holds the other end of a socket. A byte goes with it, as it must.
+/// Sends a copy of a descriptor over a Unix socket, with one byte, because a stream message must contain data.
 pub(crate) fn send_descriptor(to: RawFd, descriptor: RawFd) -> Result {
-    /// The header of a message and one number behind it, as the kernel lays them out.
+    /// A control message with one descriptor.
     #[repr(C)]
     struct Handed {
         header: libc::cmsghdr,

@@ -1,4 +1,4 @@
-//! Calls that are shown to this program before the kernel carries them out, and memory of those who make them.
+//! Seccomp user notification, and access to the memory of notifying processes.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 
@@ -6,22 +6,23 @@ use super::rights::Program;
 use super::{Result, check, descriptor, done};
 use crate::seccomp::Instruction;
 
-// Requests, from linux/seccomp.h.
+// The ioctl requests of linux/seccomp.h, in this order: RECV, SEND, ID_VALID, ADDFD, SET_FLAGS.
 const NEXT: libc::c_ulong = 0xc050_2100;
 const ANSWER: libc::c_ulong = 0xc018_2101;
 const IS_WAITING: libc::c_ulong = 0x4008_2102;
 const HAND_OVER: libc::c_ulong = 0x4018_2103;
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 
-/// The kernel takes all bits of it, and the sixth argument of a call lies on the stack, where a short number leaves some unset.
+/// Flags for process_vm_readv(2). The kernel checks all 64 bits, and a shorter variadic argument on the stack could leave
+/// garbage in the upper half.
 const NO_FLAGS: u64 = 0;
 
-/// A call that is about to be made, as the kernel shows it.
+/// A notified call: the kernel's `struct seccomp_notif`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Notice {
     id: u64,
-    /// The thread that makes it, as this program sees its number; 0 if it does not.
+    /// The calling thread, in this program's PID namespace; 0 if it is not visible here.
     pub(crate) thread: u32,
     flags: u32,
     pub(crate) number: u32,
@@ -38,10 +39,10 @@ struct Answer {
     flags: u32,
 }
 
-/// Lets the kernel run a program before each system call from now on, which shows some of them. Returns where they are
-/// shown.
+/// Installs a filter with user notification, and returns its listener.
 pub(crate) fn install_observing_filter(program: &[Instruction]) -> Result<OwnedFd> {
-    /// A signal does not begin a call again that was shown. Kernels before 5.19 do not know this.
+    /// Only a fatal signal interrupts a call after its notification was received, so that a performed call is not repeated. Since
+    /// Linux 5.19.
     const WAIT_KILLABLE: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     const NEW_LISTENER: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
     let program = Program::new(program);
@@ -57,7 +58,7 @@ pub(crate) fn install_observing_filter(program: &[Instruction]) -> Result<OwnedF
     }
 }
 
-/// Returns the next call that is shown.
+/// Receives the next notified call.
 pub(crate) fn next_notice(from: BorrowedFd<'_>) -> Result<Notice> {
     let mut notice = Notice::default();
     // SAFETY: the request fills a record of this size, which is all zeros.
@@ -65,7 +66,7 @@ pub(crate) fn next_notice(from: BorrowedFd<'_>) -> Result<Notice> {
     Ok(notice)
 }
 
-/// Lets a call that was shown go on, as the filter has let it pass. There is no other answer.
+/// Continues a notified call.
 pub(crate) fn let_go_on(from: BorrowedFd<'_>, notice: &Notice) -> Result {
     const CONTINUE: u32 = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
     let answer = Answer { id: notice.id, value: 0, error: 0, flags: CONTINUE };
@@ -73,7 +74,7 @@ pub(crate) fn let_go_on(from: BorrowedFd<'_>, notice: &Notice) -> Result {
     done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), ANSWER, &raw const answer) })
 }
 
-/// Says how a call ended that was carried out in its place: with this error, or well.
+/// Answers a call that was performed in the caller's place: with an error, or success.
 pub(crate) fn answer(to: BorrowedFd<'_>, notice: &Notice, ended: Result) -> Result {
     let error = ended.err().map_or(0, |errno| -errno);
     let answer = Answer { id: notice.id, value: 0, error, flags: 0 };
@@ -81,7 +82,7 @@ pub(crate) fn answer(to: BorrowedFd<'_>, notice: &Notice, ended: Result) -> Resu
     done(unsafe { libc::syscall(libc::SYS_ioctl, to.as_raw_fd(), ANSWER, &raw const answer) })
 }
 
-/// Hands a descriptor over to whoever made a call, which ends with its number there.
+/// Installs a descriptor in the calling process, and returns its number as the result of the call, in one step.
 pub(crate) fn hand_over(
     to: BorrowedFd<'_>,
     notice: &Notice,
@@ -104,27 +105,27 @@ pub(crate) fn hand_over(
     done(unsafe { libc::syscall(libc::SYS_ioctl, to.as_raw_fd(), HAND_OVER, &raw const handed) })
 }
 
-/// Lets whoever is shown calls run where the call was made: the two take turns. Kernels before 6.6 do not know this.
+/// Makes the kernel wake the listener on the caller's CPU, since the two take turns. Ignored before Linux 6.6.
 pub(crate) fn take_turns(shown: BorrowedFd<'_>) {
     const SYNC_WAKE_UP: u64 = 1;
     // SAFETY: only numbers are handed over.
     done(unsafe { libc::syscall(libc::SYS_ioctl, shown.as_raw_fd(), SET_FLAGS, SYNC_WAKE_UP) }).ok();
 }
 
-/// Gives this thread a umask, root and folder of its own.
+/// Gives this thread a umask, root and working directory of its own.
 pub(crate) fn own_umask() -> Result {
     // SAFETY: only a number is handed over, and this thread shares no more with others than before.
     done(unsafe { libc::syscall(libc::SYS_unshare, libc::CLONE_FS) })
 }
 
-/// Whether a call still waits. If not, its thread may be gone, and its number be that of another.
+/// Whether a call is still pending. If not, its thread may have ended, and its ID may have been reused.
 pub(crate) fn still_waits(from: BorrowedFd<'_>, notice: &Notice) -> bool {
     // SAFETY: the request reads one number.
     done(unsafe { libc::syscall(libc::SYS_ioctl, from.as_raw_fd(), IS_WAITING, &raw const notice.id) })
         .is_ok()
 }
 
-/// Reads memory of a process, as much as there is room for, and says how much that was.
+/// Reads memory of a process into a buffer, and returns the number of bytes.
 pub(crate) fn read_memory(thread: u32, from: u64, room: &mut [u8]) -> Result<usize> {
     let to = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     let from = [from, room.len() as u64];
@@ -143,11 +144,12 @@ pub(crate) fn read_memory(thread: u32, from: u64, room: &mut [u8]) -> Result<usi
     .map(|count| count as usize)
 }
 
-/// Writes into memory of a process, and says how much that was.
+/// Writes to memory of a process, and returns the number of bytes.
 pub(crate) fn write_memory(thread: u32, to: u64, bytes: &[u8]) -> Result<usize> {
     let from = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let to = [to, bytes.len() as u64];
-    // SAFETY: the bytes have the length that is given, and are only read. Where the other process has nothing, the kernel says so.
+    // SAFETY: the bytes have the length that is given, and are only read. Where the other process has nothing, the kernel
+    // says so.
     check(unsafe {
         libc::syscall(
             libc::SYS_process_vm_writev,
@@ -162,7 +164,7 @@ pub(crate) fn write_memory(thread: u32, to: u64, bytes: &[u8]) -> Result<usize> 
     .map(|count| count as usize)
 }
 
-/// Takes a copy of a descriptor of another process.
+/// Duplicates a descriptor of another process.
 pub(crate) fn take_descriptor(process: BorrowedFd<'_>, number: i32) -> Result<OwnedFd> {
     // SAFETY: only numbers are handed over.
     descriptor(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), number, 0) })

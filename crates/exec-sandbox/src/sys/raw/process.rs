@@ -1,11 +1,11 @@
-//! How processes begin, are bounded and end.
+//! Creating, limiting and ending processes.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong};
 use std::os::fd::{OwnedFd, RawFd};
 
 use super::{Errno, Result, check, descriptor, done};
 
-/// Which side of a fork this is.
+/// The side of a fork.
 pub(crate) enum Side {
     Child,
     Parent { pid: i32, pidfd: Option<OwnedFd> },
@@ -24,12 +24,11 @@ struct CloneArguments {
     tls: u64,
 }
 
-/// Makes a copy of this thread as a process, in new namespaces.
+/// Forks this thread into a new process, in new namespaces.
 ///
 /// # Safety
 ///
-/// In the child, only calls that are safe in a signal handler may be made until it is replaced or ends: no allocation,
-/// no lock, no unwinding.
+/// Until it executes a program or ends, the child may only make async-signal-safe calls: no allocation, no lock, no unwinding.
 pub(crate) unsafe fn clone_process(flags: u64) -> Result<Side> {
     let mut pidfd: RawFd = -1;
     let arguments = CloneArguments {
@@ -47,7 +46,7 @@ pub(crate) unsafe fn clone_process(flags: u64) -> Result<Side> {
     Ok(Side::Parent { pid: pid as i32, pidfd: Some(descriptor(pidfd.into())?) })
 }
 
-/// Makes a copy of this process, by the call that the filter permits.
+/// Forks this process by clone(2), because the seccomp filter denies clone3(2), whose flags it cannot read.
 ///
 /// # Safety
 ///
@@ -62,31 +61,31 @@ pub(crate) unsafe fn fork() -> Result<Side> {
     Ok(if pid == 0 { Side::Child } else { Side::Parent { pid: pid as i32, pidfd: None } })
 }
 
-/// The number of this process.
+/// Returns the ID of this process.
 pub(crate) fn own_number() -> i32 {
     // SAFETY: it takes nothing, and never fails.
     unsafe { libc::getpid() }
 }
 
-/// Returns a descriptor at which there is something to read when this process is gone.
+/// Returns a descriptor that becomes readable when this process ends.
 pub(crate) fn own_pidfd() -> Result<OwnedFd> {
     // SAFETY: only numbers are handed over.
     descriptor(unsafe { libc::syscall(libc::SYS_pidfd_open, own_number(), 0) })
 }
 
-/// Whether the process of that number started this one, and is still there.
+/// Whether this process's parent is still the process with this ID.
 pub(crate) fn is_child_of(parent: i32) -> bool {
     // SAFETY: it takes nothing, and never fails.
     check(unsafe { libc::syscall(libc::SYS_getppid) }).is_ok_and(|now| now == c_long::from(parent))
 }
 
-/// Ends this process at once.
+/// Ends this process at once, without running exit handlers of the parent's program.
 pub(crate) fn exit(code: c_int) -> ! {
     // SAFETY: it does not return and runs nothing of this program.
     unsafe { libc::_exit(code) }
 }
 
-/// Ends a process that a bug would lead out of here: what it would come back to is the program that it is a copy of.
+/// Ends a forked process if a bug makes it unwind: it would otherwise continue as a second copy of the parent's program.
 pub(crate) struct AbortOnUnwind;
 
 impl Drop for AbortOnUnwind {
@@ -95,7 +94,8 @@ impl Drop for AbortOnUnwind {
     }
 }
 
-/// Replaces this process by a program. Returns only if that failed. The kernel has no use for the last three words.
+/// Executes a program; returns only on an error. The kernel ignores the last three arguments, which the filter against new
+/// programs checks.
 ///
 /// # Safety
 ///
@@ -118,7 +118,7 @@ pub(crate) fn new_session() -> Result {
     done(unsafe { libc::syscall(libc::SYS_setsid) })
 }
 
-/// A limit that the kernel holds for each process, see setrlimit(2).
+/// A resource limit, see setrlimit(2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KernelLimit {
     pub(crate) resource: c_uint,
@@ -130,14 +130,14 @@ pub(crate) fn set_limit(limit: &KernelLimit) -> Result {
     set_limit_of(0, limit)
 }
 
-/// Sets a limit of a process; 0 is this one.
+/// Sets a resource limit of a process; 0 is this one.
 pub(crate) fn set_limit_of(pid: i32, limit: &KernelLimit) -> Result {
     let words = [limit.soft, limit.hard];
     // SAFETY: both words are the kernel's struct; nothing is written back.
     done(unsafe { libc::syscall(libc::SYS_prlimit64, pid, limit.resource, &raw const words, 0usize) })
 }
 
-/// Returns the hard limit, which cannot be raised.
+/// Returns the hard limit, which an unprivileged process cannot raise.
 pub(crate) fn hard_limit(resource: c_uint) -> u64 {
     let mut limit = [0u64, u64::MAX];
     // SAFETY: both words are the kernel's struct, which the call fills.
@@ -145,24 +145,24 @@ pub(crate) fn hard_limit(resource: c_uint) -> u64 {
     if result.is_ok() { limit[1] } else { u64::MAX }
 }
 
-/// Lets others go before a process; 0 is this one. Whoever was started behind them already stays there.
+/// Sets the `nice` value of a process; 0 is this one. A process that already has a higher one keeps it.
 pub(crate) fn lower_priority(pid: i32, nice: c_int) -> Result {
     // SAFETY: only numbers are handed over.
     match done(unsafe { libc::syscall(libc::SYS_setpriority, libc::PRIO_PROCESS, pid, nice) }) {
-        // The kernel says this where it would have been raised.
+        // Raising the priority of a process with a higher `nice` value is not permitted, and not wanted.
         Err(libc::EACCES) => Ok(()),
         other => other,
     }
 }
 
-/// Bounds a process, and all that it starts, to these processors; 0 is this one.
+/// Sets the CPU affinity of a process and its future children; 0 is this one.
 pub(crate) fn stay_on(pid: i32, processors: &rustix::thread::CpuSet) -> Result {
     let size = size_of_val(processors);
     // SAFETY: the set is a mask of bits, of which as many bytes are read as it has.
     done(unsafe { libc::syscall(libc::SYS_sched_setaffinity, pid, size, processors as *const _) })
 }
 
-/// How a process ended, and what it used up.
+/// How a process ended, and its resource usage.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) status: c_int,
@@ -171,19 +171,20 @@ pub(crate) struct Used {
     pub(crate) written: u64,
 }
 
-/// A child that has ended, and is gone now.
+/// A child that was reaped.
 #[derive(Clone, Copy)]
 pub(crate) struct EndedChild {
     pub(crate) pid: i32,
     pub(crate) status: c_int,
-    /// Whole seconds of a processor that it used itself, as the kernel counts them for RLIMIT_CPU.
+    /// Its own CPU time in whole seconds, as the kernel counts for RLIMIT_CPU.
     pub(crate) cpu_seconds: i32,
 }
 
-/// Buries a child that ended, if one did.
+/// Reaps a child, if one has ended.
 pub(crate) fn wait_any(block: bool) -> Result<Option<EndedChild>> {
     let Some(pid) = ended_child(block)? else { return Ok(None) };
-    // What wait4(2) says of a child's use counts in what that one waited for, so it is asked for while it is still there.
+    // The usage of wait4(2) includes reaped grandchildren, so the child's own CPU time is read from its clock before it is
+    // reaped.
     let cpu_seconds = cpu_seconds_of(pid);
     let mut status: c_int = 0;
     // SAFETY: there is room for the status.
@@ -191,7 +192,7 @@ pub(crate) fn wait_any(block: bool) -> Result<Option<EndedChild>> {
     Ok(Some(EndedChild { pid, status, cpu_seconds }))
 }
 
-/// Returns a child that ended, and leaves it there.
+/// Returns a child that has ended, without reaping it.
 fn ended_child(block: bool) -> Result<Option<i32>> {
     // SAFETY: all zeros is what the kernel leaves where no child has ended.
     let mut information: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -203,8 +204,8 @@ fn ended_child(block: bool) -> Result<Option<i32>> {
     Ok((pid != 0).then_some(pid))
 }
 
-/// Whole seconds of a processor that a process used itself, by the clock that RLIMIT_CPU goes by: user and system time
-/// (CPUCLOCK_PROF is 0 in the kernel, see clock_getcpuclockid(3)).
+/// Returns a process's own CPU time in whole seconds by the clock of RLIMIT_CPU: user and system time (CPUCLOCK_PROF, which
+/// is 0 in the kernel, see clock_getcpuclockid(3)).
 fn cpu_seconds_of(pid: i32) -> i32 {
     let clock: libc::clockid_t = !pid << 3;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -213,8 +214,8 @@ fn cpu_seconds_of(pid: i32) -> i32 {
     i32::try_from(time.tv_sec).unwrap_or(i32::MAX)
 }
 
-/// Returns what all processes used up that this one has waited for, and those that they have: time of processors in seconds and
-/// millionths, thousands of bytes of memory, and thousands of bytes that were written to disks.
+/// Returns the usage of all reaped descendants: CPU time in seconds and microseconds, peak memory in KiB, and KiB written to
+/// disks.
 pub(crate) fn used_by_children() -> [i32; 4] {
     // SAFETY: all zeros is a record of nothing used.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -223,12 +224,12 @@ pub(crate) fn used_by_children() -> [i32; 4] {
     let (user, system) = (usage.ru_utime, usage.ru_stime);
     let millionths = user.tv_usec + system.tv_usec;
     let seconds = user.tv_sec + system.tv_sec + millionths / 1_000_000;
-    // The kernel counts what is written, through memory as well, in blocks of 512 bytes.
+    // The kernel counts writes, including those to the page cache, in blocks of 512 bytes.
     [seconds, millionths % 1_000_000, usage.ru_maxrss, usage.ru_oublock / 2]
         .map(|number| i32::try_from(number).unwrap_or(i32::MAX))
 }
 
-/// Waits for one process and returns what it and its own used up.
+/// Reaps a process, and returns the usage of it and its reaped descendants.
 pub(crate) fn wait_for(pid: i32) -> Result<Used> {
     let mut status: c_int = 0;
     // SAFETY: all zeros is a record of nothing used.

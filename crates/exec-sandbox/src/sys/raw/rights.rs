@@ -1,11 +1,11 @@
-//! What a process may do, and giving that up.
+//! Credentials, capabilities and filters.
 
 use std::ffi::{c_int, c_ulong};
 
 use super::{Result, done};
 use crate::seccomp::Instruction;
 
-/// Leaves the keys that were inherited behind. A kernel without keys has none to leave.
+/// Replaces the inherited session keyring by an empty one. A kernel without key management has no keys to leak.
 pub(crate) fn new_keyring() -> Result {
     // SAFETY: without a name, a new keyring is made.
     match done(unsafe { libc::syscall(libc::SYS_keyctl, libc::KEYCTL_JOIN_SESSION_KEYRING, 0usize) }) {
@@ -15,7 +15,7 @@ pub(crate) fn new_keyring() -> Result {
 }
 
 pub(crate) fn set_ids(user: u32, group: u32) -> Result {
-    // SAFETY: no group is read, because there are none.
+    // SAFETY: with a count of 0, the kernel does not read the pointer.
     done(unsafe { libc::syscall(libc::SYS_setgroups, 0, 0usize) })?;
     // SAFETY: only numbers are handed over. Unlike the C library's function, the call concerns this thread alone.
     done(unsafe { libc::syscall(libc::SYS_setresgid, group, group, group) })?;
@@ -28,15 +28,15 @@ pub(crate) fn prctl(option: c_int, argument: c_ulong) -> Result {
     done(unsafe { libc::syscall(libc::SYS_prctl, option, argument, 0, 0, 0) })
 }
 
-/// Capabilities as bits of one number, as capabilities(7) counts them.
+/// A set of capabilities as bits, see capabilities(7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CapabilityMask(u64);
 
 impl CapabilityMask {
     pub(crate) const NONE: Self = Self(0);
-    /// To end processes of other users, and to lower their limits: CAP_KILL and CAP_SYS_RESOURCE.
+    /// CAP_KILL and CAP_SYS_RESOURCE, to end processes of other users and to lower their limits.
     pub(crate) const END_OTHERS: Self = Self(1 << 5 | 1 << 24);
-    /// To lower the bounding set: CAP_SETPCAP.
+    /// CAP_SETPCAP, to lower the bounding set.
     const LOWER_BOUND: Self = Self(1 << 8);
 
     const fn of(self, other: Self) -> Self {
@@ -44,20 +44,20 @@ impl CapabilityMask {
     }
 }
 
-/// The third version of the sets: two words each, see capset(2).
+/// The version of capset(2) with two words per set.
 const CAPABILITY_VERSION_3: u32 = 0x2008_0522;
 
-/// What a thread may use now, and what it may let itself use.
+/// The capability sets of a thread.
 struct HeldCapabilities {
     effective: CapabilityMask,
     permitted: CapabilityMask,
     inheritable: CapabilityMask,
 }
 
-/// Gives up every capability, also those that a program could bring, and locks all of it.
+/// Drops every capability, including those of executed programs, and locks this state.
 pub(crate) fn drop_capabilities() -> Result {
-    // Root is a user like any other from here on: exec gives user 0 nothing (NOROOT), a change of user neither takes nor
-    // gives (NO_SETUID_FIXUP), nothing is kept across one (KEEP_CAPS stays off) and nothing becomes ambient.
+    // User 0 is unprivileged from here on: exec grants it no capabilities (NOROOT), a change of user neither adds nor removes any
+    // (NO_SETUID_FIXUP), none are kept across one (KEEP_CAPS stays off) and none become ambient.
     const SECURE_BITS: c_int = libc::SECBIT_NOROOT
         | libc::SECBIT_NOROOT_LOCKED
         | libc::SECBIT_NO_SETUID_FIXUP
@@ -70,8 +70,8 @@ pub(crate) fn drop_capabilities() -> Result {
     set_capabilities(CapabilityMask::NONE)
 }
 
-/// Gives up what this process holds but for these, in a process that never runs another program with rights of its own.
-/// An ordinary user cannot lower the bounding set, but nothing comes out of that without such a program.
+/// Drops all capabilities except these, in a process that never executes a program with file capabilities. An ordinary user
+/// cannot lower the bounding set, but without such a program it has no effect.
 pub(crate) fn drop_held_capabilities(kept: CapabilityMask) -> Result {
     let held = held_capabilities()?;
     if held.permitted == CapabilityMask::NONE && held.inheritable == CapabilityMask::NONE {
@@ -86,7 +86,7 @@ pub(crate) fn drop_held_capabilities(kept: CapabilityMask) -> Result {
 fn empty_bounding_set() -> Result {
     for capability in 0..64 {
         match prctl(libc::PR_CAPBSET_DROP, capability) {
-            // The kernel knows no capability of this number, nor any higher.
+            // The kernel has no capability with this number or a higher one.
             Err(libc::EINVAL) => break,
             result => result?,
         }
@@ -94,8 +94,8 @@ fn empty_bounding_set() -> Result {
     Ok(())
 }
 
-/// Sets what is permitted and effective; nothing is inheritable. What is not both permitted and inheritable leaves the ambient
-/// set by itself, see capabilities(7).
+/// Sets the permitted and effective sets, and empties the inheritable one. The kernel then removes all capabilities from the
+/// ambient set, see capabilities(7).
 fn set_capabilities(kept: CapabilityMask) -> Result {
     let header = [CAPABILITY_VERSION_3, 0u32];
     let (low, high) = (kept.0 as u32, (kept.0 >> 32) as u32);
@@ -119,14 +119,14 @@ fn held_capabilities() -> Result<HeldCapabilities> {
     })
 }
 
-/// Whether this process has a capability that it can give up.
+/// Whether this process has any capability.
 pub(crate) fn has_capabilities() -> bool {
     held_capabilities().map_or(true, |held| {
         [held.effective, held.permitted, held.inheritable].iter().any(|set| *set != CapabilityMask::NONE)
     })
 }
 
-/// A program, as the kernel takes it.
+/// The kernel's `struct sock_fprog`.
 #[repr(C)]
 pub(super) struct Program {
     length: u16,
@@ -139,14 +139,14 @@ impl Program {
     }
 }
 
-/// Lets the kernel run a program before each system call from now on.
+/// Installs a seccomp filter.
 pub(crate) fn install_filter(program: &[Instruction]) -> Result {
     let program = Program::new(program);
     // SAFETY: the program is as long as it says and lives until the call has returned; the kernel keeps a copy.
     done(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) })
 }
 
-/// What a process holds that gives up everything in a moment: inheritable, permitted, effective, ambient.
+/// Waits until a process has dropped its capabilities: inheritable, permitted, effective, ambient.
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "reads what a process holds")]
 pub(crate) fn held_by(pid: i32) -> [u64; 4] {

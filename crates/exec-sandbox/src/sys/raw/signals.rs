@@ -10,7 +10,7 @@ pub(crate) type SignalMask = u64;
 
 pub(crate) const ALL_SIGNALS: SignalMask = u64::MAX;
 
-/// Blocks exactly these signals and returns what was blocked before.
+/// Blocks exactly these signals, and returns the previous mask.
 pub(crate) fn set_signal_mask(mask: SignalMask) -> Result<SignalMask> {
     let mut old: SignalMask = 0;
     // SAFETY: both masks have the size that is given.
@@ -20,9 +20,9 @@ pub(crate) fn set_signal_mask(mask: SignalMask) -> Result<SignalMask> {
     Ok(old)
 }
 
-/// Gives every signal its ordinary effect. Ignored ones would stay ignored in the command.
+/// Resets every signal to its default action. Ignored signals would stay ignored in the command across exec.
 pub(crate) fn reset_signals() {
-    // The kernel's struct: handler, flags, restorer, mask; all zeros is the ordinary effect.
+    // The kernel's struct (handler, flags, restorer, mask); all zeros is SIG_DFL.
     let ordinary = [0u64; 4];
     for signal in 1..=64 {
         // SAFETY: the struct is the kernel's. SIGKILL and SIGSTOP cannot be changed, which is no harm.
@@ -30,7 +30,7 @@ pub(crate) fn reset_signals() {
     }
 }
 
-/// Returns a descriptor from which blocked signals are read.
+/// Returns a descriptor to read blocked signals from.
 pub(crate) fn signal_descriptor(mask: SignalMask) -> Result<OwnedFd> {
     // SAFETY: the mask has the size that is given.
     descriptor(unsafe { libc::syscall(libc::SYS_signalfd4, -1, &raw const mask, 8, libc::SFD_CLOEXEC) })
@@ -50,7 +50,7 @@ pub(crate) fn send_signal(pid: i32, signal: c_int) -> Result {
     done(unsafe { libc::syscall(libc::SYS_kill, pid, signal) })
 }
 
-/// Waits.
+/// Sleeps.
 pub(crate) fn wait_milliseconds(milliseconds: i64) {
     let mut time = [0, milliseconds * 1_000_000];
     // SAFETY: there are no entries, and the time is the kernel's struct of two words; no mask is given.

@@ -1,4 +1,4 @@
-//! Questions about what lies in a folder: repositories, links that lead git elsewhere, and names that other programs obey.
+//! Queries about the content of a directory: repositories, stray symlinks, and names that other programs obey.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -18,21 +18,21 @@ use crate::workspace::links::{
 use crate::workspace::roots::Root;
 use crate::workspace::walk::{Here, Visit, walk_from};
 
-/// What makes a folder a repository to git.
+/// Names by which git recognizes a repository.
 const COMPLETES: &[&str] = &["HEAD", "commondir", "objects", "refs"];
 
-/// Whether git takes a folder for a repository, or for the part of one that has the settings.
+/// Whether git recognizes a directory as a repository, or as the directory of a linked worktree.
 pub(super) fn is_repository(folder: BorrowedFd<'_>) -> bool {
     let has = |name: &str| is_there(folder, Path::new(name));
     (has("objects") && has("refs")) || (has("commondir") && has("HEAD"))
 }
 
-/// Whether a name may make a repository of its folder.
+/// Whether a name may complete a repository.
 pub(super) fn may_complete(place: &NameInFolder) -> bool {
     COMPLETES.iter().any(|name| place.name.eq_ignore_ascii_case(name))
 }
 
-/// Whether a folder becomes a repository with a name.
+/// Whether a directory becomes a repository by a new name.
 pub(super) fn completes(place: &NameInFolder) -> bool {
     if !may_complete(place) {
         return false;
@@ -43,13 +43,13 @@ pub(super) fn completes(place: &NameInFolder) -> bool {
     !is_repository(folder) && ((has("objects") && has("refs")) || (has("commondir") && has("HEAD")))
 }
 
-/// Whether what comes to lie in a place below a root lies in a repository then, or is one itself.
+/// Whether a new name below a root is in a repository, or is one itself.
 pub(super) fn is_in_a_repository(place: &NameInFolder, root: &Root, is_folder: bool) -> bool {
     let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
     if below.iter().chain([&*place.name]).any(is_of_version_control) {
         return true;
     }
-    // In a folder that is known as a repository by what lies in it, other folders than git's own are worktrees.
+    // In a bare repository, directories other than git's own belong to worktrees.
     let mut inner = place.name.as_os_str();
     for (levels, around) in below.ancestors().enumerate() {
         let is_part = (levels == 0 && !is_folder) || is_part_of_a_repository(inner);
@@ -63,7 +63,7 @@ pub(super) fn is_in_a_repository(place: &NameInFolder, root: &Root, is_folder: b
     false
 }
 
-/// Links that lie in a folder, by which git would write to another file.
+/// Searches a directory for stray symlinks, through which git would write to another file.
 #[derive(Default)]
 struct Strays {
     are_there: bool,
@@ -78,19 +78,19 @@ impl Visit for Strays {
     }
 }
 
-/// Whether a folder holds such links, or cannot be looked into.
+/// Whether a directory contains stray symlinks, or cannot be read.
 pub(super) fn holds_strays(folder: OwnedFd) -> bool {
     let mut strays = Strays::default();
     walk_from(folder, &mut strays) == Searched::InPart || strays.are_there
 }
 
-/// Whether a folder holds parts by which git picks programs, or objects of others.
+/// Whether a directory contains parts by which git selects programs or external objects.
 pub(super) fn brings_parts(from: &NameInFolder) -> bool {
     let inner = ["attributes", "info/alternates"].map(|path| Path::new(&from.name).join(path));
     inner.iter().any(|path| is_there(from.folder.as_fd(), path))
 }
 
-/// Whether other programs obey what lies in a folder under a name, whatever it says.
+/// Whether other programs obey a name in a directory, whatever its content is.
 pub(super) fn is_obeyed_in(folder: BorrowedFd<'_>, name: &str) -> bool {
     let rows = IN_ANY_FOLDER.with(name).into_iter().filter(|row| answer(row.name) == Some(Answer::Protect));
     rows.into_iter().any(|row| match row.rest {
@@ -102,7 +102,7 @@ pub(super) fn is_obeyed_in(folder: BorrowedFd<'_>, name: &str) -> bool {
     })
 }
 
-/// Whether a folder below another one holds what a pattern says, of which only the last part may be one.
+/// Whether a subdirectory contains a path that matches a pattern. Only the last component may have wildcards.
 pub(super) fn holds(folder: BorrowedFd<'_>, name: &OsStr, pattern: &str) -> bool {
     let (around, last) = pattern.rsplit_once('/').unwrap_or(("", pattern));
     let names = list_below(folder, &Path::new(name).join(around));
@@ -123,7 +123,7 @@ pub(super) fn has_live_hooks(folder: BorrowedFd<'_>, name: &OsStr) -> bool {
     names.iter().any(|name| !name.as_encoded_bytes().ends_with(b".sample"))
 }
 
-/// Opens the folder so many levels up; nothing for none.
+/// Opens the directory this many levels up; nothing for 0.
 pub(super) fn up(folder: BorrowedFd<'_>, levels: usize) -> Option<OwnedFd> {
     let path = vec![".."; levels].join("/");
     (levels > 0).then(|| openat(folder, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()).flatten()

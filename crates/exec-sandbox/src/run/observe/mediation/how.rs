@@ -1,4 +1,4 @@
-//! How a file is opened in the place of a command: so that this program does not wait, and the command does.
+//! Flags for opening a file in the place of a command without blocking this program.
 
 use std::os::fd::OwnedFd;
 
@@ -6,7 +6,7 @@ use rustix::fs::{Mode, OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::{Done, Reply};
 
-/// How a file is to be opened.
+/// The flags and mode of an open call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct How {
     pub(super) flags: OFlags,
@@ -14,7 +14,7 @@ pub(super) struct How {
 }
 
 impl How {
-    /// The same, so that nobody waits, no link is followed, and no terminal becomes that of this program.
+    /// Returns the flags for this program: it does not block, follows no symlink, and gets no controlling terminal.
     pub(super) fn here(self) -> OFlags {
         self.flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC
     }
@@ -32,7 +32,7 @@ impl How {
     }
 }
 
-/// Lets the command wait where it did not say that it would not.
+/// Removes O_NONBLOCK from an opened file, unless the command requested it.
 pub(super) fn finish(file: OwnedFd, how: How) -> Done {
     if !how.flags.contains(OFlags::NONBLOCK) {
         fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;

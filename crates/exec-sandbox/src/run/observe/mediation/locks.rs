@@ -1,5 +1,5 @@
-//! Takes locks in the place of a command, and none on what it can only read: files of the machine and of the user, whose other
-//! programs would wait for it.
+//! Takes file locks in the place of a command, except on read-only files: a lock there would block programs of the machine or
+//! the user.
 
 #![expect(clippy::disallowed_methods, reason = "opens the files of a command, and looks which it has open")]
 
@@ -22,31 +22,32 @@ use super::{Done, Names, Reply, Waits};
 use crate::explain::Denial;
 use crate::sys::raw::{self, Notice};
 
-/// What `flock` is asked for.
+/// The operations of flock(2).
 const SHARED: u32 = 1;
 const EXCLUSIVE: u32 = 2;
 const DO_NOT_WAIT: u32 = 4;
 
-/// What a record of a lock begins with.
+/// Types of record locks, the first field of `struct flock`.
 const TO_READ: i16 = 0;
 const TO_WRITE: i16 = 1;
 
-/// Where the begin of the part, and the process, stand in a record.
+/// Offsets of `l_start` and `l_pid` in `struct flock`.
 const START: usize = 8;
 const PROCESS: usize = 24;
 
-/// Requests of `fcntl`: a lock of the process, or of the open file description.
+/// Requests of fcntl(2): locks of the process, and of the open file description (OFD).
 const SET: u32 = 6;
 const SET_AND_WAIT: u32 = 7;
 const SET_OF_FILE: u32 = 37;
 const SET_AND_WAIT_OF_FILE: u32 = 38;
 
-/// Takes a lock on a whole file. It belongs to what is open, so it is taken by a copy of the descriptor, and stays when that is closed.
+/// Takes a flock(2) lock. It belongs to the open file description, so it is taken through a duplicate of the descriptor, and
+/// persists when the duplicate is closed.
 pub(super) fn lock(names: &Names, caller: Caller<'_>, file: i32, how: u32) -> Done {
     let file = caller.taken(file)?;
     if is_others(&file) {
         return match how & (SHARED | EXCLUSIVE) {
-            // Nobody inside writes there, so there is nobody to keep out.
+            // A shared lock excludes writers. The sandbox has none, so the lock can be skipped.
             SHARED => Ok(Reply::Done),
             _ => refuse(names, &file),
         };
@@ -67,20 +68,20 @@ pub(super) fn lock(names: &Names, caller: Caller<'_>, file: i32, how: u32) -> Do
     }
 }
 
-/// A call that takes or gives back a lock on a part of a file.
+/// A call that takes or releases a record lock.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LockPart {
     pub(super) file: i32,
     pub(super) request: u32,
-    /// The argument that says where the record lies.
+    /// The index of the argument with the address of `struct flock`.
     pub(super) record: u8,
 }
 
-/// Takes or gives back a lock on a part of a file, and none on a file of others.
+/// Takes or releases a record lock, except on a read-only file.
 ///
-/// A lock that belongs to what is open is taken by a copy of the descriptor. One that belongs to a process can be taken by nobody
-/// else. Where the process has one thread, it goes on; where another thread could exchange the descriptor meanwhile, a lock of the
-/// same kind stands for it that belongs to a file which is opened here, see [`Locks`].
+/// An OFD lock is taken through a duplicate of the descriptor. A process lock can only be taken by the process itself. In a
+/// single-threaded process, the call continues. Otherwise another thread could exchange the descriptor meanwhile, so the lock is
+/// replaced by an OFD lock on a file that is opened here, see [`Locks`].
 pub(super) fn lock_part(names: &Names, caller: Caller<'_>, notice: &Notice, part: LockPart) -> Done {
     let file = caller.taken(part.file)?;
     let mut record = [0; 32];
@@ -90,7 +91,7 @@ pub(super) fn lock_part(names: &Names, caller: Caller<'_>, notice: &Notice, part
     }
     if is_others(&file) {
         return match kind_of(&record) {
-            // The kernel says so of what is not open for writing.
+            // The kernel's error for a write lock on a descriptor that is not writable.
             TO_WRITE => Err(Errno::BADF),
             _ => Ok(Reply::Done),
         };
@@ -108,7 +109,7 @@ pub(super) fn lock_part(names: &Names, caller: Caller<'_>, notice: &Notice, part
     }
 }
 
-/// Takes a lock, once or until it can be had.
+/// Takes a lock, or waits until it is available.
 fn taken_part(waits: bool, take: impl Fn() -> Result<(), Errno> + Send + 'static) -> Done {
     match take() {
         Err(Errno::AGAIN | Errno::ACCESS) if waits => Ok(Reply::Waits(Waits::until(move || match take() {
@@ -124,25 +125,24 @@ fn kind_of(record: &[u8; 32]) -> i16 {
     i16::from_ne_bytes([*a, *b])
 }
 
-/// A process, by its number and when it began, and a file.
+/// The owner of a lock: process ID, start time, device and inode number.
 type Whose = (u32, String, u64, u64);
 
-/// Locks on parts of files that processes of several threads have. Each belongs to a file that is opened here for the process, so
-/// all its locks on a file are those of one owner, as they would be. They are given back when the process asks for that, has the
-/// file open no more, or is gone.
+/// Record locks of multi-threaded processes. For each process and file, one file is opened here, so that all its locks have one
+/// owner, as process locks do. They are released on request, when the process has closed the file, or when it has ended.
 #[derive(Debug, Default)]
 pub(super) struct Locks {
     held: Mutex<HashMap<Whose, Arc<OwnedFd>>>,
     are_any: AtomicBool,
     looked: Mutex<Option<Instant>>,
-    /// Whether processes share their descriptors with others.
+    /// Whether a process has shared its descriptor table with another (CLONE_FILES).
     are_shared: AtomicBool,
 }
 
-/// So many files of processes at once: each takes a descriptor of this program.
+/// Maximum number of files, because each uses a descriptor of this program.
 const MAX_HELD: usize = 256;
 
-/// How long the lock of a process may outlast its file.
+/// How long a lock may persist after its file was closed.
 pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 impl Locks {
@@ -150,12 +150,12 @@ impl Locks {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on, the descriptors of every process count as shared.
+    /// Treats the descriptors of every process as shared from now on.
     pub(super) fn are_shared(&self) {
         self.are_shared.store(true, Ordering::SeqCst);
     }
 
-    /// Whether no other thread or process can exchange the descriptors of a process while its call is judged.
+    /// Whether no other thread or process can exchange a descriptor of the caller while its call is judged.
     fn is_alone(&self, caller: Caller<'_>) -> bool {
         !self.are_shared.load(Ordering::SeqCst) && caller.status("Threads").as_deref() == Some("1")
     }
@@ -164,7 +164,7 @@ impl Locks {
         self.are_any.load(Ordering::SeqCst)
     }
 
-    /// The stand-in for a process and a file, and the lock to take with it.
+    /// Returns the file that owns the locks of a process, and the lock to take through it.
     fn stand_in(
         &self,
         caller: Caller<'_>,
@@ -191,7 +191,7 @@ impl Locks {
         Ok((by, record))
     }
 
-    /// Takes it. What somebody holds who has the file open no more is given back first.
+    /// Takes a lock. On a conflict, stale locks are released first.
     fn take(&self, by: &OwnedFd, record: [u8; 32]) -> Result<(), Errno> {
         let take =
             || raw::lock_part(by.as_fd(), SET_OF_FILE, &mut record.clone()).map_err(Errno::from_raw_os_error);
@@ -204,7 +204,7 @@ impl Locks {
         }
     }
 
-    /// Releases locks whose process is gone.
+    /// Releases stale locks.
     pub(super) fn settle(&self) {
         if !self.are_any() {
             return;
@@ -220,7 +220,7 @@ impl Locks {
     }
 }
 
-/// Opens a file once more, so that locks by it have an owner of their own; for writing too, where that may be.
+/// Reopens a file, so that its locks have an owner of their own; writable if permitted.
 fn opened_anew(file: &OwnedFd) -> Result<OwnedFd, Errno> {
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let ways = [OFlags::RDWR, OFlags::RDONLY].into_iter();
@@ -228,7 +228,7 @@ fn opened_anew(file: &OwnedFd) -> Result<OwnedFd, Errno> {
     opened.find(Result::is_ok).unwrap_or(Err(Errno::NOLCK))
 }
 
-/// The same record, counted from the begin of the file, if what is open may take such a lock.
+/// Returns the record with an absolute offset, if the descriptor's access mode permits the lock.
 fn from_the_begin(file: &OwnedFd, record: [u8; 32]) -> Result<[u8; 32], Errno> {
     let way = fcntl_getfl(file)? & OFlags::RWMODE;
     let is_allowed = match kind_of(&record) {
@@ -240,10 +240,10 @@ fn from_the_begin(file: &OwnedFd, record: [u8; 32]) -> Result<[u8; 32], Errno> {
         return Err(Errno::BADF);
     }
     let mut counted = record;
-    // Of locks that belong to what is open, the kernel wants to hear of no process.
+    // The kernel requires l_pid to be 0 for OFD locks.
     counted.get_mut(PROCESS..PROCESS + 4).unwrap_or_default().fill(0);
     let [_, _, w0, w1, ..] = record;
-    // What a file ends with is the same for everybody who has it open.
+    // SEEK_END is the same for both files, but SEEK_CUR refers to the position of the caller's descriptor.
     if i32::from(i16::from_ne_bytes([w0, w1])) == libc::SEEK_CUR {
         let start = record.get(START..).and_then(|rest| rest.first_chunk::<8>()).ok_or(Errno::INVAL)?;
         let begin = i64::try_from(seek(file, SeekFrom::Current(0))?).map_err(|_| Errno::OVERFLOW)?;
@@ -254,9 +254,9 @@ fn from_the_begin(file: &OwnedFd, record: [u8; 32]) -> Result<[u8; 32], Errno> {
     Ok(counted)
 }
 
-/// When a process began, as the kernel counts; nothing if it is gone.
+/// Returns the start time of a process in clock ticks; nothing if it has ended.
 fn began(process: u32) -> Option<String> {
-    /// The twenty-second field of proc_pid_stat(5), counted from behind the name of the program, which may hold blanks.
+    /// The 22nd field of proc_pid_stat(5), counted after the program's name, which may contain spaces.
     const BEGAN: usize = 19;
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
@@ -284,7 +284,7 @@ fn refuse(names: &Names, file: &OwnedFd) -> Done {
     Err(Errno::NOLCK)
 }
 
-/// Whether other programs may have a file open that the command can only read. Devices are shared with all.
+/// Whether a lock could block other programs: the file is read-only for the command, or a device.
 fn is_others(file: &OwnedFd) -> bool {
     let kind = fstat(file).map(|found| FileType::from_raw_mode(found.st_mode));
     match kind {

@@ -1,4 +1,4 @@
-//! Makes folders, links and other things in the place of a command, and moves them.
+//! Creates, renames and removes files in the place of a command.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -18,26 +18,26 @@ use super::rule::{Arrival, Verdict};
 use super::target::{NameInFolder, Target, end_of, own_path, target};
 use super::{Done, Names, Reply};
 
-/// Nothing but a name for what is there.
+/// Flags for a handle to a file, without following a symlink.
 const NAME_ALONE: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// How many links are followed.
+/// Maximum number of followed symlinks, as in the kernel.
 const LINKS: usize = 40;
 
-/// Why a folder does not leave folders of packages.
-const ARMS: &str = "other programs would obey what is in the folder, and not in a folder of packages";
+/// Why a directory cannot be moved out of a package directory.
+const ARMS: &str = "other programs would obey files in it outside of a package directory";
 
-/// Why a folder does not come to lie in a place.
-const REPLACES: &str = "another folder was there, and other programs would obey what is in this one";
+/// Why a directory cannot replace another one.
+const REPLACES: &str = "it would replace an existing directory, and other programs would obey files in it";
 
-/// A path of a call: where it begins, and what it says.
+/// A path argument: its directory descriptor and its text.
 pub(super) struct Named {
     pub(super) begin: Option<i32>,
     pub(super) text: Vec<u8>,
 }
 
 impl Named {
-    /// Where it begins. What is absolute begins in the root, whatever folder is named beside.
+    /// Opens the directory at which its resolution begins. For an absolute path this is the root.
     pub(super) fn begin(&self, caller: Caller<'_>) -> Result<OwnedFd, Errno> {
         match self.text.first() {
             Some(b'/') => caller.root(),
@@ -45,7 +45,7 @@ impl Named {
         }
     }
 
-    /// The name that it leads to, if it ends in one.
+    /// Resolves it to a name in a directory; `otherwise` is the error for a path that does not end in a name.
     pub(super) fn place(&self, caller: Caller<'_>, otherwise: Errno) -> Result<NameInFolder, Errno> {
         match target(caller, &self.begin(caller)?, &self.text)? {
             Target::Name(place) if is_of_processes(place.folder.as_fd()) => Err(Errno::PERM),
@@ -55,10 +55,10 @@ impl Named {
     }
 }
 
-/// Makes a folder.
+/// Performs mkdirat(2).
 pub(super) fn folder(names: &Names, caller: Caller<'_>, path: &Named, mode: Mode) -> Done {
     let place = path.place(caller, Errno::EXIST)?;
-    // It is remembered before anybody could put another folder in its place.
+    // Recorded while renames are locked out, so that no other directory can take its place.
     let folder = |place: &NameInFolder| {
         mkdirat(&place.folder, place.as_named(), mode).map(|()| names.rules.made(place))
     };
@@ -66,7 +66,7 @@ pub(super) fn folder(names: &Names, caller: Caller<'_>, path: &Named, mode: Mode
     Ok(Reply::Done)
 }
 
-/// Lets what comes to lie in a folder belong to the group of the folder. A program that runs as its group is made nowhere.
+/// Sets the set-group-ID bit of a directory, by which new files inherit its group. On other files the bit is refused.
 pub(super) fn hand_group_on(caller: Caller<'_>, folder: Changed, mode: Mode) -> Done {
     const BITS: Mode = Mode::from_bits_retain(0o3777);
     let folder = match folder {
@@ -85,18 +85,18 @@ pub(super) fn hand_group_on(caller: Caller<'_>, folder: Changed, mode: Mode) -> 
     Ok(Reply::Done)
 }
 
-/// What gets another mode.
+/// The file whose mode is changed.
 pub(super) enum Changed {
-    /// What is open under a number.
+    /// A file by its descriptor.
     Open(i32),
-    /// What a path leads to, and whether its last part is followed if it is a link.
+    /// A path, and whether a final symlink is followed.
     Named(Named, bool),
 }
 
-/// Makes a file, a pipe, a socket or a device.
+/// Performs mknodat(2).
 pub(super) fn node(names: &Names, caller: Caller<'_>, path: &Named, mode: u32, device: u64) -> Done {
     let place = path.place(caller, Errno::EXIST)?;
-    // Without a kind, it is a file.
+    // Without a type, mknod(2) creates a regular file.
     let kind = match mode & libc::S_IFMT {
         0 => FileType::RegularFile,
         kind => FileType::from_raw_mode(kind),
@@ -107,7 +107,7 @@ pub(super) fn node(names: &Names, caller: Caller<'_>, path: &Named, mode: u32, d
     Ok(Reply::Done)
 }
 
-/// Makes a link.
+/// Performs symlinkat(2).
 pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named) -> Done {
     let place = path.place(caller, Errno::EXIST)?;
     if to.is_empty() {
@@ -119,7 +119,7 @@ pub(super) fn link(names: &Names, caller: Caller<'_>, to: Vec<u8>, path: &Named)
     Ok(Reply::Done)
 }
 
-/// Does it if it may be done.
+/// Judges a new name, and creates it with `make` if it is permitted.
 pub(super) fn make(
     names: &Names,
     caller: Caller<'_>,
@@ -133,8 +133,10 @@ pub(super) fn make(
     match names.rules.arrives(place, what) {
         Verdict::Fine => {}
         Verdict::Completes => names.complete(place)?,
-        Verdict::Published(_) => return names.refuse(place, "it is put there by moving it").map(|_| ()),
-        // The kernel says first that there is something, or that nothing can be made there at all.
+        Verdict::Published(_) => {
+            return names.refuse(place, "git replaces its settings by a rename").map(|_| ());
+        }
+        // The kernel reports an existing file first.
         Verdict::Refused(_) | Verdict::Written(_) if place.kind().is_some() => return Err(Errno::EXIST),
         Verdict::Refused(why) | Verdict::Written(why) => return names.refuse(place, why).map(|_| ()),
     }
@@ -142,11 +144,11 @@ pub(super) fn make(
     make(place)
 }
 
-/// Gives what has one name another one.
+/// Performs linkat(2).
 pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Named, flags: AtFlags) -> Done {
     let place = to.place(caller, Errno::EXIST)?;
     let source = source(names, caller, from, flags)?;
-    // What has another name may be a link itself. It is opened, so that it cannot be exchanged after it was judged.
+    // A hard link to a symlink: it is opened, so that it cannot be exchanged after its target was judged.
     let source = match source {
         Source::Named(from) if from.kind() == Some(FileType::Symlink) => {
             Source::Open(openat(&from.folder, &from.name, NAME_ALONE, Mode::empty())?)
@@ -170,7 +172,7 @@ pub(super) fn hard_link(names: &Names, caller: Caller<'_>, from: &Named, to: &Na
     Ok(Reply::Done)
 }
 
-/// The target of an open link; `None` for anything else.
+/// Returns the target of an open symlink; `None` for any other file.
 fn text_of_a_link(open: &OwnedFd) -> Result<Option<PathBuf>, Errno> {
     if FileType::from_raw_mode(fstat(open)?.st_mode) != FileType::Symlink {
         return Ok(None);
@@ -184,7 +186,7 @@ enum Source {
     Open(OwnedFd),
 }
 
-/// What gets another name. What decides what other programs run gets none: by that, it could be changed.
+/// Returns the file to link. A file that other programs obey is refused, because it could be changed through the new name.
 fn source(names: &Names, caller: Caller<'_>, from: &Named, flags: AtFlags) -> Result<Source, Errno> {
     if from.text.is_empty() && flags.contains(AtFlags::EMPTY_PATH) {
         return opened(names, caller, caller.begin(from.begin)?);
@@ -198,7 +200,7 @@ fn source(names: &Names, caller: Caller<'_>, from: &Named, flags: AtFlags) -> Re
                 return opened(names, caller, open);
             }
             Target::Folder => return Err(Errno::PERM),
-            // The kernel's own link lies on another disk.
+            // Like the kernel, which finds the magic link on another file system (procfs).
             Target::Open(_) | Target::Own(_) => return Err(Errno::XDEV),
         };
         if is_of_processes(place.folder.as_fd()) {
@@ -216,7 +218,7 @@ fn source(names: &Names, caller: Caller<'_>, from: &Named, flags: AtFlags) -> Re
     Err(Errno::LOOP)
 }
 
-/// What is open gets a name.
+/// Returns an open file to link, if other programs do not obey its current name.
 fn opened(names: &Names, caller: Caller<'_>, open: OwnedFd) -> Result<Source, Errno> {
     if fstat(&open)?.st_nlink > 0 {
         let place = super::open::named(caller, &open)?;
@@ -228,11 +230,11 @@ fn opened(names: &Names, caller: Caller<'_>, open: OwnedFd) -> Result<Source, Er
 }
 
 fn refused(names: &Names, place: &NameInFolder) -> Errno {
-    names.note(place, "what other programs obey has one name");
+    names.note(place, "a file that other programs obey cannot get a second name");
     Errno::PERM
 }
 
-/// Moves.
+/// Performs renameat2(2).
 pub(super) fn rename(
     names: &Names,
     caller: Caller<'_>,
@@ -246,7 +248,7 @@ pub(super) fn rename(
     to.look_again()?;
     let kind = FileType::from_raw_mode(from.found()?.st_mode);
     let is_exchange = flags.contains(RenameFlags::EXCHANGE);
-    // The kernel says so where the command asks, and not where this program does.
+    // A mount point only blocks a rename in its own mount namespace, so the check of the kernel does not apply to this thread.
     if from.is_mounted() {
         return stays(names, &from, Errno::BUSY);
     }
@@ -302,7 +304,7 @@ pub(super) fn rename(
     Ok(Reply::Done)
 }
 
-/// Removes an empty folder: what is made in its place is not new to others.
+/// Performs rmdir(2), and records the path: a new directory there may still be used by other programs.
 pub(super) fn remove_folder(names: &Names, caller: Caller<'_>, path: &Named) -> Done {
     let ends_in =
         |name: &[u8]| path.text.split(|byte| *byte == b'/').rfind(|part| !part.is_empty()) == Some(name);
@@ -325,11 +327,11 @@ pub(super) fn remove_folder(names: &Names, caller: Caller<'_>, path: &Named) -> 
 }
 
 fn stays(names: &Names, place: &NameInFolder, error: Errno) -> Done {
-    names.note(place, "it stays where it is");
+    names.note(place, "it cannot be renamed or replaced");
     Err(error)
 }
 
-/// Makes a file shorter or longer.
+/// Performs truncate(2).
 pub(super) fn cut(names: &Names, caller: Caller<'_>, path: &Named, length: u64) -> Done {
     if length.cast_signed() < 0 {
         return Err(Errno::INVAL);

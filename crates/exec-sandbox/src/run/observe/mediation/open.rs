@@ -1,4 +1,4 @@
-//! Opens files in the place of a command, which gets them as if it had opened them itself.
+//! Opens files in the place of a command, and passes it the descriptors.
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -17,19 +17,19 @@ use super::rule::{Arrival, Verdict};
 use super::target::{NameInFolder, Target, own_path, place_of, target};
 use super::{Done, Names, Reply, Waits, pending};
 
-/// How many links are followed.
+/// Maximum number of followed symlinks, as in the kernel.
 const LINKS: usize = 40;
 
-/// The device that is the controlling terminal of its opener.
+/// The device number of /dev/tty.
 const OWN_TERMINAL: (u32, u32) = (5, 0);
 
-/// The kernel's files about a process that the process itself may write.
+/// Files of procfs that a process may write about itself.
 const ITS_OWN: &[&str] =
     &["comm", "oom_score_adj", "oom_adj", "coredump_filter", "timerslack_ns", "autogroup"];
 
-/// Opens what a path leads to.
+/// Opens a path.
 pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: &[u8], how: How) -> Done {
-    // It only gives a name for something, and makes nothing.
+    // O_PATH has no effect on the file, so the call continues.
     if how.flags.contains(OFlags::PATH) {
         return Ok(Reply::GoesOn(Continued::NameAlone));
     }
@@ -47,7 +47,7 @@ pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: 
         let place = match target(caller, &begin, &text)? {
             Target::Folder if how.makes_anew() => return Err(Errno::EXIST),
             Target::Folder => return Err(Errno::ISDIR),
-            // What is made there is no folder.
+            // Like the kernel: open(2) with O_CREAT does not create a directory.
             Target::Name(place) if how.makes() && place.is_folder => return Err(Errno::ISDIR),
             Target::Open(open) => return again(names, caller, &open, how),
             Target::Own(file) => return of_itself(caller, &file, how),
@@ -79,7 +79,7 @@ pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: 
             return reply;
         }
         match at(names, caller, place, kind.ok(), how) {
-            // It was taken away, or replaced by a link: it is looked at once more.
+            // The file was deleted, created or replaced by a symlink meanwhile, so the path is resolved again.
             Err(Errno::LOOP | Errno::NOENT | Errno::EXIST) => {}
             reply => return reply,
         }
@@ -87,13 +87,13 @@ pub(super) fn open(names: &Names, caller: Caller<'_>, begin: Option<i32>, text: 
     Err(Errno::LOOP)
 }
 
-/// Opens what lies in a place, or makes a file there where nothing is.
+/// Opens or creates a file by its name in a directory.
 fn at(names: &Names, caller: Caller<'_>, mut place: NameInFolder, there: Option<FileType>, how: How) -> Done {
     let arrival = if there.is_some() { Arrival::Opened } else { Arrival::File };
     let flags = match there {
-        // Should it be gone by now, it is not made: that would be judged otherwise.
+        // Without O_CREAT: if the file was deleted meanwhile, creating it needs another judgement.
         Some(_) => how.here().difference(OFlags::CREATE | OFlags::EXCL),
-        // A file that is made here is an ordinary one, at which nothing waits.
+        // O_EXCL guarantees a new regular file, which does not block, so O_NONBLOCK is not needed.
         None => how.here().difference(OFlags::NONBLOCK) | how.flags & OFlags::NONBLOCK | OFlags::EXCL,
     };
     let _turn = names.turn(&place);
@@ -101,9 +101,9 @@ fn at(names: &Names, caller: Caller<'_>, mut place: NameInFolder, there: Option<
     match names.rules.arrives(&place, arrival) {
         Verdict::Fine => {}
         Verdict::Completes => names.complete(&place)?,
-        Verdict::Published(_) => return names.refuse(&place, "it is put there by moving it"),
+        Verdict::Published(_) => return names.refuse(&place, "git replaces its settings by a rename"),
         Verdict::Written(why) => return written(names, caller, &place, how, why),
-        // Of what cannot be changed anyway, the kernel says so.
+        // On a read-only mount, the kernel's error is returned.
         Verdict::Refused(_) if there.is_some() && is_closed(&place) => return Err(Errno::ROFS),
         Verdict::Refused(why) => return names.refuse(&place, why),
     }
@@ -121,7 +121,7 @@ fn at(names: &Names, caller: Caller<'_>, mut place: NameInFolder, there: Option<
     }
 }
 
-/// Opens settings of a repository that are judged when they are written to their end.
+/// Opens settings of a repository that are judged after they are written.
 fn written(names: &Names, caller: Caller<'_>, place: &NameInFolder, how: How, why: &'static str) -> Done {
     if !how.flags.intersects(OFlags::WRONLY | OFlags::RDWR) || is_read_only(place.folder.as_fd()) {
         return names.refuse(place, why);
@@ -130,7 +130,7 @@ fn written(names: &Names, caller: Caller<'_>, place: &NameInFolder, how: How, wh
     pending::begin(names, place.again()?, how).unwrap_or_else(|| names.refuse(place, why))
 }
 
-/// Opens it as soon as nobody has to wait for that.
+/// Retries opening a file until it does not block.
 fn again_and_again(place: NameInFolder, flags: OFlags, how: How) -> Waits {
     Waits::until(move || match openat(&place.folder, &place.name, flags, how.mode) {
         Err(Errno::NXIO | Errno::AGAIN) => None,
@@ -138,7 +138,7 @@ fn again_and_again(place: NameInFolder, flags: OFlags, how: How) -> Waits {
     })
 }
 
-/// Opens once more what a process has open.
+/// Reopens a descriptor of the process.
 fn again(names: &Names, caller: Caller<'_>, open: &OwnedFd, how: How) -> Done {
     if how.makes_anew() {
         return Err(Errno::EXIST);
@@ -153,7 +153,7 @@ fn again(names: &Names, caller: Caller<'_>, open: &OwnedFd, how: How) -> Done {
     {
         return reply;
     }
-    // What has a name is judged by that. What has none any more, nobody obeys.
+    // A file is judged by its name. A deleted file has none, and no program obeys it.
     if kind == FileType::RegularFile && found.st_nlink > 0 {
         let place = named(caller, open)?;
         if let Verdict::Refused(why) = names.rules.arrives(&place, Arrival::Opened) {
@@ -164,7 +164,7 @@ fn again(names: &Names, caller: Caller<'_>, open: &OwnedFd, how: How) -> Done {
     finish(openat(CWD, own_path(open.as_fd()), flags, how.mode)?, how)
 }
 
-/// The name of what is open, if it is there under the name that the kernel knows.
+/// Returns the name of an open file, if the kernel's path for it still refers to it.
 pub(super) fn named(caller: Caller<'_>, open: &OwnedFd) -> Result<NameInFolder, Errno> {
     let path = place_of(open.as_fd())?.into_os_string().into_vec();
     let Target::Name(place) = target(caller, &caller.root()?, &path)? else { return Err(Errno::ACCESS) };
@@ -176,24 +176,24 @@ pub(super) fn named(caller: Caller<'_>, open: &OwnedFd) -> Result<NameInFolder, 
     }
 }
 
-/// Opens a file of the kernel's about the process itself.
+/// Opens a file of procfs about the calling process.
 fn of_itself(caller: Caller<'_>, file: &Path, how: How) -> Done {
     let name = file.to_str().filter(|name| ITS_OWN.contains(name)).ok_or(Errno::ACCESS)?;
     finish(caller.opened(name, how.here().difference(OFlags::CREATE | OFlags::EXCL))?, how)
 }
 
-/// The reply to opening the controlling terminal; `None` for another device.
+/// Returns the reply to opening the controlling terminal; `None` for another device.
 ///
-/// Every other terminal is opened here as well, and so becomes that of no session: that takes `TIOCSCTTY`, which is no path that
-/// could lead elsewhere by the time the kernel looks at it.
+/// Other terminals are opened by this program, and so do not become the controlling terminal of the command's session. The
+/// command can use `TIOCSCTTY` for that, which takes a descriptor and no path.
 fn terminal(caller: Caller<'_>, device: u64, how: How) -> Option<Done> {
     let number = (rustix::fs::major(device), rustix::fs::minor(device));
     (number == OWN_TERMINAL).then(|| own_terminal(caller, how))
 }
 
-/// Opens the terminal of a process by one of the descriptors by which it has it, or where such lie.
+/// Opens the controlling terminal of a process through one of its descriptors, or its path in /dev/pts.
 fn own_terminal(caller: Caller<'_>, how: How) -> Done {
-    /// So many descriptors are looked at.
+    /// Maximum number of tried descriptors.
     const LOOKED_AT: i32 = 256;
     let device = caller.terminal().ok_or(Errno::NXIO)?;
     let is_it = |open: &OwnedFd| {
@@ -212,18 +212,18 @@ fn own_terminal(caller: Caller<'_>, how: How) -> Done {
     finish(openat(CWD, own_path(open.as_fd()), flags, how.mode)?, how)
 }
 
-/// Whether a folder is one of the kernel's about processes. Who opens what is there counts, and that would be this program.
+/// Whether a directory is in procfs. Its access checks apply to the opening process, which would be this program.
 pub(super) fn is_of_processes(folder: BorrowedFd<'_>) -> bool {
     fstatfs(folder).map_or(true, |found| found.f_type == rustix::fs::PROC_SUPER_MAGIC)
 }
 
-/// Whether what lies in a place is a mount of its own that cannot be changed.
+/// Whether a file is a read-only mount.
 fn is_closed(place: &NameInFolder) -> bool {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(&place.folder, &place.name, flags, Mode::empty()).is_ok_and(|open| is_read_only(open.as_fd()))
 }
 
-/// Whether nothing can be changed in a folder.
+/// Whether a directory is on a read-only mount.
 pub(super) fn is_read_only(folder: BorrowedFd<'_>) -> bool {
     fstatvfs(folder).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
 }

@@ -1,7 +1,7 @@
-//! Settings of a repository that a command writes where the repository is complete already, as `cp -r` does.
+//! Settings that a command writes directly into a complete repository, as `cp -r` does.
 //!
-//! The command gets a file that has no name, and an empty one lies in the place. As soon as nobody has the first one open for
-//! writing any more, a copy of it is judged, and put there.
+//! The command gets an unnamed file (O_TMPFILE), and an empty file is created at the path. As soon as no process has the first
+//! one open for writing, a copy of it is judged, and replaces the empty file.
 
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::Path;
@@ -19,22 +19,22 @@ use crate::host::FileIdentity;
 use crate::sys::raw;
 use crate::workspace::walk::stamp_of;
 
-/// So many at once: each takes descriptors of this program.
+/// Maximum number of pending files, because each uses descriptors of this program.
 const MAX_PENDING: usize = 64;
 
-/// What is being written.
+/// The files that are pending.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
     written: Mutex<Vec<Written>>,
     is_any: AtomicBool,
 }
 
-/// One file that is.
+/// A file that is pending.
 #[derive(Debug)]
 struct Written {
     file: OwnedFd,
     place: NameInFolder,
-    /// The empty file that lies there meanwhile.
+    /// The identity of the empty file.
     there: FileIdentity,
 }
 
@@ -43,13 +43,13 @@ impl Pending {
         self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether something is being written.
+    /// Whether a file is pending.
     pub(super) fn is_any(&self) -> bool {
         self.is_any.load(Ordering::SeqCst)
     }
 }
 
-/// Hands out a file without a name for the settings that come to lie in a place. Nothing where this disk cannot do that.
+/// Returns an unnamed file for new settings; nothing if the file system does not support that.
 pub(super) fn begin(names: &Names, place: NameInFolder, how: How) -> Option<Done> {
     let mut written = names.pending.written();
     if written.len() >= MAX_PENDING {
@@ -59,11 +59,11 @@ pub(super) fn begin(names: &Names, place: NameInFolder, how: How) -> Option<Done
     let given =
         openat(&place.folder, ".", flags | OFlags::TMPFILE | OFlags::EXCL, how.mode | Mode::RUSR).ok()?;
     let file = openat(CWD, own_path(given.as_fd()), OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    // It is open for writing, and that must be seen.
+    // A lease must detect the open writer here, or the end of writing could not be detected either.
     if raw::is_written(file.as_fd()) != Ok(true) {
         return None;
     }
-    // As the file was made: the mask of the command counts for both.
+    // The mode that the kernel chose for the unnamed file, which includes the command's umask.
     let mode = Mode::from_raw_mode(fstat(&given).ok()?.st_mode & 0o777);
     if let Err(error) = put(&[], mode | Mode::RUSR | Mode::WUSR, &place) {
         return Some(Err(error));
@@ -74,13 +74,13 @@ pub(super) fn begin(names: &Names, place: NameInFolder, how: How) -> Option<Done
     Some(finish(given, how))
 }
 
-/// Puts in place what was written to its end: what nobody has open for writing, and all of it where the command is over.
+/// Publishes files that no process has open for writing, and all of them when the command has ended.
 pub(super) fn settle(names: &Names, is_at_the_end: bool) {
     let mut written = names.pending.written();
     let is_over = |one: &mut Written| is_at_the_end || raw::is_written(one.file.as_fd()) != Ok(true);
     for one in written.extract_if(.., is_over).collect::<Vec<_>>() {
         let mut place = one.place;
-        // The folder may lie elsewhere by now.
+        // The directory may have been moved meanwhile.
         let Ok(path) = place_of(place.folder.as_fd()) else { continue };
         place.path = path;
         let is_there =
@@ -93,7 +93,7 @@ pub(super) fn settle(names: &Names, is_at_the_end: bool) {
             Err(Stopped::Refused(why)) => names.note(&place, why),
             Err(Stopped::Error(Errno::NOENT)) => {}
             Err(Stopped::Error(error)) => {
-                names.note(&place, format!("what was written could not be read: {error}"));
+                names.note(&place, format!("its new content could not be read: {error}"));
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Puts settings of git's in place: as a copy, after they were judged. What the command has open, or linked under another name,
-//! leads to a file that nobody obeys.
+//! Publishes git settings as a copy, after they were judged. Open descriptors and hard links of the command refer to the original
+//! file, which no program obeys.
 
 #![expect(clippy::disallowed_methods, reason = "reads and writes settings that a command has written")]
 
@@ -24,7 +24,7 @@ use crate::workspace::roots::is_plainly_within;
 use crate::workspace::settings::{MAX_SETTINGS, SettingsOf, harmful_setting};
 use crate::workspace::walk::{Listed, list};
 
-/// Why something was not put in place.
+/// Why a file was not published.
 #[derive(Debug)]
 pub(super) enum Stopped {
     Refused(String),
@@ -37,7 +37,7 @@ impl From<Errno> for Stopped {
     }
 }
 
-/// Puts what lies in one place into another one, if it may be.
+/// Moves settings to another name as a copy, if they are permitted.
 pub(super) fn publish(
     rules: &Rules,
     from: &NameInFolder,
@@ -52,7 +52,7 @@ pub(super) fn publish(
     Ok(())
 }
 
-/// Puts a copy of a file without a name in place, if it may be.
+/// Publishes a copy of an unnamed file, if it is permitted.
 pub(super) fn publish_copy(rules: &Rules, file: OwnedFd, to: &NameInFolder) -> Result<(), Stopped> {
     let (text, mode) = read_open(file)?;
     judge(rules, &to.path, SettingsOf::Repository, &text, &[])?;
@@ -60,24 +60,24 @@ pub(super) fn publish_copy(rules: &Rules, file: OwnedFd, to: &NameInFolder) -> R
     Ok(())
 }
 
-/// Judges a folder that becomes a repository, and puts copies of its settings in the place of them.
+/// Judges a directory that becomes a repository, and replaces its settings by copies.
 pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopped> {
     let fd = folder.folder.as_fd();
     for name in ["hooks", "info", "objects"] {
         let kind = beside(folder, name)?.kind();
         if kind.is_some_and(|kind| kind != FileType::Directory) {
             return Err(Stopped::Refused(format!(
-                "the folder would become a repository, and its {name} is no folder"
+                "the directory would become a repository, and its {name} is not a directory"
             )));
         }
     }
     if has_live_hooks(fd, "hooks".as_ref()) || is_there(fd, Path::new("info/attributes")) {
-        let why = "the folder would become a repository, and git would run its hooks or obey its attributes";
+        let why =
+            "the directory would become a repository, and git would run its hooks or obey its attributes";
         return Err(Stopped::Refused(why.to_owned()));
     }
     if has_strays(fd) {
-        let why =
-            "the folder would become a repository, and git would write through a link in it to another file";
+        let why = "the directory would become a repository, and git would write through a symlink in it to another file";
         return Err(Stopped::Refused(why.to_owned()));
     }
     for name in ["config", "config.worktree"] {
@@ -85,7 +85,7 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
         match place.kind() {
             None => continue,
             Some(FileType::RegularFile) => {}
-            Some(_) => return Err(Stopped::Refused(format!("its {name} is no file"))),
+            Some(_) => return Err(Stopped::Refused(format!("its {name} is not a file"))),
         }
         let (text, mode) = read(&place)?;
         judge(rules, &place.path, SettingsOf::Repository, &text, &[])?;
@@ -94,7 +94,7 @@ pub(super) fn complete(rules: &Rules, folder: &NameInFolder) -> Result<(), Stopp
     Ok(())
 }
 
-/// Whether links lie in a folder, or in what is git's own in it, by which git would write to another file.
+/// Whether a directory, or one of git's own directories in it, contains stray symlinks.
 fn has_strays(folder: BorrowedFd<'_>) -> bool {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let is_stray = |entry: &Listed| match entry.kind {
@@ -107,7 +107,7 @@ fn has_strays(folder: BorrowedFd<'_>) -> bool {
     list(folder).is_none_or(|names| names.iter().any(is_stray))
 }
 
-/// Whether a link is one by which git would write to another file, or cannot be read.
+/// Whether git would write through a symlink to another file, or it cannot be read.
 fn is_stray(folder: BorrowedFd<'_>, name: &OsStr) -> bool {
     let to = readlinkat(folder, name, Vec::new());
     !to.is_ok_and(|to| stays_in_a_repository(Path::new(OsStr::from_bytes(to.as_bytes()))))
@@ -128,16 +128,18 @@ fn judge(
     let is_within = |path: &str| !path.starts_with('-') && is_plainly_within(&rules.roots, around, path);
     match harmful_setting(kind, text, before, is_within) {
         None => Ok(()),
-        Some(setting) => Err(Stopped::Refused(format!("git may run a program by its setting {setting}"))),
+        Some(setting) => {
+            Err(Stopped::Refused(format!("git may run a program because of its setting {setting}")))
+        }
     }
 }
 
-/// What there is now: it is the user's, or was judged.
+/// Returns the existing settings, which are trusted: they are the user's, or were judged before.
 fn settings_at(place: &NameInFolder) -> Vec<GitSetting> {
     read(place).ok().and_then(|(text, _)| git_settings(&text).ok()).unwrap_or_default()
 }
 
-/// Reads a file, of which no more is needed than what is too much.
+/// Reads a file, up to one byte beyond the maximum size, which the judge then rejects.
 fn read(place: &NameInFolder) -> Result<(Vec<u8>, Mode), Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     read_open(openat(&place.folder, &place.name, flags, Mode::empty())?)
@@ -153,7 +155,7 @@ fn read_open(file: OwnedFd) -> Result<(Vec<u8>, Mode), Errno> {
     Ok((text, Mode::from_raw_mode(found.st_mode & 0o777)))
 }
 
-/// Puts a text in a place, all of it at once.
+/// Writes a file atomically.
 pub(super) fn put(text: &[u8], mode: Mode, to: &NameInFolder) -> Result<(), Errno> {
     let copy = copy_name();
     let made = write(to.folder.as_fd(), &copy, text, mode);
@@ -172,7 +174,7 @@ fn write(folder: BorrowedFd<'_>, name: &OsString, text: &[u8], mode: Mode) -> Re
     fchmod(&file, mode)
 }
 
-/// A name that nothing has.
+/// Returns an unused name.
 fn copy_name() -> OsString {
     static MADE: AtomicU32 = AtomicU32::new(0);
     format!("{COPIES}{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)).into()

@@ -1,4 +1,4 @@
-//! What may come to lie under a name, and what may leave it.
+//! The rules of mediation: which names a command may create, change and rename.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::{CString, OsStr};
@@ -25,78 +25,78 @@ use crate::workspace::roots::{Root, roots};
 use crate::workspace::settings::SettingsOf;
 use crate::workspace::walk::{Here, Visit, stamp_of, walk_from};
 
-/// How many folders are remembered that the command made. One that is not counts as one that was there before.
+/// Maximum number of recorded directories that the command created. Any other counts as existing before.
 const MAX_MADE: usize = 200_000;
 
-/// What comes to lie under a name.
+/// The kind of new or changed name.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Arrival<'a> {
-    /// It is there, and is opened to be changed.
+    /// An existing file that is opened for writing.
     Opened,
-    /// A new file, or what is like one.
+    /// A new file, pipe, socket or device.
     File,
-    /// A new, empty folder.
+    /// A directory that is new.
     Folder,
-    /// A link that says this.
+    /// A new symlink with this target.
     Link(&'a Path),
-    /// What has another name already, and keeps that.
+    /// A hard link to a file.
     HardLink,
-    /// The same for a link, which says this.
+    /// A hard link to a symlink with this target.
     LinkOnceMore(&'a Path),
-    /// What lay in this place.
+    /// A file that is moved from this name.
     Moved(&'a NameInFolder, FileType),
 }
 
-/// What the rules say about something that comes to lie under a name.
+/// The verdict on a new or changed name.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Fine,
-    /// It makes a repository of the folder, whose settings are judged first.
+    /// It completes a repository, whose settings are judged first.
     Completes,
-    /// A copy of it is judged and put in place: of what the command has open, it could be changed later.
+    /// A copy is judged and published, because the command could change the original through an open descriptor.
     Published(SettingsOf),
-    /// It is written where nobody obeys it, and a copy of it is put in place when that is over. Where that cannot be, it may not lie
-    /// there, for this reason.
+    /// It is written to an unnamed file, and a copy is published afterwards. If that is impossible, it is refused for this
+    /// reason.
     Written(&'static str),
-    /// It may not lie there, for this reason.
+    /// It is refused for this reason.
     Refused(&'static str),
 }
 
-/// A part of a repository that decides what git runs.
+/// A part of a repository that determines which programs git runs.
 enum Part {
     Settings(SettingsOf),
     HooksFolder,
     Hook,
-    /// What git obeys lies in it: it is a folder, and no link to one.
+    /// A directory with files that git obeys. It must not be a symlink.
     Around,
     Attributes,
-    /// It says where the rest of the repository is.
+    /// A file with the path of the rest of the repository.
     Pointer,
 }
 
-const OBEYED: &str = "other programs obey what is there";
-const LED_TO: &str = "settings or a link of the user's lead there";
-const SETTINGS: &str = "git runs programs that its settings name; they change where git itself writes them";
-const HOOK: &str = "git runs what is there";
-const ATTRIBUTES: &str = "git picks the programs that it runs by it";
-const POINTER: &str = "it would lead git to another repository";
-const STRAYS: &str = "git would write through a link to another file";
-const KEPT: &str = "something in it that other programs obey was there before, and stays where it is";
+const OBEYED: &str = "other programs obey this file";
+const LED_TO: &str = "settings or a symlink of the user refer to this path";
+const SETTINGS: &str = "git runs programs that its settings name; only git itself may write them";
+const HOOK: &str = "git runs this file";
+const ATTRIBUTES: &str = "git selects programs to run by this file";
+const POINTER: &str = "it would redirect git to another repository";
+const STRAYS: &str = "git would write through a symlink to another file";
+const KEPT: &str = "it is or contains an existing file that other programs obey";
 
-/// What is decided by.
+/// The rules for one command.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) roots: Vec<Root>,
-    /// Folders of the repository that a linked worktree belongs to, which git writes to.
+    /// Writable directories in the repository of a linked worktree.
     worktree: Vec<PathBuf>,
-    /// What stays where it is.
+    /// Paths that cannot be renamed.
     kept: BTreeSet<PathBuf>,
-    /// What the user's settings and links lead to.
+    /// Targets of the user's settings and symlinks.
     led_to: BTreeSet<PathBuf>,
-    /// Folders that the command made.
+    /// Directories that the command created.
     made: RwLock<HashSet<FileIdentity>>,
-    /// Where folders lay that the command did not make, and that it moved away or removed: what it makes there counts as if it
-    /// had been there before, since other programs may have it open by its path.
+    /// Paths of existing directories that the command moved or removed. A new directory there counts as existing before, because
+    /// other programs may use it by its path.
     left: RwLock<BTreeSet<PathBuf>>,
 }
 
@@ -108,7 +108,7 @@ impl Rules {
         let protected = plan.protected.iter().filter(|entry| entry.mode != ProtectionMode::Hide);
         let is_within =
             |path: &Path| roots.iter().any(|root| path != root.path && path.starts_with(&root.path));
-        // What is hidden may be moved, and stays hidden.
+        // Hidden files may be renamed, and stay hidden.
         let mounted = plan.mounts.iter().filter(|mount| !matches!(mount.kind, MountKind::Hidden { .. }));
         let mounted = mounted.map(|mount| mount.target.clone()).filter(|path| is_within(path));
         let kept = protected.map(|entry| whole(&entry.path)).chain(mounted).collect();
@@ -123,7 +123,7 @@ impl Rules {
         }
     }
 
-    /// Remembers a folder that the command made.
+    /// Records a directory that the command created.
     pub(super) fn made(&self, place: &NameInFolder) {
         let Ok(stamp) = stamp_of(place.folder.as_fd(), Path::new(&place.name)) else { return };
         if self.is_left(&place.whole()) {
@@ -135,8 +135,8 @@ impl Rules {
         }
     }
 
-    /// Remembers that a folder is about to leave its place. No more is remembered than of what was made: beyond that, all that is made counts
-    /// as if it had been there before.
+    /// Records that a directory is about to be moved or removed. Beyond the maximum number of records, every new directory counts
+    /// as existing before.
     pub(super) fn leaves_empty(&self, place: &NameInFolder) {
         if self.is_made_in(place) {
             return;
@@ -146,14 +146,14 @@ impl Rules {
         left.insert(whole);
     }
 
-    /// Whether a folder that the command did not make lies in a place, or lay there, or around it.
+    /// Whether a path is, or was, or is below, a directory that the command did not create.
     pub(super) fn is_of_others(&self, place: &NameInFolder) -> bool {
         let is_there = place.kind() == Some(FileType::Directory) && !self.is_made_in(place);
         is_there || self.is_left(&place.whole())
     }
 
-    /// Takes folders that the command made, and that come to lie where one of others lay, for theirs. Says whether one of them holds what
-    /// other programs obey, or cannot be looked into.
+    /// Treats directories of the command that replace an existing one as existing before. Returns whether one of them contains a
+    /// file that other programs obey, or cannot be read.
     pub(super) fn hands_over(&self, place: &NameInFolder) -> bool {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let Ok(folder) = openat(&place.folder, &place.name, flags, Mode::empty()) else { return true };
@@ -167,8 +167,8 @@ impl Rules {
         false
     }
 
-    /// Whether a folder that leaves folders of packages, where names are not obeyed, holds some that are where it comes to lie, in folders
-    /// that the command did not make: what lies in its own is taken away at the end.
+    /// Whether a directory that is moved out of a package directory, where names are not protected, contains protected names in
+    /// directories that the command did not create. Those in its own directories are quarantined at the end.
     pub(super) fn arms(&self, from: &NameInFolder, to: &NameInFolder) -> bool {
         if !self.is_in_packages(from) || self.is_in_packages(to) {
             return false;
@@ -179,7 +179,7 @@ impl Rules {
         walk_from(folder, &mut visit) == Searched::InPart || visit.are_there
     }
 
-    /// Whether a place lies in a folder of packages, or is one.
+    /// Whether a path is a package directory, or below one.
     fn is_in_packages(&self, place: &NameInFolder) -> bool {
         let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
             return false;
@@ -193,7 +193,7 @@ impl Rules {
         !left.is_empty() && path.ancestors().any(|around| left.contains(around))
     }
 
-    /// Whether the command made the folder with this identity.
+    /// Whether the command created the directory with this identity.
     pub(super) fn has_made(&self, folder: &FileIdentity) -> bool {
         self.made.read().unwrap_or_else(PoisonError::into_inner).contains(folder)
     }
@@ -207,7 +207,7 @@ impl Rules {
         stamp.is_ok_and(|stamp| self.has_made(&stamp.file))
     }
 
-    /// Says what the rules say where something comes to lie in a place, or is changed there.
+    /// Judges a new or changed name.
     pub(super) fn arrives(&self, place: &NameInFolder, what: Arrival<'_>) -> Verdict {
         let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
             return self.strays(place, what).map_or(Verdict::Fine, Verdict::Refused);
@@ -232,7 +232,8 @@ impl Rules {
         self.tools(place, root, &name, what)
     }
 
-    /// Why a link does not come to lie in a repository, by itself or in a folder: git would write through it to another file.
+    /// Returns why a symlink, or a directory with symlinks, cannot be created in a repository: git would write through it to
+    /// another file.
     pub(super) fn strays(&self, place: &NameInFolder, what: Arrival<'_>) -> Option<&'static str> {
         let is_in_one = |is_folder| match self.roots.iter().find(|root| place.path.starts_with(&root.path)) {
             Some(root) => is_in_a_repository(place, root, is_folder),
@@ -254,7 +255,7 @@ impl Rules {
         strays.then_some(STRAYS)
     }
 
-    /// Why something does not leave its place; nothing if it may.
+    /// Returns why a file cannot be renamed; nothing if it can.
     pub(super) fn leaves(&self, place: &NameInFolder) -> Option<&'static str> {
         let root = self.roots.iter().find(|root| place.path.starts_with(&root.path));
         if root.is_some_and(|root| is_kept_for_us(place, root)) {
@@ -265,7 +266,7 @@ impl Rules {
         first.is_some_and(|kept| kept.starts_with(&whole)).then_some(KEPT)
     }
 
-    /// Whether what lies in a place decides what other programs run, so that it gets no second name.
+    /// Whether other programs obey a file, so that it cannot get a second name.
     pub(super) fn is_obeyed(&self, place: &NameInFolder) -> bool {
         let Some(root) = self.roots.iter().find(|root| place.path.starts_with(&root.path)) else {
             return false;
@@ -278,7 +279,7 @@ impl Rules {
             || self.tools(place, root, &name, Arrival::Opened) != Verdict::Fine
     }
 
-    /// Whether settings or links of the user's lead to a place, or to what is in the folder that comes there.
+    /// Returns why a name is refused to which settings or symlinks of the user refer, directly or below a moved directory.
     fn is_led_to(&self, place: &NameInFolder, what: Arrival<'_>) -> Option<&'static str> {
         if self.led_to.is_empty() {
             return None;
@@ -291,7 +292,7 @@ impl Rules {
         let mut inner = inner.filter_map(|path| path.strip_prefix(&whole).ok());
         let leads_on = match what {
             Arrival::Opened | Arrival::File | Arrival::Folder => false,
-            // Somewhere else, where nobody looks.
+            // A symlink would redirect the path to an unprotected place.
             Arrival::Link(_) | Arrival::HardLink | Arrival::LinkOnceMore(_) => inner.next().is_some(),
             Arrival::Moved(from, FileType::Directory) => {
                 let from_there = |inner: &Path| Path::new(&from.name).join(inner);
@@ -311,9 +312,9 @@ impl Rules {
         let folder = place.folder.as_fd();
         match (part, what) {
             (Part::Settings(kind), Moved(_, FileType::RegularFile)) => Verdict::Published(*kind),
-            // What git checks out is written by no other way; it is judged afterwards.
+            // Git's checkout writes it directly, so it is judged when the command ends.
             (Part::Settings(SettingsOf::Submodules), Opened | Arrival::File) => Verdict::Fine,
-            // Until the folder is a repository, nobody obeys them; then they are judged.
+            // Until the directory is a complete repository, git does not read them; then they are judged.
             (Part::Settings(_), Opened | Arrival::File) if !is_repository(folder) && self.is_made(folder) => {
                 Verdict::Fine
             }
@@ -351,8 +352,8 @@ impl Rules {
         }
     }
 
-    /// Names by which other tools are told what to run. In a folder that the command made itself, as by unpacking or cloning,
-    /// they appear, and are taken away at the end.
+    /// Judges names that other tools obey. In a directory that the command created itself, as by unpacking or cloning, they are
+    /// permitted, and quarantined at the end.
     fn tools(&self, place: &NameInFolder, root: &Root, name: &str, what: Arrival<'_>) -> Verdict {
         let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
         let mut names: Vec<String> =
@@ -373,7 +374,7 @@ impl Rules {
                     return Verdict::Refused(OBEYED);
                 }
             }
-            // In folders of packages, names are reported and no more.
+            // In package directories, names are only reported.
             if PACKAGES.contains(&first.as_str()) {
                 break;
             }
@@ -381,7 +382,7 @@ impl Rules {
         Verdict::Fine
     }
 
-    /// Whether the command made the folder so many levels up.
+    /// Whether the command created the directory this many levels up.
     fn is_made_around(&self, place: &NameInFolder, levels: usize) -> bool {
         match levels {
             0 => self.is_made(place.folder.as_fd()),
@@ -389,13 +390,13 @@ impl Rules {
         }
     }
 
-    /// Whether a folder that comes holds what a pattern says.
+    /// Whether a moved directory contains a path that matches a pattern.
     fn brings(&self, what: Arrival<'_>, names: &[String], pattern: &str) -> bool {
         let Arrival::Moved(from, FileType::Directory) = what else { return false };
         let mut parts = pattern.split('/');
         let leads_there = names.iter().all(|name| parts.next().is_some_and(|part| fits(name, part)));
         let rest = parts.collect::<Vec<&str>>().join("/");
-        // What is judged by its content is judged afterwards.
+        // Files that are judged by content are checked when the command ends.
         let is_judged = matches!(rest.rsplit('/').next(), Some("pyvenv.cfg" | "hgrc"));
         if !leads_there || rest.is_empty() || is_judged {
             return false;
@@ -410,7 +411,7 @@ impl Rules {
         }
     }
 
-    /// Whether what a file says decides, so that it is judged when all is written.
+    /// Whether a file is judged by its content when the command ends.
     fn is_judged_later(&self, name: &str, what: Arrival<'_>) -> bool {
         match (name, what) {
             (".gitmodules" | "pyvenv.cfg" | "hgrc", Arrival::File | Arrival::Opened) => true,
@@ -419,7 +420,7 @@ impl Rules {
         }
     }
 
-    /// Whether a link leads to an interpreter that no command can have written, or to another link beside it.
+    /// Whether a symlink points to an interpreter that no command can have written, or to another symlink beside it.
     fn is_interpreter(&self, to: &Path) -> bool {
         const OWN: &[&str] = &["/tmp", "/var/tmp", "/dev", "/proc", "/run"];
         let is_plain = to.components().all(|part| !matches!(part, Component::ParentDir));
@@ -432,19 +433,19 @@ impl Rules {
     }
 }
 
-/// Whether this program keeps a place for itself, or what lies around it in the workspace.
+/// Whether a path, or one of its parents in the workspace, is reserved for this program.
 fn is_kept_for_us(place: &NameInFolder, root: &Root) -> bool {
     let below = place.path.strip_prefix(&root.path).unwrap_or(Path::new(""));
     is_ours(below) || is_ours(Path::new(&place.name))
 }
 
-/// Whether these names, and no more, are what a pattern says.
+/// Whether these names match all components of a pattern.
 fn is_path(names: &[String], pattern: &str) -> bool {
     names.len() == pattern.split('/').count()
         && names.iter().zip(pattern.split('/')).all(|(name, part)| fits(name, part))
 }
 
-/// Which part of a repository a name stands for, if the folder is in one.
+/// Returns which part of a repository a name is, if the directory is in one.
 fn part(place: &NameInFolder, name: &str) -> Option<Part> {
     let around = || place.path.file_name().map(|name| fold(&name.to_string_lossy()).into_owned());
     let folder = place.folder.as_fd();
@@ -474,7 +475,7 @@ fn part(place: &NameInFolder, name: &str) -> Option<Part> {
     }
 }
 
-/// What lies in a folder that comes to lie where one of others lay.
+/// The content of a directory that replaces an existing one.
 #[derive(Default)]
 struct Inside {
     folders: HashSet<FileIdentity>,
@@ -491,7 +492,7 @@ impl Visit for Inside {
     }
 }
 
-/// Looks for names that are obeyed in folders that the command did not make.
+/// Searches for obeyed names in directories that the command did not create.
 struct Arming<'r> {
     rules: &'r Rules,
     are_there: bool,

@@ -1,7 +1,7 @@
-//! Connects sockets in the place of a command. One that has a name in the workspace is reached if the command gave it that name
-//! itself, or was given it: what other programs, and other commands, listen at there is theirs.
+//! Connects sockets in the place of a command. It may connect to a socket in the workspace if it created that socket itself, or
+//! was given it. Sockets of other programs and commands are refused.
 //!
-//! What is judged is the socket that is there, and that is the one that is connected to, whatever lies under its name by then.
+//! The judged socket is opened, and connected to through that descriptor, so it cannot be exchanged in between.
 
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -31,32 +31,33 @@ use crate::spec::Network;
 use crate::sys::raw::{self, Notice};
 use crate::workspace::walk::stamp_of;
 
-/// The longest address that the kernel takes, and where the path begins in one of this machine.
+/// The maximum length of an address, the size of its family field, and the maximum length of a Unix socket's path.
 const ADDRESS: usize = 128;
 const FAMILY: usize = 2;
 const PATH: usize = 108;
 
-/// So many sockets of the command's own are remembered. One that is not counts as that of somebody else.
+/// Maximum number of recorded sockets of the command. Any other counts as another program's.
 const MAX_OWN: usize = 10_000;
 
-/// What is known about the sockets of a command.
+/// The state of socket mediation for one command.
 #[derive(Debug)]
 pub(super) struct Sockets {
-    /// Where sockets are those of others, unless the command made them.
+    /// Directories in which sockets belong to other programs, unless the command created them.
     folders: Vec<PathBuf>,
-    /// Sockets that the command was given.
+    /// Sockets that are mounted for the command.
     given: Vec<PathBuf>,
-    /// Whether names that lie on no disk are those of the whole machine. Landlock keeps the command from them, and not this thread.
+    /// Whether the command shares the machine's network namespace, and so its abstract sockets. Landlock confines the command to
+    /// its own ones, but not this thread.
     are_names_shared: bool,
     own: Mutex<Own>,
 }
 
-/// What the command made.
+/// Sockets that the command created.
 #[derive(Debug, Default)]
 struct Own {
     files: HashSet<FileIdentity>,
     names: HashSet<Vec<u8>>,
-    /// By the number of a socket: what the command called it.
+    /// The paths by which the command bound its sockets, by inode number.
     called: HashMap<u64, Vec<u8>>,
 }
 
@@ -82,7 +83,7 @@ impl Sockets {
     }
 }
 
-/// Connects a socket.
+/// Performs connect(2).
 pub(super) fn connect(names: &Names, caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Done {
     let address = address(caller, notice, at)?;
     let socket = caller.taken(short(notice, at.socket).cast_signed())?;
@@ -102,13 +103,13 @@ pub(super) fn connect(names: &Names, caller: Caller<'_>, notice: &Notice, at: So
     }
 }
 
-/// What an address says.
+/// A parsed socket address.
 enum Address<'a> {
-    /// Where a socket lies on a disk.
+    /// The path of a Unix socket.
     Path(&'a [u8]),
-    /// What a socket is called that lies on none.
+    /// The name of an abstract Unix socket.
     Name(&'a [u8]),
-    /// An address of a machine, or one that the kernel does not take.
+    /// An address of another family, or an invalid one.
     Other,
 }
 
@@ -119,7 +120,7 @@ impl<'a> Address<'a> {
             _ if family != (libc::AF_UNIX as u16).to_ne_bytes() => Self::Other,
             [] => Self::Other,
             [0, name @ ..] => Self::Name(name),
-            // The kernel refuses it as well.
+            // Too long: the kernel rejects it.
             path if path.len() > PATH => Self::Other,
             path => Self::Path(path.split(|byte| *byte == 0).next().unwrap_or_default()),
         }
@@ -140,13 +141,13 @@ fn address(caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Result<Vec
     }
 }
 
-/// An address of this machine with this path.
+/// Returns the address of a Unix socket.
 fn unix(path: &[u8]) -> Vec<u8> {
     let family = (libc::AF_UNIX as u16).to_ne_bytes();
     [&family[..], path].concat()
 }
 
-/// Opens a name for the socket that a path leads to, if the command may reach it.
+/// Opens a handle to the socket at a path, if the command may connect to it.
 fn find(names: &Names, caller: Caller<'_>, path: &[u8]) -> Result<OwnedFd, Errno> {
     let named = Named { begin: None, text: path.to_vec() };
     match end_of(caller, named.begin(caller)?, path, true)? {
@@ -173,7 +174,7 @@ fn reached(names: &Names, place: &NameInFolder) -> Result<OwnedFd, Errno> {
     Err(Errno::CONNREFUSED)
 }
 
-/// Connects, so that nobody waits here. What the address leads to stays open as long as that takes.
+/// Connects without blocking this thread. The handle to the socket stays open meanwhile, because the address refers to it.
 fn connect_to(socket: OwnedFd, address: Vec<u8>, there: Option<OwnedFd>) -> Done {
     let flags = fcntl_getfl(&socket)?;
     let waits = !flags.contains(OFlags::NONBLOCK);
@@ -181,7 +182,7 @@ fn connect_to(socket: OwnedFd, address: Vec<u8>, there: Option<OwnedFd>) -> Done
         if !waits {
             return raw::connect(socket, address);
         }
-        // What is open is open for the command as well; nobody else connects it meanwhile and finds that strange.
+        // The flag is on the shared open file description, so the command could observe it for a moment.
         fcntl_setfl(socket, flags | OFlags::NONBLOCK).map_err(Errno::raw_os_error)?;
         let begun = raw::connect(socket, address);
         fcntl_setfl(socket, flags).map_err(Errno::raw_os_error)?;
@@ -189,7 +190,7 @@ fn connect_to(socket: OwnedFd, address: Vec<u8>, there: Option<OwnedFd>) -> Done
     };
     match begin(socket.as_fd(), &address) {
         Ok(()) => Ok(Reply::Done),
-        // There are too many who want to be connected.
+        // The backlog of the listening socket is full.
         Err(libc::EAGAIN) if waits => Ok(Reply::Waits(Waits::until(move || {
             let _there = &there;
             match begin(socket.as_fd(), &address) {
@@ -206,7 +207,7 @@ fn connect_to(socket: OwnedFd, address: Vec<u8>, there: Option<OwnedFd>) -> Done
     }
 }
 
-/// How a connection ended that takes its time; nothing as long as it does.
+/// Returns the result of a connection in progress; nothing while it is pending.
 fn is_connected(
     socket: &OwnedFd,
     address: &[u8],
@@ -217,7 +218,7 @@ fn is_connected(
     match poll(&mut fds, Some(&Timespec::default())) {
         Ok(0) if patience.is_some_and(|patience| begun.elapsed() >= patience) => Some(Err(Errno::INPROGRESS)),
         Ok(0) | Err(Errno::INTR) => None,
-        // Asked once more, the kernel says how it ended, and knows that it was told.
+        // A second connect(2) returns the result, and moves the socket to its final state.
         Ok(_) => match raw::connect(socket.as_fd(), address) {
             Err(libc::EALREADY) => None,
             ended => Some(ended.map(|()| Reply::Done).map_err(Errno::from_raw_os_error)),
@@ -226,7 +227,7 @@ fn is_connected(
     }
 }
 
-/// Gives a socket a name. One that lies in the workspace is made here, so that it is known to be the command's own.
+/// Performs bind(2), and records the socket as one of the command.
 pub(super) fn bind(names: &Names, caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Done {
     let address = address(caller, notice, at)?;
     match Address::of(&address) {
@@ -257,7 +258,8 @@ pub(super) fn bind(names: &Names, caller: Caller<'_>, notice: &Notice, at: Socke
     }
 }
 
-/// Gives a socket a name in a folder. This thread has a folder of its own to be in, and no other path would be without links.
+/// Binds a socket to a name in an open directory. bind(2) has no directory argument, so this thread, which does not share its
+/// working directory (CLONE_FS), changes to the directory and uses a relative path.
 fn bind_in(names: &Names, socket: &OwnedFd, place: &NameInFolder, called: &[u8]) -> Result<(), Errno> {
     rustix::process::fchdir(&place.folder)?;
     let bound = raw::bind(socket.as_fd(), &unix(place.name.as_bytes())).map_err(Errno::from_raw_os_error);
@@ -272,7 +274,7 @@ fn bind_in(names: &Names, socket: &OwnedFd, place: &NameInFolder, called: &[u8])
     Ok(())
 }
 
-/// Says which name a socket has, where that is another than the one it was made by here.
+/// Performs getsockname(2) for sockets that were bound here by a relative path: it returns the path that the command used.
 pub(super) fn own_address(names: &Names, caller: Caller<'_>, notice: &Notice, at: SocketAddress) -> Done {
     let called = || -> Result<Option<Vec<u8>>, Errno> {
         if names.sockets.own().called.is_empty() {

@@ -1,7 +1,7 @@
-//! Where the path of a call leads: the folder that holds the name, open, and the name.
+//! Resolves the path of a call to an open directory and a name.
 //!
-//! The folder is opened within the command's own view, so whatever is read-only or not there for the command is so here. What
-//! is judged is the folder that is open, and the call is carried out in it: nobody can put another one in its place in between.
+//! The directory is opened through the command's root, so mounts and read-only flags are those of the command. The open directory
+//! is judged, and the call is performed in it, so it cannot be exchanged in between.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -16,25 +16,25 @@ use rustix::io::Errno;
 
 use super::super::caller::Caller;
 
-/// How many links are followed.
+/// Maximum number of followed symlinks, as in the kernel.
 const LINKS: usize = 40;
 
-/// How often the kernel is asked where a path leads, while others move what lies on the way.
+/// Maximum number of retries of openat2(2), which returns EAGAIN if a parent directory is renamed concurrently.
 const MAX_ASKED: usize = 1_000;
 
-/// A name in a folder that is open.
+/// A name in an open directory.
 #[derive(Debug)]
 pub(super) struct NameInFolder {
     pub(super) folder: OwnedFd,
-    /// The path of the folder, as the command sees it.
+    /// The path of the directory in the sandbox.
     pub(super) path: PathBuf,
     pub(super) name: OsString,
-    /// Whether the path says that this is a folder.
+    /// Whether the path ends in a slash.
     pub(super) is_folder: bool,
 }
 
 impl NameInFolder {
-    /// The name as the call has it.
+    /// Returns the name with its trailing slash.
     pub(super) fn as_named(&self) -> OsString {
         let mut name = self.name.clone();
         if self.is_folder {
@@ -43,55 +43,55 @@ impl NameInFolder {
         name
     }
 
-    /// The same, with the folder open once more.
+    /// Returns a copy with a duplicate of the descriptor.
     pub(super) fn again(&self) -> Result<Self, Errno> {
         let folder = rustix::io::fcntl_dupfd_cloexec(&self.folder, 0)?;
         Ok(Self { folder, path: self.path.clone(), name: self.name.clone(), is_folder: self.is_folder })
     }
 
-    /// Looks once more where the folder lies: it may have been moved before this call had its turn.
+    /// Updates the path of the directory, which may have been moved before this call got its lock.
     pub(super) fn look_again(&mut self) -> Result<(), Errno> {
         self.path = place_of(self.folder.as_fd())?;
         Ok(())
     }
 
-    /// The whole path.
+    /// Returns the absolute path.
     pub(super) fn whole(&self) -> PathBuf {
         self.path.join(&self.name)
     }
 
-    /// What is there; a link as such.
+    /// Returns the status of the file, without following a symlink.
     pub(super) fn found(&self) -> Result<rustix::fs::Stat, Errno> {
         statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// Which kind of thing is there, if anything is.
+    /// Returns the file type, if the file exists.
     pub(super) fn kind(&self) -> Option<FileType> {
         self.found().ok().map(|found| FileType::from_raw_mode(found.st_mode))
     }
 
-    /// Whether something is mounted there, for the command. It is not for this program, to which the kernel would let it be
-    /// moved away.
+    /// Whether the name is a mount point in the sandbox. The kernel would permit this program to rename it, because it is not one
+    /// in this program's namespace.
     pub(super) fn is_mounted(&self) -> bool {
         let found = statx(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE);
         found.is_ok_and(|found| found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
     }
 }
 
-/// What the path of a call leads to.
+/// The target of a path.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A name in a folder, whether something is there or not. The last part of the path is not followed.
+    /// A name in a directory, existing or not. A final symlink is not followed.
     Name(NameInFolder),
-    /// A folder itself: its path ends in no name.
+    /// A directory itself: its path ends in `.`, `..` or `/`.
     Folder,
-    /// What the process has open.
+    /// A descriptor of the process.
     Open(OwnedFd),
-    /// A file of the kernel's about the process itself.
+    /// A file of procfs about the process itself.
     Own(PathBuf),
 }
 
-/// Finds out where a path of a call leads that begins in `begin`, or in the root if it is absolute.
+/// Resolves a path relative to `begin`, or to the root if it is absolute.
 pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result<Target, Errno> {
     if text.is_empty() {
         return Err(Errno::NOENT);
@@ -114,8 +114,7 @@ pub(super) fn target(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     Ok(Target::Name(NameInFolder { folder, path, name: OsStr::from_bytes(name).to_os_string(), is_folder }))
 }
 
-/// Finds out where a path leads in the end, which begins in `begin`: its last part is followed as well, unless it may not be. There
-/// is something in the place that is returned.
+/// Resolves a path of an existing file relative to `begin`. If `follows` is set, a final symlink is followed.
 pub(super) fn end_of(
     caller: Caller<'_>,
     mut begin: OwnedFd,
@@ -142,13 +141,13 @@ pub(super) fn end_of(
     Err(Errno::LOOP)
 }
 
-/// A path without what says at its end that it is a folder.
+/// Removes trailing slashes.
 fn without_slashes(text: &[u8]) -> &[u8] {
     let length = text.iter().rposition(|byte| *byte != b'/').map_or(0, |at| at + 1);
     text.get(..length).unwrap_or_default()
 }
 
-/// Opens a name for the folder that a path leads to; links are followed as the process itself would follow them.
+/// Opens a handle to a directory; symlinks are resolved in the root of the process.
 pub(super) fn folder(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result<OwnedFd, Errno> {
     const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
     let path = Path::new(OsStr::from_bytes(text));
@@ -166,24 +165,23 @@ pub(super) fn folder(caller: Caller<'_>, begin: &OwnedFd, text: &[u8]) -> Result
     let whole = if path.is_absolute() { path.to_path_buf() } else { place_of(begin.as_fd())?.join(path) };
     let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     let root = caller.root()?;
-    // Where something is moved meanwhile, the kernel does not say where `..` leads, and wants to be asked again.
+    // If a directory is renamed while `..` is resolved, the kernel cannot guarantee RESOLVE_IN_ROOT, and returns EAGAIN.
     let mut asked = (0..MAX_ASKED).map(|_| openat2(&root, &whole, FOLDER, Mode::empty(), resolve));
     asked.find(|opened| !matches!(opened, Err(Errno::AGAIN))).unwrap_or(Err(Errno::AGAIN))
 }
 
-/// Where something lies that is open, as the command sees it.
+/// Returns the path of an open file in the sandbox.
 pub(super) fn place_of(open: BorrowedFd<'_>) -> Result<PathBuf, Errno> {
     let path = readlinkat(CWD, own_path(open), Vec::new())?;
     Ok(PathBuf::from(OsString::from_vec(path.into_bytes())))
 }
 
-/// The path by which this program reaches what it has open.
+/// Returns the path in procfs through which this program can reopen a descriptor.
 pub(super) fn own_path(open: BorrowedFd<'_>) -> String {
     format!("/proc/self/fd/{}", open.as_raw_fd())
 }
 
-/// What follows where a path begins with the kernel's own links to the process that makes the call. They would lead to this
-/// program here.
+/// Returns the rest of a path that begins with a procfs link to the calling process, which would refer to this program here.
 fn own<'t>(caller: Caller<'_>, text: &'t [u8]) -> Option<&'t [u8]> {
     if !text.starts_with(b"/proc/") && !text.starts_with(b"/dev/") {
         return None;
