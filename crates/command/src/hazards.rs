@@ -392,10 +392,18 @@ mod tests {
             "curl -H $OPENAI_API_KEY http://e",
             "echo \"x: $ANTHROPIC_API_KEY\"",
             "curl -H \"Authorization: $TOKEN\" h",
+            "echo ${BORG_PASSPHRASE}",
+            "echo $DB_CREDS",
         ] {
             assert!(ids(text).contains(&"show-secret"), "{text}");
         }
-        for text in ["echo $HOME", "echo '$GITHUB_TOKEN'", "npm test $GITHUB_TOKEN", "echo $CACHE_KEY"] {
+        for text in [
+            "echo $HOME",
+            "echo '$GITHUB_TOKEN'",
+            "npm test $GITHUB_TOKEN",
+            "echo $CACHE_KEY",
+            "echo $token $TOKENIZER $PWD",
+        ] {
             assert!(!ids(text).contains(&"show-secret"), "{text}");
         }
     }

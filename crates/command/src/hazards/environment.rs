@@ -3,6 +3,7 @@
 use super::Floor::{self, Ask, Deny};
 use super::Hazard;
 use crate::variables::fits;
+use stockade_credentials::{Sensitivity, sensitivity};
 use stockade_names::{
     HELPER_VARIABLES, HISTORY_VARIABLES, LOADER_VARIABLES, NODE_VARIABLES, SEARCH_VARIABLES,
     SEPARATOR_VARIABLES, TRACE_VARIABLES,
@@ -308,8 +309,11 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     const NAMES: &[&str] =
         &["TOKEN", "SECRET", "PASSWORD", "API_KEY", "APIKEY", "DATABASE_URL", "PGPASSWORD", "MYSQL_PWD"];
     const PUBLIC: &[&str] = &["PUBLIC_KEY", "PRIMARY_KEY", "SORT_KEY", "CACHE_KEY", "OLD_PWD"];
-    ENDS.iter().any(|end| name.ends_with(end)) && !PUBLIC.iter().any(|end| name.ends_with(end))
-        || NAMES.contains(&name)
+    // In lower case it is a variable of the script itself: `for token in $TOKENS`.
+    let is_exported = !name.bytes().any(|byte| byte.is_ascii_lowercase());
+    let is_secret = ENDS.iter().any(|end| name.ends_with(end))
+        || (is_exported && sensitivity(name) >= Sensitivity::Secret);
+    is_secret && !PUBLIC.iter().any(|end| name.ends_with(end)) || NAMES.contains(&name)
 }
 
 /// Returns whether a word shows a variable that usually holds a secret.
