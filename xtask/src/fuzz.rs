@@ -48,6 +48,7 @@ const RUNS_OF: &[(&str, u64)] = &[
     ("danger_cannot_be_wrapped", 7_000),
     ("reports_hold", 9_000),
     ("sanitizes", 9_000),
+    ("redaction", 9_000),
     ("decisions_only_get_stricter", 12_000),
     ("skill_head", 12_000),
     ("audit_verify", 14_000),

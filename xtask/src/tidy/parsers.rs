@@ -101,6 +101,11 @@ const PARSERS: &[Parser] = &[
         targets: &[("output", "extraction"), ("output", "hidden_text")],
     },
     Parser {
+        reads: "texts with credentials",
+        path: "crates/credentials/src/redact.rs",
+        targets: &[("credentials", "redaction")],
+    },
+    Parser {
         reads: "records of the audit trail",
         path: "crates/audit/src/record.rs",
         targets: &[("audit", "audit_record")],
