@@ -69,7 +69,7 @@ fn has_named_value(text: &[u8], small: &[u8]) -> bool {
     })
 }
 
-/// Whether a value follows, after the end of a name and what stands between both.
+/// Whether a value follows the rest of a name and a separator.
 fn has_value(rest: &[u8]) -> bool {
     let length = rest.iter().take(MAX_END).take_while(|byte| is_of_a_name(**byte)).count();
     let (end, rest) = rest.split_at(length);

@@ -174,7 +174,7 @@ const SUFFIXES: &[&str] = &[
     "previous",
 ];
 
-/// Words at the end of a name that say that the value is about a secret and none itself.
+/// Words at the end of a name whose value describes a secret and does not contain it.
 const ABOUT: &[&str] = &[
     "age",
     "alg",

@@ -1,9 +1,9 @@
-//! Secrets are taken out before anything is written down.
+//! Redaction of secrets in text and commands.
 //!
 //! ```text
-//!  known values, in any spelling ─┐
+//!  known values, in any encoding ─┐
 //!  tokens, by how they begin ─────┤
-//!  forms: keys, headers, URLs ────┼─► ranges of the text ─► one pass that puts something else there
+//!  forms: keys, headers, URLs ────┼─► ranges of the text ─► one pass that replaces them
 //!  settings, by their names ──────┤
 //!  words of commands, by option ──┘
 //! ```
@@ -24,17 +24,17 @@ use crate::names::{Sensitivity, sensitivity};
 use crate::shapes;
 use known::Known;
 
-/// What stands where a secret stood.
+/// The replacement of a secret.
 const REDACTED: &str = "[redacted]";
 
-/// Variables whose values are ordinary words, which would else be hidden wherever they stand.
+/// Variables whose values are ordinary words. Redacting these everywhere would make a record useless.
 const ORDINARY: &[&str] = &[
     "CI", "COLUMNS", "DEBUG", "DISPLAY", "EDITOR", "HOME", "HOSTNAME", "LANG", "LANGUAGE", "LINES",
     "LOGNAME", "NODE_ENV", "OLDPWD", "PAGER", "PATH", "PWD", "RUST_LOG", "SHELL", "TERM", "TMPDIR", "TZ",
     "USER", "VISUAL",
 ];
 
-/// Takes secrets out of texts: those that look like one, those whose place says so, and those it was told.
+/// Replaces secrets in text: by shape, by context, and those that the caller knows.
 ///
 /// It hides what is certain to be a secret by its form (`ghp_…`), by its name (`DB_PASSWORD=…`), or by the program that it is
 /// given to (`mysql -p…`), and leaves programs, hosts and ordinary words: of a command, the same programs are read before and after. It cannot know a secret that looks like any other word;
@@ -42,7 +42,7 @@ const ORDINARY: &[&str] = &[
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Known,
-    /// Values of variables of which nothing says that they are secret.
+    /// Values of variables with ordinary names.
     values: Known,
 }
 

@@ -5,26 +5,26 @@ use std::sync::LazyLock;
 
 use crate::literals::{Case, Literals};
 
-/// A maker of secrets.
+/// The tokens of one issuer.
 struct Row {
-    /// Who makes them, for whoever reads the table.
+    /// The issuer, for readers of the table.
     #[cfg_attr(not(test), expect(dead_code, reason = "names the row"))]
     maker: &'static str,
     starts: &'static [&'static str],
-    /// What comes behind the start.
+    /// The alphabet of the body, which follows the start.
     of: Of,
-    /// How much of that there is at least.
+    /// The minimum length of the body.
     least: usize,
 }
 
-/// What a secret is made of.
+/// The alphabet of the body of a token.
 #[derive(Debug, Clone, Copy)]
 enum Of {
-    /// It has letters, digits, `_` and `-`.
+    /// Letters, digits, `_` and `-`.
     Word,
-    /// It has dots, too.
+    /// The same and dots.
     Dotted,
-    /// And the signs of base64.
+    /// The same and the characters of base64.
     Base64,
     /// Capital letters and digits.
     Capitals,
@@ -45,7 +45,7 @@ const fn row(maker: &'static str, starts: &'static [&'static str], of: Of, least
     Row { maker, starts, of, least }
 }
 
-/// By maker, in the order of the alphabet.
+/// The tokens of all issuers, in alphabetical order.
 #[rustfmt::skip]
 const ROWS: &[Row] = {
     use Of::{Base64, Capitals, Dotted, Word};
@@ -208,7 +208,7 @@ static STARTS: LazyLock<(Literals, Vec<&'static Row>)> = LazyLock::new(|| {
     (literals, starts().map(|(_, row)| row).collect())
 });
 
-/// How much of what stands behind a start is looked at, to tell it from words.
+/// How many bytes of a body are examined to tell it from words.
 const LOOKED_AT: usize = 256;
 
 /// Returns the start of a token that identifies its issuer by itself: `ghp_` of a token of GitHub. The longest one, or an empty text.
@@ -225,7 +225,7 @@ pub(crate) fn has_distinct_token(text: &str) -> bool {
     found.into_iter().any(|token| text.get(token).is_some_and(|token| !token_prefix(token).is_empty()))
 }
 
-/// Finds what begins as a secret does and looks like one.
+/// Finds tokens: a start of the table and a body that looks random.
 pub(crate) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     let (starts, rows) = &*STARTS;
     let bytes = text.as_bytes();
@@ -247,7 +247,7 @@ pub(crate) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Words joined by signs have no digits among their letters, and are longer than what chance puts together.
+/// Whether a body is not words: words have no digits between their letters, and longer runs of lower case than random text.
 fn is_no_word(body: &[u8]) -> bool {
     let count = |is: fn(&u8) -> bool| body.iter().filter(|byte| is(byte)).count();
     let longest = body.split(|byte| !byte.is_ascii_lowercase()).map(<[u8]>::len).max().unwrap_or(0);

@@ -1,8 +1,8 @@
-//! What can be a secret, by its look.
+//! Values that look like secrets, and values that only refer to one.
 
 use crate::names::Sensitivity;
 
-/// Values that say that there is no secret, or where it is.
+/// Values that mean "no secret", or name a source of secrets.
 const NO_SECRETS: &[&str] = &[
     "true",
     "false",
@@ -33,7 +33,7 @@ const NO_SECRETS: &[&str] = &[
     "prompt",
 ];
 
-/// How references to a secret that is kept elsewhere begin.
+/// Starts of references to a secret that is stored elsewhere.
 const REFERENCES: &[&str] = &[
     "$",
     "`",
@@ -55,13 +55,13 @@ const REFERENCES: &[&str] = &[
     "op://",
 ];
 
-/// What the names of files with secrets end in.
+/// Ends of names of files that contain secrets.
 const FILES: &[&str] = &[
     ".cer", ".cfg", ".conf", ".crt", ".csv", ".der", ".env", ".gpg", ".ini", ".jks", ".json", ".kdbx",
     ".key", ".p12", ".pem", ".pfx", ".pub", ".toml", ".txt", ".xml", ".yaml", ".yml",
 ];
 
-/// Whether a value beside such a name is a secret. What a shell would replace is none: `$TOKEN` says where it is.
+/// Whether the value of a name is a secret. A reference is not: a shell replaces `$TOKEN`.
 pub(crate) fn is_secret(sensitivity: Sensitivity, value: &str) -> bool {
     let value = value.trim();
     if value.is_empty() || is_reference(value) || NO_SECRETS.contains(&value.to_ascii_lowercase().as_str()) {
@@ -78,7 +78,7 @@ pub(crate) fn is_secret(sensitivity: Sensitivity, value: &str) -> bool {
     }
 }
 
-/// Whether a value only says where the secret is.
+/// Whether a value only refers to a secret.
 pub(crate) fn is_reference(value: &str) -> bool {
     let is_batch = value.len() > 2 && value.starts_with('%') && value.ends_with('%');
     let is_hidden = value.bytes().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X' | b'/'));

@@ -1,4 +1,4 @@
-//! Secrets that have a form of their own, wherever they stand.
+//! Secrets that a regular expression recognises by their form, anywhere in a text.
 
 use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
@@ -12,18 +12,18 @@ use crate::values::{is_random, is_reference, looks_secret};
 
 /// A form of secrets.
 struct Form {
-    /// What the form is, for whoever reads the table.
+    /// A description, for readers of the table.
     #[cfg_attr(not(test), expect(dead_code, reason = "names the row"))]
     name: &'static str,
     /// A linear-time regular expression. Its first group is the secret.
     pattern: &'static str,
-    /// Whether it is a secret by what it is made of, and not by what stands beside it.
+    /// Whether the secret is recognised by its own characters, and not by its context.
     is_certain: bool,
     /// Literals of which every match contains one, in lower case.
     hints: &'static [&'static str],
     /// What else every text with a match has.
     needs: Needs,
-    /// What must be true of the secret besides.
+    /// A condition on the secret that the expression does not express.
     must: fn(&str) -> bool,
     /// Texts with the secret between `‹` and `›`.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests run them"))]
@@ -83,7 +83,7 @@ fn no_reference(value: &str) -> bool {
     !is_reference(value)
 }
 
-/// What a header says behind its scheme is there, and not only where it is.
+/// Whether a header has credentials behind its scheme, and not only a reference.
 fn credentials(value: &str) -> bool {
     let schemes = ["bearer", "basic", "token", "digest", "apikey", "bot", "negotiate"];
     let words =
@@ -91,7 +91,7 @@ fn credentials(value: &str) -> bool {
     words.into_iter().any(|word| !is_reference(word))
 }
 
-/// Letters and digits by chance, and not the text of something else that was encoded.
+/// Whether letters and digits look random and are not encoded text.
 fn random(value: &str) -> bool {
     is_random(value.as_bytes()) && !is_encoded_text(value)
 }
@@ -102,7 +102,7 @@ fn is_encoded_text(value: &str) -> bool {
     bytes.is_ok_and(|bytes| bytes.iter().all(|byte| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~')))
 }
 
-/// A name of somebody alone is none; what looks like no name is a token.
+/// Whether the user name in a URL looks like a token instead of a name.
 fn token_for_name(value: &str) -> bool {
     no_reference(value) && value.len() >= 16 && looks_secret(value)
 }
@@ -216,7 +216,7 @@ const FORMS: &[Form] = &[
         keeps: &["docker pull registry/team/app:1.2@sha256", "scp a/b:c d@e"],
     },
     Form {
-        name: "an address to which whoever knows it may post",
+        name: "the URL of a webhook, which grants access by itself",
         is_certain: false,
         pattern: r"(?i-u:hooks\.slack\.com/(?:services|workflows|triggers)/|discord(?:app)?\.com/api/webhooks/|webhook\.office\.com/webhookb2/|hooks\.zapier\.com/hooks/catch/|outlook\.office\.com/webhook/|chat\.googleapis\.com/v1/spaces/)([A-Za-z0-9_@/?=&%.-]{12,})",
         hints: &["hooks.slack.com", "api/webhooks", "webhook.office.com", "hooks.zapier.com", "office.com/webhook", "chat.googleapis.com"],
@@ -365,7 +365,7 @@ fn matches(form: &Form, regex: &Regex, text: &str, found: &mut Vec<Range<usize>>
         if text.get(secret.clone()).is_some_and(form.must) {
             found.push(secret.clone());
         }
-        // What stands behind a secret may be what stands before the next.
+        // The text behind a secret may be the context of the next one.
         at = if secret.is_empty() { whole.end().max(at + 1) } else { secret.end };
     }
 }

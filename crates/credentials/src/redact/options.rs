@@ -18,7 +18,7 @@ pub(super) enum Part {
     Pass,
     /// Cookies; without `=` it is the name of a file.
     Cookies,
-    /// The value of a header whose name says that it is secret.
+    /// The value of a header with the name of a secret.
     Header,
 }
 

@@ -1,5 +1,4 @@
-//! Settings whose name says that their value is secret, in whatever a text is made of: `NAME=value`, YAML, JSON, queries of
-//! addresses, XML.
+//! Settings with the name of a secret, in many notations: `NAME=value`, YAML, JSON, URL queries, XML.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -49,7 +48,7 @@ static NAMES: LazyLock<Literals> = LazyLock::new(|| Literals::new(Case::Ignored,
 /// What ends a value that is not in quotes.
 const ENDS: &[u8] = b"\"'`&;,)<}]|\\";
 
-/// How certain it is that a name and what stands behind it are a setting.
+/// How certain it is that a name and the text behind it are a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Joint {
     /// It has only one meaning: `NAME=value`, `"name": "value"`, `<name>value</name>`.

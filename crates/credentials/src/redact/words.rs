@@ -140,7 +140,7 @@ fn by_place(program: &str, words: &[&str], found: &mut Vec<Found>) {
     }
 }
 
-/// Finds what stands behind an option, or behind `=`, that is named like a secret.
+/// Finds the value of an option or setting with the name of a secret.
 fn by_name(program: &str, words: &[&str], found: &mut Vec<Found>) {
     let sets = words.iter().position(|word| {
         SETTERS.iter().any(|(set, of)| set == word && (of.is_empty() || of.contains(&program)))

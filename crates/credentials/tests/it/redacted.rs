@@ -182,7 +182,7 @@ const PLACES: &[&str] = &[
     "ykman piv access change-pin -P PW -n PW",
 ];
 
-/// What stands for a password.
+/// Placeholders of passwords.
 const PASSWORDS: &[&str] = &["hunter2horse", "Tr0ub4dor-3", "correcthorse9"];
 
 /// Commands without a secret, although they have the words that secrets stand beside.
