@@ -20,13 +20,13 @@ struct Row {
 /// The alphabet of the body of a token.
 #[derive(Debug, Clone, Copy)]
 enum Of {
-    /// Letters, digits, `_` and `-`.
+    /// The body consists of letters, digits, `_` and `-`.
     Word,
-    /// The same and dots.
+    /// The body may also contain dots.
     Dotted,
-    /// The same and the characters of base64.
+    /// The body may also contain dots and the other characters of base64.
     Base64,
-    /// Capital letters and digits.
+    /// The body consists of capital letters and digits.
     Capitals,
 }
 
