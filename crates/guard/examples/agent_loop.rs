@@ -4,7 +4,7 @@
 //! what the call may cost, the path or the command, and the person who is asked. What the model gets back is the result,
 //! or the reason why not with what would change it, so that it can do something else.
 #![expect(clippy::disallowed_methods, reason = "lays out the folder that it works in")]
-#![cfg_attr(not(test), expect(clippy::print_stdout, reason = "says what it does"))]
+#![cfg_attr(not(test), expect(clippy::print_stdout, reason = "prints each step"))]
 
 use std::path::Path;
 use std::time::Duration;
@@ -95,7 +95,7 @@ pub(crate) fn run(folder: &Path, script: &[Step]) -> Result<Vec<String>, Box<dyn
     Ok(context)
 }
 
-/// One call of a tool: its result, or why there is none.
+/// Makes one tool call. Returns its result, or the reason of a refusal.
 fn call_tool(session: &mut Session, tool: &str, argument: &str) -> Result<String, GuardError> {
     let decision = session.tool(tool, Some(argument))?;
     if !decision.is_allowed() {

@@ -1,6 +1,6 @@
 //! Runs a command, and asks a person where the rules say so: `cargo run --example ask_user -- 'git push --force'`.
 //!
-//! An answer holds for this command, this time, and is on record. Whoever has nobody to ask answers no.
+//! An answer is for this command, this time, and is recorded. A program without a user to ask answers no.
 #![expect(clippy::disallowed_methods, reason = "asks on the terminal, and makes a folder to work in")]
 #![cfg_attr(not(test), expect(clippy::print_stdout, reason = "talks to a person"))]
 
@@ -66,6 +66,6 @@ pub(crate) fn run(
     Ok(match answer {
         RunAnswer::Ran(ran) => String::from_utf8_lossy(&ran.report.outcome.output.stdout).into_owned(),
         RunAnswer::Refused(decision) | RunAnswer::Unsandboxed(decision) => decision.to_string(),
-        _ => return Err("nobody answered".into()),
+        _ => return Err("no answer".into()),
     })
 }

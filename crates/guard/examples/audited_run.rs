@@ -1,11 +1,11 @@
 //! Decides on a command, runs it, and keeps both on record: `cargo run --example audited_run -- TRAIL 'COMMAND'`.
 //!
-//! It runs the command as it stands, since this example is about the trail. Use a sandbox.
+//! It runs the command without a sandbox, since this example is about the trail. Use a sandbox.
 #![expect(
     clippy::disallowed_methods,
     reason = "takes arguments, runs a command and measures how long it takes"
 )]
-#![expect(clippy::print_stdout, reason = "says what it does")]
+#![expect(clippy::print_stdout, reason = "prints each step")]
 
 use std::path::PathBuf;
 use std::process::Command;

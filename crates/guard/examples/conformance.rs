@@ -146,7 +146,7 @@ impl Site {
         text.replace("$WS", &self.ws.to_string_lossy()).replace("$OUT", &self.out.to_string_lossy())
     }
 
-    /// Replaces paths of the workspace by links, as somebody would between a decision and its use.
+    /// Replaces paths of the workspace by links, as an attacker would between a decision and its use.
     fn swap(&self, swaps: &Value) -> std::io::Result<()> {
         for (path, target) in swaps.as_object().into_iter().flatten() {
             let path = self.ws.join(path);
@@ -222,9 +222,9 @@ impl Case<'_> {
         }
         self.compare_questions(&asker)?;
         for then in self.row.get("then").map(list).unwrap_or_default() {
-            let mut nobody = Asker { answers: Vec::new(), asked: Vec::new() };
-            let came = self.request(&mut guard, then.get("request").unwrap_or(&Value::Null), &mut nobody);
-            let decision = if nobody.asked.is_empty() { came.decision } else { "ask" };
+            let mut no_one = Asker { answers: Vec::new(), asked: Vec::new() };
+            let came = self.request(&mut guard, then.get("request").unwrap_or(&Value::Null), &mut no_one);
+            let decision = if no_one.asked.is_empty() { came.decision } else { "ask" };
             if text(then, "expect") != Some(decision) {
                 return Err(format!("then {then}: found {decision}"));
             }

@@ -1,4 +1,4 @@
-//! A socket that only programs of named users reach, in a folder that nobody else can change.
+//! A socket that only programs of named users reach, in a directory that other users cannot change.
 #![expect(clippy::disallowed_methods, reason = "makes a socket, and removes that of a server that is gone")]
 
 use std::fs::{self, File};
@@ -36,7 +36,7 @@ pub enum BoundSocketError {
         /// Why not.
         source: io::Error,
     },
-    /// Somebody else could put another socket in its place.
+    /// Another user could replace the socket.
     #[error("others may write to the folder {}, and could put a socket of their own in its place", path.display())]
     SharedFolder {
         /// The folder.
@@ -98,7 +98,7 @@ impl BoundSocket {
         remove_stale(&real, path)?;
         let failed = |source| BoundSocketError::Listen { path: path.to_owned(), source };
         let listener = UnixListener::bind(&real).map_err(failed)?;
-        // Until this is done, whoever connects is still refused by who they are.
+        // Until this is done, the check of the peer's user refuses other clients.
         fs::set_permissions(&real, fs::Permissions::from_mode(mode)).map_err(failed)?;
         let data = fs::symlink_metadata(&real).map_err(failed)?;
         Ok(Self { listener, path: real, file: (data.dev(), data.ino()) })

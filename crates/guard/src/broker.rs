@@ -5,11 +5,12 @@
 //!  programs with that token  ──► PATH ─────────► the same run: CONNECT, whole URLs, SOCKS 5
 //! ```
 //!
-//! Each run has a broker of its own, judged by the same list: its own bounds, dummies, authority and refusals. What begins runs and says
-//! what is held is a second socket beside the first, which no sandbox has: whoever is let in by a token cannot make others.
+//! Each run has a broker of its own, judged by the same list: its own bounds, dummies, authority and refusals. What begins runs
+//! and says is enforced is a second socket beside the first, which no sandbox has: a client with a token cannot create other
+//! runs.
 //!
-//! A run that a program of this repository begins ends with its connection to that second socket, however that program ends. When the
-//! broker ends, nothing is listened at any more, within or at the socket, so nothing goes out.
+//! A run that a program of this repository begins ends with its connection to that second socket, however that program ends. When
+//! the broker ends, nothing is listened at any more, within or at the socket, so nothing goes out.
 #![expect(clippy::disallowed_methods, reason = "serves sockets, in threads, and reads the clock")]
 
 mod joined;

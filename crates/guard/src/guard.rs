@@ -141,8 +141,8 @@ impl Guard {
         &self.0.audit
     }
 
-    /// Returns a scanner as the configuration has it: some of its rules may be off, or worse or milder than they say. A session asks
-    /// for it by itself, whatever scanner it is given.
+    /// Returns a scanner as the configuration has it: some of its rules may be off, or worse or milder than they say. A session
+    /// asks for it by itself, whatever scanner it is given.
     #[must_use]
     pub fn scanner(&self, scanner: &Scanner) -> Scanner {
         scanner.changed(&self.0.rule_changes)
@@ -209,8 +209,8 @@ impl Guard {
     }
 }
 
-/// The tools that there are. Where nobody has said any, tools of servers may be there that only others see, such as the harness
-/// that the agent runs in: what the configuration says of a server is no slip then.
+/// The tools of a catalog. Without an explicit catalog, other programs may know tools of servers that this one does not, such as
+/// the harness that the agent runs in: then a server name in the configuration is not reported as a mistake.
 fn servers_at_least(said: ToolCatalog, tools: &ToolPolicyConfig) -> ToolCatalog {
     if !said.tools.is_empty() || !said.mcp_servers.is_empty() {
         return said;
@@ -220,7 +220,7 @@ fn servers_at_least(said: ToolCatalog, tools: &ToolPolicyConfig) -> ToolCatalog 
     ToolCatalog { mcp_servers: named.filter(|server| !server.contains('*')).collect(), ..said }
 }
 
-/// Reads the secrets of a configuration. Nobody gets any of them yet.
+/// Parses the secrets of a configuration, without reading them from their sources.
 fn secrets(written: &[String], hosts: Option<&HostList>) -> Result<Vec<SecretBinding>, SecretError> {
     let bindings: Vec<_> = written.iter().map(|text| SecretBinding::read(text)).collect::<Result<_, _>>()?;
     let none = HostList::default();

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// A file of rules for commands that were added by answering questions, or by `stockade policy add`.
 ///
 /// The file is only ever replaced whole: a reader, a crash or a full disk never sees half of it. A file that is damaged,
-/// that a newer version wrote, or that others can write, is an error: whoever decides with it must not start.
+/// that a newer version wrote, or that others can write, is an error: the caller must not decide without it.
 #[derive(Debug, Clone)]
 pub struct RuleStore {
     file: KeptFile,
@@ -51,14 +51,14 @@ impl RuleStore {
         Self::of(path, Layer::User)
     }
 
-    /// Returns the same for rules of somebody else.
+    /// Returns the same for rules of another layer.
     #[must_use]
     pub fn of(path: impl Into<PathBuf>, layer: Layer) -> Self {
         let max = u64::try_from(MAX_COMMAND_RULE_FILE_BYTES).unwrap_or(u64::MAX);
         Self { file: KeptFile::new(path, max), layer }
     }
 
-    /// Reads the rules. There are none where there is no file.
+    /// Reads the rules. Without a file, the set is empty.
     ///
     /// # Errors
     /// When there is a file, and not all of it can be used.

@@ -2,10 +2,10 @@
 //! `stockade serve` and [`Session::run`](crate::Session::run).
 //!
 //! ```text
-//!  prepare: egress proxy, look at the machine ──► plan ──► get secrets ──► start on record ──► run ──► cut the proxy ──► end on record
-//! ```
+//!  prepare: egress proxy, look at the machine ──► plan ──► get secrets ──► start on record ──► run ──► cut the proxy ──► end on
+//! record ```
 //!
-//! The first record says what is planned, the second one what held. A command that runs without a sandbox is recorded as
+//! The first record has what is planned, the second one what was enforced. A command that runs without a sandbox is recorded as
 //! a warning, and with the network that it really had.
 
 mod egress;
@@ -112,8 +112,8 @@ impl RunRecord {
 }
 
 impl PreparedRun {
-    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else. Its secrets
-    /// stay where they are: nobody has agreed yet, and perhaps it is only planned.
+    /// Makes ready to run a command. With `egress`, the command reaches the hosts of a list over a proxy, and nothing else. Its
+    /// secrets are not read yet: the run may still need approval, or be a dry run.
     ///
     /// # Errors
     /// When no proxy can be started, or a secret could go nowhere.
@@ -159,7 +159,7 @@ impl PreparedRun {
         Self { pool, ..self }
     }
 
-    /// Lets somebody reach into the run from outside.
+    /// Lets the caller control the run from outside.
     pub fn controlled(self, control: RunControl) -> Self {
         Self { control, ..self }
     }

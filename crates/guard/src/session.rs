@@ -89,7 +89,7 @@ pub struct Session {
     narrowing: Arc<Narrowing>,
     /// The tools that a caller leaves of those.
     narrower_tools: Option<Arc<ToolPolicy>>,
-    /// Opened when somebody asks for a path first.
+    /// Opened on the first request for a path.
     paths: Arc<Mutex<Option<PathGuard>>>,
     limits: Arc<SharedLimits<calls::Store>>,
     trail: AuditTrail,
@@ -282,7 +282,7 @@ impl Session {
         Ok((decision, decided))
     }
 
-    /// Puts a decision on a command on record that somebody made by the rules of the agent, or by stricter ones beside them.
+    /// Records a decision on a command that the caller made by the rules of the agent, or by stricter ones beside them.
     ///
     /// # Errors
     /// When it cannot be put on record. It counts for nothing then.

@@ -1,4 +1,4 @@
-//! Decisions on requests for access: what nobody can change, then the chain of policies, then a person.
+//! Decisions on requests for access: the fixed limits, then the chain of policies, then a person.
 
 pub(crate) mod ask;
 pub(crate) mod chain;

@@ -198,7 +198,7 @@ impl FirstSignal {
 /// Why a broker does not answer, as this program ends for it.
 fn unanswered(error: &BrokerAskError) -> Failure {
     let failure = match error {
-        BrokerAskError::Nobody { .. } => Failure::found(error),
+        BrokerAskError::NotServed { .. } => Failure::found(error),
         _ => Failure::incomplete(error),
     };
     failure.with_help(error.fix())

@@ -67,7 +67,7 @@ fn package_row(case: &str) -> Checked {
                 },
             )
         },
-        _ => return Err("nobody knows how to play this case".to_owned()),
+        _ => return Err("unknown case".to_owned()),
     };
     match play() {
         Some(true) => Ok(()),
@@ -103,7 +103,7 @@ fn with_package(happens: fn(&Path) -> Option<()>, holds: fn(&PackageReport) -> b
     fs::write(folder.path().join("manifest.json"), signed(&FILES)?.to_string()).ok()?;
     happens(folder.path())?;
     let report = check_package(folder.path(), Scanner::builtin(), &PackageOptions::default()).ok()?;
-    // Replaced and not written to: one of them may be a pipe that nobody reads.
+    // Replaced instead of overwritten: one of them may be a pipe without a reader, and opening it would block.
     for path in FILES.map(|file| folder.path().join(file)) {
         drop(fs::remove_file(&path));
         fs::write(path, "evil()").ok()?;

@@ -32,7 +32,7 @@ const FOLDER: &str =
 pub enum BrokerAskError {
     /// No program listens at the socket that begins runs.
     #[error("no broker serves {}: {source}", socket.display())]
-    Nobody {
+    NotServed {
         /// The socket.
         socket: PathBuf,
         /// What connecting to it came to.
@@ -69,7 +69,7 @@ impl BrokerAskError {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
-            Self::Nobody { socket, .. } | Self::Silent { socket, .. } => {
+            Self::NotServed { socket, .. } | Self::Silent { socket, .. } => {
                 format!("start it: stockade broker serve --socket {} --allow-host HOST", socket.display())
             }
             Self::Anothers { .. } => "ask as that user, or start one of your own".to_owned(),
@@ -84,7 +84,7 @@ impl BrokerAskError {
 pub struct BrokerToken {
     /// The token.
     pub token: String,
-    /// The variables that hold what stands for secrets.
+    /// The variables that hold the placeholders of secrets.
     pub variables: Vec<(String, String)>,
     /// The folder with the certificates by which programs trust the broker, if it looks into TLS.
     pub trust: Option<PathBuf>,
@@ -98,14 +98,14 @@ struct Asking {
 
 impl Asking {
     fn connect(socket: &Path) -> Result<Self, BrokerAskError> {
-        let nobody = |source| BrokerAskError::Nobody { socket: socket.to_owned(), source };
-        let stream = UnixStream::connect(control(socket)).map_err(nobody)?;
-        let peer = socket_peercred(&stream).map_err(|error| nobody(error.into()))?;
+        let not_served = |source| BrokerAskError::NotServed { socket: socket.to_owned(), source };
+        let stream = UnixStream::connect(control(socket)).map_err(not_served)?;
+        let peer = socket_peercred(&stream).map_err(|error| not_served(error.into()))?;
         if peer.uid != geteuid() {
             return Err(BrokerAskError::Anothers { socket: socket.to_owned(), uid: peer.uid.as_raw() });
         }
-        stream.set_read_timeout(Some(PATIENCE)).map_err(nobody)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(nobody)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(not_served)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(not_served)?;
         Ok(Self { stream, socket: socket.to_owned() })
     }
 
@@ -134,7 +134,7 @@ impl Asking {
 /// Asks the broker at a socket what it holds.
 ///
 /// # Errors
-/// When nobody serves there.
+/// When no broker serves the socket.
 pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
     let asking = Asking::connect(socket)?;
     match asking.ask(&Ask::Status)? {
@@ -146,7 +146,7 @@ pub fn broker_status(socket: &Path) -> Result<BrokerStatus, BrokerAskError> {
 /// Asks the broker at a socket for a token, for programs that come to the socket themselves.
 ///
 /// # Errors
-/// When nobody serves there, or a secret cannot be had.
+/// When no broker serves the socket, or a secret cannot be read.
 pub fn broker_token(socket: &Path, lifetime: Duration) -> Result<BrokerToken, BrokerAskError> {
     let asking = Asking::connect(socket)?;
     match asking.ask(&Ask::Token { seconds: lifetime.as_secs() })? {
@@ -169,8 +169,8 @@ impl std::fmt::Debug for JoinedBroker {
 }
 
 impl JoinedBroker {
-    /// Begins a run at the broker whose socket a command is to have. Nothing where the socket is that of another program: then the command
-    /// has the socket, and that program decides.
+    /// Begins a run at the broker whose socket a command is to have. Nothing where the socket is that of another program: then
+    /// the command has the socket, and that program decides.
     pub(crate) fn join(spec: &mut SandboxSpec, agent: Option<&str>) -> Result<Option<Self>, BrokerAskError> {
         let Network::Broker { socket } = &spec.network else { return Ok(None) };
         if fs::symlink_metadata(control(socket)).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -206,7 +206,7 @@ impl JoinedBroker {
         [(SOCKET_VARIABLE.into(), socket), (TOKEN_VARIABLE.into(), self.token.clone().into())]
     }
 
-    /// Gets what stands for the secrets of the command.
+    /// Gets the placeholders of the command's secrets.
     ///
     /// # Errors
     /// When one cannot be had, or the command would see it all the same, or could begin runs of its own.

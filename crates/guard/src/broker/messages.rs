@@ -39,7 +39,7 @@ pub(super) enum Ask {
     },
     /// What the run of this connection was not let through to. It is over.
     End,
-    /// A run for whoever has the token, for so long.
+    /// Starts a run for a token that is valid for so long.
     Token { seconds: u64 },
 }
 

@@ -54,7 +54,7 @@ pub struct ServedEgress {
 /// A broker that serves a socket. When it is dropped, all runs end, and the socket is removed.
 #[derive(Debug)]
 pub struct BrokerServer {
-    /// These two end first: nobody comes any more.
+    /// These two are dropped first, so that no client is accepted any more.
     _gate: BrokerGate,
     controlled: Controlled,
     _sockets: [BoundSocket; 2],
@@ -196,7 +196,7 @@ fn listen_for_questions(listener: &UnixListener, served: &Arc<Served>) {
         let served = Arc::clone(served);
         spawn(move || {
             let _counted = counted;
-            // A connection that breaks concerns nobody but who asked.
+            // A broken connection concerns only its own client.
             converse(&served, &stream).ok();
         })
         .ok();
@@ -317,7 +317,7 @@ impl Served {
         Ok((token, network))
     }
 
-    /// A run for whoever has its token.
+    /// Starts a run for the holder of its token.
     fn token(&self, lifetime: Duration) -> Result<Answer, Failure> {
         if lifetime.is_zero() || lifetime > MAX_LIFETIME {
             let hours = MAX_LIFETIME.as_secs() / 3600;

@@ -113,7 +113,7 @@ pub enum DecisionRule {
     FullAccess,
     /// The setting `execSandbox.excludedCommands` names the command.
     Excluded,
-    /// The setting `execSandbox.onUnavailable` says what happens where there is no sandbox.
+    /// The setting `execSandbox.onUnavailable` decides, because no sandbox is available.
     SandboxUnavailable,
     /// There is no sandbox on this machine, and the command needs one.
     NoSandbox,

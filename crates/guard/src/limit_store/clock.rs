@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Counts from the time of day at which it began, by a clock that nobody sets.
+/// Counts from the time of day at which it began, by the monotonic clock, which cannot be set.
 ///
 /// Setting the clock of the machine while a process runs therefore neither frees a budget nor freezes it.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ local stored = redis.call('HMGET', KEYS[1], 'version', 'state')
 return {stored[1] or '0', stored[2] or '', redis.call('TIME')}
 ";
 
-/// Keeps a state if nobody changed it since it was read. The server runs this in one step.
+/// Stores a state unless it was changed since it was read. The server runs this in one step.
 const SWAP: &str = "
 local version = redis.call('HGET', KEYS[1], 'version') or '0'
 if version ~= ARGV[1] then return 0 end
@@ -58,7 +58,7 @@ pub enum Forgetting {
 /// - `maxmemory-policy`: with `noeviction` or `volatile-…` the server keeps these keys and refuses new ones when memory is
 ///   short, which refuses calls. With `allkeys-…` it would drop them.
 /// - `appendonly yes` keeps what was used across a restart, up to the last second; `appendfsync always` keeps all of it.
-///   Snapshots alone may lack minutes. A replica that takes over may lack the last moments too, which nobody can check.
+///   Snapshots alone may lack minutes. A replica that takes over may lack the last moments too, which cannot be checked.
 pub struct RedisStore {
     client: Client,
     options: RedisOptions,

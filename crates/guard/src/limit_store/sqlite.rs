@@ -93,7 +93,7 @@ impl LimitStore for SqliteStore {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         const DOING: &str = "changing the file of limits";
         let mut connection = self.connection.lock().map_err(|_| poisoned())?;
-        // "Immediate" takes the lock before reading, so that nobody changes what was read.
+        // "Immediate" takes the lock before reading, so that the state cannot change between read and write.
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| unavailable(DOING, error))?;

@@ -119,7 +119,7 @@ fn cause(outcome: &Outcome) -> Option<ClosedWord> {
     Some(cause.into())
 }
 
-/// Adds what holds a command: a bound or a wall that is only wished for is none.
+/// Adds what is enforced on a command: a limit that was requested but not enforced is not recorded.
 fn held(event: AuditEvent, plan: &Plan, enforcement: &Enforcement, memory: Option<u64>) -> AuditEvent {
     let memory = memory.and_then(|bound| i64::try_from(bound).ok()).unwrap_or(-1);
     let event = AuditEvent { backend: Some(plan.provider.name().into()), ..event };

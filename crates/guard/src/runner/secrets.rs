@@ -1,4 +1,4 @@
-//! Secrets that a command uses and does not see: it gets what stands for them, and nothing that it is given holds one.
+//! Secrets that a command uses and does not see: it gets placeholders, and none of its inputs contains a secret.
 #![expect(clippy::disallowed_methods, reason = "looks where a secret lies")]
 
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ pub(crate) fn lend(egress: &Egress) -> io::Result<Option<Secrets>> {
     lent.map(Some).map_err(|error| io::Error::other(format!("{error}; {}", error.fix)))
 }
 
-/// Gets the secrets of a command from where they are, and gives it what stands for them. Nothing else stands between this and its start.
+/// Reads the secrets of a command from their sources, and gives it placeholders. This is the last step before its start.
 ///
 /// # Errors
 /// When one cannot be had, or the command would see it all the same.
@@ -59,7 +59,7 @@ pub(crate) fn unseen(name: &str, path: &Path, plan: &Plan, fix: &'static str) ->
     Err(SecretError::new(name, why, fix))
 }
 
-/// Looks whether the command is given one of them, and gives it what stands for them.
+/// Checks that the command's inputs contain no secret, and gives it placeholders.
 fn keep_out(secrets: &Secrets, spec: &mut SandboxSpec, facts: &HostFacts) -> Result<(), SecretError> {
     let given = |name: &str, how: &str, fix: &str| {
         Err(SecretError::new(name, format!("is given to the command {how}"), fix))

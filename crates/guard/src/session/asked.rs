@@ -17,8 +17,8 @@ impl Session {
         self.answers = answers;
     }
 
-    /// Goes on with a command that somebody was asked about, and remembers an answer that is to last. An answer is about what
-    /// was shown: where the command, its folder or a file that it names has changed since, it counts for nothing.
+    /// Continues with a command after its question, and remembers an answer that is to last. An answer covers what
+    /// was shown: if the command, its directory or a file that it names has changed since, it does not count.
     ///
     /// # Errors
     /// As [`Session::run`], and when an answer that is to be kept cannot be.
@@ -32,7 +32,7 @@ impl Session {
         let question = self.question(&judged);
         if judged.effect == Effect::Ask && question != pending.question {
             let reason =
-                "the command, or a file that it names, has changed since somebody was asked".to_owned();
+                "the command, or a file that it names, changed after the question was asked".to_owned();
             return self.refuse(&pending.text, DecisionRule::RulesChanged, reason, None);
         }
         if let Some(question) = &question {
@@ -61,7 +61,7 @@ impl Session {
         CommandQuestion::of(judged, &asked)
     }
 
-    /// Returns what somebody has answered to a question before, if that holds.
+    /// Returns an earlier answer to the same question, if it is still valid.
     pub(super) fn recalled(
         &self,
         question: Option<&CommandQuestion>,

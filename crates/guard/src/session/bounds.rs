@@ -26,7 +26,7 @@ impl CommandBounds {
         self.review.max(exec.review.of(destroys))
     }
 
-    /// Whether somebody has said that commands run in a sandbox of this mode, whatever is configured.
+    /// Whether the caller has chosen a sandbox mode, whatever is configured.
     pub(super) const fn has_mode(&self) -> bool {
         self.mode.is_some()
     }

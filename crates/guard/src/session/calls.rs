@@ -54,7 +54,7 @@ impl Session {
     ///
     /// # Errors
     /// When that cannot be kept. The task goes on then.
-    #[expect(clippy::needless_pass_by_value, reason = "takes the task away, so that nobody goes on with it")]
+    #[expect(clippy::needless_pass_by_value, reason = "consumes the task, so that it cannot be continued")]
     pub fn end(&self, execution: Execution) -> Result<(), GuardError> {
         Ok(self.limits.end_execution(self.guard.agent(), &execution.name)?)
     }

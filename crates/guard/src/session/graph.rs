@@ -12,10 +12,10 @@ use stockade_exec_sandbox::quarantine::remove_tree;
 /// How long the name of a run is.
 const NAME_LENGTH: usize = 32;
 
-/// A folder for one run of a graph, which only its owner may enter. The commands of the nodes that join it may read and
-/// write there, and nobody else's.
+/// A directory for one graph run, which only its owner may enter. Commands of the nodes that join it may read and
+/// write there; other commands may not.
 #[derive(Debug)]
-#[must_use = "the folder stays until somebody ends the run"]
+#[must_use = "the directory stays until the run is ended"]
 pub struct GraphRun {
     path: PathBuf,
 }
@@ -32,7 +32,7 @@ impl GraphRun {
         };
         let base = fs::canonicalize(base).map_err(failed(base))?;
         let path = base.join(new_name().map_err(GuardError::Nameless)?);
-        // It must not be there yet: what somebody else made is theirs.
+        // It must not exist yet: an existing directory may belong to another user.
         fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed(&path))?;
         Ok(Self { path })
     }
@@ -40,7 +40,7 @@ impl GraphRun {
     /// Goes on with a run that was begun in `base` under this name, by another process of this user.
     ///
     /// # Errors
-    /// When there is none, or its folder is not one of this user.
+    /// When it does not exist, or its directory belongs to another user.
     pub fn resume(base: &Path, name: &str) -> Result<Self, GuardError> {
         let path = base.join(name);
         let failed = |source| GuardError::GraphRun { path: path.clone(), source };
@@ -59,7 +59,7 @@ impl GraphRun {
         Ok(Self { path })
     }
 
-    /// Returns the names of the runs in `base` that nobody has ended.
+    /// Returns the names of the runs in `base` that were not ended.
     ///
     /// # Errors
     /// When the folder is there and cannot be read.

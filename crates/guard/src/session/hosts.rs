@@ -11,7 +11,7 @@ pub(super) const LIST: &str = "security.permission.allowedNetHosts";
 /// The key without which a list of hosts has no effect.
 const HELD: &str = "security.permission.enableNodePermissions";
 
-/// What is said of a host, wherever somebody asks about one.
+/// The answer about a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HostAnswer {
@@ -35,7 +35,7 @@ impl HostAnswer {
     pub fn of(policy: &NetPolicy, host: &str) -> Self {
         let target = match NetTarget::parse(host) {
             Ok(target) => target,
-            // What programs read differently is let through by nobody, whatever is configured.
+            // A host that programs parse differently is never allowed, whatever is configured.
             Err(refused) => {
                 return Self {
                     is_allowed: false,

@@ -36,7 +36,7 @@ impl Session {
         (self.narrowing, self.narrower_tools) = (Arc::new(narrowing), narrower_tools);
         self.limits = Arc::new(SharedLimits::new(self.agent_limits(), self.limits.store().clone()));
         self.paths = Arc::default();
-        // It shows now whether they can be used, and not when somebody asks for the first path.
+        // Validated now, and not on the first request for a path.
         if self.narrowing.paths.is_some() {
             self.with_paths(|_| ())?;
         }

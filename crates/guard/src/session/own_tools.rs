@@ -6,9 +6,9 @@ use stockade_policy::tools::Removal;
 use super::{Decision, DecisionDraft, DecisionLayer, DecisionRule, Effect, GuardError, Session};
 
 impl Session {
-    /// Decides on a tool that belongs to the program that runs the agent and touches nothing by itself: a list of what is to do, a
-    /// question to the user, another agent whose tools are asked about in turn. Profiles are lists of tools that touch something,
-    /// so that none has it says nothing; it is there unless somebody took it away by name.
+    /// Decides on a tool that belongs to the program that runs the agent and touches nothing by itself: a list of what is to do,
+    /// a question to the user, another agent whose tools are asked about in turn. Profiles are lists of tools that touch
+    /// something, so that their absence from a profile means nothing; it is allowed unless a deny list names it.
     ///
     /// # Errors
     /// When the answer cannot be put on record.
@@ -19,15 +19,15 @@ impl Session {
                 effect: Effect::Allow,
                 subject: name,
                 rule: DecisionRule::ToolGranted,
-                reason: "it belongs to the program that runs the agent, and nobody took it away".to_owned(),
+                reason: "it belongs to the program that runs the agent, and no rule removes it".to_owned(),
                 fix: None,
             }),
             _ => self.tool(name, None),
         }
     }
 
-    /// Refuses a tool for a reason that whoever hands it on knows and the policy does not, such as that it is no longer what was
-    /// agreed to. `rule` names the reason.
+    /// Refuses a tool for a reason that the caller knows and the policy does not, such as that its definition changed since it
+    /// was approved. `rule` names the reason.
     ///
     /// # Errors
     /// When the answer cannot be put on record.

@@ -43,7 +43,7 @@ impl Session {
         self.path_answer(request.path, authorization)
     }
 
-    /// Goes on with a path that somebody was asked about.
+    /// Continues with a path after its question.
     ///
     /// # Errors
     /// As [`Session::path`].

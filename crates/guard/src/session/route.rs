@@ -25,11 +25,11 @@ pub(super) enum Sandboxes {
 /// Where a command goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It runs there, and nobody is asked.
+    /// It runs there, without a question.
     Runs(RunPlace),
     /// It runs there if a person agrees.
     Asks(RunPlace),
-    /// It needs a sandbox, and there is none.
+    /// It needs a sandbox, and no sandbox is available.
     NoSandbox,
     /// It does not run.
     Refused,
@@ -38,7 +38,7 @@ pub(super) enum Way {
 /// Returns where a command goes. Without a sandbox it runs only where the configuration says so by name, or a person does.
 pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandboxes: Sandboxes) -> Way {
     use RunPlace::{Sandbox, Unsandboxed};
-    // The backend that is asked for stands for whatever `auto` turns out to be when the sandbox is made.
+    // The requested backend represents the one that `auto` selects when the sandbox is made.
     let there: &[SandboxBackend] = if sandboxes == Sandboxes::Some { &[exec.backend] } else { &[] };
     match (route(decision, &config(exec), there).route, exec.isolation) {
         (Route::Sandbox(_), _) => Way::Runs(Sandbox),
@@ -57,8 +57,8 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandbox
     }
 }
 
-/// Whether a command needs no sandbox, where only those that need one get it: a rule allows all of it, and none of its programs is one
-/// that always needs one. A backend that is not of this machine has the workspace elsewhere: nothing runs here then.
+/// Whether a command needs no sandbox, where only those that need one get it: a rule allows all of it, and none of its programs
+/// is one that always needs one. A backend that is not of this machine has the workspace elsewhere: nothing runs here then.
 pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) -> bool {
     let Some(SandboxNeed { always }) = &exec.need else { return false };
     let here = !matches!(exec.backend, SandboxBackend::Added(_));
@@ -176,7 +176,7 @@ mod tests {
         "find . -name x",
     ];
 
-    /// What somebody could reach with the programs that are mostly allowed.
+    /// Commands by which an attacker could use commonly allowed programs.
     const OF_NO_RULE: &[&str] = &[
         "fallocate -l 1 x",
         "unknown-tool x",

@@ -26,8 +26,8 @@ pub enum RunAnswer {
     Pending(Box<PendingRun>),
     /// It was refused, and nothing ran.
     Refused(Decision),
-    /// Nothing ran. It may run, and the configuration says: never in a sandbox, which the decision names as the rule. Whoever
-    /// embeds the guard has to run it, and knows then that they do.
+    /// Nothing ran. It may run, but the configuration says: never in a sandbox, which the decision names as the rule. The
+    /// caller has to run it, and accepts that with this variant.
     Unsandboxed(Decision),
 }
 
@@ -74,7 +74,7 @@ impl PendingRun {
 
 /// Where a command goes once it was judged.
 enum Going {
-    /// It goes nowhere now: it was refused, somebody has to be asked, or somebody else has to run it.
+    /// It does not run now: it was refused, the user has to be asked, or the caller has to run it.
     Stays(RunAnswer),
     /// It runs, as it was prepared.
     Starts(Decision, Box<PreparedRun>, RunPlace),
@@ -105,8 +105,8 @@ impl Session {
         }
     }
 
-    /// Decides as [`Session::run`] does, as far as anything is known before a command begins, and runs nothing. Limits are not asked:
-    /// see [`Session::check_limits`].
+    /// Decides as [`Session::run`] does, as far as anything is known before a command begins, and runs nothing. Limits are not
+    /// asked: see [`Session::check_limits`].
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -150,7 +150,7 @@ impl Session {
         }
     }
 
-    /// Why a command that nobody need be asked about runs outside of the sandbox, if it does: it is excluded, or needs none.
+    /// Why a command that needs no question runs outside of the sandbox, if it does: it is excluded, or needs none.
     fn outside(&self, judged: &CommandDecision<'_, '_>) -> Option<(DecisionRule, String)> {
         if judged.effect <= Effect::Sandbox && self.may_leave() && self.guard.excludes(judged.text) {
             return Some((DecisionRule::Excluded, format!("`{}` names it", DecisionRule::Excluded)));
@@ -161,8 +161,8 @@ impl Session {
         })
     }
 
-    /// Whether commands may leave the sandbox at all. Whoever asks for a mode gets that, and where `PATH` leads into the workspace, an
-    /// earlier command may have put another program there.
+    /// Whether commands may leave the sandbox at all. A requested mode applies to every command, and where `PATH` includes the
+    /// workspace, an earlier command may have put another program there.
     fn may_leave(&self) -> bool {
         self.mode() == SandboxMode::WorkspaceWrite
             && !self.bounds.has_mode()
@@ -180,7 +180,7 @@ impl Session {
             && needs_none(judged, &config.exec)
     }
 
-    /// Goes on with a command that somebody was asked about. An answer for the session is remembered: see
+    /// Continues with a command after its question. An answer for the session is remembered: see
     /// [`Session::answer_command`].
     ///
     /// # Errors
@@ -215,7 +215,7 @@ impl Session {
         // Judged again: what was asked about is what runs.
         let judged = self.guard.decide_command(&text, &Default::default(), &self.guard.command_place());
         if judged.effect == Effect::Deny {
-            let reason = "the rules have changed since somebody was asked".to_owned();
+            let reason = "the rules changed after the question was asked".to_owned();
             return self.refuse(&text, DecisionRule::RulesChanged, reason, None);
         }
         if self.guard.config().exec.isolation == Isolation::Direct {
@@ -291,7 +291,7 @@ impl Session {
         }
     }
 
-    /// Goes on where the configuration says: in a sandbox, and what becomes of it where there is none.
+    /// Runs it as configured: in a sandbox, or as configured for the case that no sandbox is available.
     fn sandboxed(
         &self,
         judged: &CommandDecision<'_, '_>,
@@ -301,7 +301,7 @@ impl Session {
     ) -> Result<Going, GuardError> {
         const RULE: DecisionRule = DecisionRule::SandboxUnavailable;
         let text = judged.text;
-        // What somebody has agreed to by name needs no second look when it turns out at the last moment.
+        // An explicit approval to run without a sandbox covers a failure that only shows at the start.
         let prepared = self.prepare(judged, on_unavailable, self.mode())?;
         let (sandboxes, refusal) = match look(&prepared) {
             Found::Sandbox => (Sandboxes::Some, None),

@@ -5,8 +5,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// Whether the programs of this process are looked for in a folder, by whatever name: whoever may write there could have put another
-/// program in place of the one that is meant.
+/// Whether the search path of this process includes a directory, by any name: a user who may write there could have put another
+/// program in place of the intended one.
 pub(super) fn leads_into(folder: &Path) -> bool {
     does_lead_into(folder, &std::env::var_os("PATH").unwrap_or_default())
 }

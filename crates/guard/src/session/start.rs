@@ -20,7 +20,7 @@ use stockade_config::ExecConfig;
 /// Whether commands are counted, and in which task.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Counting {
-    /// Whoever embeds the guard counts the calls that they are part of.
+    /// The caller counts the calls that they are part of.
     #[default]
     Elsewhere,
     /// Each is a task of its own, for which anything must be left.
@@ -46,13 +46,13 @@ impl Session {
         self.pool = Some(pool);
     }
 
-    /// Lets somebody reach into the commands of this session from outside.
+    /// Lets the caller control the commands of this session from outside.
     pub fn use_control(&mut self, control: RunControl) {
         self.control = control;
     }
 
-    /// Counts commands by themselves: each as a step of a task, or as a task of its own. Without this, they are counted by the calls
-    /// that they are part of (see [`Session::begin_call`]).
+    /// Counts commands by themselves: each as a step of a task, or as a task of its own. Without this, they are counted by the
+    /// calls that they are part of (see [`Session::begin_call`]).
     pub fn count_commands(&mut self, execution: Option<Execution>) {
         self.counting = execution.map_or(Counting::Each, Counting::In);
     }

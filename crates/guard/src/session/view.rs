@@ -71,7 +71,7 @@ fn kept_back_within(denial: &Denial) -> (String, Option<String>, Option<String>)
     }
 }
 
-/// Why, the narrowest change, and why there is none.
+/// The reason, the narrowest change, and why no change is offered.
 fn kept_back(denial: &Denial) -> (String, Option<String>, Option<String>) {
     match denial {
         Denial::Read(path) => {

@@ -85,7 +85,8 @@ impl RuleOrigin {
 }
 
 impl Session {
-    /// Decides on a tool as [`Session::tool`] does, and says where that comes from in the configuration that the guard was made of.
+    /// Decides on a tool as [`Session::tool`] does, and says where that comes from in the configuration that the guard was made
+    /// of.
     ///
     /// # Errors
     /// As [`Session::tool`].
@@ -146,7 +147,7 @@ impl Session {
         Ok(answer)
     }
 
-    /// The changes that lead to a permission, one obstacle after the other, each tried; or why there are none.
+    /// Returns the changes that lead to a permission, one obstacle after the other, each tried; or why no change is offered.
     fn fixes_of_path(
         &self,
         tool: &str,

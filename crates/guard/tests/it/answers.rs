@@ -252,7 +252,7 @@ fn an_answer_lifts_no_denial_and_no_further_question() {
     let mut desk = Desk::new();
     desk.say("git push && deploy", AllowSession);
     assert_eq!(desk.holds("git push && deploy"), Some(Effect::Allow));
-    // Another rule asks now about a part that nobody was asked about before.
+    // Another rule asks now about a part that no earlier question covered.
     desk.policy = policy(&["git", "deploy"]);
     assert_eq!(desk.holds("git push && deploy"), None);
     let rule = CommandRule::prefix("no-push", &["git", "push"], Effect::Deny);
@@ -260,7 +260,7 @@ fn an_answer_lifts_no_denial_and_no_further_question() {
     desk.policy = CommandPolicy::compile(vec![layer], CommandDefaults::default()).unwrap();
     assert!(
         desk.question_in("git push && deploy", "bot", "work").is_none(),
-        "it is denied, so nobody is asked"
+        "it is denied, so no question is asked"
     );
     // What is left of the command keeps its sandbox.
     let desk = Desk::new();

@@ -86,7 +86,7 @@ impl Site {
     }
 }
 
-/// Serves the files below a folder to whoever asks, one request a connection. Returns where.
+/// Serves the files below a directory, one request a connection. Returns its address.
 fn serve(folder: PathBuf) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

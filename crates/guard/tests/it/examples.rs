@@ -15,13 +15,13 @@ fn a_person_is_asked_about_what_the_rules_leave_open() {
     let folder = tempfile::tempdir().unwrap();
     let answer = |answer| move |_: &_| Reply::Decision(answer);
     let (yes, no) = (PermissionDecision::Allow, PermissionDecision::Deny);
-    // No rule asks about it, so nobody is asked.
+    // No rule asks about it, so no question is asked.
     assert_eq!(ask_user::run(folder.path(), "echo hello", answer(no)).unwrap(), "hello\n");
     // What the shell runs is only known when it runs.
     let open = "x=echo; $x hello";
     assert_eq!(ask_user::run(folder.path(), open, answer(yes)).unwrap(), "hello\n");
     assert!(ask_user::run(folder.path(), open, answer(no)).unwrap().starts_with("deny"));
-    // Nobody can say yes to this.
+    // No answer can allow this.
     assert!(ask_user::run(folder.path(), "rm -rf /", answer(yes)).unwrap().starts_with("deny"));
 }
 

@@ -316,7 +316,7 @@ mod live {
             (Reply::Decision(PermissionDecision::Allow), true),
         ] {
             let RunAnswer::Pending(pending) = guard.run("mknod marker p", Streams::default()).unwrap() else {
-                panic!("nobody was asked")
+                panic!("no question was asked")
             };
             assert!(!site.work().join("marker").exists());
             match (guard.answer_run(*pending, reply).unwrap(), runs) {
@@ -338,10 +338,10 @@ mod live {
         let RunAnswer::Unsandboxed(decision) = guard.run("ls", Streams::default()).unwrap() else { panic!() };
         assert_eq!((decision.layer, decision.rule.name()), (DecisionLayer::Sandbox, "execSandbox.enabled"));
         assert!(decision.is_allowed(), "{decision}");
-        // About what would need a sandbox, somebody is asked.
+        // What would need a sandbox is asked about.
         for (reply, allowed) in [(PermissionDecision::Deny, false), (PermissionDecision::Allow, true)] {
             let RunAnswer::Pending(pending) = guard.run("touch marker", Streams::default()).unwrap() else {
-                panic!("nobody was asked")
+                panic!("no question was asked")
             };
             assert_eq!(pending.place(), RunPlace::Unsandboxed);
             assert!(pending.decision().reason.contains("`execSandbox.enabled` is `never`"));
@@ -398,7 +398,7 @@ mod live {
     }
 
     #[test]
-    fn the_nodes_of_a_graph_share_one_folder_and_nobody_else_sees_it() {
+    fn the_nodes_of_a_graph_share_one_folder_and_no_other_command_sees_it() {
         let site = Site::new();
         let run = GraphRun::begin(site.folder.path()).unwrap();
         assert_eq!(fs::metadata(run.path()).unwrap().permissions().mode() & 0o777, 0o700);
@@ -522,8 +522,8 @@ mod live {
     }
 }
 
-/// The secrets of a user, where the project of the workspace narrows the hosts: those that nothing reaches any more are left out, and
-/// the guard opens. A secret for a host that the user's own list lacks is an error.
+/// The secrets of a user, where the project of the workspace narrows the hosts: those that nothing reaches any more are left out,
+/// and the guard opens. A secret for a host that the user's own list lacks is an error.
 #[test]
 fn a_project_that_narrows_hosts_stops_no_guard() {
     let secret = |host: &str| {

@@ -1,4 +1,4 @@
-//! Secrets of a command: nobody gets them before it starts, and it does not see where they lie.
+//! Secrets of a command: they are not read before it starts, and it does not see their sources.
 #![expect(clippy::disallowed_methods, reason = "lays out workspaces and secrets")]
 
 use std::fs;
@@ -44,7 +44,7 @@ fn site() -> tempfile::TempDir {
 }
 
 #[test]
-fn nobody_gets_a_secret_before_the_command_starts() {
+fn no_secret_is_read_before_the_command_starts() {
     let folder = site();
     let mark = folder.path().join("mark");
     let secret = format!("T=cmd:tee {}@a.example", mark.display());

@@ -359,7 +359,7 @@ fn racing_against_the_guard_gains_nothing() {
 /// Enough for the race to meet every step of the guard many times.
 const ROUNDS: usize = 1500;
 
-/// The same race is lost by whoever asks for leave and then opens the path by its name, so it is one worth winning.
+/// A check that then opens the path by its name loses the same race, so this test exercises a real race.
 #[test]
 fn racing_against_a_check_by_name_gets_out() {
     for (path, resolver) in [("d/t.txt", RESOLVERS[0]), ("a.txt", RESOLVERS[0]), ("d/t.txt", RESOLVERS[1])] {
@@ -370,7 +370,7 @@ fn racing_against_a_check_by_name_gets_out() {
             let named = site.at("ws").join(path);
             escaped = (0..MAX_TRIES).find(|_| {
                 let allowed = guard.can_access("t", Access::Read, Path::new(path));
-                // Somebody else's turn, as it comes about sooner or later.
+                // The other thread's turn, as it comes about sooner or later.
                 std::thread::yield_now();
                 allowed && fs::read_to_string(&named).is_ok_and(|text| text == SECRET)
             });

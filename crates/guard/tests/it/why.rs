@@ -226,7 +226,7 @@ impl Site {
         }
     }
 
-    /// Lays out what two layers say, and opens the session. What cannot be meant is none.
+    /// Lays out the settings of two layers, and opens the session; `None` for a combination that is invalid.
     fn open(&self, dice: &mut Dice) -> Option<(Config, Session)> {
         for layer in ["user", "project"] {
             let file = self.file(layer);
@@ -321,7 +321,7 @@ fn command(config: &Config, session: &Session, text: &str, also_run: bool) {
         return;
     }
     let would = session.would_run(text).unwrap();
-    // What would run runs only where it harms nobody.
+    // A command that would run is started only where it is harmless.
     let stays = would.place.is_none() || would.decision.effect == Effect::Ask;
     if !stays && text != "true" {
         return;
@@ -335,7 +335,7 @@ fn command(config: &Config, session: &Session, text: &str, also_run: bool) {
         RunAnswer::Ran(ran) => (ran.decision.clone(), true),
         other => panic!("{other:?}"),
     };
-    // What a machine cannot begin, nobody knows before; it does not run.
+    // Whether a machine can start a program is only known when it tries; it does not run then.
     if decision.rule.name() == "cannot-run" && !ran {
         return;
     }

@@ -93,11 +93,11 @@ pub enum PermissionDecision {
 pub enum Reply {
     /// A person decided, in one of four ways.
     Decision(PermissionDecision),
-    /// Something came back that is none of the four answers. It counts as no.
+    /// The response is not one of the four answers. It counts as no.
     Unreadable,
     /// The run or the prompt ended before there was an answer.
     Aborted,
-    /// There is nobody to ask.
+    /// No person can be asked.
     NoHandler,
 }
 

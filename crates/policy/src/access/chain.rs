@@ -84,7 +84,7 @@ pub enum Position<'a> {
     Before(&'a str),
 }
 
-/// The chain after a change, for whoever is to be told.
+/// The chain after a change, for observers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChainChange {
@@ -138,9 +138,10 @@ impl Policy {
         Ok(Self::commands("approve-commands", CommandPatterns::compile(patterns)?, Answer::Ask))
     }
 
-    /// A policy that denies the commands that no agent should ever run, as [`all_hazards`](stockade_command::hazards::all_hazards) finds
-    /// them: wiping the disk or the home folder, fork bombs, running what was just downloaded, reading keys, changing
-    /// what runs at the next start, switching the machine off. A command that cannot be read is denied too.
+    /// A policy that denies the commands that no agent should ever run, as
+    /// [`all_hazards`](stockade_command::hazards::all_hazards) finds them: wiping the disk or the home folder, fork bombs,
+    /// running what was just downloaded, reading keys, changing what runs at the next start, switching the machine off. A command
+    /// that cannot be read is denied too.
     #[must_use]
     pub fn deny_dangerous_commands() -> Self {
         Self::commands("deny-commands", CommandPatterns::dangerous(), Answer::Deny)

@@ -20,8 +20,8 @@ pub(super) struct Execute {
 }
 
 impl Execute {
-    /// Returns what the rules for commands stop, and why. What they would run in a sandbox is left to the policies: whoever asks
-    /// here says what a command may do, and not where it runs.
+    /// Returns what the rules for commands deny, and why. Commands that they would run in a sandbox are left to the policies: a
+    /// request here is about what a command may do, and not where it runs.
     pub(super) fn judge(&self, text: &str, workspace: &Workspace) -> Option<(Answer, PolicyRule)> {
         let folder = Some(workspace.real.clone());
         let context = CommandContext::new(folder.clone(), folder);

@@ -60,7 +60,7 @@ pub enum Fix {
     },
     /// Allow commands on which no policy decides.
     AllowCommandsByDefault,
-    /// Connect somebody who can answer.
+    /// Use a client that answers questions.
     ConnectAsker,
 }
 
@@ -166,7 +166,7 @@ impl fmt::Display for Fix {
             Self::AllowCommandsByDefault => {
                 formatter.write_str("allow commands on which no policy decides (execute: allow)")
             }
-            Self::ConnectAsker => formatter.write_str("connect somebody who can answer questions"),
+            Self::ConnectAsker => formatter.write_str("use a client that answers questions"),
         }
     }
 }

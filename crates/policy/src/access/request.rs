@@ -53,7 +53,7 @@ pub enum RunState {
     /// The run goes on, and answers count.
     #[default]
     Active,
-    /// It was aborted: nobody is asked anything for it any more.
+    /// It was aborted: no further question is asked for it.
     Aborted,
 }
 

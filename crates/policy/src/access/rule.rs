@@ -58,7 +58,7 @@ pub enum PolicyRule {
         /// The policy.
         policy: String,
     },
-    /// The name of the file says that it is dangerous.
+    /// The name of the file is dangerous.
     DangerousName {
         /// The stable name of what it is, as commands that touch it have it.
         id: &'static str,

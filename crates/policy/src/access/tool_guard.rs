@@ -160,7 +160,7 @@ impl ToolGuard {
     /// Removes the policy of this name.
     ///
     /// # Errors
-    /// When there is none, or it is the forbidden globs.
+    /// When it does not exist, or is the forbidden globs.
     pub fn remove(&mut self, name: &str) -> Result<ChainChange, ChainError> {
         self.chain.remove(name).map(|()| self.policies())
     }
@@ -248,7 +248,7 @@ impl ToolGuard {
         self.memory.remember(ask.operation, ask.object.clone(), answer);
     }
 
-    /// The refusal of a request that ran into something nobody can allow.
+    /// The refusal of a request that violates a fixed limit.
     fn struck(&self, request: &AccessRequest<'_>, hit: Hit) -> Box<Violation> {
         let denied = Reason::denied(request.operation());
         let (reason, rule) = match hit {

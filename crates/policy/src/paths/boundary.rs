@@ -59,7 +59,7 @@ impl Boundary {
         Ok(located)
     }
 
-    /// Everything that nobody can allow, in the order of the documents: the jail, then the forbidden globs.
+    /// Checks the limits that no answer can lift, in the order of the documents: the jail, then the forbidden globs.
     pub(crate) fn admit<'f>(&self, located: &Path, facts: &'f PathFacts) -> Result<&'f ResolvedPath, Hit> {
         let found = match facts {
             PathFacts::Resolved(found) => found,

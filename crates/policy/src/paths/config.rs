@@ -51,7 +51,7 @@ pub enum AbsolutePaths {
     Refused,
 }
 
-/// What happens to a file inside a jail that has further names nobody can account for: a hard link made on purpose
+/// What happens to a file inside a jail that has further names outside of it: a hard link made on purpose
 /// looks exactly like that.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -67,8 +67,8 @@ pub enum HardLinks {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum DangerousNames {
-    /// They are asked about or refused, as [`CommandPolicy`](stockade_command::CommandPolicy) asks about and refuses commands that read
-    /// or write them. An allow glob that means one such file and no other lets it be used.
+    /// They are asked about or refused, as [`CommandPolicy`](stockade_command::CommandPolicy) asks about and refuses commands
+    /// that read or write them. An allow glob that means one such file and no other lets it be used.
     Guarded,
     /// They are files as any other.
     #[default]

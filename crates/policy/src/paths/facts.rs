@@ -66,11 +66,11 @@ pub enum ResolveError {
     /// It goes through a link of `/proc` that leads wherever some process happens to be.
     #[error("it goes through a magic link of /proc")]
     MagicLink,
-    /// A part of it that must be a folder is none.
+    /// A component that must be a directory is not one.
     #[error("a part of it is no folder")]
     NotAFolder,
-    /// It goes up behind a link. The kernel goes up from where the link leads; whoever tidies paths as text goes up from
-    /// the link itself, and these are not the same.
+    /// It goes up behind a link. The kernel goes up from the link's target; programs that normalise paths as text go up from
+    /// the link itself, and these differ.
     #[error(
         "it goes up (`..`) behind a link, where programs disagree which folder is meant: name the file without `..`"
     )]

@@ -8,7 +8,7 @@
 //! folding by way of both cases, and the ignorable characters of HFS+ (Apple's technical note 1150) left out. The mistake that it
 //! answers is CVE-2014-9390, where `.git` with a zero-width character in it was another name for `.git`.
 //!
-//! Folding goes character by character, so a text folds to its parts, folded: what a glob's `*` stands for never runs
+//! Folding goes character by character, so a text folds to its parts, folded: a match of a glob's `*` never extends
 //! into the letters beside it.
 
 use std::borrow::Cow;

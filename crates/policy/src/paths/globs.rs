@@ -20,7 +20,7 @@
 //!   means to parse braces, brackets and escapes all the same.
 //! - Case is folded as file systems do (`paths/fold`): `ẞ` and `ss`, the Kelvin sign and `k`, characters that HFS+ skips, and
 //!   composed against decomposed letters. The regular expressions are made for folded text, where `?` and `[a-z]` may
-//!   stand for several characters; `globset` folds the letters of ASCII.
+//!   match several characters; `globset` folds the letters of ASCII.
 //! - Brackets of `globset` match `/`, also with `literal_separator`: `src[!a]x` would allow `src/x`. Here they never do.
 //! - What `globset` lets pass is refused at load, because a glob that matches nothing protects nothing: `..`, `~`, a NUL,
 //!   a backslash in brackets.
@@ -182,7 +182,7 @@ fn by_character(set: &Set, path: &Path) -> Option<usize> {
         .or_else(|| fold::composed(&text).and_then(|composed| set.find(composed.as_bytes())))
 }
 
-/// Hands over every glob of a list, with its index, and says which of them cannot be used.
+/// Calls a function with every glob of a list and its index, and collects those that are invalid.
 fn for_each(
     globs: &[String],
     workspace: &Workspace,

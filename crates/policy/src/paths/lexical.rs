@@ -57,7 +57,7 @@ pub enum TraversalError {
         /// What was to be joined to it.
         segments: Vec<String>,
     },
-    /// They lead out of the base once somebody decodes their percent escapes.
+    /// They leave the base once a program decodes their percent escapes.
     #[error("`{}` leads out of `{}` when its percent escapes are decoded", segments.join("/").escape_debug(), base.display())]
     EscapesWhenDecoded {
         /// The folder.

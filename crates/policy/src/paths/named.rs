@@ -24,7 +24,7 @@ pub(crate) fn worst(
     answers.reduce(|worst, next| if next.0 > worst.0 { next } else { worst })
 }
 
-/// Returns whether a policy allows every name of a path by a glob that means nothing else: whoever wrote it meant this file.
+/// Returns whether a policy allows every name of a path by a glob that can match nothing else: its author meant this file.
 pub(crate) fn is_meant(
     policy: &PathPolicy,
     workspace: &Workspace,

@@ -14,7 +14,7 @@ pub static STANDARD_FORBIDDEN_GLOBS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let forbidden = |name: &&Name| name.scope == Scope::Anywhere && name.tools == Tools::Forbidden;
     for path in names().filter(forbidden).flat_map(|name| name.paths) {
         let glob = format!("**/{path}");
-        // A second one that says the same would have to be taken out as well by whoever wants the file opened.
+        // A second, redundant glob would have to be removed as well by a user who wants the file opened.
         if !globs.iter().any(|wider| fits(&glob, wider)) {
             globs.push(glob);
         }
@@ -29,7 +29,8 @@ const DOCUMENTED: &[&str] = &[
     "**/git~1",
 ];
 
-/// Jailed, relative paths only, the standard forbidden globs, dangerous names guarded; the folder of skills and settings may be read.
+/// Jailed, relative paths only, the standard forbidden globs, dangerous names guarded; the folder of skills and settings may be
+/// read.
 pub(super) fn standard() -> SandboxConfig {
     SandboxConfig {
         cwd: None,

@@ -6,7 +6,7 @@
 pub struct Group {
     /// The name, with its `group:` prefix.
     pub name: &'static str,
-    /// The tools it stands for.
+    /// The tools of the group.
     pub tools: &'static [&'static str],
 }
 
@@ -47,7 +47,7 @@ impl Group {
     }
 
     /// Replaces the groups among `names` by their tools and drops repetitions; the first position of a name is
-    /// kept. Anything that is no group stands for itself.
+    /// kept. A name that is not a group is kept unchanged.
     #[must_use]
     pub fn expand<'n>(names: &[&'n str]) -> Vec<&'n str> {
         let mut expanded = Vec::new();

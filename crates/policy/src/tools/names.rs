@@ -18,7 +18,7 @@ pub(crate) enum Pattern {
     Name,
     /// Every tool of a built-in group.
     Group(&'static Group),
-    /// Every tool whose name fits; `*` stands for any text.
+    /// Every tool whose name fits; `*` matches any text.
     Wildcard,
     /// `mcp__server`: every tool of that server.
     Server,
@@ -67,7 +67,7 @@ impl Entry {
         matches!(self.text.as_str(), "*" | "mcp__*")
     }
 
-    /// Whether the entry looks like the name of a group, and there is none of that name.
+    /// Whether the entry looks like the name of a group, but no group has that name.
     pub(crate) fn is_unknown_group(&self) -> bool {
         self.pattern == Pattern::Name && self.text.starts_with(groups::PREFIX)
     }
@@ -87,7 +87,7 @@ impl Pattern {
     }
 }
 
-/// Whether `name` fits a pattern in which `*` stands for any text. Linear: the pieces between the stars are looked
+/// Whether `name` fits a pattern in which `*` matches any text. Linear: the pieces between the stars are looked
 /// for one after the other, never again from the start.
 fn fits(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
@@ -150,9 +150,9 @@ mod tests {
             let skill = SkillTools::parse("mcp__s1_x__1 Read").unwrap();
             let narrowed = policy.with_skill("s", &skill);
             assert!(work::take() <= (2 * ENTRIES + 2) * (tools + built_in), "narrowing {tools} tools");
-            let strangers: Vec<String> = (0..tools).map(|n| format!("stranger{n}")).collect();
-            let _resolution = narrowed.resolve(strangers.iter().map(String::as_str));
-            assert!(work::take() <= (2 * ENTRIES + 2) * tools, "{tools} tools that nobody listed");
+            let unknown: Vec<String> = (0..tools).map(|n| format!("unknown{n}")).collect();
+            let _resolution = narrowed.resolve(unknown.iter().map(String::as_str));
+            assert!(work::take() <= (2 * ENTRIES + 2) * tools, "{tools} tools that no entry lists");
         }
     }
 

@@ -63,7 +63,7 @@ pub struct ToolPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ToolProblem {
-    /// There is no such profile. It grants nothing.
+    /// A profile that does not exist. It grants nothing.
     #[error("unknown profile `{name}`{}", profile_hint(nearest.as_deref()))]
     UnknownProfile {
         /// What was written.
@@ -71,7 +71,7 @@ pub enum ToolProblem {
         /// The profile that was probably meant.
         nearest: Option<String>,
     },
-    /// There is no such group.
+    /// A group that does not exist.
     #[error("unknown group `{entry}` in {list}{}", hint(nearest.as_deref()))]
     UnknownGroup {
         /// Where.
@@ -81,7 +81,7 @@ pub enum ToolProblem {
         /// The group that was probably meant.
         nearest: Option<String>,
     },
-    /// There is no such tool.
+    /// A tool that does not exist.
     #[error("unknown tool `{entry}` in {list}{}", hint(nearest.as_deref()))]
     UnknownTool {
         /// Where.

@@ -22,7 +22,7 @@ pub enum Profile {
 /// What a profile grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolSet {
-    /// Every tool, also those that nobody has heard of yet.
+    /// Every tool, also unknown ones.
     All,
     /// These and no others.
     Only(&'static [&'static str]),

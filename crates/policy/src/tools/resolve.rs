@@ -145,7 +145,7 @@ impl fmt::Display for ToolFix {
                 write!(formatter, "take `{entry}` out of the deny list")
             }
             Self::NarrowDeny { entry, keep } => {
-                write!(formatter, "in the deny list, replace `{entry}` by what else it stands for: ")?;
+                write!(formatter, "in the deny list, replace `{entry}` by its other tools: ")?;
                 for (index, tool) in keep.iter().enumerate() {
                     let comma = if index == 0 { "" } else { ", " };
                     write!(formatter, "{comma}`{tool}`")?;

@@ -1,7 +1,7 @@
 //! The tools that a skill lists for itself: an upper bound, never a grant.
 //!
-//! The Agent Skills format means `allowed-tools` as tools that need no further question. A skill is written by a
-//! stranger, so here the list can only narrow what the operator's policy already grants.
+//! The Agent Skills format means `allowed-tools` as tools that need no further question. A skill is untrusted,
+//! so here the list can only narrow what the operator's policy already grants.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub struct SkillTool {
     arguments: ArgumentScope,
 }
 
-/// Which arguments of a tool a skill's entry speaks of: what stands in its parentheses.
+/// Which arguments of a tool an entry of a skill applies to: the text in its parentheses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArgumentScope {
     /// No parentheses, or `(*)`: any argument.

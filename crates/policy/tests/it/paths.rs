@@ -81,7 +81,7 @@ fn the_standard_configuration() {
         assert_eq!(word(&decide(guard, Access::Read, path, &plain(path))), expected, "{path:?}");
         let expected = match expected {
             "read-denied" => "write-denied",
-            // Whoever writes a skill or a workflow decides what runs or is obeyed later.
+            // The author of a skill or a workflow decides what runs or is obeyed later.
             "allow" if path.starts_with(".comma/") || path.starts_with(".github/workflows/") => "ask",
             expected => expected,
         };

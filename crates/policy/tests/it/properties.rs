@@ -47,7 +47,7 @@ pub(crate) fn the_jail_holds(data: &[u8]) {
                 assert!(matches!(ask.rule(), PolicyRule::DangerousName { .. }), "{ask:?}");
                 assert!(!guard.can_access(&request));
             }
-            other => panic!("there is no such verdict: {other:?}"),
+            other => panic!("unknown verdict: {other:?}"),
         }
     }
 }
@@ -77,7 +77,7 @@ pub(crate) fn denying_is_wider_than_allowing(data: &[u8]) {
         let allowed = matches!(allowing(path), Some(Verdict::Allowed(_)));
         assert!(denied || !allowed, "{glob:?} allows {path:?} and does not deny it");
     }
-    // A negated bracket says what is excepted, and exceptions stay as narrow as they are written.
+    // A negated bracket lists exceptions, and exceptions stay as narrow as they are written.
     let excepts = glob.contains("[!") || glob.contains("[^");
     // On this file system case counts, so the workspace by another name is another folder.
     let stays = !path.starts_with('/') && !path.contains("..");
@@ -135,7 +135,7 @@ pub(crate) fn danger_cannot_be_wrapped(data: &[u8]) {
     }
 }
 
-/// What joins below a base stays below it, also for somebody who decodes it once more.
+/// A path that joins below a base stays below it, also after another round of decoding.
 pub(crate) fn joins_stay_below(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let segments: Vec<&str> = text.split('\n').collect();

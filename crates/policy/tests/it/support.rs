@@ -1,4 +1,4 @@
-//! Short ways to say what a test is about.
+//! Short constructors for tests.
 
 use std::path::Path;
 

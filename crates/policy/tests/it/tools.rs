@@ -46,7 +46,7 @@ fn order_and_repetitions_are_kept() {
 }
 
 #[test]
-fn full_knows_tools_that_nobody_has_heard_of() {
+fn full_includes_unknown_tools() {
     assert!(policy("full", &[], &[]).allows("anything_at_all"));
     assert!(!policy("full", &[], &["*"]).allows("anything_at_all"));
 }
@@ -220,7 +220,7 @@ fn fixes_name_the_narrowest_changes() {
     assert_eq!(
         fixes,
         [
-            "in the deny list, replace `group:web` by what else it stands for: `web_fetch`, `web_search`",
+            "in the deny list, replace `group:web` by its other tools: `web_fetch`, `web_search`",
             "take `browser` out of the deny list",
             "add `browser` to the allow list",
             "add `browser` to the allowed-tools of the skill `s`",

@@ -3,7 +3,7 @@
     clippy::disallowed_methods,
     clippy::panic,
     clippy::print_stdout,
-    reason = "starts a server, and says so when there is none"
+    reason = "starts a server, and reports when none is installed"
 )]
 
 use std::path::Path;
@@ -25,7 +25,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts a server, or says loudly that there is none to start.
+    /// Starts a server, or reports loudly that none is installed.
     fn start() -> Option<Self> {
         Self::start_with(&[])
     }

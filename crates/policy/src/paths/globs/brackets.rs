@@ -2,7 +2,7 @@
 
 use super::error::{GlobErrorKind, syntax};
 
-/// What stands in brackets.
+/// The set of characters of a bracket expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Class {
     /// Whether it is one character of all others.
@@ -29,7 +29,7 @@ pub(super) fn parse(rest: &mut std::str::Chars<'_>) -> Result<Class, GlobErrorKi
     }
 }
 
-/// The end of a range, or the character itself where there is none.
+/// Returns the end of a range, or the character itself if it begins no range.
 fn last(first: char, rest: &mut std::str::Chars<'_>) -> Result<char, GlobErrorKind> {
     let mut ahead = rest.clone();
     let (Some('-'), Some(last)) = (ahead.next(), ahead.next()) else { return Ok(first) };

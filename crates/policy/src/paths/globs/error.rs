@@ -51,7 +51,7 @@ pub enum GlobErrorKind {
     Syntax(String),
 }
 
-/// Says what is wrong with the text of a glob.
+/// Makes an error about the syntax of a glob.
 pub(super) fn syntax(what: &str) -> GlobErrorKind {
     GlobErrorKind::Syntax(what.to_owned())
 }

@@ -10,7 +10,7 @@ const MAX_BRACE_DEPTH: usize = 16;
 /// A part of a glob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A character that stands for itself.
+    /// A character that matches itself.
     Literal(char),
     /// `?`: one character, whichever it is.
     One,

@@ -14,7 +14,7 @@ pub(super) enum Reading {
     /// Folded, with a path that is folded as well.
     Folded,
     /// In any case, with a path as it is written: folding may drop a character or make two of one, and `?` and
-    /// brackets count them. A negated bracket says what is excepted, and an exception is as narrow as it is written:
+    /// brackets count them. A negated bracket lists exceptions, and an exception is as narrow as it is written:
     /// `[!a]` refuses `A`.
     ByCharacter,
 }
