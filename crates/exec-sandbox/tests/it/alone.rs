@@ -2,7 +2,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
-    reason = "starts this program again, and says what it skips"
+    reason = "starts this program again, and prints skipped tests"
 )]
 
 use std::process::{Command, Stdio};
@@ -12,8 +12,8 @@ const ALONE: &str = "STOCKADE_TEST_ALONE";
 /// Runs a test of this program once more where nothing begins beside it, unless that is so already. Whether it was run there:
 /// nothing is left to do then.
 ///
-/// A test that closes what it has open and looks at once whether nobody has it any more needs that: a sandbox that begins at
-/// the same moment in the same program may still hold a copy, until its first process has closed what it inherited.
+/// This is for tests that close a descriptor and check at once that no copy is left: a sandbox that the same program forks at
+/// the same moment may hold a copy until its first process closes inherited descriptors.
 pub(crate) fn was_run(test: &str) -> bool {
     if std::env::var_os(ALONE).is_some() {
         return false;

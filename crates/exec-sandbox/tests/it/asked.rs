@@ -59,7 +59,7 @@ fn commands_that_swallow_what_they_are_told_are_explained() {
             let found = about(&outcome, path).map(Denial::name);
             assert_eq!(found, Some(expected), "{backend:?} {script} {:?}", outcome.denials);
         }
-        // Without a look at what is asked for, nobody knows.
+        // Without observed system calls, the reason is unknown.
         let outcome =
             live.run(&["sh", "-c", "touch /etc/x 2>/dev/null"], |spec| spec.backend = backend).unwrap();
         assert_eq!(outcome.denials, [], "{backend:?}");

@@ -50,7 +50,7 @@ const ROWS: &[(&str, &str)] = &[
     ("netlink of the firewall", "family(16, socket.SOCK_RAW, 12)"),
     ("netlink of audit", "family(16, socket.SOCK_RAW, 9)"),
     ("raw", "family(2, socket.SOCK_RAW, 1)"),
-    ("abstract socket", "socket.socket(socket.AF_UNIX).connect('\\0' + ABSTRACT) is None"),
+    ("abstract socket", "socket.socket(socket.AF_UNIX).connect('\\0' + ABSTRACT) is None"), // quoted text
     // Parts of the kernel.
     ("io_uring", "call(425, 1, ctypes.create_string_buffer(256))"),
     ("slots for input and output that all users share", "call(206, 1, ctypes.create_string_buffer(8))"),
@@ -105,10 +105,10 @@ const ROWS: &[(&str, &str)] = &[
     ("descriptor of another", "call(438, libc.syscall(434, 1, 0), 0, 0)"),
     ("kcmp", "call(312, 1, os.getpid(), 0, 0, 0)"),
     // Rights.
-    ("setuid 0", "os.getuid() != 0 and os.setuid(0) is None"),
-    ("setgid 0", "os.getgid() != 0 and os.setgid(0) is None"),
-    ("setgroups", "os.setgroups([0]) is None"),
-    ("device", "os.mknod('device', 0o20666, os.makedev(1, 1)) is None"),
+    ("setuid 0", "os.getuid() != 0 and os.setuid(0) is None"), // quoted text
+    ("setgid 0", "os.getgid() != 0 and os.setgid(0) is None"), // quoted text
+    ("setgroups", "os.setgroups([0]) is None"),                // quoted text
+    ("device", "os.mknod('device', 0o20666, os.makedev(1, 1)) is None"), // quoted text
     (
         "device that a move leaves behind",
         "(open('left', 'w').close(), call(316, -100, b'left', -100, b'right', 4))[1]",
@@ -117,10 +117,10 @@ const ROWS: &[(&str, &str)] = &[
     ("setuid bit by open", "os.fstat(os.open('bit2', os.O_CREAT | os.O_WRONLY, 0o4755)).st_mode & 0o4000"),
     (
         "file capabilities",
-        "os.setxattr('.', 'security.capability', b'\\x01\\0\\0\\2' + b'\\xff' * 16) is None",
+        "os.setxattr('.', 'security.capability', b'\\x01\\0\\0\\2' + b'\\xff' * 16) is None", // quoted text
     ),
-    ("a higher limit", "resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20)) is None"),
-    ("real-time priority", "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)) is None"),
+    ("a higher limit", "resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 20, 1 << 20)) is None"), // quoted text
+    ("real-time priority", "os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)) is None"), // quoted text
     ("first in the queue", "os.nice(-30) < 0"),
     // The machine.
     ("core_pattern", "opened('/proc/sys/kernel/core_pattern', os.O_WRONLY)"),
@@ -138,8 +138,8 @@ const ROWS: &[(&str, &str)] = &[
     ("core dump", "os.WCOREDUMP(DIED)"),
     // Descriptors that lead out.
     ("the folder above by a descriptor", "opened('/proc/self/cwd/../bait')"),
-    ("a hard link out", "os.link('/etc/passwd', 'passwd') is None"),
-    ("the name of the folder above", "os.rename('..', '../../moved') is None"),
+    ("a hard link out", "os.link('/etc/passwd', 'passwd') is None"), // quoted text
+    ("the name of the folder above", "os.rename('..', '../../moved') is None"), // quoted text
     ("a large piece of shared memory", "call(29, 0, 1 << 30, 0o1600)"),
     ("a negative size of one", "call(29, 0, -4096, 0o1600)"),
     ("characters into the terminal", "call(16, os.open('/dev/tty', os.O_RDWR), 0x5412, b'x')"),

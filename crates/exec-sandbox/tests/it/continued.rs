@@ -38,7 +38,7 @@ fn views() -> impl Iterator<Item = SandboxBackend> {
     each().filter(|backend| *backend != SandboxBackend::Landlock)
 }
 
-/// What a script printed, which may say what is wrong.
+/// The output of a script, which may describe an error.
 fn raced(live: &Live, script: &str, backend: SandboxBackend, others: Option<&Path>) -> String {
     let script = format!("{PRELUDE}{script}");
     let outcome = live.run(&["python3", "-c", &script], |spec| {

@@ -83,7 +83,7 @@ fn after_a_kill_with_something_planted_the_next_command_runs() {
     }
 }
 
-/// Processes of bubblewrap on this machine that nobody waits for.
+/// Orphaned processes of bubblewrap on this machine.
 fn orphans_of_bubblewrap() -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let is_orphan = |path: &Path| {

@@ -19,7 +19,7 @@ const HELPERS: &[Row] = &[
     Row {
         file: "sys/overlay.rs",
         starts: 1,
-        helpers: "what mounts a view of a workspace in a namespace of its own, where whoever asks may not mount, and ends at once",
+        helpers: "mounts an overlay in a new namespace, if the caller may not mount, and ends at once",
         keeps: "all in that namespace, and ends at once",
         test: "what_is_applied_is_the_view_and_what_is_undone_is_what_was",
     },

@@ -44,7 +44,7 @@ impl Planted {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs a script as a command of whoever has this home, and returns what it printed.
+    /// Runs a script as a command of the owner of this home, and returns its output.
     fn run(&self, view: &View<'_>, script: &str) -> Result<String, String> {
         let output = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "homes::viewer", "--nocapture"])
@@ -370,7 +370,7 @@ fn git_gets_an_identity_and_no_secret() {
         "more",
         "[user]\n\temail = me@example.org\n[github]\n\ttoken = S3CRET\n[include]\n\tpath = .gitconfig\n",
     );
-    planted.put("other", "[user]\n\tname = Somebody Else\n");
+    planted.put("other", "[user]\n\tname = Another User\n");
     planted.put(".config/git/config", "[pull]\n\trebase = true\n[user]\n\tpassword = S3CRET\n");
     planted.put(".config/git/credentials", "https://me:S3CRET@example.org\n");
     planted.put(".config/git/ignore", "*.log\n");

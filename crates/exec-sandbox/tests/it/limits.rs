@@ -142,7 +142,7 @@ fn what_is_required_and_missing_refuses() {
 #[test]
 fn memory_runs_out_for_all_together() {
     let Some(live) = Live::new() else { return };
-    // It says how many of its children were ended; where all are ended together, nobody is left to say so.
+    // It prints how many of its children were killed, unless all processes are killed together.
     let script = "\
 import os, time
 for n in range(8):
@@ -217,7 +217,7 @@ fn control_groups_hold_and_are_gone() {
     }
 }
 
-/// Not a test of its own: what [`nobody_reads_and_it_ends`] starts.
+/// Not a test of its own: the helper of [`a_run_ends_without_a_reader`].
 #[test]
 fn printer() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_PRINTER") else { return };
@@ -231,7 +231,7 @@ fn printer() {
 }
 
 #[test]
-fn nobody_reads_and_it_ends() {
+fn a_run_ends_without_a_reader() {
     let Some(live) = Live::new() else { return };
     let start = Instant::now();
     let mut printer = Command::new(std::env::current_exe().unwrap())
@@ -240,7 +240,7 @@ fn nobody_reads_and_it_ends() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The pipe stays open, and nobody reads from it.
+    // The pipe stays open without a reader.
     let pipe = printer.stdout.take();
     while printer.try_wait().unwrap().is_none() && start.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(50));
@@ -248,7 +248,7 @@ fn nobody_reads_and_it_ends() {
     printer.kill().ok();
     printer.wait().unwrap();
     drop(pipe);
-    assert!(live.workspace().join("returned").exists(), "it waits for somebody to read");
+    assert!(live.workspace().join("returned").exists(), "it waits for a reader");
     assert!(!live.workspace().join("ran").exists(), "the command itself waited");
 }
 

@@ -95,8 +95,8 @@ impl Live {
 pub(crate) const BACKENDS: &[SandboxBackend] =
     &[SandboxBackend::Native, SandboxBackend::Bwrap, SandboxBackend::Landlock];
 
-/// What of it works here. Bubblewrap is not for root, nor Landlock for the folders of root; `users` runs the same tests again as
-/// somebody else.
+/// Returns the backends that work here. Bubblewrap is not for root, nor Landlock for directories of root; `users` runs the same
+/// tests again as an ordinary user.
 pub(crate) fn each() -> impl Iterator<Item = SandboxBackend> {
     let live = Live::bare();
     BACKENDS.iter().copied().filter(move |backend| {

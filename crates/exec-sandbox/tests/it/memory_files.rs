@@ -1,4 +1,4 @@
-//! Files in memory: they may be made where somebody counts them and nobody can run them.
+//! Files in memory (memfd): they are permitted if a control group counts them and they cannot be executed.
 
 #![expect(clippy::disallowed_methods, reason = "reads a setting of the kernel")]
 
@@ -45,7 +45,7 @@ fn files_in_memory_are_counted_and_never_run() {
             let is_root = rustix::process::geteuid().is_root();
             let may = is_root && backend == SandboxBackend::Native && memory == Limit::Unlimited;
             if may && before.is_empty() {
-                eprintln!("skipped: a kernel that lets files in memory be run by nobody");
+                eprintln!("skipped: needs a kernel that can forbid executable files in memory");
                 continue;
             }
             let expected = if may { "open\n" } else { "closed\n" };

@@ -1,4 +1,4 @@
-//! Names that other programs obey: they stay as they are, and none appears; or it is taken away, where nobody can decide that.
+//! Names that other programs obey: existing ones stay unchanged, new ones are refused, or quarantined without mediation.
 
 #![expect(clippy::disallowed_methods, reason = "makes repositories and looks at them")]
 
@@ -157,7 +157,7 @@ fn secrets_in_the_workspace_are_hidden() {
 }
 
 #[test]
-fn work_on_a_tracked_secret_goes_on_until_somebody_else_changes_it() {
+fn work_on_a_tracked_secret_goes_on_until_another_program_changes_it() {
     let Some(live) = Live::new() else { return };
     fs::write(live.workspace().join(".env.test"), "A=1\n").unwrap();
     repository(&live);
@@ -282,7 +282,7 @@ fn a_folder_that_cannot_be_listed_hides_nothing() {
     assert!(!left("pkg/.vscode") && !left("pkg/.envrc"));
 }
 
-/// Runs git in the workspace, as whoever uses it.
+/// Runs git in the workspace as the user.
 fn git(live: &Live, arguments: &[&str]) {
     let named = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
     let status =
@@ -293,8 +293,8 @@ fn git(live: &Live, arguments: &[&str]) {
 /// Settings that start a program at every look.
 const ARMED: &str = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = /x\n";
 
-/// What arms a workspace behind a name that stays what it was, or that nobody looks at. Each is a preparation, a command, and
-/// what must not be there afterwards.
+/// Attacks that use an unchanged name, or one that is not checked. Each is a preparation, a command, and a path that must not
+/// exist afterwards.
 #[test]
 fn whatever_way_a_name_comes_it_does_not_stay() {
     type Row = (&'static str, fn(&Live), &'static str, &'static [&'static str]);
@@ -541,7 +541,7 @@ fn no_flood_of_names_unmasks_another() {
             assert_eq!(read(&workspace.join("deep/.claude/settings.json")), "{}", "{backend:?} {who}");
             outcome
         };
-        // By a command: what it made is seen by the next one, and is none of what has to be protected.
+        // By a command: the next one sees its files, which need no protection.
         live.run(&["sh", "-c", flood], |spec| spec.backend = backend).unwrap();
         let outcome = holds("a command").unwrap();
         assert!(

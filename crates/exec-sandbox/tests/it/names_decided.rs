@@ -31,7 +31,7 @@ fn views() -> impl Iterator<Item = SandboxBackend> {
 }
 
 #[test]
-fn calls_end_as_if_nobody_decided_them() {
+fn calls_end_as_without_mediation() {
     for backend in views() {
         let [decided, free] = [NamesAre::Decided, NamesAre::SweptUp].map(|way| {
             let live = Live::with_names(way).unwrap();
@@ -46,8 +46,8 @@ fn calls_end_as_if_nobody_decided_them() {
     }
 }
 
-/// A call that has ended well is never made again: it would say that there is something already. One that nobody has looked at
-/// yet may be interrupted, where the program says that it wants to know.
+/// A successful call is never repeated: it would fail with EEXIST. One that was not received yet may be interrupted, if the
+/// program's handler does not restart calls.
 #[test]
 fn signals_do_not_make_a_call_twice() {
     let script = "
@@ -182,7 +182,7 @@ os.write(five, fine.encode())
     }
 }
 
-/// Another thread changes the path under the hands of whoever reads it.
+/// Another thread changes the path while the supervisor reads it.
 #[test]
 fn a_path_that_changes_meanwhile_makes_no_name() {
     let script = "
@@ -245,7 +245,7 @@ print(made > 0)
 
 /// Programs that have a terminal of their own open it by its name, and take it for theirs.
 #[test]
-fn terminals_are_opened_and_belong_to_whoever_opens_them() {
+fn terminals_are_opened_and_belong_to_their_opener() {
     let script = "
 import os, pty, sys
 def own(prepare):

@@ -267,7 +267,7 @@ fn nothing_is_left_of_a_pool() {
     std::thread::sleep(Duration::from_millis(100));
     let pids = read(&live.workspace().join("pids"));
     assert_eq!(pids.split(' ').count(), 3, "{pids}");
-    // Whoever adopts orphans may take its time to bury them.
+    // The process that adopts orphans may reap them later.
     let lives = |pid: &&str| {
         let text = read(&Path::new("/proc").join(pid).join("stat"));
         text.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))

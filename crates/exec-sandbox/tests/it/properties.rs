@@ -8,7 +8,7 @@ use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel};
 use stockade_exec_sandbox::mounts::MountKind;
 use stockade_exec_sandbox::{MountAccess, SandboxSpec, bwrap_arguments, plan};
 
-/// Takes lines of bytes apart: a letter that says what the rest is, and the rest.
+/// Splits lines of bytes into a letter for the kind, and the rest.
 pub(crate) fn plans_hold(data: &[u8]) {
     let mut facts = HostFacts {
         home: "/home/u".into(),

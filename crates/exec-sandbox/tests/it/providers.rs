@@ -76,7 +76,7 @@ fn each_says_how_it_ended() {
 /// Never ends by itself.
 const BURNER: &str = "while True: pass";
 
-/// The same, and goes on when the kernel says that its time is up.
+/// The same, but continues after SIGXCPU.
 const STUBBORN: &str = "import signal\nsignal.signal(signal.SIGXCPU, lambda *_: None)\nwhile True: pass";
 
 #[test]
@@ -273,7 +273,7 @@ fn beater() {
 
 #[test]
 fn a_killed_launcher_leaves_nothing_with_any() {
-    // Whoever looks on is killed with it.
+    // The observer is killed with it.
     for (backend, asked) in
         each().flat_map(|backend| [(backend, None), (backend, Some(("STOCKADE_TEST_ASKED", "1")))])
     {
@@ -324,7 +324,7 @@ fn bubblewrap_follows_no_link_of_the_workspace() {
     fs::create_dir_all(live.workspace().join(".vscode")).unwrap();
     let spec = SandboxSpec { backend: SandboxBackend::Bwrap, ..SandboxSpec::new(live.workspace(), ["true"]) };
     let planned = plan(&spec, &probe(&spec)).unwrap();
-    // Between the plan and its execution, somebody lays a link.
+    // An attacker creates a symlink between planning and execution.
     fs::remove_dir(live.workspace().join(".vscode")).unwrap();
     std::os::unix::fs::symlink("/oldroot/tmp", live.workspace().join(".vscode")).unwrap();
     let error = run(&planned, Streams::default()).unwrap_err().to_string();

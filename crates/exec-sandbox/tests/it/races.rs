@@ -1,5 +1,5 @@
-//! What helpers outside do, while somebody replaces the folders under their hands: what lies elsewhere is never touched, and
-//! nothing that was left is overlooked in the end.
+//! Helpers outside of the sandbox, while an attacker replaces directories concurrently: files elsewhere are never changed, and no
+//! file of the command is overlooked in the end.
 
 #![expect(clippy::disallowed_methods, reason = "makes folders and replaces them")]
 
@@ -76,7 +76,7 @@ fn races(rounds: usize) {
             .while_swapping(|| swapped.live.run(&["sh", "-c", leave], |spec| spec.require.clear()).unwrap());
         assert_eq!(outcome.end, End::Exited(0), "{outcome:?}");
         assert!(swapped.is_whole(), "round {round}: {outcome:?}");
-        // What was passed by, since it was elsewhere at that moment, is found when nobody moves it.
+        // Files that were missed because they were moved at that moment are found when they are not moved.
         let later = swapped.live.run(&["true"], |_| ()).unwrap();
         let taken = outcome.quarantine.iter().chain(&later.quarantine);
         for id in taken.filter_map(|one| one.id.as_deref()) {

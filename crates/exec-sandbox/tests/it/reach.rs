@@ -22,7 +22,7 @@ const ROWS: &[(&str, Option<&str>)] = &[
     ("/srv/graph/run1/audit.db", Some("/srv/graph/run1")),
     ("/home/u/work/.git/objects/audit.db", Some("/home/u/work/.git")),
     ("/run/broker.sock", Some("/run/broker.sock")),
-    // What stands in the way is mounted later.
+    // A later mount covers the path.
     ("/home/u/work/.git/config", None),
     ("/home/u/work/.env", None),
     // What is beside, above, or only begins alike.

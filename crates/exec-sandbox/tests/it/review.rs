@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-/// What a line may do. `P`, `Q` and `R` stand for paths, `N` for a number.
+/// The operations of a line. `P`, `Q` and `R` are paths, `N` is a number.
 const LINES: &[&str] = &[
     "mkdir -p 'P'",
     "mkdir -p \"$(dirname 'P')\"; echo N > 'P'",

@@ -12,7 +12,7 @@ use stockade_names::{Name, SandboxView, Scope, names};
 
 use crate::live::{Live, read};
 
-/// What stands in files that hold a secret, whatever reads them.
+/// The content of files with a secret.
 const SECRET: &str = "token = \"PRIVATE-0123456789\"\n";
 
 fn put(live: &Live, path: &str, text: &str) {
@@ -82,7 +82,7 @@ fn git_adds_everything_but_what_is_hidden() {
     assert_eq!(git(&live, &["status", "--short", "-uall"]).lines().count(), secrets.len());
 }
 
-/// Whoever needs the key that it made itself finds it again; what was hidden stays so, by whatever path.
+/// A key that a command created itself stays visible for later ones; hidden files stay hidden by any path.
 #[test]
 fn what_a_command_made_is_seen_by_the_next_one() {
     let Some(live) = Live::new() else { return };

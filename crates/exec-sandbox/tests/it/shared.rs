@@ -33,14 +33,14 @@ fn python(
     (said.into_owned(), outcome)
 }
 
-/// Where somebody looks on who carries calls out.
+/// Whether calls are performed by the supervisor.
 fn views() -> impl Iterator<Item = SandboxBackend> {
     each().filter(|backend| *backend != SandboxBackend::Landlock)
 }
 
 #[test]
-fn locks_and_sockets_are_as_if_nobody_decided_them() {
-    if alone::was_run("shared::locks_and_sockets_are_as_if_nobody_decided_them") {
+fn locks_and_sockets_work_as_without_mediation() {
+    if alone::was_run("shared::locks_and_sockets_work_as_without_mediation") {
         return;
     }
     for backend in views() {
@@ -57,8 +57,8 @@ fn locks_and_sockets_are_as_if_nobody_decided_them() {
     }
 }
 
-/// A command takes every lock that it can get on a file that it may only read, by every call and in two threads that exchange
-/// descriptors under the hands of whoever looks.
+/// A command tries to lock a read-only file by every call, and in two threads that exchange descriptors while the supervisor
+/// judges the call.
 const LOCKS: &str = "
 import ctypes, errno, fcntl, os, struct, sys, threading
 said = []
@@ -169,7 +169,7 @@ fn sockets_of_others_in_the_workspace_are_not_reached() {
             let run = python(&live, &script, backend, |_| ());
             let listener = listens.join().unwrap();
             listener.set_nonblocking(true).unwrap();
-            assert!(listener.accept().is_err(), "somebody was there");
+            assert!(listener.accept().is_err(), "a connection arrived");
             run
         });
         let no = "ECONNREFUSED";

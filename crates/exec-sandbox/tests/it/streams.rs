@@ -14,7 +14,7 @@ use stockade_exec_sandbox::{SandboxSpec, plan, probe, run};
 
 use crate::live::{BACKENDS, Live, each};
 
-/// Not a test of its own: runs a script with the streams that it was started with, and says what it finds of them afterwards.
+/// Not a test of its own: runs a script with the streams that it was started with, and prints their state afterwards.
 #[test]
 fn host() {
     let Some(workspace) = std::env::var_os("STOCKADE_TEST_HOST") else { return };

@@ -38,10 +38,10 @@ const ROWS: &[(&str, &str)] = &[
     ("set -m && echo managed", "managed\n"),
     ("echo a > /dev/tty; echo b > /dev/stdout; echo c > /dev/stderr", "a\nb\nc\n"),
     ("case $(tty) in /dev/?*) echo named;; esac", "named\n"),
-    // Nobody types.
+    // There is no input.
     ("timeout 0.2 cat; echo $?", "124\n"),
     ("head -c 200000 /dev/zero | tr '\\0' x | fold -w 99 | wc -l; seq 20000 | tail -n 1", "2020\n20000\n"),
-    // No character gets into the input by itself: neither here nor in a terminal of somebody else.
+    // No character gets into the input by itself: neither here nor in the terminal of another user.
     (
         "python3 -c \"import fcntl; fcntl.ioctl(0, 0x5412, b'x')\" 2>&1 | tail -n 1",
         "PermissionError: [Errno 1] Operation not permitted\n",

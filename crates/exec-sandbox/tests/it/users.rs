@@ -1,5 +1,5 @@
-//! Started by root, the tests run a second time as an ordinary user: the sandbox is made in other ways then, and bubblewrap
-//! is for nobody else.
+//! Started by root, the tests run a second time as an ordinary user: the sandbox is created differently then, and bubblewrap is
+//! only used there.
 
 #![expect(clippy::disallowed_methods, reason = "starts itself")]
 
@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Nobody, as every system knows that user.
+/// The overflow user ID, which has no rights.
 const OVERFLOW_USER: u32 = 65534;
 
 /// What makes sandboxes, in all ways.
@@ -51,7 +51,7 @@ fn an_ordinary_user_is_kept_in_as_well() {
     said.lines().filter(|line| line.starts_with("skipped: ")).for_each(|line| eprintln!("{line}"));
 }
 
-/// Runs tests of this program as nobody, and returns what they said.
+/// Runs tests of this program as an unprivileged user, and returns their output.
 fn passes(program: &Path, home: &Path, tests: &[&str]) -> String {
     let output = Command::new(program)
         .args(tests)

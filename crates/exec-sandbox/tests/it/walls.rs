@@ -1,4 +1,4 @@
-//! Landlock without namespaces: whatever is listed as enforced, a command tries to disprove, and root becomes somebody else.
+//! Landlock without namespaces: a command attacks every enforced property, and root changes to another user.
 
 #![expect(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use stockade_exec_sandbox::{
 
 use crate::live::{Live, each, read};
 
-/// Nobody, as every system knows that user.
+/// The overflow user ID, which has no rights.
 const OVERFLOW_USER: u32 = 65534;
 
 fn is_root() -> bool {
@@ -59,7 +59,7 @@ fn python(live: &Live, script: &str, change: impl FnOnce(&mut SandboxSpec)) -> (
     (String::from_utf8_lossy(&said).into_owned(), outcome)
 }
 
-/// What somebody named is tried on this machine first, with each kind of sandbox.
+/// Properties required by name are tested on this machine first, with each backend.
 #[test]
 fn what_was_named_is_tried_from_inside() {
     for backend in each() {
@@ -84,7 +84,7 @@ fn nothing_runs_as_root_behind_landlock() {
     if !is_root() {
         return;
     }
-    // What may only be read belongs to whom it likes; then the command is nobody.
+    // A read-only workspace may have any owner; then the command runs as an unprivileged user.
     let (said, _) = python(&live, "import os; print(os.getuid())", |spec| {
         spec.workspace_access = MountAccess::ReadOnly;
     });
@@ -218,10 +218,7 @@ fn nothing_is_listed_as_enforced_that_a_command_disproves() {
     let tried = |property: &Property| DISPROOFS.iter().any(|row| row.0 == *property);
     let outcome = behind_landlock(&live, &["true"], |_| ()).unwrap();
     for (property, _) in &outcome.enforcement.enforced {
-        assert!(
-            tried(property) || *property == Property::TotalMemory,
-            "nobody tries to disprove {property:?}"
-        );
+        assert!(tried(property) || *property == Property::TotalMemory, "no attack on {property:?}");
     }
 }
 

@@ -4,7 +4,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
-    reason = "runs real tools, and says what is missing"
+    reason = "runs real tools, and prints missing ones"
 )]
 
 mod files;
@@ -22,7 +22,7 @@ use crate::live::{Live, each};
 
 /// One piece of work.
 pub(crate) struct Workflow {
-    /// What somebody does.
+    /// A task of a user.
     pub(crate) name: &'static str,
     /// The programs that it takes.
     pub(crate) needs: &'static [&'static str],
@@ -93,7 +93,7 @@ impl Given {
     }
 }
 
-/// Who commits, and no settings of whoever runs the tests.
+/// The author of commits, without the settings of the user that runs the tests.
 const AUTHOR: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", "a"),
     ("GIT_AUTHOR_EMAIL", "a@example.org"),

@@ -39,7 +39,7 @@ const ROWS: &[Workflow] = &[
         after: "! git config core.fsmonitor; test \"$(git config user.name)\" = me",
         ..Workflow::NEW
     },
-    // Whoever wrote what a branch holds, it may have been a command before this one.
+    // An earlier command may have created the content of the branch.
     Workflow {
         name: "a branch with settings of an editor",
         needs: &["git"],
