@@ -1,4 +1,4 @@
-//! One command of an agent under the whole of its configuration: `stockade run` and `stockade exec --agent`.
+//! A command of an agent under its whole configuration: `stockade run` and `stockade exec --agent`.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::io::{self, Write as _};
@@ -17,21 +17,21 @@ use stockade_text::escape;
 use crate::failure::{Failure, with_causes};
 use stockade_state::{agents, executions, trail};
 
-/// The tool that a command is, for the list of tools of an agent or a skill.
+/// Tool name of a command in the tool lists of agents and skills.
 const TOOL: &str = "exec";
 
-/// The profile of what commands print.
+/// Source profile of a command's output.
 const PROFILE: &str = "bash";
 
-/// What became of the command.
+/// Result of a command.
 pub(crate) enum AgentRun {
-    /// It ran, and this is how it ended; with what of its output is for a model, where it was kept.
+    /// It ran. Contains its outcome, and the part of its output for a model if that was requested.
     Ran(Box<Ran>, Option<ToolResult>),
-    /// It was refused, or a person must be asked who is not here. Nothing ran.
+    /// It was refused, or would need the user's answer. Nothing ran.
     Refused(Decision),
 }
 
-/// Opens a session of an agent. `set` are values that go before those of files and variables.
+/// Opens a session of an agent. `set` overrides files and variables.
 pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> Result<Session, Failure> {
     let sources = ConfigSources {
         flags: set.to_vec(),
@@ -48,19 +48,20 @@ pub(crate) fn open(agent: &str, workspace: &Path, set: &[(String, String)]) -> R
     Ok(agents::session(&guard, trail))
 }
 
-/// Holds the commands of a session to a mode, if one was typed. The configuration can be narrowed like this and not widened.
+/// Restricts the commands of a session to a mode, if one was given. It can be stricter than the configuration, not looser.
 pub(crate) fn bound_mode(session: &mut Session, mode: Option<SandboxMode>) -> Result<(), Failure> {
     let Some(mode) = mode else { return Ok(()) };
     session.bound_mode(mode).map_err(|holds| {
         let (mode, holds) = (mode.name(), holds.name());
         Failure::usage(format_args!(
-            "--sandbox {mode} asks for more than the configuration of the agent allows, which is {holds}"
+            "--sandbox {mode} is less strict than the configuration of the agent, which has {holds}"
         ))
-        .with_help("`execSandbox.mode` of the configuration decides; an option only narrows it")
+        .with_help("change `execSandbox.mode` in the configuration; the option can only be stricter")
     })
 }
 
-/// Has the tool, the limits and the command judged, and runs the command where it may run. It is a step of the execution that is named, or of the terminal session.
+/// Decides about the tool, the limits and the command, and runs the command if allowed. It counts as a step of the named
+/// execution, or of the terminal session.
 pub(crate) fn run(
     session: &mut Session,
     execution: Option<&str>,
@@ -84,16 +85,16 @@ pub(crate) fn run(
         RunAnswer::Pending(pending) => AgentRun::Refused(pending.decision().clone()),
         RunAnswer::Unsandboxed(decision) => {
             say(
-                "stockade: the configuration leaves this command to whoever embeds the guard, and this program runs none \
+                "stockade: the configuration leaves this command to the embedding program, and `stockade` runs no command \
                  without a sandbox\n",
             );
             AgentRun::Refused(decision)
         }
-        _ => return Err(Failure::incomplete("the guard gives no answer that this program knows")),
+        _ => return Err(Failure::incomplete("unknown answer of the guard")),
     })
 }
 
-/// What of the output of a command is for a model.
+/// Returns the part of a command's output for a model.
 fn result(session: &Session, ran: &Ran) -> Result<ToolResult, Failure> {
     let printed = &ran.report.outcome.output;
     let all = [printed.stdout.as_slice(), printed.stderr.as_slice()].concat();
@@ -101,7 +102,7 @@ fn result(session: &Session, ran: &Ran) -> Result<ToolResult, Failure> {
     result.map_err(|error| undecided(&error))
 }
 
-/// Why there is no decision: nothing runs without one.
+/// Converts an error of the guard. Without a decision, nothing runs.
 pub(crate) fn undecided(error: &GuardError) -> Failure {
     let failure = Failure::incomplete(with_causes(error));
     match error.fix() {
@@ -110,8 +111,8 @@ pub(crate) fn undecided(error: &GuardError) -> Failure {
     }
 }
 
-/// Says on standard error what has its final form.
+/// Writes text to standard error unchanged.
 pub(crate) fn say(text: &str) {
-    // Nobody is left to tell when even this fails.
+    // A failure to write to standard error cannot be reported anywhere.
     io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -1,8 +1,9 @@
-//! What was found before: `scan --write-baseline` keeps it, and with `--baseline` only what is new counts.
+//! Baselines: `scan --write-baseline` saves all findings, and with `--baseline` only new findings count.
 //!
-//! A finding is known by its rule, its severity, its file, the content of this file, and its place. A file that changed is looked at
-//! again as a whole: a line that stands may mean something else, once another line names another host or another secret.
-#![expect(clippy::disallowed_methods, reason = "writes the file of what is known")]
+//! A finding is identified by its rule, severity, file, the content of the file, and its position. A file that changed is new
+//! as a whole:
+//! an unchanged line may have another meaning if a changed line names another host or secret.
+#![expect(clippy::disallowed_methods, reason = "writes the baseline file")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,16 +17,16 @@ use crate::failure::Failure;
 use crate::suppressions::sha256;
 use stockade_guard::admission::scan_report::{SetAsideKind, SetAsideRow};
 
-/// The most bytes of a file of what is known.
+/// Maximum size of a baseline file in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Findings that are known, and how many there are of each.
+/// Known findings, and the number of each.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
     known: HashMap<String, usize>,
 }
 
-/// A file of what is known, as it is written and read: its version, and a row for each finding.
+/// A baseline file: its version, and a row for each finding.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document {
@@ -33,7 +34,7 @@ struct Document {
     findings: Vec<KnownFinding>,
 }
 
-/// A finding as it is kept.
+/// A row of the baseline file, which identifies one finding.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct KnownFinding {
@@ -46,13 +47,13 @@ impl Baseline {
     pub(crate) fn load(path: &Path) -> Result<Self, Failure> {
         let wrong = |why: &dyn std::fmt::Display| {
             Failure::usage(format_args!("{}: {why}", escape_path(path)))
-                .with_help("'stockade scan --write-baseline FILE' writes such a file")
+                .with_help("create one with 'stockade scan --write-baseline FILE'")
         };
         let options = FileOptions { max_file_bytes: MAX_BYTES + 1, ..FileOptions::default() };
         let file = read_text(&Source::Path(path.to_path_buf()), &options).map_err(|gap| wrong(&gap))?;
         let document: Document = serde_json::from_str(&file.text).map_err(|error| wrong(&error))?;
         if document.version != 1 {
-            return Err(wrong(&format_args!("its version is {}, and 1 is known", document.version)));
+            return Err(wrong(&format_args!("unsupported version {}, expected 1", document.version)));
         }
         let mut known = HashMap::new();
         for finding in document.findings {
@@ -61,7 +62,7 @@ impl Baseline {
         Ok(Self { known })
     }
 
-    /// Takes out of the report of a file what is known of it.
+    /// Removes known findings from the report of a file.
     pub(crate) fn apply(&self, scan: &mut FileScan<'_>) -> Vec<SetAsideRow> {
         let mut left = HashMap::new();
         let mut told = Vec::new();
@@ -77,19 +78,14 @@ impl Baseline {
             if *seen > *known {
                 return true;
             }
-            told.push(SetAsideRow::of(
-                path,
-                finding,
-                SetAsideKind::Known,
-                "it is in the baseline".to_owned(),
-            ));
+            told.push(SetAsideRow::of(path, finding, SetAsideKind::Known, "in the baseline".to_owned()));
             false
         });
         told
     }
 }
 
-/// What is to be kept of the findings of a file.
+/// Returns the rows for the findings of a file.
 pub(crate) fn known(scan: &FileScan<'_>) -> Vec<KnownFinding> {
     if scan.report.findings.is_empty() {
         return Vec::new();
@@ -103,7 +99,7 @@ pub(crate) fn known(scan: &FileScan<'_>) -> Vec<KnownFinding> {
     scan.report.findings.iter().map(known).collect()
 }
 
-/// Writes what is known, in an order that does not depend on what was scanned first.
+/// Writes the baseline, in an order that does not depend on the scan.
 pub(crate) fn write(path: &PathBuf, mut findings: Vec<KnownFinding>) -> Result<(), Failure> {
     findings.sort_by(|one, other| {
         (&one.path, &one.rule_id, &one.fingerprint).cmp(&(&other.path, &other.rule_id, &other.fingerprint))
@@ -121,9 +117,9 @@ fn named(path: &Path) -> String {
     path.strip_prefix("./").unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// What a finding is known by: `digest` is that of the whole file.
+/// Returns the identity of a finding; `digest` is that of the whole file.
 fn fingerprint(path: &Path, digest: &str, finding: &Finding<'_>) -> String {
-    // The bytes of a path that is no UTF-8, since two of them may be shown alike.
+    // The raw bytes of the path, since two invalid UTF-8 paths may look the same.
     let path = path.strip_prefix("./").unwrap_or(path).as_os_str().as_encoded_bytes();
     let rest = format!("\0{}\0{}\0{digest}\0{:?}", finding.rule_id, finding.severity, finding.span);
     sha256(&[path, rest.as_bytes()].concat())

@@ -1,4 +1,4 @@
-//! A bug of this program: told in one line that is safe to show, and never taken for an answer.
+//! Panics of this program: reported in one line of safe text, and never taken for a result.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -7,10 +7,10 @@ use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook};
 
 use stockade_text::escape;
 
-/// The most characters of a message that are shown; it may hold a whole text.
+/// Maximum number of characters of a panic message, which may contain a whole input.
 const MAX_REASON: usize = 300;
 
-/// Has panics told in these words from here on: what they say may repeat what a stranger wrote.
+/// Installs a panic hook that escapes messages, since they may quote untrusted text.
 pub(crate) fn tell() {
     set_hook(Box::new(|info| {
         let trace = Backtrace::capture();
@@ -18,19 +18,18 @@ pub(crate) fn tell() {
             BacktraceStatus::Captured => trace.to_string(),
             _ => String::new(),
         };
-        // Nobody is left to tell when even this fails.
+        // A failure to write to standard error cannot be reported anywhere.
         io::stderr().write_all(format!("{}{trace}", line(info)).as_bytes()).ok();
     }));
 }
 
-/// Does some work; nothing comes of it where a bug ends it.
+/// Runs a closure; returns `None` if it panics.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(work)).ok()
 }
 
 fn line(info: &PanicHookInfo<'_>) -> String {
-    let message: String =
-        info.payload_as_str().unwrap_or("it gives no reason").chars().take(MAX_REASON).collect();
+    let message: String = info.payload_as_str().unwrap_or("no message").chars().take(MAX_REASON).collect();
     let place =
         info.location().map(|place| format!(" ({}:{})", place.file(), place.line())).unwrap_or_default();
     format!("stockade: this is a bug in stockade, please report it: {}{place}\n", escape(&message))

@@ -1,4 +1,4 @@
-//! One file for each command: its arguments, what it does, and its exit code.
+//! The commands, one file each: arguments, action, exit code.
 
 pub(crate) mod audit;
 #[cfg(target_os = "linux")]

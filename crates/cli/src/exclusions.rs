@@ -1,6 +1,6 @@
-//! What `scan --exclude` leaves out: globs that are read as lines of a `.gitignore` are.
+//! Globs of `scan --exclude`, with the meaning of `.gitignore` lines.
 //!
-//! They come from the command line and from nowhere else. A list in the folder that is scanned would let a skill hide itself.
+//! They come only from the command line: a list in the scanned directory would let a skill hide itself.
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,19 @@ use stockade_text::escape_path;
 
 use crate::failure::Failure;
 
-/// The most bytes of a file of globs.
+/// Maximum size of a file of globs in bytes.
 const MAX_FILE: usize = 1 << 20;
 
-/// The globs of one command line.
+/// The globs of a command line.
 #[derive(Debug)]
 pub(crate) struct Exclusions {
     set: GlobSet,
-    /// For each glob, whether it means nothing but folders: those that end in a slash.
+    /// For each glob, whether it matches only directories, because it ends in a slash.
     only_folders: Vec<bool>,
 }
 
 impl Exclusions {
-    /// Reads the globs of a command line.
+    /// Parses the globs of a command line.
     fn new(globs: &[String]) -> Result<Self, Failure> {
         let wrong = |glob: &str, why: &str, help: &str| {
             Failure::usage(format_args!("cannot exclude '{glob}': {why}")).with_help(help)
@@ -32,18 +32,18 @@ impl Exclusions {
             if let Some((_, why, help)) = MISTAKES.iter().find(|(is_one, ..)| is_one(glob)) {
                 return Err(wrong(glob, why, help));
             }
-            // `*` stays within a name, as in a `.gitignore`.
+            // `*` does not match a slash, as in a `.gitignore`.
             let built = GlobBuilder::new(&anchored(glob)).literal_separator(true).build();
             set.add(built.map_err(|error| wrong(glob, &error.kind().to_string(), LITERALLY))?);
         }
         let set = set.build().map_err(|error| {
-            Failure::usage(format_args!("cannot exclude so much: {error}"))
-                .with_help("give fewer or shorter globs")
+            Failure::usage(format_args!("too many exclusions: {error}"))
+                .with_help("use fewer or shorter globs")
         })?;
         Ok(Self { set, only_folders: globs.iter().map(|glob| glob.ends_with('/')).collect() })
     }
 
-    /// Reads the globs of a command line, and those of files that it names: one on a line, but for lines that are blank or begin with `#`.
+    /// Parses the globs of a command line and of its glob files: one per line, without blank lines and lines that start with `#`.
     pub(crate) fn load(globs: &[String], files: &[PathBuf]) -> Result<Self, Failure> {
         let mut all = globs.to_vec();
         for path in files {
@@ -56,7 +56,7 @@ impl Exclusions {
         Self::new(&all)
     }
 
-    /// Whether an entry is left out, by the way to it from the folder that was named.
+    /// Whether a path, relative to the scanned directory, is excluded.
     pub(crate) fn holds(&self, below: &Path, kind: EntryKind) -> bool {
         if self.set.is_empty() {
             return false;
@@ -66,34 +66,34 @@ impl Exclusions {
     }
 }
 
-/// What to do about a glob that is none.
-const LITERALLY: &str = "a glob is a name such as 'node_modules', or a path with *, ?, [abc], {a,b} and **; a backslash before one of these \
-     signs takes it literally";
+/// How to fix an invalid glob.
+const LITERALLY: &str = "use a name such as 'node_modules', or a path with *, ?, [abc], {a,b} and **; put a backslash before one of \
+     these characters to match it literally";
 
-/// A mistake, what is wrong with it, and what to do.
+/// A check for a mistake, the error, and the fix.
 type Mistake = (fn(&str) -> bool, &'static str, &'static str);
 
-/// Globs that would exclude something else than is meant, or nothing.
+/// Globs that would exclude nothing, or not what the user expects.
 const MISTAKES: [Mistake; 4] = [
-    (|glob| glob.trim_matches('/').is_empty(), "it names nothing", "give a name, such as 'node_modules'"),
+    (|glob| glob.trim_matches('/').is_empty(), "it matches nothing", "use a name, such as 'node_modules'"),
     (
         |glob| glob.starts_with('!'),
-        "what is excluded cannot be taken back",
-        "exclude less instead, or write '\\!' where the name begins so",
+        "exceptions with ! are not supported",
+        "use narrower globs, or write '\\!' for a name that starts with !",
     ),
     (
         |glob| glob.starts_with("./"),
-        "a glob is read from the scanned folder down, without './'",
-        "leave './' out; a slash at the beginning or within means this folder and none below it",
+        "it is relative to the scanned directory already",
+        "remove './'; a slash at the start or within matches only in the scanned directory itself",
     ),
     (
         |glob| glob.split('/').any(|name| name == ".."),
-        "a glob is read from the scanned folder down, and '..' leads out of it",
-        "name what is in the folder, or do not name the folder that it is in",
+        "'..' is outside of the scanned directory",
+        "use a path inside of it, or scan another directory",
     ),
 ];
 
-/// The whole way that a glob means. One without a slash, but for the last sign, means a name at any depth.
+/// Returns the full pattern of a glob. A glob without a slash, except at the end, matches a name at any depth.
 fn anchored(glob: &str) -> String {
     let name = glob.strip_suffix('/').unwrap_or(glob);
     match name.strip_prefix('/') {

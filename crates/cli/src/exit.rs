@@ -1,17 +1,17 @@
-//! What the exit code of every command means.
+//! Exit codes of all commands.
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// Result of a command, as its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// Everything was looked at and nothing was found.
+    /// Everything was checked, and nothing was found.
     Clean = 0,
-    /// Something was found. This holds however much could not be looked at.
+    /// Something was found, even if not everything could be checked.
     Found = 1,
-    /// The command line was not understood, or a file that it needs is wrong.
+    /// The command line or a file that it names is invalid.
     Usage = 2,
-    /// Nothing was found, but not everything could be looked at.
+    /// Nothing was found, but not everything could be checked.
     Incomplete = 3,
 }
 

@@ -1,4 +1,4 @@
-//! Why a command could not do its work, said to a person.
+//! Errors of commands.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::fmt;
@@ -12,7 +12,7 @@ use stockade_text::escape;
 use crate::exit::Exit;
 pub(crate) use stockade_text::with_causes;
 
-/// A command could not be carried out: what, why, and how to mend it.
+/// An error of a command: what failed, why, and how to fix it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -21,33 +21,33 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// Something that was typed, or a file that was named, is wrong.
+    /// The command line, or a file that it names, is invalid.
     pub(crate) fn usage(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), help: None, exit: Exit::Usage }
     }
 
-    /// Something could not be read or written, so there is no answer.
+    /// Something could not be read or written, so there is no result.
     pub(crate) fn incomplete(message: impl fmt::Display) -> Self {
         Self { exit: Exit::Incomplete, ..Self::usage(message) }
     }
 
-    /// What was asked for is refused.
+    /// The request is refused.
     pub(crate) fn found(message: impl fmt::Display) -> Self {
         Self { exit: Exit::Found, ..Self::usage(message) }
     }
 
-    /// Adds how to mend it.
+    /// Adds the fix.
     pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// What could not be done, and why.
+    /// Returns what failed and why.
     #[cfg(target_os = "linux")]
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Tells the person and returns how to end.
+    /// Prints the error and returns the exit code.
     pub(crate) fn report(&self) -> Exit {
         let mut text = format!("error: {}\n", escape(&self.message));
         if let Some(help) = &self.help {
@@ -56,9 +56,9 @@ impl Failure {
         Self::print(&text, self.exit)
     }
 
-    /// Tells the person what has its final form already.
+    /// Prints text to standard error unchanged, and returns the exit code.
     pub(crate) fn print(text: &str, exit: Exit) -> Exit {
-        // Nobody is left to tell when even this fails.
+        // A failure to write to standard error cannot be reported anywhere.
         io::stderr().write_all(text.as_bytes()).ok();
         exit
     }

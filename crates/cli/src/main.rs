@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(exit) => return exit,
     };
-    // Whatever was said before a bug ended it is no answer.
+    // Output before a panic is not a result.
     bug::caught(|| carry_out(&args)).unwrap_or_else(|| match args.command {
         #[cfg(target_os = "linux")]
         Command::Exec(_) | Command::Run(_) | Command::Drive(_) => args::NOTHING_RAN.into(),
@@ -37,18 +37,18 @@ fn main() -> ExitCode {
 
 fn carry_out(args: &Args) -> ExitCode {
     let outcome = match &args.command {
-        // It ends as its command ends, with any code.
+        // Exits like its command, with any code.
         #[cfg(target_os = "linux")]
         Command::Exec(exec) => return commands::exec::run(exec),
         #[cfg(target_os = "linux")]
         Command::Run(run) => return commands::run::run(run),
         #[cfg(target_os = "linux")]
         Command::Drive(drive) => return commands::drive::run(drive),
-        // It ends as its harness understands it.
+        // Exits with a code that the harness understands.
         #[cfg(target_os = "linux")]
         Command::Hook(hook) => return commands::hook::run(hook),
         Command::Container(container) => return commands::container::run(container, args.color),
-        // It ends as the server ends that it stands before.
+        // Exits like the wrapped server.
         #[cfg(target_os = "linux")]
         Command::Mcp(mcp) => return commands::mcp::run(mcp),
         Command::Scan(scan) => commands::scan::run(scan, args.color),

@@ -1,7 +1,7 @@
-//! Standard output: where colours are fit, and what happens when nobody reads on.
+//! Standard output: colors, and closed pipes.
 #![expect(
     clippy::disallowed_methods,
-    reason = "writes to standard output and asks the environment about colours"
+    reason = "writes to standard output and reads color settings of the environment"
 )]
 
 use std::env;
@@ -24,7 +24,7 @@ impl Output {
         Self { to: BufWriter::with_capacity(64 << 10, io::stdout()), error: None }
     }
 
-    /// Writes `text`, and says to stop once that is of no use.
+    /// Writes `text`. Returns `Break` after an error.
     pub(crate) fn write(&mut self, text: &str) -> ControlFlow<()> {
         match self.to.write_all(text.as_bytes()) {
             Ok(()) => ControlFlow::Continue(()),
@@ -35,7 +35,7 @@ impl Output {
         }
     }
 
-    /// Hands on what was written so far, for whoever waits for it, and says to stop once that is of no use.
+    /// Flushes the output, for readers that wait for it. Returns `Break` after an error.
     pub(crate) fn flush(&mut self) -> ControlFlow<()> {
         match self.to.flush() {
             Ok(()) => ControlFlow::Continue(()),
@@ -46,10 +46,9 @@ impl Output {
         }
     }
 
-    /// Ends with `exit`, unless what was written did not arrive.
+    /// Returns `exit`, unless the output could not be written.
     ///
-    /// A reader that has seen enough (`stockade scan … | head`) is no error to tell anybody about. But an answer that
-    /// was cut short is not "clean".
+    /// A closed pipe (`stockade scan … | head`) is not reported as an error, but truncated output is not "clean" either.
     pub(crate) fn finish(mut self, exit: Exit) -> Result<Exit, Failure> {
         let outcome = match self.error.take() {
             Some(error) => Err(error),
@@ -59,12 +58,12 @@ impl Output {
             Ok(()) => Ok(exit),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe && exit == Exit::Found => Ok(exit),
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Incomplete),
-            Err(error) => Err(Failure::incomplete(format_args!("cannot write the answer: {error}"))),
+            Err(error) => Err(Failure::incomplete(format_args!("cannot write the output: {error}"))),
         }
     }
 }
 
-/// Returns the styles that are fit for standard output.
+/// Returns the styles for standard output.
 pub(crate) fn styles(choice: ColorChoice) -> Styles {
     let on = match choice {
         ColorChoice::Always => true,
@@ -78,7 +77,7 @@ pub(crate) fn styles(choice: ColorChoice) -> Styles {
     if on { Styles::COLOURED } else { Styles::PLAIN }
 }
 
-/// Whether a variable says yes, by the conventions of no-color.org and bixense.com/clicolors.
+/// Whether a variable is set, by the conventions of no-color.org and bixense.com/clicolors.
 fn is_set(name: &str) -> bool {
     env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
 }

@@ -1,4 +1,4 @@
-//! How results look: for people as text, for programs as JSON.
+//! Formatting of results as text, HTML and formats of other programs.
 
 pub(crate) mod audit_text;
 pub(crate) mod check_text;

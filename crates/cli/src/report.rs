@@ -1,5 +1,4 @@
-//! What the commands found out, before it is shown: commands fill these types, and [`render`](crate::render) turns them
-//! into text and JSON. They name neither, so that no way leads back.
+//! Results of commands, which [`render`](crate::render) formats. These types depend on neither, to avoid import cycles.
 
 pub(crate) mod agent_limits;
 pub(crate) mod answer;

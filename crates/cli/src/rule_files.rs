@@ -1,5 +1,5 @@
-//! The rules that a command works with: the built-in ones and the user's own, as the configuration has them.
-#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs, for the configuration there")]
+//! The scanner rules of a command: built-in rules and the user's own, with configured severities.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory, to find its configuration")]
 
 use std::path::{Path, PathBuf};
 
@@ -15,13 +15,12 @@ use crate::failure::Failure;
 /// A set of rules.
 #[derive(Debug)]
 pub(crate) struct Rules {
-    /// `None` for just the built-in rules, which cost nothing to have.
+    /// `None` for only the built-in rules, which need no compilation.
     changed: Option<Scanner>,
 }
 
 impl Rules {
-    /// Adds the rules of these files to the built-in ones, of which some may be off by the configuration, or worse or milder than they
-    /// say.
+    /// Adds the rules of these files to the built-in ones, whose severities the configuration may change.
     pub(crate) fn load(paths: &[PathBuf]) -> Result<Self, Failure> {
         let rules = Self::of_files(paths)?;
         let sources = ConfigSources::of_process(&std::env::current_dir().unwrap_or_default());
@@ -44,7 +43,7 @@ impl Rules {
         }
     }
 
-    /// Checks a rule file together with others, and returns its rules.
+    /// Checks a rule file together with the others, and returns its rules.
     pub(crate) fn test(path: &Path, others: &[PathBuf]) -> Result<Vec<RuleBuf>, Failure> {
         let paths: Vec<PathBuf> = others.iter().cloned().chain([path.to_path_buf()]).collect();
         Self::of_files(&paths)?;
@@ -58,17 +57,17 @@ impl Rules {
 
 fn read(path: &Path) -> Result<RuleFile, Failure> {
     let Some(format) = path.to_str().and_then(RuleFormat::of_name) else {
-        let message = format_args!("{}: not the name of a rule file", escape_path(path));
-        return Err(Failure::usage(message).with_help("the name must end in .toml, .yaml, .yml or .json"));
+        let message = format_args!("{}: unknown extension of a rule file", escape_path(path));
+        return Err(Failure::usage(message).with_help("use the extension .toml, .yaml, .yml or .json"));
     };
-    // A little more than allowed, so that the file is refused for what it is: too large.
+    // One byte above the limit, so that a larger file is refused as too large.
     let options = FileOptions { max_file_bytes: MAX_RULE_FILE_BYTES + 1, ..FileOptions::default() };
     let file = read_text(&Source::Path(path.to_path_buf()), &options)
         .map_err(|gap| Failure::usage(format_args!("{}: {gap}", escape_path(path))))?;
     RuleFile::parse(&file.text, format).map_err(|error| wrong(path, &error))
 }
 
-/// Two files have a rule of the same id, which each of them alone could not know. The later one is to blame.
+/// Reports a rule id that occurs in two files. The error names the later file.
 fn clash(paths: &[PathBuf], files: &[RuleFile], error: &RuleError) -> Failure {
     let place = |(path, file): (&PathBuf, &RuleFile)| Some(wrong(path, &file.locate(error)?));
     paths.iter().zip(files).rev().find_map(place).unwrap_or_else(|| Failure::usage(error))
@@ -77,6 +76,6 @@ fn clash(paths: &[PathBuf], files: &[RuleFile], error: &RuleError) -> Failure {
 fn wrong(path: &Path, error: &RuleFileError) -> Failure {
     let RuleFileError { line, column, problem, .. } = error;
     Failure::usage(format_args!("{}:{line}:{column}: {problem}", escape_path(path))).with_help(
-        "'stockade rules test FILE' checks a rule file; 'stockade rules show ID' shows how a rule looks",
+        "run 'stockade rules test FILE' to check the file; 'stockade rules show ID' shows an example of a rule",
     )
 }

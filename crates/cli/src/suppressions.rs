@@ -1,8 +1,8 @@
-//! What `scan --suppressions` takes out of the findings: those that somebody looked at, in the very file that they looked at.
+//! Suppressions of `scan --suppressions`: findings that were reviewed in exactly this file content.
 //!
-//! A list is named on the command line, and by nothing else: one that lies in what is scanned and is not named is told of and not
-//! followed. Each row says which rule, in which file, with which content, why, and until when.
-#![expect(clippy::disallowed_methods, reason = "asks which day it is, since what is suppressed ends")]
+//! Only the command line can name a list: a list in a scanned directory is reported, but has no effect. Each row has a rule, a
+//! file, its content, a reason, and an expiry date.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, since suppressions expire")]
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -18,21 +18,21 @@ use stockade_text::{Format, Node, SchemaError, TableReader, escape, escape_path,
 use crate::failure::Failure;
 use stockade_guard::admission::scan_report::{SetAsideKind, SetAsideRow};
 
-/// The most bytes of a list.
+/// Maximum size of a list in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
 const FILE_KEYS: &[&str] = &["suppress"];
 const KEYS: &[&str] = &["rule", "path", "sha256", "reason", "expires"];
 
-/// Files of the names that lists have: where they lie in what is scanned, they are a stranger's.
+/// Common names of suppression files. In a scanned directory, such a file is untrusted.
 const LISTS: &[&str] = &[".stockadeignore", "stockade-suppressions.toml", "stockade-baseline.json"];
 
-/// Findings that are not counted.
+/// Findings that do not count.
 #[derive(Debug, Default)]
 pub(crate) struct Suppressions {
-    /// By the file that they are about, so that a long list costs each file no more than a short one.
+    /// Rows by file, so that the length of the list does not slow down each file.
     rows: HashMap<PathBuf, Vec<Suppression>>,
-    /// Lists that were named.
+    /// Lists that the command line names.
     named: Vec<PathBuf>,
     today: String,
 }
@@ -47,7 +47,7 @@ struct Suppression {
 }
 
 impl Suppressions {
-    /// Reads lists about these rules. `others` are further files that were named, and are not told of.
+    /// Reads lists about these rules. `others` are further files of the command line, which are not reported.
     pub(crate) fn load(paths: &[PathBuf], others: &[&PathBuf], scanner: &Scanner) -> Result<Self, Failure> {
         let today: String = Timestamp::from(SystemTime::now()).to_string().chars().take(10).collect();
         let named = paths.iter().chain(others.iter().copied()).cloned().collect();
@@ -67,7 +67,7 @@ impl Suppressions {
         }
     }
 
-    /// Takes out of the report of a file what is suppressed in it, and says what became of each row that is about it.
+    /// Removes suppressed findings from the report of a file, and returns the result of each row about it.
     pub(crate) fn apply(&self, scan: &mut FileScan<'_>) -> Vec<SetAsideRow> {
         let mut told = Vec::new();
         if self.is_list_of_a_stranger(scan.path) {
@@ -81,15 +81,15 @@ impl Suppressions {
         let today = &self.today;
         let scanned = scan.path;
         scan.report.findings.retain(|finding| {
-            // A row that holds, before one that held once.
+            // Effective rows come before expired or outdated ones.
             let mut rows = about.iter().filter(|row| row.rule == finding.rule_id);
             let holds = |row: &&Suppression| row.sha256 == digest && row.expires >= *today;
             let Some(row) = rows.clone().find(holds).or_else(|| rows.next()) else { return true };
             let (kind, why) = match () {
                 () if row.sha256 != digest => {
-                    (SetAsideKind::Stale, format!("the file has changed since: its SHA-256 is {digest}"))
+                    (SetAsideKind::Stale, format!("the file has changed; its SHA-256 is {digest}"))
                 }
-                () if row.expires < *today => (SetAsideKind::Stale, format!("this ended on {}", row.expires)),
+                () if row.expires < *today => (SetAsideKind::Stale, format!("expired on {}", row.expires)),
                 () => (SetAsideKind::Suppressed, format!("{} (until {})", row.reason, row.expires)),
             };
             told.push(SetAsideRow::of(scanned, finding, kind, why));
@@ -105,23 +105,23 @@ impl Suppressions {
 }
 
 const NOT_FOLLOWED: &str =
-    "it lies in what is scanned, and so excuses nothing; name it on the command line if it is yours";
+    "a suppression file in a scanned directory has no effect; if you trust it, use --suppressions";
 
 fn same(one: &Path, other: &Path) -> bool {
     plain(one) == plain(other)
 }
 
-/// A path without the parts that say nothing. One with `..` stays as it is: where that leads to, links decide.
+/// Normalizes a path. One with `..` is unchanged, since symlinks decide what it resolves to.
 fn plain(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
-/// The SHA-256 of bytes. Of the text of a file it is that of the file, where it is plain UTF-8.
+/// Returns the SHA-256 of bytes. For the text of a file, it equals that of the file if the file is UTF-8.
 pub(crate) fn sha256(text: &[u8]) -> String {
     to_hex(&Sha256::digest(text))
 }
 
-/// The rows of a list.
+/// Parses the rows of a list.
 fn rows(text: &str, path: &Path, scanner: &Scanner) -> Result<Vec<Suppression>, Failure> {
     let wrong = |at: stockade_text::TextPosition, why: &dyn std::fmt::Display| {
         Failure::usage(format_args!("{}:{}:{}: {why}", escape_path(path), at.line, at.column)).with_help(HELP)
@@ -136,7 +136,7 @@ fn rows(text: &str, path: &Path, scanner: &Scanner) -> Result<Vec<Suppression>, 
     let checked = rows.into_iter().map(|(row, node)| match mistake(&row) {
         Some(why) => Err(wrong(node.at, &why)),
         None if !scanner.rules().iter().any(|rule| rule.id == row.rule) => {
-            Err(wrong(node.at, &format_args!("no rule has the id '{}'", escape(&row.rule))))
+            Err(wrong(node.at, &format_args!("unknown rule id '{}'", escape(&row.rule))))
         }
         None => Ok(row),
     });
@@ -154,24 +154,24 @@ fn row(node: &Node) -> Result<Suppression, SchemaError> {
         rule: text("rule", "the id of a rule, such as \"EXEC_PIPE_BASH\"")?,
         path: text("path", "the file, as the scan names it")?,
         sha256: text("sha256", "what 'sha256sum FILE' prints")?.to_ascii_lowercase(),
-        reason: text("reason", "why this is no attack")?,
+        reason: text("reason", "why this is not an attack")?,
         expires: text("expires", "a day, such as 2027-06-30")?,
     })
 }
 
-/// What is wrong with a row in which everything stands.
+/// Returns what is wrong with a complete row.
 fn mistake(row: &Suppression) -> Option<&'static str> {
     let is_digest = row.sha256.len() == 64 && row.sha256.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_day = is_day(&row.expires);
     match () {
         () if !is_digest => Some("sha256 must be the 64 digits that 'sha256sum FILE' prints"),
         () if !is_day => Some("expires must be a day, such as 2027-06-30"),
-        () if row.reason.trim().is_empty() => Some("reason must say why this is no attack"),
+        () if row.reason.trim().is_empty() => Some("reason must explain why this is not an attack"),
         () => None,
     }
 }
 
-/// Whether a text is a day as it is compared with another: `2027-06-30`.
+/// Whether a text is a date in the form that sorts by time: `2027-06-30`.
 fn is_day(text: &str) -> bool {
     let parts: Vec<&str> = text.split('-').collect();
     let is_number =
@@ -215,7 +215,7 @@ mod tests {
         )
     }
 
-    /// The rules that are left, and what is told.
+    /// Returns the remaining rules and the reported rows.
     fn left(list: &Suppressions, path: &str) -> (Vec<String>, Vec<SetAsideKind>) {
         scan_bytes(
             Path::new(path),

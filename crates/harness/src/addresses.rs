@@ -1,16 +1,17 @@
-//! The addresses among the arguments of a tool that loads pages, as every harness would find them there.
+//! URLs among the arguments of a tool that loads web pages, as any harness could find them there.
 
 use serde_json::Value;
 
-/// What tools call an address among their arguments.
+/// Names of arguments with a URL.
 const NAMES: &[&str] = &["url", "urls", "Url", "uri"];
 
-/// How deep arguments are looked through, how many addresses are taken from them, and how many bytes one of them may have.
+/// Maximum depth of arguments, number of URLs, and length of a URL in bytes.
 const MAX_DEPTH: usize = 8;
 const MAX_HOSTS: usize = 64;
 const MAX_ADDRESS: usize = 8 << 10;
 
-/// The addresses among the arguments of a tool that loads pages: those that have a member of their own, and those within texts.
+/// Returns the URLs among the arguments of a tool that loads web pages: those of arguments with a known name, and those within
+/// texts.
 pub(super) fn among(input: &Value) -> Result<Vec<&str>, String> {
     let mut found = Vec::new();
     collect("", input, MAX_DEPTH, &mut found)?;
@@ -42,7 +43,7 @@ fn collect<'v>(name: &str, value: &'v Value, depth: usize, found: &mut Vec<&'v s
     }
 }
 
-/// Why it is not sure which host an address has, where it is not.
+/// Returns why the host of a URL is ambiguous, if it is.
 fn unsure(address: &str) -> Option<String> {
     if address.len() > MAX_ADDRESS {
         return Some(format!("an address that it names is longer than {MAX_ADDRESS} bytes"));
@@ -50,10 +51,10 @@ fn unsure(address: &str) -> Option<String> {
     (!has_plain_scheme(address)).then(|| "it names an address that programs read differently".to_owned())
 }
 
-/// The addresses within a text, each to the end of its word: where one ends within a word, harnesses see differently. A word that
-/// only could be one is handed on whole, and is refused where its host cannot be read.
+/// Returns the URLs in a text, each to the end of its word, since harnesses disagree about where a URL ends within a word. A
+/// word that may be a URL is passed on whole, and refused if its host cannot be parsed.
 fn within(text: &str) -> impl Iterator<Item = &str> {
-    // This one is a space here, and none in JavaScript.
+    // Whitespace for Rust, but not for JavaScript.
     let words = text.split(|c: char| c.is_whitespace() && c != '\u{85}');
     words.flat_map(|word| {
         let lower = word.to_ascii_lowercase();
@@ -66,18 +67,18 @@ fn within(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a scheme stands in a word: no more places than would be too many addresses.
+/// Returns the positions of schemes in a word, up to the limit of URLs.
 fn starts_of(word: &str, scheme: &str) -> impl Iterator<Item = usize> {
     word.match_indices(scheme).map(|(at, _)| at).take(MAX_HOSTS + 1)
 }
 
-/// Whether what stands before `://` is a scheme and nothing else: in `https:a/?://b` some find the host `a`, and others `b`.
+/// Whether the part before `://` is only a scheme: in `https:a/?://b`, some parsers find the host `a`, and others `b`.
 fn has_plain_scheme(address: &str) -> bool {
     let scheme = address.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_none_or(|scheme| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// An address without what ends the sentence it stands in; whole where that could be part of its host.
+/// Removes punctuation of the sentence around a URL, unless it could be part of the host.
 fn without_punctuation(address: &str) -> &str {
     match address.contains('@') {
         true => address,
@@ -108,12 +109,12 @@ mod tests {
         ] {
             assert!(among(&wrong).is_err(), "{wrong}");
         }
-        // It takes no longer where a text is made of nothing else.
+        // Work stays linear for a text that consists of such words.
         let hostile = "https:".repeat(1 << 20);
         assert!(among(&json!({"prompt": hostile})).is_err());
     }
 
-    /// Whatever a harness takes a word for, its host is read or it is refused.
+    /// However a harness reads a word, its host is found or it is refused.
     #[test]
     fn addresses_end_where_their_word_does() {
         for (text, wanted) in [

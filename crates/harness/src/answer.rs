@@ -1,4 +1,4 @@
-//! Answers in the words of each harness.
+//! Answers in the format of each harness.
 
 use serde_json::{Value, json};
 use stockade_text::escape_lines;
@@ -6,36 +6,36 @@ use stockade_text::escape_lines;
 use super::call::ToolCall;
 use super::{Answers, Harness};
 
-/// The most bytes of a reason; some harnesses cut longer ones, or take them for none.
+/// Maximum length of a reason in bytes: some harnesses truncate or drop longer ones.
 const MAX_REASON: usize = 4000;
 
-/// What a line in a shell reads as "nothing to say". Anything that is no answer of a harness has to be something else.
+/// The answer "no objection" for the shell line. An answer that no harness understands must differ from it.
 pub const NOTHING: &str = "allow";
 
-/// What a line in a shell reads as "it is refused, and standard error says why".
+/// The answer "refused, see standard error" for the shell line.
 pub const REFUSED: &str = "deny";
 
-/// What is decided about a tool that is about to be used.
+/// The decision about a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HookVerdict {
-    /// Nothing is said against it, which grants nothing: the harness goes on as it would.
+    /// No objection, which grants nothing: the harness goes on as without the hook.
     Silent,
-    /// It is not used, for this reason.
+    /// The tool must not be used, for this reason.
     Deny(String),
-    /// A person is asked, who is told this.
+    /// The user has to be asked, with this text.
     Ask(String),
-    /// It is used with these arguments, which the rules allow.
+    /// The tool is used with these arguments, which the rules allow.
     Rewrite(Value),
 }
 
-/// What is printed, and how the program ends.
+/// Output and exit code of the hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// What goes to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What goes to standard error.
+    /// Standard error.
     pub stderr: String,
-    /// The exit code.
+    /// Exit code.
     pub code: u8,
 }
 
@@ -44,13 +44,13 @@ impl Said {
         Self { stdout: format!("{value}\n"), stderr: String::new(), code: 0 }
     }
 
-    /// An answer without a word, which grants nothing.
+    /// An empty answer, which grants nothing.
     pub fn nothing() -> Self {
         Self { stdout: String::new(), stderr: String::new(), code: 0 }
     }
 }
 
-/// A refusal in the words of a harness. A reason is never empty: without one, some take it for none.
+/// Returns a refusal in the format of a harness. Its reason is never empty, since some harnesses then ignore the refusal.
 pub fn deny(harness: &Harness, reason: &str) -> Said {
     let reason = &bounded(reason);
     let event = harness.before();
@@ -68,7 +68,7 @@ pub fn deny(harness: &Harness, reason: &str) -> Said {
     }
 }
 
-/// An answer in the words of a harness.
+/// Returns an answer in the format of a harness.
 pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> Said {
     match verdict {
         HookVerdict::Silent => silent(harness),
@@ -79,10 +79,10 @@ pub fn before(harness: &Harness, call: &ToolCall, verdict: HookVerdict) -> Said 
     }
 }
 
-/// The answer that grants nothing and says nothing against it.
+/// Returns the answer "no objection".
 pub fn silent(harness: &Harness) -> Said {
     match harness.answers {
-        // It takes silence for a failure; what is allowed here grants nothing there.
+        // This plugin treats empty output as failure; `allow` grants nothing there.
         Answers::Cursor => Said::json(&json!({"permission": "allow"})),
         Answers::Plugin => Said::json(&json!({"decision": "allow"})),
         _ => Said::nothing(),
@@ -95,7 +95,7 @@ fn ask(harness: &Harness, reason: &str) -> Said {
         Answers::Permission => {
             Said::json(&json!({"permissionDecision": "ask", "permissionDecisionReason": reason}))
         }
-        // No other form has a question that was seen to be one.
+        // In no other format was a question seen to reach the user.
         _ => deny(harness, reason),
     }
 }
@@ -124,12 +124,12 @@ fn specific(event: &str, decision: &str, reason: &str) -> Value {
     }})
 }
 
-/// Whether a reason is shown as it is, and to its end.
+/// Whether a reason is shown unchanged and in full.
 pub(super) fn is_shown_whole(reason: &str) -> bool {
     bounded(reason) == reason
 }
 
-/// A reason that is there, safe to show and not too long.
+/// Escapes and truncates a reason, and replaces an empty one.
 fn bounded(reason: &str) -> String {
     let shown = escape_lines(reason.trim());
     let end = shown.floor_char_boundary(MAX_REASON);

@@ -1,4 +1,4 @@
-//! A sign of life: when a harness really called the hook, which nothing in its settings can show.
+//! Heartbeat: when a harness last called the hook, which its settings cannot show.
 #![expect(clippy::disallowed_methods, reason = "keeps a file beside the audit trail, and reads the clock")]
 
 use std::fs;
@@ -12,12 +12,12 @@ use stockade_guard::audit::AuditTrail;
 use super::Harness;
 use super::call::Origin;
 
-/// The session of a call that `doctor` makes, which is no sign of life.
+/// Session id of calls that `doctor` makes, which are not heartbeats.
 pub const REPLAY: &str = "stockade-replay";
 
 const MAX_BYTES: u64 = 4096;
 
-/// The folder in which this program keeps what it knows of harnesses.
+/// Returns the directory for state about harnesses.
 pub fn folder() -> Option<PathBuf> {
     AuditTrail::default_path()?.parent().map(|state| state.join("harnesses"))
 }
@@ -26,7 +26,7 @@ fn file(harness: &Harness) -> Option<PathBuf> {
     Some(folder()?.join(format!("{}.seen", harness.name)))
 }
 
-/// Takes note that the hook was called. That it cannot be noted changes no decision.
+/// Stores that the hook was called. A failure does not affect decisions.
 pub fn note(harness: &Harness, origin: &Origin) {
     let Some(path) = file(harness).filter(|path| origin.session != REPLAY && check_owned(path).is_ok())
     else {
@@ -40,7 +40,7 @@ pub fn note(harness: &Harness, origin: &Origin) {
     fs::write(path, format!("{session}\n")).ok();
 }
 
-/// Returns when the hook was called last, and in which session.
+/// Returns when the hook was last called, and in which session.
 pub fn last(harness: &Harness) -> Option<(SystemTime, String)> {
     let path = file(harness)?;
     let at = fs::symlink_metadata(&path).ok()?.modified().ok()?;

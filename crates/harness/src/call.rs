@@ -1,4 +1,4 @@
-//! What a hook is given, read strictly: whatever is not understood is an error, and an error is refused.
+//! Strict parser of hook calls: everything unknown is an error, and an error is a refusal.
 #![expect(
     clippy::disallowed_methods,
     reason = "asks which folder is that of the project, and where it really is"
@@ -13,50 +13,50 @@ use stockade_text::{Format, escape_path, parse};
 
 use super::{Harness, Moment, Payload};
 
-/// The most bytes of what a hook is given: a whole file may be among it.
+/// Maximum size of a hook call in bytes, which may contain a whole file.
 pub const MAX_PAYLOAD: usize = 16 << 20;
 
-/// What a harness tells.
+/// The content of a hook call, by its moment.
 #[derive(Debug, PartialEq)]
 pub enum Told {
-    /// The beginning of a session, which nothing is decided about.
+    /// A session starts, which needs no decision.
     Start(Origin),
     /// A tool is about to be used.
     Before(ToolCall),
-    /// A tool has brought this back.
+    /// A tool has returned this result.
     After(ToolCall, Value),
-    /// Something else that nothing is to be said about.
+    /// Another event, which needs no answer.
     Else,
 }
 
-/// Which session it is about.
+/// Session and directories of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The session, as the harness names it; empty where it names none.
+    /// The session id of the harness; empty if it has none.
     pub session: String,
-    /// The folder in which the tool works.
+    /// Working directory of the tool.
     pub cwd: PathBuf,
-    /// The folder of the project.
+    /// Directory of the project.
     pub workspace: PathBuf,
 }
 
-/// A use of a tool.
+/// A tool that is about to be used, with its arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCall {
-    /// What the harness calls this moment.
+    /// The harness's name of the event.
     pub event: String,
-    /// What the harness calls the tool.
+    /// The harness's name of the tool.
     pub tool: String,
-    /// The server that the tool comes from and its name there, where the harness says that it comes from one.
+    /// MCP server and name of the tool there, if the harness reports that it comes from a server.
     pub server: Option<(String, String)>,
-    /// Its arguments: a table.
+    /// The arguments: an object.
     pub input: Value,
-    /// Where the call comes from.
+    /// Session and directories.
     pub origin: Origin,
 }
 
 impl ToolCall {
-    /// The name by which rules know a tool of a server is the same in all harnesses that say whose it is.
+    /// Returns the name of a server's tool in rules, which is the same in all harnesses that report the server.
     pub(super) fn name(&self) -> String {
         match &self.server {
             Some((server, tool)) => format!("mcp__{server}__{tool}"),
@@ -65,14 +65,14 @@ impl ToolCall {
     }
 }
 
-/// Reads what a hook was given.
+/// Parses a hook call.
 pub fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
-    // A key that is given twice may mean one thing here and another one there.
-    parse(text, Format::Json, MAX_PAYLOAD).map_err(|error| format!("it is no JSON: {error}"))?;
-    let payload: Value = serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())?;
+    // Parsers disagree about duplicate keys.
+    parse(text, Format::Json, MAX_PAYLOAD).map_err(|error| format!("invalid JSON: {error}"))?;
+    let payload: Value = serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
     if !payload.is_object() {
-        return Err("it is no table".to_owned());
+        return Err("it is not a JSON object".to_owned());
     }
     let (event, moment) = moment(harness, &payload)?;
     let origin = origin(harness, &payload)?;
@@ -89,7 +89,7 @@ pub fn read(harness: &Harness, bytes: &[u8]) -> Result<Told, String> {
     })
 }
 
-/// The event and its moment; no moment where a harness has events that nothing is to be said about.
+/// Returns the event and its moment; no moment for an event that needs no answer.
 fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>), String> {
     let named = match harness.payload {
         Payload::Windsurf => text(payload, &["agent_action_name"])?,
@@ -108,10 +108,10 @@ fn moment(harness: &Harness, payload: &Value) -> Result<(String, Option<Moment>)
     Ok((event.unwrap_or_default(), moment))
 }
 
-/// What says that it is about a tool.
+/// Members that identify a call about a tool.
 const TOOL_MEMBERS: &[&str] =
     &["tool_name", "toolName", "tool_input", "toolArgs", "tool_call", "preToolUse", "tool_info"];
-/// Where the result of a tool is.
+/// Members with the result of a tool.
 const RESULTS: &[&str] = &["tool_response", "toolResult", "tool_output", "result_json"];
 
 fn result(payload: &Value) -> Value {
@@ -119,7 +119,7 @@ fn result(payload: &Value) -> Value {
     found.cloned().unwrap_or(Value::Null)
 }
 
-/// The tool and its arguments.
+/// Returns the tool and its arguments.
 fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Value), String> {
     let named = |name: Option<String>, input: Option<&Value>| {
         let name = name.filter(|name| !name.is_empty()).ok_or("it names no tool")?;
@@ -138,7 +138,7 @@ fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Valu
         Payload::Cursor if event == "beforeMCPExecution" || event == "preToolUse" => {
             named(text(payload, &["tool_name"])?, payload.get("tool_input"))
         }
-        // The arguments stand beside the event, which is the name of the tool.
+        // The event is the name of the tool, and the arguments are its siblings.
         Payload::Cursor => Ok((event.to_owned(), payload.clone())),
         Payload::Windsurf if event == "pre_mcp_tool_use" => {
             let call = payload.get("tool_info").unwrap_or(&Value::Null);
@@ -148,7 +148,7 @@ fn tool(harness: &Harness, payload: &Value, event: &str) -> Result<(String, Valu
     }
 }
 
-/// The arguments of a tool: a table, or JSON of one.
+/// Returns the arguments of a tool: an object, or a string with a JSON object.
 fn table(input: Option<&Value>) -> Result<Value, String> {
     let no = || "the arguments of the tool are no table".to_owned();
     let read = match input {
@@ -162,11 +162,10 @@ fn table(input: Option<&Value>) -> Result<Value, String> {
     if read.is_object() { Ok(read) } else { Err(no()) }
 }
 
-/// The events that are about tools of servers alone. Such a tool may be called as one of the harness itself is.
+/// Events that are only about MCP tools. Such a tool may have the name of a tool of the harness.
 const OF_SERVERS: &[&str] = &["beforeMCPExecution", "pre_mcp_tool_use"];
 
-/// The server of a tool and the name that it has there. Where it is not said which server, it stands as one that is called as the
-/// harness is.
+/// Returns the server of a tool and its name there. If the server is unknown, the harness's name is used as its name.
 fn server(
     harness: &Harness,
     payload: &Value,
@@ -192,7 +191,7 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
     let variables = harness.project_variables.iter().filter_map(env::var_os).map(PathBuf::from);
     let project = variables.chain(roots).find(|project| is_project(project));
     let here = || env::current_dir().map_err(|error| format!("the folder it runs in is gone: {error}"));
-    // Where the arguments of the tool stand beside the event or in its place, the folder among them is one that the model wrote.
+    // Where arguments are siblings of the event or replace it, the model may have written the directory among them.
     let (told, is_argument) = match harness.payload {
         Payload::Windsurf => (payload.get("tool_info"), true),
         Payload::Cursor => (Some(payload), true),
@@ -211,17 +210,17 @@ fn origin(harness: &Harness, payload: &Value) -> Result<Origin, String> {
     Ok(Origin { session: session.unwrap_or_default(), cwd, workspace })
 }
 
-/// Whether a folder may be that of a project. One of `/` would be everything, whatever link or `..` leads there.
+/// Whether a directory can be a project. `/` would contain everything, also if a symlink or `..` resolves to it.
 fn is_project(folder: &Path) -> bool {
     let real = fs::canonicalize(folder);
     folder.is_absolute() && real.as_deref().unwrap_or(folder).parent().is_some()
 }
 
-/// The text of the first of these members that there is. Something else in its place is an error.
+/// Returns the first of these members that exists. A value that is not a string is an error.
 fn text(payload: &Value, names: &[&str]) -> Result<Option<String>, String> {
     match names.iter().find_map(|name| Some((name, payload.get(name)?))) {
         Some((_, Value::String(text))) => Ok(Some(text.clone())),
         Some((_, Value::Null)) | None => Ok(None),
-        Some((name, _)) => Err(format!("`{name}` is no text")),
+        Some((name, _)) => Err(format!("`{name}` is not a string")),
     }
 }

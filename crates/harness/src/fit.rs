@@ -1,15 +1,15 @@
-//! A result that keeps its shape and is no longer than its profile lets: the longest of its texts are cut, as little as need be.
+//! Truncation of a structured result to the limit of its profile: the longest texts are cut, as little as necessary.
 
 use serde_json::Value;
 use stockade_guard::output::{ProfileOverride, SourceProfile, extract};
 
 use super::shape::texts;
 
-/// Returns a result with its texts cut, so that all together fit; nothing where they do.
+/// Truncates the texts of a result to a total limit; `None` if they fit.
 pub(super) fn cut(result: &Value, limits: &SourceProfile) -> Result<Option<Value>, String> {
     let texts = texts(result)?;
     let chars: Vec<usize> = texts.iter().map(|text| text.chars().count()).collect();
-    // They are looked at as lines.
+    // Texts are truncated at line ends.
     let between = texts.len().saturating_sub(1);
     let bytes = texts.iter().map(|text| text.len()).sum::<usize>() + between;
     let most = match bytes > limits.max_response_bytes() {
@@ -24,7 +24,7 @@ pub(super) fn cut(result: &Value, limits: &SourceProfile) -> Result<Option<Value
     Ok(Some(shortened(result, each, &limits.with(&wish))))
 }
 
-/// How long each text may be, so that all together are no longer than `most`: those that are shorter leave their rest to others.
+/// Returns the maximum length of each text for a total of `most`. Shorter texts leave their share to longer ones.
 fn share(mut lengths: Vec<usize>, most: usize) -> usize {
     lengths.sort_unstable();
     let (mut left, mut others) = (most, lengths.len());

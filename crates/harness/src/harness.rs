@@ -1,185 +1,185 @@
-//! A program that runs agents: what it hands to a hook, which answers it understands, where its hooks are registered.
+//! A harness: the format of its hook calls and answers, and where its hooks are registered.
 
 use super::table::HARNESSES;
 use super::tools;
 
-/// A program that runs an agent, and what is known of its hooks.
+/// A program that runs an agent, with the properties of its hooks.
 #[derive(Debug)]
 pub struct Harness {
-    /// How it is called on the command line, and the agent whose configuration holds for it.
+    /// Its name on the command line, which is also the id of its agent in the configuration.
     pub name: &'static str,
-    /// How it is called in sentences.
+    /// Its name in messages.
     pub title: &'static str,
-    /// The version that its answers were tried with; nothing where only its documentation is known.
+    /// The tested version; `None` if only its documentation is known.
     pub tried: Option<&'static str>,
-    /// Its events, by the names that it gives them.
+    /// Its events, by its own names.
     pub events: &'static [Event],
-    /// What it hands to a hook.
+    /// The format of its hook calls.
     pub payload: Payload,
-    /// The answers that it understands.
+    /// The format of answers that it supports.
     pub answers: Answers,
-    /// Whether a question of a hook reaches a person, and nothing runs where it does not.
+    /// Whether a question of a hook reaches the user, and the tool is not used otherwise.
     pub asks: bool,
-    /// Whether it runs a command that a hook puts in the place of another one.
+    /// Whether it runs a command with which a hook replaces another.
     pub rewrites: bool,
-    /// What becomes of the result of a tool that was cleaned.
+    /// What it does with a cleaned tool result.
     pub results: Results,
-    /// Variables in which it names the folder of the project.
+    /// Environment variables with the directory of the project.
     pub project_variables: &'static [&'static str],
     /// Where its hooks are registered.
     pub registered: HookRegistration,
-    /// A tool of each kind that its hooks are asked about, with the event that is for it.
+    /// A tool of each kind for test calls, with its event.
     pub probes: &'static [Probe],
-    /// What it does where a hook gives no answer that it understands, and `doctor` has to say.
+    /// Known gaps, which `doctor` reports.
     pub open: &'static [&'static str],
 }
 
-/// A moment at which it calls hooks.
+/// An event at which it calls hooks.
 #[derive(Debug)]
 pub struct Event {
     /// Its name.
     pub name: &'static str,
-    /// What it is about.
+    /// Its moment.
     pub moment: Moment,
 }
 
-/// A tool that `doctor` asks a hook about.
+/// A tool for test calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Probe {
     /// What the tool does.
     pub kind: tools::ToolKind,
-    /// The event that is sent before it is used.
+    /// The event before it is used.
     pub event: &'static str,
     /// The name of the tool.
     pub tool: &'static str,
 }
 
-/// What a moment is about.
+/// The moment of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// The beginning of a session, which nothing is decided about.
+    /// A session starts, which needs no decision.
     Start,
     /// A tool is about to be used.
     Before,
-    /// A tool has brought something back.
+    /// A tool has returned a result.
     After,
 }
 
-/// The shape of what a hook is given.
+/// The format of a hook call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
-    /// Members that are called `hook_event_name`, `tool_name`, `tool_input`, `tool_response`, `cwd`.
+    /// Members named `hook_event_name`, `tool_name`, `tool_input`, `tool_response`, `cwd`.
     Named,
-    /// Members that are called `toolName`, `toolArgs`, `toolResult`, `cwd`; the event is not named.
+    /// Members named `toolName`, `toolArgs`, `toolResult`, `cwd`; the event is not included.
     Camel,
     /// One of the members `tool_call` and `preToolUse`, and `workspaceRoots`.
     Cline,
-    /// A member `hook_event_name`, and `command`, `file_path` or `tool_name` at its side; `workspace_roots`.
+    /// A member `hook_event_name`, and its siblings `command`, `file_path` or `tool_name`; `workspace_roots`.
     Cursor,
-    /// The name of the event in `agent_action_name`, and the arguments in `tool_info`.
+    /// The event in `agent_action_name`, and the arguments in `tool_info`.
     Windsurf,
 }
 
-/// The form of an answer.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// A decision in `permissionDecision` of `hookSpecificOutput`, and arguments in its `updatedInput`.
     Specific,
     /// A decision in `decision` with its `reason`, and arguments in `tool_input` of `hookSpecificOutput`.
     Decision,
-    /// A decision in `permissionDecision` itself, and arguments in `modifiedArgs`.
+    /// A decision in `permissionDecision` at the top level, and arguments in `modifiedArgs`.
     Permission,
-    /// A refusal by `cancel` with its `errorMessage`, and arguments in `overrideInput`.
+    /// A refusal in `cancel` with its `errorMessage`, and arguments in `overrideInput`.
     Cancel,
     /// A decision in `permission`, with texts for the user and for the agent.
     Cursor,
     /// Exit code 2, and the reason on standard error.
     ExitCode,
-    /// Our own `decision`, `reason` and `input`, read by a plugin of ours, which takes silence for a failure.
+    /// Stockade's own `decision`, `reason` and `input`, for its plugins, which treat empty output as failure.
     Plugin,
 }
 
-/// What a harness does with what a hook says of a result.
+/// What a harness does with a hook's answer about a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Results {
-    /// It takes the cleaned result, in its shape, in the place of the other.
+    /// It replaces the result by the cleaned one of the same shape.
     Replaced,
-    /// It hides a result that is refused, and shows the reason: the cleaned text is in that.
+    /// It hides a refused result and shows the reason, which contains the cleaned text.
     Hidden,
-    /// It shows the result as it is, and a note beside it.
+    /// It shows the original result, and a note beside it.
     Noted,
     /// Its plugin replaces the text.
     ByPlugin,
-    /// It has no answer to a result.
+    /// It supports no answer about results.
     Unchanged,
 }
 
-/// Where hooks are registered, below the home of the user and in a project.
+/// Where hooks are registered, in the user's home and in a project.
 #[derive(Debug, Clone, Copy)]
 pub enum HookRegistration {
-    /// In lists of a file of settings: `hooks.EVENT`.
+    /// In lists of a settings file: `hooks.EVENT`.
     Settings(SettingsFile),
-    /// A file of our own holds nothing else.
+    /// In a file that contains nothing else.
     Own(OwnFile),
-    /// Nothing is written: this says what to do.
+    /// Nowhere automatically: these are the manual steps.
     ByHand(&'static str),
 }
 
-/// A file of settings with lists of hooks.
+/// A settings file with lists of hooks.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsFile {
-    /// The file of the user, below the home directory.
+    /// The user's file, relative to the home directory.
     pub user: &'static str,
-    /// The file of a project, below its folder.
+    /// The project's file, relative to its directory.
     pub project: &'static str,
-    /// Other files of the same folder in which hooks may be, too.
+    /// Other files of the same directory that may contain hooks.
     pub beside: &'static [&'static str],
-    /// Files that count in the place of this one, where they are there.
+    /// Files that replace this one if they exist.
     pub instead: &'static [&'static str],
-    /// Whether a list holds groups, each with a matcher and hooks.
+    /// Whether a list contains groups, each with a matcher and hooks.
     pub groups: bool,
-    /// The unit of `timeout`: how many make a second. Nothing where it has no such member.
+    /// The unit of `timeout` per second; `None` without such a member.
     pub timeout: Option<u64>,
-    /// What else every hook has.
+    /// Further members of each hook.
     pub more: &'static [(&'static str, &'static str)],
-    /// Flags that every hook has, too.
+    /// Further boolean members of each hook.
     pub flags: &'static [&'static str],
     /// Whether the file has a number `version`, which is 1.
     pub version: bool,
-    /// Paths of settings that turn hooks off, and the value that does.
+    /// Paths of settings that disable hooks, and the value that does.
     pub off: &'static [(&'static str, bool)],
-    /// The same in settings of the machine, by the file that they are in.
+    /// The same in settings of the machine, by file.
     pub managed: &'static [(&'static str, &'static str, bool)],
-    /// What has to be done by a person before the hooks are called.
+    /// Manual step after which hooks are called.
     pub trust: Option<&'static str>,
 }
 
-/// A file that is ours alone.
+/// A hooks file of Stockade.
 #[derive(Debug, Clone, Copy)]
 pub struct OwnFile {
-    /// The file of the user, below the home directory.
+    /// The user's file, relative to the home directory.
     pub user: &'static str,
-    /// The file of a project, below its folder.
+    /// The project's file, relative to its directory.
     pub project: &'static str,
-    /// What the file is.
+    /// The format of the file.
     pub form: OwnForm,
-    /// Paths of settings that turn hooks off, by the file that they are in, below the home.
+    /// Paths of settings that disable hooks, by file in the home directory.
     pub off: &'static [(&'static str, &'static str, bool)],
 }
 
-/// What a file of our own is.
+/// The format of a hooks file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnForm {
     /// JSON with `version` and `hooks`.
     Json,
-    /// A program that is called by the name of its event.
+    /// An executable that is named like its event.
     Script,
     /// A module that is loaded.
     Plugin,
 }
 
 impl Harness {
-    /// Returns the one of this name.
+    /// Returns the harness with this name.
     pub fn named(name: &str) -> Option<&'static Self> {
         HARNESSES.iter().find(|harness| harness.name == name)
     }

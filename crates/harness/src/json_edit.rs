@@ -1,7 +1,7 @@
-//! Settings in JSON with comments, changed without touching anything else in them: comments, spaces, order and unknown keys stay.
+//! Editor for JSON settings with comments that preserves everything else: comments, whitespace, order and unknown keys.
 //!
-//! Comments and commas before a closing bracket are blanked, byte for byte, so that what is left is JSON whose places are those
-//! of the text.
+//! Comments and trailing commas are replaced by spaces of the same length, so that the result is JSON with the positions of the
+//! original text.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,32 +10,32 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use stockade_text::{Format, parse};
 
-/// The most bytes of a file of settings.
+/// Maximum size of a settings file in bytes.
 pub(crate) const MAX_SETTINGS: usize = 4 << 20;
 
-/// A text that was put into another one, and where it stands there.
+/// An inserted text and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Insertion {
     pub(crate) at: usize,
     pub(crate) text: String,
 }
 
-/// A text of settings, with what was put into it.
+/// Settings text, with the inserted texts.
 #[derive(Debug, Clone)]
 pub(crate) struct Edited {
     pub(crate) text: String,
-    /// From the first to the last; none stands within another.
+    /// In order and without overlaps.
     pub(crate) insertions: Vec<Insertion>,
 }
 
-/// Reads settings as JSON, comments or not.
+/// Parses settings as JSON with comments.
 pub(crate) fn read(text: &str) -> Result<Value, String> {
     let plain = blanked(text);
     let strict =
-        parse(&plain, Format::Json, MAX_SETTINGS).map_err(|error| format!("it is no JSON: {error}"))?;
+        parse(&plain, Format::Json, MAX_SETTINGS).map_err(|error| format!("invalid JSON: {error}"))?;
     match strict.value.to_json() {
         Value::Object(members) => Ok(Value::Object(members)),
-        _ => Err("it is no table of JSON".to_owned()),
+        _ => Err("it is not a JSON object".to_owned()),
     }
 }
 
@@ -44,12 +44,12 @@ impl Edited {
         Self { text: text.to_owned(), insertions: Vec::new() }
     }
 
-    /// Adds a value to the list at a path, which is made where it is missing.
+    /// Appends a value to the list at a path, which is created if missing.
     pub(crate) fn push(&mut self, path: &[&str], value: &Value) -> Result<(), String> {
         self.add(path, Some(value))
     }
 
-    /// Sets a member at a path, where there is none.
+    /// Sets a member at a path, if it does not exist.
     pub(crate) fn set(&mut self, path: &[&str], value: &Value) -> Result<(), String> {
         let settings = read(&self.text)?;
         match path.iter().try_fold(&settings, |found, name| found.get(name)) {
@@ -80,7 +80,7 @@ impl Edited {
         match missing.split_first() {
             Some((name, rest)) => {
                 if !plain.get(span.clone()).unwrap_or_default().starts_with('{') {
-                    return Err(format!("what `{}` stands in is no table", missing.join(".")));
+                    return Err(format!("the parent of `{}` is not an object", missing.join(".")));
                 }
                 let list = Value::Array(vec![value]);
                 let nested = rest.iter().rev().fold(list, |value, name| serde_json::json!({ *name: value }));
@@ -89,11 +89,11 @@ impl Edited {
             None if plain.get(span.clone()).unwrap_or_default().starts_with('[') => {
                 self.insert(&plain, span, None, &value)
             }
-            None => Err(format!("`{}` is no list", path.join("."))),
+            None => Err(format!("`{}` is not a list", path.join("."))),
         }
     }
 
-    /// Puts a value behind the last one of a list or table.
+    /// Appends a value to a list or object.
     fn insert(
         &mut self,
         plain: &str,
@@ -117,9 +117,9 @@ impl Edited {
             Some(name) => format!("{}: {rendered}", Value::from(name)),
             None => rendered,
         };
-        // A comma that stands before the closing bracket already, which was blanked, is the one that is needed.
+        // An existing trailing comma, which was replaced by a space, serves as the separator.
         let has_comma = self.text.get(end..close).is_some_and(|rest| comma(rest, plain.get(end..close)));
-        // Behind comments that stand beside the last value.
+        // After comments beside the last value.
         let rest = self.text.get(..close).ok_or_else(broken)?;
         let place = if last.is_empty() { close } else { rest.trim_end().len().max(end) };
         let tail = if last.is_empty() && is_long { format!("\n{outer}") } else { String::new() };
@@ -127,7 +127,7 @@ impl Edited {
             true => format!("\n{outer}{unit}{rendered}{tail}"),
             false => format!(" {rendered}"),
         };
-        // What an empty list held before its bracket, spaces and line ends, stays before what is put there.
+        // Whitespace in an empty list stays before the new value.
         self.put(place, rendered);
         if !last.is_empty() && !has_comma {
             self.put(end, ",".to_owned());
@@ -135,7 +135,7 @@ impl Edited {
         read(&self.text).map(drop)
     }
 
-    /// Takes a text in, and keeps account of where those before it are now.
+    /// Inserts a text, and shifts the positions of earlier insertions.
     fn put(&mut self, at: usize, text: String) {
         let length = text.len();
         self.text.insert_str(at, &text);
@@ -152,7 +152,7 @@ impl Edited {
     }
 }
 
-/// Takes out what was put in, where it still stands as it did. Nothing where it does not, or where no JSON would be left.
+/// Removes an inserted text if it is unchanged; `None` if it is not, or if the rest would not be JSON.
 pub(crate) fn taken_out(text: &str, insertions: &[Insertion]) -> Option<String> {
     let mut left = text.to_owned();
     for one in insertions.iter().rev() {
@@ -165,8 +165,8 @@ pub(crate) fn taken_out(text: &str, insertions: &[Insertion]) -> Option<String> 
     (left.trim().is_empty() || read(&left).is_ok()).then_some(left)
 }
 
-/// Takes the items of a list out that `is_out` says, and leaves everything else as it is. An item that has a list `inner` is a
-/// group: it goes where all of its own go, and otherwise they go by themselves.
+/// Removes the list items for which `is_out` is true. An item with a list `inner` is a group: it is removed if all of its items
+/// are, and otherwise only the items are.
 pub(crate) fn without(
     text: &str,
     path: &[&str],
@@ -197,10 +197,10 @@ pub(crate) fn without(
     }
 }
 
-/// Where the items of a list stand.
+/// Returns the ranges of list items.
 type Spans = Vec<Range<usize>>;
 
-/// The first item that goes: its list, and its number there.
+/// Returns the list and index of the first item to remove.
 fn first_out(
     plain: &str,
     groups: Spans,
@@ -228,13 +228,13 @@ fn first_out(
     Ok(None)
 }
 
-/// Where the value at a path stands, and which of its names are missing there.
+/// Returns the range of the value at a path, and the missing names of the path.
 pub(super) fn find<'p>(plain: &str, path: &[&'p str]) -> Result<(Range<usize>, Vec<&'p str>), String> {
     let mut span = place(plain, plain.trim());
     for (index, name) in path.iter().enumerate() {
         let text = plain.get(span.clone()).unwrap_or_default();
         let members: BTreeMap<String, &RawValue> =
-            serde_json::from_str(text).map_err(|_| format!("what `{name}` stands in is no table"))?;
+            serde_json::from_str(text).map_err(|_| format!("the parent of `{name}` is not an object"))?;
         match members.get(*name) {
             Some(member) => span = place(plain, member.get()),
             None => return Ok((span, path.get(index..).unwrap_or_default().to_vec())),
@@ -249,7 +249,7 @@ pub(super) fn items(plain: &str, span: Range<usize>) -> Result<Spans, String> {
     Ok(items.into_iter().map(|item| place(plain, item.get())).collect())
 }
 
-/// Where a part of a text stands in it.
+/// Returns the range of a part of a text.
 fn place(text: &str, part: &str) -> Range<usize> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     start..start + part.len()
@@ -269,12 +269,12 @@ fn render(value: &Value, unit: &str) -> String {
     }
 }
 
-/// A new file of settings.
+/// A new settings file.
 pub(crate) fn new_text(value: &Value) -> String {
     format!("{}\n", render(value, "  "))
 }
 
-/// What lines are indented by.
+/// Indentation of lines.
 fn unit(text: &str) -> String {
     let indented = text.lines().filter(|line| !line.trim().is_empty());
     let mut spaces =
@@ -285,20 +285,20 @@ fn unit(text: &str) -> String {
         .unwrap_or_else(|| "  ".to_owned())
 }
 
-/// What the line of a place is indented by.
+/// Returns the indentation of the line at a position.
 fn indent_of(text: &str, at: usize) -> String {
     let before = text.get(..at).unwrap_or_default();
     let line = before.rfind('\n').map_or(before, |end| before.get(end + 1..).unwrap_or_default());
     line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
 }
 
-/// Whether there is a comma among what was blanked, outside of comments.
+/// Whether the replaced text contains a comma outside of comments.
 fn comma(written: &str, blanked: Option<&str>) -> bool {
     debug_assert!(blanked.is_some_and(|blanked| blanked.trim().is_empty()));
     without_comments(written).contains(',')
 }
 
-/// The text with comments and commas before a closing bracket as spaces: as long, byte for byte.
+/// Replaces comments and trailing commas by spaces, byte for byte.
 pub(super) fn blanked(text: &str) -> String {
     let text = without_comments(text);
     let mut out = text.clone().into_bytes();
@@ -325,7 +325,7 @@ pub(super) fn blanked(text: &str) -> String {
     String::from_utf8(out).unwrap_or(text)
 }
 
-/// The text with comments as spaces.
+/// Replaces comments by spaces.
 fn without_comments(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes().peekable();
@@ -356,7 +356,7 @@ fn without_comments(text: &str) -> String {
                 bytes.next();
                 let mut last = b' ';
                 for byte in bytes.by_ref() {
-                    // Line ends stay, so that places in messages do.
+                    // Line ends are kept, so that positions in messages are right.
                     out.push(if byte == b'\n' { b'\n' } else { b' ' });
                     if last == b'*' && byte == b'/' {
                         break;
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(taken_out("{}", &edited.insertions), None);
     }
 
-    /// A group that holds others too keeps them, with their comments.
+    /// A group with other hooks keeps them, with their comments.
     #[test]
     fn what_stands_in_one_group_with_others_goes_by_itself() {
         let is_ours = |value: &Value| value.get("ours").is_some();
@@ -463,7 +463,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the text, it is changed to what is meant, or not at all.
+        /// For any text, the change is correct or refused.
         #[test]
         fn hostile_texts_are_changed_rightly_or_refused(text in "[\\[\\]{}:,\"/*\\\\ \nab1é]{0,60}") {
             let mut edited = Edited::new(&text);

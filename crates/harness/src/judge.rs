@@ -1,5 +1,4 @@
-//! What is asked about a tool that is about to be used: the same questions as at every other door, by the configuration of the
-//! agent.
+//! Decisions about a tool call: the same checks as at every other entry point, with the configuration of the agent.
 #![expect(clippy::disallowed_methods, reason = "asks which shell the user has")]
 
 use std::env;
@@ -22,43 +21,43 @@ use super::tools::{ToolKind, feeds, known, own_tools};
 use super::{Harness, addresses, patch, paths};
 use stockade_state::{agents, executions, saved_answers, trail};
 
-/// What tools call a command among their arguments, and the folder that it runs in.
+/// Names of arguments with a command, and with its working directory.
 const COMMANDS: &[&str] = &["command", "commands", "cmd", "command_line", "CommandLine", "script"];
 const FOLDERS: &[&str] = &["cwd", "workdir", "dir_path", "directory", "working_directory", "Cwd"];
 
-/// What is said where the line for the sandbox cannot be.
-const TOO_LONG: &str = "stockade: this may run in the sandbox only, and the line that runs it there is too long to be named here, or \
-                        has characters that cannot be shown. Write the command to a file of the project and run that file";
+/// Reason for refusing a command that cannot be rewritten.
+const TOO_LONG: &str = "stockade: this may only run in the sandbox, and the command line for that is too long, or has characters that \
+                        cannot be shown. Write the command to a file in the project and run that file";
 
-/// What is said of what is written to a program that runs.
-const FEEDS: &str = "stockade: what is written to a program that runs may be a command there, which is not seen here, so a person has \
-                     to agree; a new command with all of its input is judged as every other one";
+/// Question about writing to a running program.
+const FEEDS: &str = "stockade: input for a running program may be a command, which cannot be checked, so the user has to agree; to avoid \
+                     this, start a new command with all of its input";
 
-/// The most commands of one call.
+/// Maximum number of commands in one call.
 const MAX_COMMANDS: usize = 64;
 
-/// An agent in the project that its harness works in.
+/// An agent in the project of its harness.
 #[derive(Debug)]
 pub struct Agent<'a> {
     harness: &'a Harness,
     name: &'a str,
     guard: Guard,
-    /// The session under the guard of the agent.
+    /// The session of the agent's guard.
     pub session: Session,
 }
 
 impl<'a> Agent<'a> {
-    /// Opens the guard of the agent, by the configuration in the folder of the call.
+    /// Opens the agent's guard, with the configuration in the directory of the call.
     ///
     /// # Errors
-    /// When the configuration or the trail cannot be used, in a sentence.
+    /// When the configuration or the trail cannot be used.
     pub fn open(harness: &'a Harness, name: &'a str, origin: &Origin) -> Result<Self, String> {
         let sources =
             ConfigSources { agents: vec![name.to_owned()], ..ConfigSources::of_process(&origin.workspace) };
         let config = Config::load(&sources).map_err(|error| error.to_string())?;
         let settings = config.agent(name).map_err(|unknown| format!("{unknown}; {}", unknown.fix()))?;
         let trail = trail::open(&config).map_err(|error| error.to_string())?;
-        // Each call of a tool is a process of its own.
+        // Each tool call is a process of its own.
         trail.keep_journal();
         let options = GuardOptions {
             agent: name.to_owned(),
@@ -71,7 +70,7 @@ impl<'a> Agent<'a> {
         Ok(Self { harness, name, guard, session })
     }
 
-    /// Decides on a use of a tool, and puts all of that on record at once, before the answer is given.
+    /// Decides about a tool call, and records all of its decisions at once before it answers.
     pub fn before(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let decided = self.session.at_once(|session| {
             Self { session: session.clone(), guard: self.guard.clone(), ..*self }.decided(call)
@@ -81,7 +80,7 @@ impl<'a> Agent<'a> {
 
     fn decided(&self, call: &ToolCall) -> Result<HookVerdict, String> {
         let name = call.name();
-        // A server may call its tools as it likes, also as those of the harness are called.
+        // A server may give its tools the names of the harness's own tools.
         let (tool, kind) =
             if call.server.is_some() { (name.as_str(), ToolKind::Other) } else { known(&name) };
         if kind == ToolKind::Own {
@@ -116,7 +115,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Counts the call in the session of the harness, where steps are set, and asks whether anything is left of the budgets.
+    /// Counts the call in the harness's session if a step limit is set, and checks the remaining budget.
     fn step(&self, origin: &Origin) -> Result<Decision, GuardError> {
         if !self.guard.config().steps_are_set {
             return self.session.check_limits();
@@ -125,7 +124,7 @@ impl<'a> Agent<'a> {
         self.session.take_step(&self.session.begin(name))
     }
 
-    /// Decides on paths: the strictest answer counts for all.
+    /// Decides about paths: the strictest decision applies to all.
     pub(super) fn paths(
         &self,
         call: &ToolCall,
@@ -156,7 +155,7 @@ impl<'a> Agent<'a> {
         Ok(HookVerdict::Silent)
     }
 
-    /// Decides on commands of a shell: the strictest answer counts for all.
+    /// Decides about shell commands: the strictest decision applies to all.
     fn shell(&self, call: &ToolCall, commands: &[String]) -> Result<HookVerdict, String> {
         let origin = &Origin { cwd: folder(call)?, ..call.origin.clone() };
         let contained = Contained::of(self.name, origin);
@@ -165,7 +164,7 @@ impl<'a> Agent<'a> {
         for command in commands {
             let ours = contained.as_ref().ok().and_then(|contained| contained.command_of(command));
             let (decision, effect) = self.command(ours.as_ref().unwrap_or(command), origin)?;
-            // A line that runs it in the sandbox, word for word as it would be written here, is what is wanted.
+            // A line that runs it in the sandbox, exactly as this program writes it, already does what is required.
             let effect = if ours.is_some() && effect == Effect::Sandbox { Effect::Allow } else { effect };
             if effect == Effect::Deny {
                 return Ok(self.stopped(&decision));
@@ -181,7 +180,7 @@ impl<'a> Agent<'a> {
         }
     }
 
-    /// Returns what was decided about a command, with the effect that it has after what a person has said to it for always.
+    /// Decides about a command, and returns the decision with its effect after the user's saved answers.
     fn command(&self, text: &str, origin: &Origin) -> Result<(Decision, Effect), String> {
         let place = CommandContext::new(Some(origin.cwd.clone()), Some(self.guard.workspace().to_owned()));
         let mut strictest = None;
@@ -207,13 +206,13 @@ impl<'a> Agent<'a> {
         strictest.ok_or_else(|| "there is no shell to read it for".to_owned())
     }
 
-    /// The effect where only commands that need a sandbox get one: what needs one gets it, although a rule allows it.
+    /// Returns the effect under `enabled: auto`: a command that needs a sandbox gets one even if a rule allows it.
     fn by_need(&self, decided: &CommandDecision<'_, '_>, effect: Effect) -> Effect {
         let is_let_out = self.guard.config().exec.need.is_none() || self.session.needs_no_sandbox(decided);
         if effect == Effect::Allow && !is_let_out { Effect::Sandbox } else { effect }
     }
 
-    /// Has commands run in the sandbox.
+    /// Rewrites commands to run in the sandbox.
     fn contain(
         &self,
         call: &ToolCall,
@@ -231,7 +230,7 @@ impl<'a> Agent<'a> {
             let line = lines.join("\n");
             let named =
                 format!("stockade: this may run in the sandbox only. Run exactly this in its place:\n{line}");
-            // A line that is cut, or shown otherwise than it is, is another line.
+            // A truncated or escaped line would be another command.
             let reason = if is_shown_whole(&named) { named } else { TOO_LONG.to_owned() };
             return Ok(HookVerdict::Deny(reason));
         }
@@ -247,7 +246,7 @@ impl<'a> Agent<'a> {
         Ok(HookVerdict::Rewrite(input))
     }
 
-    /// What becomes of a decision that is not to be gone on with.
+    /// Returns the verdict for a decision that does not allow the call.
     pub fn stopped(&self, decision: &Decision) -> HookVerdict {
         let Decision { id, layer, effect, reason, rule, fix, .. } = decision;
         let fix = match fix {
@@ -266,8 +265,8 @@ impl<'a> Agent<'a> {
     }
 }
 
-/// The tools that there are, as far as a hook can know: those of the harness itself, and those of servers that somebody names. An
-/// entry that allows what is not there grants nothing; one that denies what nobody knows would protect nothing, and is an error.
+/// Returns the known tools: those of the harness, and MCP tools that a rule names. An entry that allows an unknown tool grants
+/// nothing; one that denies an unknown tool would protect nothing, and is an error.
 fn catalog(tools: &ToolPolicyConfig) -> ToolCatalog {
     let entries = || tools.allow.iter().chain(&tools.deny);
     let server = |entry: &String| Some(entry.strip_prefix("mcp__")?.split_once("__")?.0.to_owned());
@@ -281,7 +280,7 @@ fn catalog(tools: &ToolPolicyConfig) -> ToolCatalog {
     }
 }
 
-/// The shells that may read a command: which one a harness takes, it takes from the user's own.
+/// Shells that may run a command: the harness uses the user's own.
 fn shells() -> &'static [Shell] {
     let own = env::var_os("SHELL").map(PathBuf::from);
     match own.as_deref().and_then(Path::file_name).is_some_and(|name| name == "zsh") {
@@ -290,7 +289,7 @@ fn shells() -> &'static [Shell] {
     }
 }
 
-/// The commands among the arguments: a text, or a list of texts where the member is one of commands.
+/// Returns the commands among the arguments: a string, or a list of strings where the member is for commands.
 fn commands(input: &Value) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for name in COMMANDS {
@@ -299,11 +298,11 @@ fn commands(input: &Value) -> Result<Vec<String>, String> {
             Some(Value::String(command)) => found.push(command.clone()),
             Some(Value::Array(all)) if *name == "commands" => {
                 for command in all {
-                    let command = command.as_str().ok_or("a command of the list is no text")?;
+                    let command = command.as_str().ok_or("a command of the list is not a string")?;
                     found.push(command.to_owned());
                 }
             }
-            Some(_) => return Err(format!("`{name}` is no text")),
+            Some(_) => return Err(format!("`{name}` is not a string")),
         }
     }
     match found.len() {
@@ -314,7 +313,7 @@ fn commands(input: &Value) -> Result<Vec<String>, String> {
     }
 }
 
-/// The folder that a command runs in.
+/// Returns the working directory of a command.
 fn folder(call: &ToolCall) -> Result<PathBuf, String> {
     match FOLDERS.iter().find_map(|name| Some((name, call.input.get(name)?))) {
         Some((_, Value::String(folder))) if !folder.is_empty() => Ok(call.origin.cwd.join(folder)),
@@ -323,18 +322,18 @@ fn folder(call: &ToolCall) -> Result<PathBuf, String> {
     }
 }
 
-/// The paths among the arguments of a tool that has to name one.
+/// Returns the paths among the arguments of a tool that requires one.
 fn named(input: &Value) -> Result<Vec<String>, String> {
     let paths = paths::among(input)?;
     if paths.is_empty() { Err("it names no path".to_owned()) } else { Ok(paths) }
 }
 
-/// The files of a patch, wherever among the arguments it stands.
+/// Returns the files of a patch, in any argument.
 fn patched(input: &Value) -> Result<Vec<String>, String> {
     let members = input.as_object().ok_or("the arguments of the tool are no table")?;
     let mut files = paths::among(input)?;
     for text in members.values().filter_map(Value::as_str).filter(|text| text.contains("*** ")) {
-        let named = patch::files(text).ok_or("it is no patch that can be read")?;
+        let named = patch::files(text).ok_or("the patch cannot be parsed")?;
         files.extend(named.into_iter().map(str::to_owned));
     }
     if files.is_empty() { Err("it names no file".to_owned()) } else { Ok(files) }

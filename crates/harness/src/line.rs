@@ -1,18 +1,18 @@
-//! The lines of a shell that harnesses run, and the plugin for those that load one.
+//! Shell lines that harnesses run as hooks, and the plugin for harnesses that load one.
 //!
-//! A harness that gets no answer, or one that it does not understand, uses the tool. So the line says no by itself where this
-//! program is missing, was killed, failed or printed anything that is no answer.
+//! A harness without an answer that it understands uses the tool. So the line refuses by itself if this program is missing, was
+//! killed, failed, or printed an invalid answer.
 
 use stockade_guard::command::shell::{quote, quote_argv};
 
 use super::answer::{NOTHING, REFUSED, Said, deny};
 use super::{Answers, Harness, Moment, results};
 
-/// What a line says where this program did not answer, by which `doctor` knows it.
+/// What a line prints if this program did not answer, by which `doctor` recognizes it.
 pub(crate) const BROKEN: &str = "stockade could not decide, so this is refused: its program is missing or has failed; \
                                  `stockade doctor` says what is wrong";
 
-/// The line for a moment, which runs `program`.
+/// Returns the line for a moment, which runs `program`.
 pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
     let asks =
         |more: &[&str]| quote_argv([program, "hook", "--harness", harness.name].iter().chain(more).copied());
@@ -40,21 +40,21 @@ pub(crate) fn line(harness: &Harness, moment: Moment, program: &str) -> String {
     }
 }
 
-/// The line for a moment as it was before it said that it is about a tool that is about to be used.
+/// Returns the line for a moment as an earlier version wrote it, without the moment.
 pub(crate) fn older(line: &str) -> String {
     line.replacen(" --before --said", " --said", 1)
 }
 
-/// What begins every file of ours.
+/// Header of every file that this program writes.
 pub(crate) const MARK: &str = "Written by `stockade install";
 
-/// A program that is called by the name of its event.
+/// Returns an executable that is named like its event.
 pub(crate) fn script(harness: &Harness, program: &str) -> String {
     let line = line(harness, Moment::Before, program);
     format!("#!/bin/sh\n# {MARK} {0}`; `stockade uninstall {0}` removes it.\n{line}\n", harness.name)
 }
 
-/// The plugin for harnesses that load a module of JavaScript.
+/// Returns the plugin for harnesses that load a JavaScript module.
 pub(crate) fn plugin(harness: &Harness, program: &str) -> String {
     debug_assert_eq!(harness.answers, Answers::Plugin);
     let program = serde_json::Value::from(program).to_string();

@@ -1,7 +1,8 @@
-//! Servers of the Model Context Protocol in the settings of harnesses, and `stockade mcp wrap` put in front of them.
+//! MCP servers in the settings of harnesses, and wrapping them in `stockade mcp wrap`.
 //!
-//! Only words are put in: the program becomes ours, and what it was stands, letter by letter, behind the words that were put in front of its
-//! arguments. So what was put in is known again without any account of it, and taking it out leaves what was there, byte for byte.
+//! Wrapping only inserts words: the program becomes Stockade, and the original one follows, unchanged, after the words that are
+//! inserted before its arguments. So inserted words are recognized without any stored state, and removing them restores the
+//! settings byte for byte.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,27 +13,27 @@ use super::Harness;
 use super::json_edit::{blanked, find, items, read};
 use super::rewrite;
 
-/// Where a harness keeps its servers.
+/// Where a harness has its servers.
 #[derive(Debug, Clone, Copy)]
 pub struct ServersFile {
     /// The name of the harness.
     pub harness: &'static str,
-    /// In the home of a user.
+    /// In the user's home.
     pub user: &'static str,
-    /// In a project, where it has such settings.
+    /// In a project, if it has such settings.
     pub project: Option<&'static str>,
-    /// The member whose members are projects, which have servers of their own.
+    /// The member whose members are projects with servers of their own.
     of_projects: Option<&'static str>,
 }
 
-/// The member that holds servers.
+/// The member that contains servers.
 const MEMBER: &str = "mcpServers";
 
 const fn row(harness: &'static str, user: &'static str, project: Option<&'static str>) -> ServersFile {
     ServersFile { harness, user, project, of_projects: None }
 }
 
-/// The harnesses that keep their servers in JSON, each with its program and its arguments apart.
+/// Harnesses with servers in JSON, with the program and the arguments in separate members.
 pub const FILES: &[ServersFile] = &[
     ServersFile { of_projects: Some("projects"), ..row("claude", ".claude.json", Some(".mcp.json")) },
     row("gemini", ".gemini/settings.json", Some(".gemini/settings.json")),
@@ -44,32 +45,32 @@ pub const FILES: &[ServersFile] = &[
     row("windsurf", ".codeium/windsurf/mcp_config.json", None),
 ];
 
-/// Where this harness keeps its servers, if it is known.
+/// Returns where this harness has its servers, if that is known.
 pub fn servers_file(harness: &Harness) -> Option<&'static ServersFile> {
     FILES.iter().find(|row| row.harness == harness.name)
 }
 
-/// What a server in the settings is.
+/// State of a server in the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wrapped {
-    /// `stockade mcp wrap` stands in front of it.
+    /// `stockade mcp wrap` already starts it.
     Yes,
-    /// A program that could be wrapped.
+    /// It is a program that could be wrapped.
     No,
-    /// It is behind an address, and there is nothing to put words in front of.
+    /// It is a remote server, without a program to wrap.
     Address,
     /// It cannot be wrapped, for this reason.
     Cannot(WrapObstacle),
 }
 
-/// Why a server cannot be wrapped as it stands.
+/// Why a server cannot be wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WrapObstacle {
-    /// Rules could not name it.
+    /// Its name cannot be used in rules.
     Name,
-    /// It is written in a form that is not known.
+    /// Its format is unknown.
     Form,
-    /// Something that is not this program stands in front of it.
+    /// It is already wrapped by another program with Stockade's name.
     Other,
 }
 
@@ -80,23 +81,23 @@ impl fmt::Display for WrapObstacle {
             Self::Other => {
                 "another program stands in front of it as this one would; if that is an older copy, `stockade uninstall HARNESS --mcp` takes it away"
             }
-            Self::Form => "its program and its arguments are not a text and a list of texts",
+            Self::Form => "its program and arguments are not a string and a list of strings",
         })
     }
 }
 
-/// A server, and what it is.
+/// A server, with its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedServer {
     /// The name of the server.
     pub name: String,
-    /// Whether `stockade mcp wrap` is in front of it.
+    /// Whether it is wrapped.
     pub wrapped: Wrapped,
-    /// The names of the members that lead to it.
+    /// The path of its member.
     path: Vec<String>,
 }
 
-/// The servers in settings, in the order of their names: of the user first, then of each project.
+/// Returns the servers in settings by name: the user's first, then those of each project.
 pub fn servers(file: &ServersFile, text: &str) -> Result<Vec<ListedServer>, String> {
     let settings = read(text)?;
     let mut tables = vec![(vec![MEMBER.to_owned()], settings.get(MEMBER))];
@@ -124,7 +125,7 @@ pub fn servers(file: &ServersFile, text: &str) -> Result<Vec<ListedServer>, Stri
     Ok(servers)
 }
 
-/// Where a member of a server stands, and whether it is there.
+/// Returns the range of a server's member, and whether it exists.
 fn member(plain: &str, path: &[String], name: Option<&str>) -> Result<(Range<usize>, bool), String> {
     let path: Vec<&str> = path.iter().map(String::as_str).chain(name).collect();
     find(plain, &path).map(|(span, missing)| (span, missing.is_empty()))
@@ -139,7 +140,7 @@ fn wrapped(name: &str, server: &Value) -> Wrapped {
     let is_wrapped = (first(0), first(1)) == (Some("mcp"), Some("wrap"));
     match (server.get("command"), args) {
         (Some(Value::String(command)), _) if is_wrapped => {
-            // Whatever has the name of this program, somewhere, is not this program.
+            // A file with this program's name elsewhere may be another program.
             let is_this = command == "stockade" || rewrite::program().is_ok_and(|own| own == *command);
             if is_this { Wrapped::Yes } else { Wrapped::Cannot(WrapObstacle::Other) }
         }
@@ -155,7 +156,7 @@ fn wrapped(name: &str, server: &Value) -> Wrapped {
     }
 }
 
-/// The words that were put in front of the arguments of a server, and whether it had any.
+/// Returns the words inserted before a server's arguments, and whether it had arguments.
 fn ours(server: &Value) -> Option<(Vec<String>, bool)> {
     server.get("command")?.as_str()?;
     let args: Vec<&str> = server.get("args")?.as_array()?.iter().map_while(Value::as_str).collect();
@@ -166,11 +167,11 @@ fn ours(server: &Value) -> Option<(Vec<String>, bool)> {
         (&"mcp", &"wrap", &"--agent") => false,
         _ => return None,
     };
-    // Behind them stands the program that it was.
+    // The original program follows them.
     (args.len() > end + 1).then_some((put, had_args))
 }
 
-/// Puts `stockade mcp wrap` in front of each server that is a program. Which of both names comes first says whether it had arguments.
+/// Wraps each server that is a program. The order of `name` and `agent` records whether it had arguments.
 pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Result<String, String> {
     let mut text = text.to_owned();
     for ListedServer { name, wrapped, path } in servers(file, &text)? {
@@ -203,7 +204,7 @@ pub fn wrap(file: &ServersFile, text: &str, agent: &str, program: &str) -> Resul
     Ok(text)
 }
 
-/// What comes before the server: what it is called, for whom it is, and the variables that its settings give it.
+/// Returns the words before the server: its name, its agent, and the variables of its settings.
 fn words(name: &str, agent: &str, server: &Value, had_args: bool) -> Vec<String> {
     let (own, of) = (["--name", name], ["--agent", agent]);
     let names = if had_args { [own, of] } else { [of, own] };
@@ -218,13 +219,13 @@ fn words(name: &str, agent: &str, server: &Value, had_args: bool) -> Vec<String>
         .collect()
 }
 
-/// Takes what [`wrap`] has put in out again. A server whose words somebody has changed since is the program that it was, too.
+/// Removes what [`wrap`] inserted. A server whose words were changed since is restored to its program, too.
 pub fn unwrap(file: &ServersFile, text: &str) -> Result<String, String> {
     let mut text = text.to_owned();
     for ListedServer { path, .. } in servers(file, &text)? {
         let plain = blanked(&text);
         let (server, _) = member(&plain, &path, None)?;
-        // What cannot be read as one server is left alone.
+        // A member that is not a single server is not changed.
         let Some((put, had_args)) = part(&plain, &server).ok().as_ref().and_then(ours) else { continue };
         let (command, _) = member(&plain, &path, Some("command"))?;
         let (args, _) = member(&plain, &path, Some("args"))?;
@@ -236,7 +237,7 @@ pub fn unwrap(file: &ServersFile, text: &str) -> Result<String, String> {
         if !had_args && is_beside {
             text.replace_range(command.start..args.end, &was);
         } else {
-            // Up to the comma before the first word that was there already.
+            // Up to the comma before the first original word.
             let behind = plain.get(own.end..args.end).unwrap_or_default();
             let comma = match words.len() > put.len() + 1 {
                 true if behind.starts_with(", ") => 2,
@@ -260,7 +261,7 @@ fn broken() -> String {
     "it cannot be changed".to_owned()
 }
 
-/// Whether rules can call a server so: `mcp__NAME__TOOL`. Two underscores would be the end of it.
+/// Whether the name is valid in rules: `mcp__NAME__TOOL`. Two underscores would end it.
 pub fn is_server_name(text: &str) -> bool {
     (1..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
@@ -365,7 +366,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever settings look like, taking out gives back what there was.
+        /// For any settings, unwrapping restores what wrapping changed.
         #[test]
         fn taking_out_gives_back(list in proptest::collection::vec(server(), 1..4)) {
             let members: Vec<String> = list.iter().enumerate().map(|(at, server)| format!("\"s{at}\": {server}")).collect();

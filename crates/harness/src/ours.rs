@@ -1,5 +1,5 @@
-//! What this program writes for a harness, and how that is known again, whichever copy of this program wrote it. Whatever does
-//! anything else is somebody's own, though it calls this program.
+//! Recognition of hooks that this program wrote, with any copy of it. A hook that does anything else belongs to the user, even
+//! if it calls this program.
 
 use std::path::Path;
 
@@ -11,22 +11,22 @@ use super::rewrite::unquoted;
 use super::table::TIMEOUT;
 use super::{Harness, Moment, OwnFile, OwnForm, SettingsFile};
 
-/// What an entry of a list of hooks is.
+/// Origin of an entry in a list of hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Entry {
-    /// What this program writes, to call the copy of it that lies there.
+    /// Written by this version, for the copy of the program at this path.
     Ours(String),
-    /// What an earlier version wrote.
+    /// Written by an earlier version.
     Older,
-    /// Something else: this member is not as it would be written.
+    /// Something else: this member differs from what would be written.
     Other(String),
 }
 
-/// What a list of hooks has of ours.
+/// Stockade's entries in a list of hooks.
 pub(super) fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Value {
     let mut hook = Map::new();
     for (name, value) in settings.more {
-        // A session that begins is not to be ended by us.
+        // A hook at the start of a session must not stop it.
         if *name != "onFailure" || moment != Moment::Start {
             hook.insert((*name).to_owned(), json!(value));
         }
@@ -45,7 +45,7 @@ pub(super) fn element(settings: &SettingsFile, line: &str, moment: Moment) -> Va
     }
 }
 
-/// The entries of a list of hooks that call this program, each by itself.
+/// Returns the entries of a list that call this program, each separately.
 pub(super) fn entries(list: Option<&Value>) -> Vec<Value> {
     let items = list.and_then(Value::as_array).into_iter().flatten();
     items
@@ -57,7 +57,7 @@ pub(super) fn entries(list: Option<&Value>) -> Vec<Value> {
         .collect()
 }
 
-/// A hook as an entry: in its group, where it is in one, with no other one.
+/// Returns a hook as an entry: in its group, if it has one, without others.
 pub(super) fn alone(item: &Value, hook: &Value) -> Value {
     let mut entry = item.clone();
     if let Some(hooks) = entry.get_mut("hooks") {
@@ -66,12 +66,12 @@ pub(super) fn alone(item: &Value, hook: &Value) -> Value {
     entry
 }
 
-/// The hook of an entry, which may be a group of one.
+/// Returns the hook of an entry, which may be a group of one.
 pub(super) fn hook_of(entry: &Value) -> &Value {
     entry.get("hooks").and_then(|hooks| hooks.get(0)).unwrap_or(entry)
 }
 
-/// Says what an entry is, which stands by itself.
+/// Returns the origin of a separate entry.
 pub(super) fn entry(harness: &Harness, settings: &SettingsFile, moment: Moment, known: &Value) -> Entry {
     let command = hook_of(known).get("command").and_then(Value::as_str).unwrap_or_default();
     let program = program_of(command).unwrap_or_default();
@@ -84,7 +84,7 @@ pub(super) fn entry(harness: &Harness, settings: &SettingsFile, moment: Moment, 
     }
 }
 
-/// The first member that is not the same in both.
+/// Returns the first member that differs.
 fn difference(known: &Value, wanted: &Value) -> Option<String> {
     let inner = match (known, wanted) {
         _ if known == wanted => return None,
@@ -103,8 +103,8 @@ fn difference(known: &Value, wanted: &Value) -> Option<String> {
     Some(inner.trim_end_matches('.').to_owned())
 }
 
-/// Whether a hook does nothing but what this program writes there, whatever members it has got since: its line, as it is or was
-/// for any moment, or the call that is in it.
+/// Whether a hook only does what this program writes, whatever members were added: its line is a current or earlier one for any
+/// moment.
 pub(super) fn is_ours(harness: &Harness, hook: &Value) -> bool {
     let command = ["command", "bash"].iter().find_map(|name| hook.get(name)?.as_str());
     command.is_some_and(|command| is_line(harness, command))
@@ -116,7 +116,7 @@ fn is_line(harness: &Harness, text: &str) -> bool {
     lines.iter().any(|line| text == line || text == older(line)) || is_call(text)
 }
 
-/// Whether a line is a call of our hook and nothing else.
+/// Whether a line only calls Stockade's hook.
 fn is_call(text: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || " _-".contains(c);
     program_of(text).is_some_and(|program| names_stockade(&program))
@@ -124,12 +124,12 @@ fn is_call(text: &str) -> bool {
         && text.split_once(CALL).is_some_and(|(_, rest)| rest.chars().all(is_plain))
 }
 
-/// How a line begins that looks at what this program says.
+/// Start of a line that checks this program's output.
 const OPENING: &str = "o=$(";
-/// What stands behind the program in each of our lines.
+/// What follows the program in each of Stockade's lines.
 const CALL: &str = " hook --harness ";
 
-/// The program that a line of ours calls: the one word before its call.
+/// Returns the program that one of Stockade's lines calls: the word before its call.
 fn program_of(text: &str) -> Option<String> {
     let (head, _) = text.split_once(CALL)?;
     let quoted = head.strip_prefix(OPENING).unwrap_or(head);
@@ -137,7 +137,7 @@ fn program_of(text: &str) -> Option<String> {
     (stockade_guard::command::shell::quote(&program) == quoted).then_some(program)
 }
 
-/// The whole of a file that is ours.
+/// Returns the content of a hooks file.
 pub(super) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String {
     match own.form {
         OwnForm::Script => script(harness, program),
@@ -157,8 +157,8 @@ pub(super) fn own_text(harness: &Harness, own: OwnFile, program: &str) -> String
     }
 }
 
-/// Whether a file is one that this program wrote, which it may replace and remove: it says so at its top, or where it cannot, it
-/// holds what this program writes and nothing else.
+/// Whether this program wrote a file, so that it may replace or remove it: by its header, or, in formats without comments, by
+/// its whole content.
 pub(super) fn is_own_file(harness: &Harness, own: OwnFile, text: &str) -> bool {
     let is_mark = |line: &str| line.trim_start_matches(['#', '/', ' ']).starts_with(MARK);
     match own.form {
@@ -167,7 +167,7 @@ pub(super) fn is_own_file(harness: &Harness, own: OwnFile, text: &str) -> bool {
     }
 }
 
-/// What a file of our own is; nothing where it is not what this or an earlier version writes.
+/// Returns the origin of a hooks file; `None` if no version writes it.
 pub(super) fn own_file(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
     let program = match own.form {
         OwnForm::Json => return json_entry(harness, own, text),
@@ -185,7 +185,7 @@ pub(super) fn own_file(harness: &Harness, own: OwnFile, text: &str) -> Option<En
     }
 }
 
-/// The same of a file of JSON, however it is written down.
+/// The same for a JSON file in any formatting.
 fn json_entry(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
     let known = json_edit::read(text).ok()?;
     let hook = known.get("hooks")?.get(harness.before())?.get(0)?;
@@ -198,7 +198,7 @@ fn json_entry(harness: &Harness, own: OwnFile, text: &str) -> Option<Entry> {
     is_it(&older(&wanted)).then_some(Entry::Older)
 }
 
-/// Whether a word of a text is the program, wherever it lies.
+/// Whether a word of a text is the program, at any path.
 pub(super) fn names_stockade(text: &str) -> bool {
     let is_end = |c: char| c.is_whitespace() || "\"'`;|&()\\".contains(c);
     text.split(is_end).any(|word| Path::new(word).file_name().is_some_and(|name| name == "stockade"))

@@ -1,5 +1,5 @@
-//! The page about harnesses, made from the table.
-#![expect(clippy::disallowed_methods, reason = "compares a generated file with what it should be")]
+//! `HARNESSES.md`, generated from the table.
+#![expect(clippy::disallowed_methods, reason = "compares a generated file with its expected content")]
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,32 +12,31 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/HARNESSES.md");
 const HEAD: &str = "\
 # Harnesses
 
-Made by a test from `src/table.rs`; `cargo xtask generate` writes it anew.
+Generated from `src/table.rs` by `cargo xtask generate`. Do not edit.
 
 A harness is a program that runs an agent: Claude Code, Codex, Gemini CLI … Most of them call *hooks* before a tool is used. One
-command has them ask Stockade, for commands, files, pages and tools of servers, and look at what tools bring back:
+command installs the Stockade hook, which checks commands, files, web pages and MCP tools, and scans tool results:
 
 ```console
-$ stockade install claude         # in the settings of this user; --project for a project, --dry-run to see it first
-$ stockade status                 # makes a denial through every registered hook, and says which of them refuse
-$ stockade uninstall claude       # takes exactly that out again
+$ stockade install claude         # in your settings; --project for the project's, --dry-run to preview
+$ stockade status                 # make a test call through every registered hook, and report which of them block it
+$ stockade uninstall claude       # remove exactly what was installed
 ```
 
-## What is asked
+## What is checked
 
-The same as at every other door, by the configuration of the agent that is called as the harness is (`agents.claude…`, or what
-`--agent` says): whether anything is left of its budget (`budget`), whether it has the tool (`toolPolicy`), whether the path may be read or written (`files`), what becomes of the
-command (`commands`), whether the host is in reach (`execSandbox.network`, `security.permission.allowedNetHosts`). Each decision is on record:
-`stockade audit query --agent claude`.
+The same as at every other entry point, with the configuration of the agent that is named like the harness (`agents.claude…`, or
+`--agent`): the remaining budget (`budget`), the tool (`toolPolicy`), paths (`files`), commands (`commands`), and hosts
+(`execSandbox.network`, `security.permission.allowedNetHosts`). Every decision is recorded: `stockade audit query --agent claude`.
 
-| decision | what the harness is told |
+| decision | answer to the harness |
 |---|---|
-| allowed | nothing: that grants nothing, and the harness asks whom it would ask anyway |
-| sandbox | the same command within `stockade exec --agent …`, where the harness runs what a hook puts in its place; otherwise a refusal that names that line, which is allowed as it stands |
-| ask | a question to the person, where that was seen to reach one; otherwise a refusal with the command that allows exactly this |
-| denied | a refusal with its reason, its rule and the name of its record |
+| allowed | none: the harness goes on, and asks the user as it would without the hook |
+| sandbox | the same command in `stockade exec --agent …`, if the harness supports rewriting; otherwise a refusal with that command line, which is allowed unchanged |
+| ask | a question to the user, if a test has shown that it reaches the user; otherwise a refusal with the command that allows exactly this |
+| denied | a refusal with its reason, its rule and the id of its record |
 
-By default an agent has the tools of `coding`: commands and files of the workspace. Tools of the web and of servers are refused until
+By default, an agent has the tools of the profile `coding`: commands, and files of the workspace. Web and MCP tools are refused until
 they are listed:
 
 ```toml
@@ -50,62 +49,60 @@ enableNodePermissions = true
 allowedNetHosts = [\"docs.rs:443\"]
 ```
 
-The project is the folder that the harness names; where it names none, the one that it works in. Where a command runs is another
-matter: nothing outside of the project becomes part of it so, and what belongs into the sandbox is refused there. The rules call a tool of a server
-`mcp__SERVER__TOOL`, whatever it calls itself; Cursor does not say which server it is, so there it is `mcp__cursor__TOOL`.
+The project is the directory that the harness names, or else its working directory. A command with a working directory outside of the project
+does not extend the project, and is refused if it has to run in the sandbox. In rules, a tool of an MCP server is named
+`mcp__SERVER__TOOL`, whatever its own name; Cursor does not report the server, so there it is `mcp__cursor__TOOL`.
 
-A search is asked about as reads are: the folders that it names, those that its globs begin in, and every file below that a glob of it could match in any
-of the ways in which harnesses read globs. Where one of them must not be read, or nobody can tell, that is a question, and so a refusal where nobody can be
-asked. What lists names alone reads no file. Left open in all of them: a search of contents without a glob goes through every file below its folder,
-those that a read is denied too, as far as the harness itself leaves none out. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
+A search is checked like reads: of the directories that it names, those in which its globs start, and every file below them that a glob could match in any
+glob dialect of the harnesses. If one of them may not be read, or this cannot be determined, the user is asked, and the call is refused where this is impossible.
+Tools that only list names read no file. A known gap in all harnesses: a content search without a glob reads every file below its directory, including files
+whose reading is denied, unless the harness itself excludes them. Deny the tool (`toolPolicy.deny = [\"grep\"]`), or keep such files elsewhere.
 
-What writes to a program that runs already (`write_stdin`, `write_bash`, `process` with `write`) may give a command to it that nobody sees here, so that is
-a question, and a refusal where nobody can be asked. To look at such a program, or to end it, is not.
+Tools that write to a running program (`write_stdin`, `write_bash`, `process` with `write`) could give it a command that the hook cannot check. So the user is
+asked, and the call is refused where this is impossible. Reading from such a program, or stopping it, is allowed.
 
-What a tool brought back is cut to its profile, cleaned and scanned, and what was found is on record. The names of all members are scanned too, also with
-`_`, `-`, `.` and the parts of `camelCase` read as words: where that finds something, nothing of the result is shown, and a shape that has to stay keeps only
-the names and words of tools that Stockade knows, its numbers, and what is true or false in it. Where something was found, taken out or cut, the harness is told; what its model then gets is in the last column of the table at the end. Nothing is
-shown that was not scanned, as far as the harness can hide a result: one that is longer than its profile lets, or that could not be looked at, is refused where
-the cleaned one cannot be put in its place. Codex hides what is refused; Qwen Code shows it all the same, and so does Claude Code where the program itself
-is missing or fails, since it takes nothing but a result of the same shape in its place.
+Tool results are truncated to their profile, cleaned and scanned, and findings are recorded. Names of members are scanned, too, also with `_`, `-`, `.` and the
+parts of `camelCase` read as words. If that finds something, no part of the result is shown; if its shape has to stay, it keeps only names and words of known
+tools, numbers and booleans. If something was found, removed or truncated, the harness is told, and the last column of the table at the end shows what its model
+gets. As far as the harness can hide a result, nothing unscanned is shown: a result that is longer than its profile allows, or that could not be scanned, is
+refused if it cannot be replaced by the cleaned one. Codex hides refused results. Qwen Code shows them anyway, and so does Claude Code if the program is missing
+or fails, since it only accepts a result of the same shape as a replacement.
 
-## What goes wrong
+## Failures
 
-Whatever cannot be read, decided or recorded is refused: a list where a text belongs, a key given twice, a configuration that is wrong, a
-trail that cannot be written, a bug, more than five seconds. What is registered is a line for a shell, which says no by itself where
-the program is missing, cannot be executed, was killed, fails, or prints anything that is no answer: a harness by itself takes most of that for
-consent. So these cells are closed in every harness; what each leaves open is in its section.
+Everything that cannot be parsed, decided or recorded is refused: a list instead of a string, a duplicate key, an invalid configuration, an
+unwritable trail, a bug, more than five seconds. The registered hook is a shell command that refuses by itself if the program is missing, not
+executable, killed, fails, or prints an invalid answer, since a harness takes most of these for consent. So the following holds in every harness;
+the gaps of each are in its section.
 
-| the program that is registered … | what becomes of the tool |
+| the registered program … | the tool is … |
 |---|---|
-| is missing, cannot be executed, or is another one | not used |
-| ends with an error, or is killed | not used |
-| says nothing, garbage, or half an answer | not used |
-| takes too long | not used after five seconds, by its own clock; where another program sits in its place, as the harness has it |
+| is missing, not executable, or another program | not used |
+| exits with an error, or is killed | not used |
+| prints nothing, garbage, or a partial answer | not used |
+| takes too long | not used after five seconds, by its own timer; with another program in its place, the harness decides |
 
-With real harnesses and a model that asks for what it is told to (`crates/cli/tests/harnesses/run.py`), without anybody to answer a question.
-`RAN` is an ordinary run, `SANDBOX` one within the sandbox, `BLOCKED` none; `CLEANED` is a result of which the model got the cleaned text alone, `SHOWN` one that it
-got as it was. `cargo xtask harnesses` makes this table:
+Results with real harnesses and a scripted model (`crates/cli/tests/harnesses/run.py`), without a user to answer questions.
+`RAN` is an ordinary run, `SANDBOX` a run in the sandbox, `BLOCKED` no run; with `CLEANED`, the model got only the cleaned result, with `SHOWN` the original one.
+`cargo xtask harnesses` generates this table:
 
 MEASURED
 ## Settings
 
-Files of settings are replaced whole or not at all. Comments, spaces, order and keys that are not ours stay as they are, in JSON
-with comments and with commas at the end too; settings in TOML are not written, since every harness reads hooks from JSON as well. `uninstall`
-takes out what was put in where it still stands, so that a file that nobody has touched since is what it was, byte for byte. Settings that are no JSON, that
-are a link or lie behind one, that belong to or can be written by others, or that call Stockade already in another way are named with what mends them, and
-left as they are.
+Settings files are replaced atomically. Comments, whitespace, order and other keys are preserved, also in JSON with comments and trailing commas. Settings in
+TOML are not written, since every harness also reads hooks from JSON. `uninstall` removes what was installed, and restores the file byte for byte if it was
+not changed in the meantime. Settings that are not JSON, that are or lie behind a symlink, that other users own or can write, or that already call Stockade in
+another way are not changed, and are reported with a fix.
 
-`stockade status` and `stockade doctor` start each registered hook as the harness would and hand it a command that no rule allows, and for every other kind of
-tool arguments that are none. Only where all of them are refused, hooks are not turned off (by settings of the user, the project or the machine)
-and the harness is known to call them, it says `ok`. A hook is started only if it stands there as this program writes it, with whichever copy of the
-program it calls, and a hook of a project only if that is this one: what another member does (`async`, `if`, a shorter `timeout`), or a line that does more, was
-tried by nobody, and is named.
+`stockade status` and `stockade doctor` start each registered hook as the harness would, with a command that no rule allows, and with invalid arguments for
+every other kind of tool. They report `ok` only if all of these calls are refused, hooks are not disabled (by settings of the user, the project or the machine),
+and the harness is known to call them. A hook is only started if it is exactly what `install` writes, with any copy of the program, or for a project's hook
+with this copy. Hooks with other members (`async`, `if`, a shorter `timeout`) or with a longer command line are untested, and are reported.
 
-What others wrote stays, though it calls `stockade hook`: a hook whose line does more than that, one that stands in the same group as ours, a script, plugin
-or file of hooks that does not say at its top that this program wrote it or holds anything else. `install` says what is in its way.
+Hooks of others are preserved even if they call `stockade hook`: a hook whose command line does more, a hook in the same group as Stockade's, and a script,
+plugin or hooks file with other content or without Stockade's header. `install` reports what prevents it.
 
-`stockade install HARNESS --mcp` is for the servers of the Model Context Protocol in those settings, and `doctor` names those that nothing stands in front of: see
+`stockade install HARNESS --mcp` wraps the MCP servers in those settings, and `doctor` lists those that are not wrapped: see
 [MCP.md](../mcp/MCP.md).
 ";
 
@@ -117,7 +114,7 @@ fn harnesses_md_is_fresh() {
     }
     assert!(
         fs::read_to_string(PATH).unwrap_or_default() == wanted,
-        "HARNESSES.md is not fresh: run `cargo xtask generate`"
+        "HARNESSES.md is stale: run `cargo xtask generate`"
     );
 }
 
@@ -125,17 +122,17 @@ fn document() -> String {
     let measured = Path::new(env!("CARGO_MANIFEST_DIR")).join("../cli/tests/harnesses/measured.md");
     let mut out = HEAD.replace("MEASURED", &fs::read_to_string(measured).unwrap());
     let yes = |is: bool| if is { "yes" } else { "no" };
-    out.push_str("\n## Each of them\n\n| harness | `NAME` | tried with | asks a person | runs in the sandbox | a result that was cleaned |\n|---|---|---|---|---|---|\n");
+    out.push_str("\n## Details\n\n| harness | `NAME` | tested version | can ask the user | can rewrite commands | cleaned results |\n|---|---|---|---|---|---|\n");
     for harness in HARNESSES {
         let Harness { name, title, tried, asks, rewrites, results, .. } = harness;
         let results = match results {
-            Results::Replaced => "is in the place of the other",
-            Results::Hidden => "is shown as the reason why the other is hidden",
-            Results::Noted => "is not shown: the other is, with a note",
-            Results::ByPlugin => "is put in the place of the other by the plugin",
-            Results::Unchanged => "is not shown: the other is; it is on record",
+            Results::Replaced => "replace the original",
+            Results::Hidden => "are shown as the reason for hiding the original",
+            Results::Noted => "are not shown; the original is, with a note",
+            Results::ByPlugin => "replace the original by the plugin",
+            Results::Unchanged => "are not shown; the original is, and findings are recorded",
         };
-        let tried = tried.unwrap_or("its documentation alone");
+        let tried = tried.unwrap_or("none, only its documentation");
         let _ = writeln!(
             out,
             "| {title} | `{name}` | {tried} | {} | {} | {results} |",
@@ -156,7 +153,7 @@ fn section(out: &mut String, harness: &Harness) {
         HookRegistration::ByHand(how) => {
             let _ = writeln!(
                 out,
-                "`stockade install {name}` writes nothing, and says what to write: {}.\n",
+                "`stockade install {name}` writes nothing, but shows what to write: {}.\n",
                 how.trim_end_matches([' ', ':'])
             );
         }
@@ -167,7 +164,7 @@ fn section(out: &mut String, harness: &Harness) {
                 settings.user, settings.project
             );
             for (path, value) in settings.off {
-                let _ = writeln!(out, "- `{path}` = `{value}` turns hooks off, which `status` tells.");
+                let _ = writeln!(out, "- `{path}` = `{value}` disables hooks, which `status` reports.");
             }
             if let Some(trust) = settings.trust {
                 let _ = writeln!(out, "- {trust}.");
@@ -176,14 +173,14 @@ fn section(out: &mut String, harness: &Harness) {
         HookRegistration::Own(own) => {
             let _ = writeln!(
                 out,
-                "`stockade install {name}` makes `~/{}`, or `{}` in a project.\n",
+                "`stockade install {name}` creates `~/{}`, or `{}` in a project.\n",
                 own.user, own.project
             );
         }
     }
     let events: Vec<String> = harness.events_of(Moment::Before).map(|event| format!("`{event}`")).collect();
-    let _ = writeln!(out, "- It asks at {}.", events.join(", "));
+    let _ = writeln!(out, "- Hooked events: {}.", events.join(", "));
     for open in harness.open {
-        let _ = writeln!(out, "- Left open: {open}.");
+        let _ = writeln!(out, "- Known gap: {open}.");
     }
 }

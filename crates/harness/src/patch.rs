@@ -1,9 +1,9 @@
-//! The files that a patch names, in the form in which models write patches.
+//! File names in patches, in the format that models write.
 
-/// What stands before the name of a file.
+/// Prefixes of a file name.
 const HEADS: &[&str] = &["*** Add File:", "*** Update File:", "*** Delete File:", "*** Move to:"];
 
-/// Returns the files that a patch adds, changes, removes and makes. Nothing where it names none, or has a head that is not known.
+/// Returns the files that a patch adds, changes, deletes and creates; `None` if it names none, or has an unknown header.
 pub(super) fn files(patch: &str) -> Option<Vec<&str>> {
     let mut files = Vec::new();
     for line in patch.lines().map(str::trim).filter(|line| line.starts_with("*** ")) {

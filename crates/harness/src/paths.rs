@@ -1,4 +1,4 @@
-//! The paths among the arguments of a tool, as the rules take them.
+//! Paths among the arguments of a tool, as rules take them.
 #![expect(clippy::disallowed_methods, reason = "asks where the home is, and where a workspace really is")]
 
 use std::env;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::call::Origin;
 
-/// What tools call a path among their arguments.
+/// Names of arguments with a path.
 const NAMES: &[&str] = &[
     "file_path",
     "filePath",
@@ -28,11 +28,11 @@ const NAMES: &[&str] = &[
     "DirectoryPath",
 ];
 
-/// How deep arguments are looked through, and how many paths are taken from them.
+/// Maximum depth of arguments, and number of paths.
 const MAX_DEPTH: usize = 8;
 const MAX_PATHS: usize = 256;
 
-/// Returns every path among the arguments of a tool. An error where something in the place of one is none, or there are too many.
+/// Returns every path among the arguments of a tool. A value of another type and too many paths are errors.
 pub(super) fn among(input: &Value) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     collect(input, MAX_DEPTH, &mut found)?;
@@ -57,7 +57,7 @@ fn collect(value: &Value, depth: usize, found: &mut Vec<String>) -> Result<(), S
     }
 }
 
-/// One path, or a list of some.
+/// Returns one path, or a list of paths.
 fn paths(name: &str, value: &Value, found: &mut Vec<String>) -> Result<(), String> {
     match value {
         Value::Null => Ok(()),
@@ -70,11 +70,11 @@ fn paths(name: &str, value: &Value, found: &mut Vec<String>) -> Result<(), Strin
     }
 }
 
-/// Returns a path as it is asked about: from the workspace where it lies below it, and whole where it does not.
+/// Returns a path as rules take it: relative to the workspace if it is inside, and absolute otherwise.
 pub(super) fn asked(origin: &Origin, path: &str) -> PathBuf {
     let path = path.strip_prefix("file://").unwrap_or(path);
     let whole = match (path.strip_prefix('~'), env::var_os("HOME")) {
-        // Harnesses write the home so. Another user's home is another folder, whichever.
+        // Harnesses expand `~` like this. `~user` counts as a path outside of the workspace.
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             Path::new(&home).join(rest.trim_start_matches('/'))
         }
@@ -84,7 +84,7 @@ pub(super) fn asked(origin: &Origin, path: &str) -> PathBuf {
     from_workspace(origin, &whole)
 }
 
-/// Returns a whole path as it is asked about.
+/// Returns an absolute path as rules take it.
 pub(super) fn from_workspace(origin: &Origin, whole: &Path) -> PathBuf {
     let real = || fs::canonicalize(&origin.workspace).ok();
     let from = whole.strip_prefix(&origin.workspace).ok().map(Path::to_owned);

@@ -1,4 +1,4 @@
-//! Where the hooks of a harness are registered, and what is written there and taken out again.
+//! Installation of hooks in the settings of a harness, and their removal.
 #![expect(clippy::disallowed_methods, reason = "reads, makes and removes settings of other programs")]
 
 use std::fmt;
@@ -18,11 +18,11 @@ use super::mcp_servers::{ServersFile, servers_file};
 use super::ours::{self, Entry, element, entries, hook_of, is_own_file, names_stockade, own_text};
 use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, SettingsFile, beat};
 
-/// Who the settings are for: a user in all projects, or all users of a project.
+/// Scope of settings: a user in all projects, or all users of a project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingsScope {
-    /// The settings of the user.
+    /// Settings of one user, for all projects.
     User,
     /// The settings of a project.
     Project,
@@ -37,19 +37,19 @@ impl fmt::Display for SettingsScope {
     }
 }
 
-/// The folders that settings lie in.
+/// Where the settings of users, projects and the machine are.
 #[derive(Debug, Clone)]
 pub struct SettingsFolders {
-    /// The home directory of the user.
+    /// The user's home directory.
     pub home: PathBuf,
-    /// The folder of the project.
+    /// The project's directory.
     pub project: PathBuf,
-    /// The root of the settings of the machine.
+    /// Root of the machine's settings.
     pub system: PathBuf,
 }
 
 impl SettingsFolders {
-    /// Returns the folder of a scope.
+    /// Returns the directory of a scope.
     pub fn of(&self, scope: SettingsScope) -> &Path {
         match scope {
             SettingsScope::User => &self.home,
@@ -58,12 +58,12 @@ impl SettingsFolders {
     }
 }
 
-/// Why nothing was written, and what mends it.
+/// Why nothing was written, and the fix.
 #[derive(Debug)]
 pub struct Refused {
-    /// What is wrong, in a sentence.
+    /// What is wrong.
     pub why: String,
-    /// The way to fix it; empty where none is known.
+    /// The fix; empty if unknown.
     pub fix: String,
 }
 
@@ -71,33 +71,33 @@ fn refused(path: &Path, why: impl fmt::Display, fix: impl Into<String>) -> Refus
     Refused { why: format!("{}: {why}", escape_path(path)), fix: fix.into() }
 }
 
-/// What a file held and is to hold; nothing where there is none.
+/// Old and new content of a file; `None` if it does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsChange {
     /// The file.
     pub path: PathBuf,
-    /// Its text before the change; nothing where it is missing.
+    /// Its content before the change; `None` if it does not exist.
     pub before: Option<String>,
-    /// Its text after the change; nothing where it is removed.
+    /// Its content after the change; `None` if it is removed.
     pub after: Option<String>,
-    /// What was put in.
+    /// The inserted texts.
     insertions: Vec<Insertion>,
 }
 
 impl SettingsChange {
-    /// Whether the file stays as it is.
+    /// Whether the file stays unchanged.
     pub fn is_none(&self) -> bool {
         self.before == self.after
     }
 }
 
-/// What was written, to take out exactly that again.
+/// What was written, to remove exactly that.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     path: PathBuf,
-    /// Whether the file is one that was not there.
+    /// Whether the file was created.
     made: bool,
-    /// The folders that were made for it, the outermost first.
+    /// Directories that were created for it, the outermost first.
     folders: Vec<PathBuf>,
     insertions: Vec<(usize, String)>,
 }
@@ -108,7 +108,7 @@ impl Kept {
     }
 }
 
-/// Where the file is that hooks are registered in.
+/// Returns the file in which hooks are registered.
 pub fn file(harness: &Harness, places: &SettingsFolders, scope: SettingsScope) -> Result<PathBuf, Refused> {
     let name = match (harness.registered, scope) {
         (
@@ -132,7 +132,7 @@ pub fn file(harness: &Harness, places: &SettingsFolders, scope: SettingsScope) -
     Ok(places.of(scope).join(name))
 }
 
-/// Returns what registering would change.
+/// Returns the change that installs the hooks.
 pub fn install(
     harness: &Harness,
     places: &SettingsFolders,
@@ -150,18 +150,20 @@ pub fn install(
         HookRegistration::Own(own) => {
             if let Some(text) = before.as_deref().filter(|text| !is_own_file(harness, own, text)) {
                 let first: String = text.lines().next().unwrap_or_default().chars().take(80).collect();
-                let why = format!("it is somebody else's, and begins with `{first}`");
+                let why = format!("it was not written by stockade, and starts with `{first}`");
                 return Err(refused(&path, why, "move it away, or have it call `stockade hook` itself"));
             }
             Edited { text: own_text(harness, own, program), insertions: Vec::new() }
         }
-        HookRegistration::ByHand(_) => return Err(refused(&path, "it is not written by this program", "")),
+        HookRegistration::ByHand(_) => {
+            return Err(refused(&path, "these settings have to be edited by hand", ""));
+        }
     };
     let Edited { text, insertions } = after;
     Ok(SettingsChange { path, before, after: Some(text), insertions })
 }
 
-/// Returns what taking the registration out would change.
+/// Returns the change that removes the hooks.
 pub fn uninstall(
     harness: &Harness,
     places: &SettingsFolders,
@@ -179,8 +181,7 @@ pub fn uninstall(
     Ok(SettingsChange { path, before, after, insertions: Vec::new() })
 }
 
-/// Returns what putting `stockade mcp wrap` in front of the servers of a harness would change, or taking it away again; and the settings that
-/// were read.
+/// Returns the change that wraps or unwraps the MCP servers of a harness, and the settings that were read.
 pub fn servers(
     harness: &Harness,
     places: &SettingsFolders,
@@ -193,8 +194,9 @@ pub fn servers(
     let file = servers_file(harness);
     let after = match (&before, file) {
         (Some(text), Some(file)) if !text.trim().is_empty() => {
-            let wrong =
-                |why: String| refused(&path, why, "mend it; `python3 -m json.tool` says where it is wrong");
+            let wrong = |why: String| {
+                refused(&path, why, "fix the syntax; `python3 -m json.tool` shows the position")
+            };
             Some(edit(file, text).map_err(wrong)?)
         }
         _ => before.clone(),
@@ -202,7 +204,7 @@ pub fn servers(
     Ok(SettingsChange { path, before, after, insertions: Vec::new() })
 }
 
-/// Where a harness keeps its servers.
+/// Returns where a harness has its servers.
 pub fn servers_path(
     harness: &Harness,
     places: &SettingsFolders,
@@ -225,7 +227,7 @@ pub fn servers_path(
     Ok(places.of(scope).join(name))
 }
 
-/// Makes a change of servers that was shown. What is known of hooks in the same file stays known.
+/// Writes a change of servers. Stored data about hooks in the same file is kept.
 pub fn apply_servers(change: &SettingsChange) -> Result<(), Refused> {
     let SettingsChange { path, before, after, .. } = change;
     replace(path, |found| match found == before.as_deref() {
@@ -235,7 +237,7 @@ pub fn apply_servers(change: &SettingsChange) -> Result<(), Refused> {
     .map_err(|error| refused(path, error, "nothing was changed"))
 }
 
-/// Makes a change that was shown. The file is replaced whole, and only if it still holds what it held then.
+/// Writes a change. The file is replaced atomically, and only if it was not changed in the meantime.
 pub fn apply(harness: &Harness, change: &SettingsChange) -> Result<(), Refused> {
     let SettingsChange { path, before, after, insertions } = change;
     let failed = |error: &dyn fmt::Display| refused(path, error, "nothing was changed");
@@ -265,21 +267,21 @@ pub fn apply(harness: &Harness, change: &SettingsChange) -> Result<(), Refused> 
     }
 }
 
-/// Keeps account of what is about to be put in.
+/// Stores what is about to be inserted.
 fn note(change: &SettingsChange, folders: Vec<PathBuf>) -> Result<(), String> {
     let SettingsChange { path, before, insertions, .. } = change;
     let insertions = insertions.iter().map(|one| (one.at, one.text.clone())).collect();
-    // What was made for an older registration of ours is there for this one.
+    // What was created for an earlier installation also belongs to this one.
     let older = account_of(path).filter(|_| before.is_some());
     let made = before.is_none() || older.as_ref().is_some_and(|older| older.made);
     let folders = older.map(|older| older.folders).into_iter().flatten().chain(folders).collect();
     let account = Kept { path: path.clone(), made, folders, insertions };
     let account = serde_json::to_string(&account).map_err(|error| error.to_string())?;
-    let kept = kept_file(path).ok_or("there is no home to keep account in")?;
+    let kept = kept_file(path).ok_or("HOME is not set, so the change cannot be stored")?;
     replace(&kept, |_| Ok(Some(account)))
 }
 
-/// No link on the way to the file, and nothing of somebody else's.
+/// Refuses a path with a symlink, and files of other users.
 fn looked_at(base: &Path, path: &Path) -> Result<(), Refused> {
     let own = rustix::process::geteuid().as_raw();
     let mut place = base.to_path_buf();
@@ -293,11 +295,10 @@ fn looked_at(base: &Path, path: &Path) -> Result<(), Refused> {
             Err(error) => return Err(refused(&place, error, "")),
         };
         if found.is_symlink() {
-            let fix =
-                "put a file or folder in the place of the link, or register by hand in what it leads to";
+            let fix = "replace the symlink by a file or directory, or register by hand in its target";
             return Err(refused(
                 &place,
-                "it is a link, and whoever can change that chooses the settings",
+                "it is a symlink, and a user who can change it could replace the settings",
                 fix,
             ));
         }
@@ -308,15 +309,15 @@ fn looked_at(base: &Path, path: &Path) -> Result<(), Refused> {
         if found.is_file() && found.nlink() > 1 {
             return Err(refused(
                 &place,
-                "it has another name, which would keep the old text",
-                "make a copy of it",
+                "it has another hard link, which would keep the old text",
+                "replace it by a copy",
             ));
         }
     }
     Ok(())
 }
 
-/// Reads a file of settings; nothing where there is none.
+/// Reads a settings file; `None` if it does not exist.
 pub fn read(path: &Path) -> Result<Option<String>, Refused> {
     kept(path).read().map_err(|error| {
         let fix = match error {
@@ -331,12 +332,12 @@ fn kept(path: &Path) -> KeptFile {
     KeptFile::new(path, u64::try_from(MAX_SETTINGS).unwrap_or(u64::MAX))
 }
 
-/// Replaces a file whole, or leaves it as it is. The lock lies among our own files, not beside it.
+/// Replaces a file atomically. The lock is in Stockade's state directory, not beside the file.
 fn replace(
     path: &Path,
     change: impl FnOnce(Option<&str>) -> Result<Option<String>, String>,
 ) -> Result<(), String> {
-    let state = beat::folder().ok_or("there is no home to keep account in")?;
+    let state = beat::folder().ok_or("HOME is not set, so the change cannot be stored")?;
     private(&state).map_err(|error| format!("{}: {error}", escape_path(&state)))?;
     let file = kept(path).locked_by(state.join("lock"));
     let changed = file.change(|text| change(text).map(|after| (after, ())));
@@ -347,7 +348,7 @@ fn private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Makes the folders of a file, and returns those that were missing.
+/// Creates the directories of a file, and returns those that were missing.
 fn make_folders(path: &Path) -> io::Result<Vec<PathBuf>> {
     let folder = path.parent().unwrap_or(path);
     let mut missing: Vec<PathBuf> =
@@ -366,13 +367,13 @@ fn set_mode(harness: &Harness, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Where it is kept what was written into a file.
+/// Returns the file that stores what was inserted into a settings file.
 fn kept_file(path: &Path) -> Option<PathBuf> {
     let name: String = path.to_str()?.chars().map(|c| if c == '/' { '%' } else { c }).collect();
     Some(beat::folder()?.join(format!("{}.json", name.get(name.len().saturating_sub(200)..)?)))
 }
 
-/// Forgets a file that is gone, with the folders that were made for it and are empty.
+/// Deletes the stored data about a removed file, and empty directories that were created for it.
 fn forget(path: &Path) {
     let Some(account) = kept_file(path) else { return };
     if let Some(kept) = account_of(path) {
@@ -388,7 +389,7 @@ fn account_of(path: &Path) -> Option<Kept> {
     serde_json::from_str::<Kept>(&text).ok().filter(|kept| kept.path == path)
 }
 
-/// Two registrations would ask twice, and say no where one says yes.
+/// Refuses a second installation in another file of the harness: two hooks would ask twice, and their answers could differ.
 fn only_one(
     harness: &Harness,
     settings: &SettingsFile,
@@ -414,7 +415,7 @@ fn only_one(
             .is_some_and(|known| known.get("hooks").is_some_and(|hooks| names_stockade(&hooks.to_string())))
         {
             let fix = match whose == scope {
-                true => "take what calls stockade out of it".to_owned(),
+                true => "remove the calls of stockade from it".to_owned(),
                 false => format!("stockade uninstall {} --{whose}", harness.name),
             };
             return Err(refused(&path, "stockade is registered here already", fix));
@@ -423,7 +424,7 @@ fn only_one(
     Ok(())
 }
 
-/// The settings with our hooks in them, in the place of older ones of ours.
+/// Returns the settings with the hooks, which replace those of earlier versions.
 fn with_hooks(
     harness: &Harness,
     settings: &SettingsFile,
@@ -431,7 +432,7 @@ fn with_hooks(
     text: Option<&str>,
     program: &str,
 ) -> Result<Edited, Refused> {
-    let wrong = |why: String| refused(path, why, "mend it; `python3 -m json.tool` says where it is wrong");
+    let wrong = |why: String| refused(path, why, "fix the syntax; `python3 -m json.tool` shows the position");
     let text = text.unwrap_or_default();
     if text.trim().is_empty() {
         let new = json_edit::new_text(&fresh(harness, settings, program));
@@ -456,9 +457,16 @@ fn with_hooks(
             _ => {
                 let fix = match known.iter().all(|entry| ours::is_ours(harness, hook_of(entry))) {
                     true => format!("stockade uninstall {}", harness.name),
-                    false => "take that hook out of it: it is somebody's own, and is left alone".to_owned(),
+                    false => {
+                        "remove that hook from it by hand: stockade did not write it, so it is not changed"
+                            .to_owned()
+                    }
                 };
-                return Err(refused(path, format!("`hooks.{}` calls stockade otherwise", event.name), fix));
+                return Err(refused(
+                    path,
+                    format!("`hooks.{}` already calls stockade in another way", event.name),
+                    fix,
+                ));
             }
         }
     }
@@ -482,9 +490,9 @@ fn fresh(harness: &Harness, settings: &SettingsFile, program: &str) -> Value {
     }
 }
 
-/// The settings without our hooks: byte for byte what was there, where nobody has touched it since.
+/// Returns the settings without the hooks: byte for byte the original ones, if they were not changed in the meantime.
 fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<String>, Refused> {
-    let wrong = |why: String| refused(path, why, "mend it, or take our hooks out by hand");
+    let wrong = |why: String| refused(path, why, "fix the syntax, or remove the hooks by hand");
     let account = account_of(path).filter(|kept| !kept.insertions.is_empty());
     let put_in: Vec<Insertion> = account.iter().flat_map(Kept::insertions).collect();
     let mut left = match account {
@@ -495,7 +503,7 @@ fn without_hooks(harness: &Harness, path: &Path, text: &str) -> Result<Option<St
         let is_made = left.is_empty() && account.is_some_and(|kept| kept.made);
         return Ok((!is_made).then_some(left));
     }
-    // What the account does not know, or what was changed since.
+    // Hooks without stored data, or changed since.
     for event in harness.events {
         let is_out = |hook: &Value| ours::is_ours(harness, hook);
         left = json_edit::without(&left, &["hooks", event.name], "hooks", &is_out).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! A call of a tool, made as a harness makes it, to see whether its hook refuses what has to be refused.
+//! Test calls: starts a hook as its harness does, with a call that it has to refuse.
 #![expect(
     clippy::disallowed_methods,
     reason = "starts hooks as their harness would, and ends those that do not end"
@@ -19,39 +19,39 @@ use super::line::BROKEN;
 use super::tools::ToolKind;
 use super::{Answers, Harness, Payload, Probe};
 
-/// How long a hook may take here: less than any harness waits.
+/// Timeout of a hook: shorter than any harness's.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether a hook has ended.
+/// Interval of checking whether a hook has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The most that is read of what a hook prints.
+/// Maximum output of a hook that is read.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// What no rule allows.
+/// A command that no rule allows.
 const DENIED: &str = "rm -rf / --no-preserve-root";
 
-/// A hook, as its settings have it.
+/// A hook, as registered in settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Hook {
-    /// A line for a shell.
+    /// A line that a shell runs.
     Line(String),
     /// A program and its arguments.
     Program(Vec<String>),
 }
 
-/// How a hook answered.
+/// Result of a test call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Replayed {
-    /// The harness would not use the tool, for this reason of ours.
+    /// The harness would not use the tool, for Stockade's reason.
     Refused,
-    /// The harness would not use the tool; what refuses it is not this program deciding, but this.
+    /// The harness would not use the tool, but for another reason than Stockade's decision.
     RefusedOtherwise(String),
-    /// The harness would use the tool, because of this.
+    /// The harness would use the tool, for this reason.
     Open(String),
 }
 
-/// Asks a hook about a tool in a way that has to be refused.
+/// Makes a test call about a tool.
 pub(crate) fn replay(harness: &Harness, probe: Probe, hook: &Hook, folder: &Path) -> Replayed {
     let asked = payload(harness, probe, folder).to_string();
     match ran(hook, &asked, folder) {
@@ -63,13 +63,13 @@ pub(crate) fn replay(harness: &Harness, probe: Probe, hook: &Hook, folder: &Path
 /// How a hook ended.
 #[derive(Debug)]
 struct Ended {
-    /// Nothing where a signal ended it.
+    /// `None` if a signal ended it.
     code: Option<i32>,
     stdout: String,
     stderr: String,
 }
 
-/// What a harness would make of an answer: what was measured, and where nothing was, the milder reading.
+/// Returns how a harness would read an answer: as measured, and otherwise the less strict way.
 fn judged(harness: &Harness, kind: ToolKind, ended: &Ended) -> Replayed {
     let Ended { code, stdout, stderr } = ended;
     let said: Option<Value> = serde_json::from_str(stdout.trim()).ok();
@@ -102,7 +102,7 @@ fn judged(harness: &Harness, kind: ToolKind, ended: &Ended) -> Replayed {
             "the hook refuses everything, because its program is missing or has failed".to_owned(),
         ),
         (true, _) if reason.starts_with("stockade: ") => Replayed::Refused,
-        // That is the right answer to arguments that are none, and the wrong one to a command.
+        // The right answer to invalid arguments, and the wrong one to a command.
         (true, _) if reason.starts_with("stockade could not decide") && kind != ToolKind::Shell => {
             Replayed::Refused
         }
@@ -122,8 +122,8 @@ fn found(ended: &Ended) -> String {
         None => "the hook was killed".to_owned(),
         Some(126) => "the program of the hook cannot be executed".to_owned(),
         Some(127) => "the program of the hook is missing".to_owned(),
-        Some(0) if ended.stdout.trim().is_empty() => "the hook says nothing against it".to_owned(),
-        Some(0) => format!("the hook says: {}", short(&ended.stdout)),
+        Some(0) if ended.stdout.trim().is_empty() => "the hook has no objection".to_owned(),
+        Some(0) => format!("the hook answered: {}", short(&ended.stdout)),
         Some(code) => format!("the hook ends with {code}: {}", short(&ended.stderr)),
     }
 }
@@ -132,7 +132,7 @@ fn short(text: &str) -> String {
     text.trim().chars().take(200).collect()
 }
 
-/// Starts a hook as its harness does, and gives it this to read.
+/// Starts a hook as its harness does, with this input.
 fn ran(hook: &Hook, asked: &str, folder: &Path) -> Result<Ended, String> {
     let mut command = match hook {
         Hook::Line(line) => {
@@ -152,11 +152,11 @@ fn ran(hook: &Hook, asked: &str, folder: &Path) -> Result<Ended, String> {
     let mut child =
         command.spawn().map_err(|error| format!("the program of the hook cannot be started: {error}"))?;
     let (input, asked) = (child.stdin.take(), asked.to_owned());
-    // A hook need not read what it is given.
+    // A hook need not read its input.
     thread::spawn(move || input.map(|mut input| input.write_all(asked.as_bytes())));
     let (stdout, stderr) = (read(child.stdout.take()), read(child.stderr.take()));
     let code = ended(&mut child);
-    // What it started and left behind may still hold the pipes.
+    // A background process that it left behind may keep the pipes open.
     let patience = if code.is_ok() { PATIENCE } else { PAUSE };
     let printed = stdout.recv_timeout(patience).and_then(|out| Ok((out, stderr.recv_timeout(patience)?)));
     end(&child);
@@ -166,7 +166,7 @@ fn ran(hook: &Hook, asked: &str, folder: &Path) -> Result<Ended, String> {
     Ok(Ended { code, stdout, stderr })
 }
 
-/// Reads what a hook prints, beside it.
+/// Reads the output of a hook on a thread.
 fn read(out: Option<impl std::io::Read + Send + 'static>) -> mpsc::Receiver<String> {
     let (send, receive) = mpsc::sync_channel(1);
     thread::spawn(move || {
@@ -177,13 +177,13 @@ fn read(out: Option<impl std::io::Read + Send + 'static>) -> mpsc::Receiver<Stri
     receive
 }
 
-/// Ends a hook with all that it started.
+/// Kills a hook and all of its processes.
 fn end(child: &Child) {
     let group = rustix::process::Pid::from_child(child);
     rustix::process::kill_process_group(group, rustix::process::Signal::KILL).ok();
 }
 
-/// Waits for a hook to end, no longer than anybody would.
+/// Waits for a hook to end, with a timeout.
 fn ended(child: &mut Child) -> Result<Option<i32>, String> {
     let begin = Instant::now();
     loop {
@@ -200,7 +200,7 @@ fn ended(child: &mut Child) -> Result<Option<i32>, String> {
     }
 }
 
-/// What a harness would tell of a call that has to be refused: a command that no rule allows, and arguments that are none.
+/// Returns a test call: a command that no rule allows, or invalid arguments.
 fn payload(harness: &Harness, probe: Probe, folder: &Path) -> Value {
     let Probe { kind, event, tool } = probe;
     let input = match (kind, harness.payload) {

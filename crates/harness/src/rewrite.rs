@@ -1,4 +1,4 @@
-//! A command in the words that have it run in the sandbox.
+//! Rewriting of a command so that it runs in the sandbox.
 #![expect(clippy::disallowed_methods, reason = "asks where this program lies, and where a folder really is")]
 
 use std::env;
@@ -10,10 +10,10 @@ use stockade_text::escape_path;
 
 use super::call::Origin;
 
-/// Where this program lies, for lines that others run. A name that is no text, or not whole, cannot be written into one.
+/// Path of this program for shell lines. A path that is not UTF-8 or not absolute cannot be used.
 pub fn program() -> Result<String, String> {
     let own = env::current_exe().map_err(|error| format!("this program cannot be found: {error}"))?;
-    // So it is told where the file was replaced while this runs.
+    // Linux appends this when the file was replaced while it runs.
     match own.to_str() {
         Some(path) if own.is_absolute() && !path.ends_with(" (deleted)") => Ok(path.to_owned()),
         _ => Err(format!("{} cannot be written into a command", own.display())),
@@ -24,17 +24,17 @@ pub fn program() -> Result<String, String> {
 #[derive(Debug)]
 pub struct Contained {
     head: String,
-    /// The folder below the workspace that the command runs in.
+    /// Working directory of the command below the workspace.
     folder: Option<PathBuf>,
 }
 
 impl Contained {
-    /// Finds the program and the folders for the sandbox of a call.
+    /// Determines the program and the directories for the sandbox of a call.
     ///
     /// # Errors
-    /// When the line for the sandbox cannot be written, in a sentence.
+    /// When a path cannot be written into a shell line.
     pub fn of(agent: &str, origin: &Origin) -> Result<Self, String> {
-        let workspace = origin.workspace.to_str().ok_or("the name of the workspace is no text")?;
+        let workspace = origin.workspace.to_str().ok_or("the path of the workspace is not valid UTF-8")?;
         let words =
             [&program()?, "exec", "--quiet", "--agent", agent, "--workspace", workspace, "--", "bash", "-c"];
         let folder = below(&origin.workspace, &origin.cwd).ok_or_else(|| {
@@ -54,7 +54,7 @@ impl Contained {
         Ok(format!("{} {}", self.head, quote_argv([command.as_str()])))
     }
 
-    /// Returns the command of a line that could be one of these, and so runs in the sandbox: the one that is written exactly so.
+    /// Returns the command of a line, if the line is exactly what [`Self::line`] would write.
     pub fn command_of(&self, line: &str) -> Option<String> {
         let quoted = line.strip_prefix(self.head.as_str())?.strip_prefix(' ')?;
         let whole = unquoted(quoted)?;
@@ -62,22 +62,22 @@ impl Contained {
             Some(head) => whole.strip_prefix(head.as_str())?.strip_suffix(TAIL)?.to_owned(),
             None => whole,
         };
-        // It is one word, written as this program writes words, or it may be more than that.
+        // A single word in this program's quoting; other text could run more than the command.
         (self.line(&command).ok()? == line).then_some(command)
     }
 
-    /// What stands before a command that runs in a folder below the workspace.
+    /// Returns the part before a command that runs in a directory below the workspace.
     fn gone_to(&self) -> Result<Option<String>, String> {
         let Some(folder) = &self.folder else { return Ok(None) };
-        let folder = folder.to_str().ok_or("the name of the folder is no text")?;
+        let folder = folder.to_str().ok_or("the path of the directory is not valid UTF-8")?;
         Ok(Some(format!("cd -- {} && {{\n", quote_argv([folder]))))
     }
 }
 
-/// What stands behind it.
+/// Returns the part after it.
 const TAIL: &str = "\n}";
 
-/// A folder as it is called from another one that it lies below, whatever links lead to either.
+/// Returns a directory relative to one above it, with symlinks resolved.
 fn below(workspace: &Path, folder: &Path) -> Option<PathBuf> {
     let is_plain = |rest: &&Path| !rest.components().any(|part| part == Component::ParentDir);
     if let Some(rest) = folder.strip_prefix(workspace).ok().filter(is_plain) {
@@ -87,7 +87,7 @@ fn below(workspace: &Path, folder: &Path) -> Option<PathBuf> {
     Some(folder.strip_prefix(workspace).ok()?.to_owned())
 }
 
-/// The word that stands in quotes.
+/// Unquotes a word.
 pub(super) fn unquoted(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
     Some(inner.map_or_else(|| quoted.to_owned(), |inner| inner.replace("'\\''", "'")))
@@ -120,7 +120,7 @@ mod tests {
                 assert_eq!(ours.command_of(&other), None, "{other}");
             }
         }
-        // What was written for another folder would run there.
+        // A line for another directory would run there.
         let (ours, below) = (contained("/w s"), contained("/w s/sub"));
         assert_eq!(below.command_of(&ours.line("make").unwrap()), None);
         assert_eq!(contained("/w s/other").command_of(&below.line("make").unwrap()), None);
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(ours.command_of(&format!("{} npm evil", ours.head)), None);
     }
 
-    /// What was judged in one folder does not run in another one.
+    /// A command that was checked in one directory does not run in another.
     #[test]
     fn nothing_outside_of_the_workspace_is_contained() {
         for cwd in ["/", "/etc", "/w", "/w sub", "/w s/../etc"] {

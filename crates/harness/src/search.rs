@@ -1,5 +1,4 @@
-//! What a tool reads that is given globs, or looks through folders: the files that its globs could match, since what a read of a
-//! file is denied no search may read.
+//! Files that a search tool could read: those that its globs can match. A search may not read a file whose reading is denied.
 #![expect(clippy::disallowed_methods, reason = "looks through the folders that a search looks through")]
 
 use std::fs;
@@ -16,7 +15,7 @@ use super::judge::Agent;
 use super::paths;
 use super::wildcards::{Wildcards, is_glob};
 
-/// What tools call a glob among their arguments: which files a search looks into, or which names it lists.
+/// Names of arguments with a glob for file names.
 const GLOBS: &[&str] = &[
     "glob",
     "globs",
@@ -32,16 +31,17 @@ const GLOBS: &[&str] = &[
 ];
 const NAMES: &[&str] = &["pattern", "patterns", "query"];
 
-/// How many names are looked at, and about how many files it is asked.
+/// Maximum number of examined names, and approximate number of checked files.
 const MAX_SEEN: usize = 100_000;
 const MAX_ASKED: usize = 10_000;
-/// How many globs a search may have, and how long one may be.
+/// Maximum number of globs in a search, and length of a glob.
 const MAX_GLOBS: usize = 64;
 const MAX_GLOB: usize = 1024;
 
 impl Agent<'_> {
-    /// Decides on a search: on the folders that it names, on those that its globs begin in, and on the files that they could match.
-    /// One that lists names alone reads no files.
+    /// Decides about a search: about the directories that it names, those in which its globs start, and the files that they
+    /// could match.
+    /// A search that only lists names reads no files.
     pub(super) fn look(&self, call: &ToolCall, tool: &str) -> Result<HookVerdict, String> {
         let lists = ["find", "ls"].contains(&tool);
         let mut globs = members(&call.input, GLOBS)?;
@@ -59,7 +59,7 @@ impl Agent<'_> {
         self.search(call, tool, &Search { named, globs, reads: !lists })
     }
 
-    /// Decides on files that are read as they are named, and on what their names would match if they were globs.
+    /// Decides about files that are named, and about those that their names would match as globs.
     pub(super) fn read(&self, call: &ToolCall, tool: &str, files: &[String]) -> Result<HookVerdict, String> {
         let named: Vec<&str> = files.iter().map(String::as_str).collect();
         let globs = named.iter().filter(|path| is_glob(path)).map(|path| (HERE, *path)).collect();
@@ -110,7 +110,7 @@ impl Agent<'_> {
         Ok(HookVerdict::Silent)
     }
 
-    /// Looks for a file below a folder that a glob could match and that must not be read.
+    /// Finds a file below a directory that a glob could match and that may not be read.
     fn denied_below(
         &self,
         origin: &Origin,
@@ -124,7 +124,7 @@ impl Agent<'_> {
         while let Some(folder) = folders.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
-                // Neither can the harness read what is not there or not open to this user.
+                // The harness cannot read missing or inaccessible files either.
                 Err(error) if is_nothing(&error) => continue,
                 Err(error) => return Err(format!("{}: {error}", folder.display())),
             };
@@ -154,7 +154,7 @@ impl Agent<'_> {
         Ok(Reached::Nothing)
     }
 
-    /// Whether a file may be read, which is no decision to put on record: nobody has named it.
+    /// Whether a file may be read. Not recorded as a decision, since the call does not name the file.
     fn may_read(&self, origin: &Origin, tool: &str, path: &Path) -> Result<bool, String> {
         let path: PathBuf = paths::from_workspace(origin, path);
         let request = PathRequest { tool, access: Access::Read, path: &path, caller: Caller::default() };
@@ -169,7 +169,7 @@ fn is_nothing(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
-/// A path as a tool finds it that looks below a folder.
+/// Resolves a path as a search tool does.
 fn below(folder: &str, path: &str) -> String {
     match path.starts_with(['/', '~']) || path.starts_with("file://") {
         true => path.to_owned(),
@@ -177,31 +177,31 @@ fn below(folder: &str, path: &str) -> String {
     }
 }
 
-/// The folder that a tool begins in where it is told none.
+/// Directory of a search without one.
 const HERE: &str = ".";
 
-/// What a tool looks for, as it was told to.
+/// Targets of a search.
 #[derive(Debug)]
 struct Search<'s> {
-    /// What it names as it is.
+    /// Paths that it names.
     named: Vec<&'s str>,
-    /// What its files match, with the folder that this begins in.
+    /// Globs for its files, with the directory in which they start.
     globs: Vec<(&'s str, &'s str)>,
-    /// Whether it reads what it comes upon, and does not list it alone.
+    /// Whether it reads the files, and not only lists their names.
     reads: bool,
 }
 
-/// What a search comes upon.
+/// Result of examining the files of a search.
 #[derive(Debug)]
 enum Reached {
     Nothing,
-    /// More than can be looked at.
+    /// Too many files to examine.
     TooMuch,
-    /// A file that must not be read.
+    /// A file that may not be read.
     Denied(String),
 }
 
-/// How much is looked at yet.
+/// Remaining budget of a search.
 #[derive(Debug)]
 struct Budget {
     seen: usize,
@@ -220,7 +220,7 @@ impl Budget {
     }
 }
 
-/// The texts of these members: each a text or a list of some.
+/// Returns the texts of these members: each a string or a list of strings.
 fn members<'v>(input: &'v Value, names: &[&str]) -> Result<Vec<&'v str>, String> {
     let mut found = Vec::new();
     for name in names {
@@ -229,10 +229,10 @@ fn members<'v>(input: &'v Value, names: &[&str]) -> Result<Vec<&'v str>, String>
             Some(Value::String(text)) => found.push(text.as_str()),
             Some(Value::Array(all)) => {
                 for one in all {
-                    found.push(one.as_str().ok_or_else(|| format!("`{name}` is no glob"))?);
+                    found.push(one.as_str().ok_or_else(|| format!("`{name}` is not a string"))?);
                 }
             }
-            Some(_) => return Err(format!("`{name}` is no glob")),
+            Some(_) => return Err(format!("`{name}` is not a string")),
         }
     }
     found.retain(|glob| !glob.is_empty());

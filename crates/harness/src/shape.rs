@@ -1,16 +1,16 @@
-//! The texts of a result of a tool, in the shape that the tool gave it.
+//! Texts of a structured tool result, and replacing them within its shape.
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 
-/// How deep a result is looked through.
+/// Maximum depth of a result.
 const MAX_DEPTH: usize = 16;
 
-/// The longest name of a member that is taken for part of a shape.
+/// Maximum length of a member name that counts as part of the shape.
 const MAX_NAME: usize = 32;
 
-/// The names that tools of harnesses and the protocol of servers give to members: what stays where no name was looked at.
+/// Member names that tools of harnesses and MCP servers use. They are kept where names were not scanned.
 const NAMES: &[&str] = &[
     "_meta",
     "activeForm",
@@ -115,7 +115,7 @@ const NAMES: &[&str] = &[
     "userModified",
 ];
 
-/// The texts that a shape needs, since they say of which kind a part is or how it ended; and the empty one.
+/// Texts that a shape needs, since they name the type of a part or its status; and the empty text.
 const WORDS: &[&str] = &[
     "",
     "application/pdf",
@@ -152,8 +152,8 @@ const WORDS: &[&str] = &[
     "update",
 ];
 
-/// The names of all members, each once, in every way in which somebody might read them: as they are, with their signs as
-/// blanks, and the parts of `camelCase` as words too.
+/// Returns each member name once, in the ways in which a model could read it: unchanged, with signs as spaces, and with the
+/// parts of `camelCase` as words.
 pub(super) fn names(result: &Value) -> [String; 3] {
     let (mut seen, mut names) = (HashSet::new(), Vec::new());
     collect_names(result, &mut seen, &mut names);
@@ -162,7 +162,7 @@ pub(super) fn names(result: &Value) -> [String; 3] {
     [names.join("\n"), words.join("\n"), parts.join("\n")]
 }
 
-/// As deep as the result goes, which is never deeper than its parser lets it.
+/// Recurses to the depth of the result, which its parser limits.
 fn collect_names<'v>(value: &'v Value, seen: &mut HashSet<&'v str>, names: &mut Vec<&'v str>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| collect_names(item, seen, names)),
@@ -191,19 +191,19 @@ fn parts(name: &str) -> String {
     parts
 }
 
-/// The texts of a result, and those names of members that are none of a shape: a server may put a text there too.
+/// Returns the texts of a result, and member names that are not part of a known shape: a server may put text there, too.
 pub(super) fn texts(result: &Value) -> Result<Vec<&str>, String> {
     let mut texts = Vec::new();
     collect(result, MAX_DEPTH, &mut texts)?;
     Ok(texts)
 }
 
-/// What is deeper than anybody writes is not passed over.
+/// Deeper levels are an error instead of being skipped.
 fn collect<'v>(value: &'v Value, depth: usize, texts: &mut Vec<&'v str>) -> Result<(), String> {
     match value {
         Value::String(text) => texts.push(text),
         Value::Array(_) | Value::Object(_) if depth == 0 => {
-            return Err("it is too deep to be looked through".to_owned());
+            return Err("it is nested too deeply to be scanned".to_owned());
         }
         Value::Array(items) => items.iter().try_for_each(|item| collect(item, depth - 1, texts))?,
         Value::Object(members) => members.iter().try_for_each(|(name, value)| {
@@ -215,12 +215,12 @@ fn collect<'v>(value: &'v Value, depth: usize, texts: &mut Vec<&'v str>) -> Resu
     Ok(())
 }
 
-/// Whether the name of a member could be one of a shape. It may say something all the same, so that all names are looked at.
+/// Whether a member name could be part of a shape. It may still contain a message, so all names are scanned.
 fn is_plain(name: &str) -> bool {
     name.len() <= MAX_NAME && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.$".contains(c))
 }
 
-/// The same result with every text cleaned, in the shape that its tool gave it.
+/// Returns the result with every text cleaned, in the shape of its tool.
 pub(super) fn cleaned(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => Value::String(clean(text)),
@@ -233,12 +233,12 @@ pub(super) fn cleaned(value: &Value, clean: &impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// A result of the same shape with none of its texts, and with those names of members alone that tools have.
+/// Returns a result of the same shape without texts, and only with known member names.
 pub(super) fn blank(value: &Value, reason: &str) -> Value {
     blanked(value, reason, &|name| NAMES.contains(&name))
 }
 
-/// The same where all names were looked at, and say nothing.
+/// The same, with all member names, if they were scanned without findings.
 pub(super) fn blank_texts(value: &Value, reason: &str) -> Value {
     blanked(value, reason, &is_plain)
 }

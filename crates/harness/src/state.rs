@@ -1,5 +1,4 @@
-//! Whether a harness really asks before it uses a tool: what is registered is started as the harness would start it, and has to
-//! refuse.
+//! State of a harness's hooks: registered hooks are started as the harness would start them, and have to refuse a test call.
 #![expect(
     clippy::disallowed_methods,
     reason = "looks at settings of other programs, and whether a program can be executed"
@@ -18,41 +17,41 @@ use super::registration::{SettingsFolders, SettingsScope, read};
 use super::replay::{Hook, Replayed, replay};
 use super::{Harness, HookRegistration, Moment, OwnFile, OwnForm, Probe, SettingsFile, beat, rewrite};
 
-/// What was found out about the hooks of a harness.
+/// State of a harness's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// It is not used here: there is nothing to register with.
+    /// The harness is not in use: it has no settings.
     NotUsed,
-    /// Nothing of ours is registered.
+    /// No Stockade hook is registered.
     NotRegistered,
-    /// A denial was made as the harness makes it, and was refused, for every kind of tool.
+    /// A test call of every kind of tool was refused.
     Refuses {
-        /// The file that registers it.
+        /// The file with the registration.
         file: PathBuf,
-        /// When the harness called its hook last.
+        /// When the harness last called its hook.
         seen: Option<SystemTime>,
     },
-    /// Something is registered, and a tool would be used that must not be; or nobody can tell.
+    /// A hook is registered, but a test call was not refused, or could not be made.
     Broken {
-        /// What is wrong, in a sentence.
+        /// What is wrong.
         why: String,
         /// The command that fixes it.
         fix: String,
     },
 }
 
-/// One hook of a file of settings.
+/// A hook of a settings file.
 #[derive(Debug)]
 struct Found {
     file: PathBuf,
     scope: SettingsScope,
     event: String,
-    /// Which tools it is for; nothing means all of them.
+    /// Which tools it is for; `None` for all.
     matcher: Option<String>,
     hook: Hook,
-    /// All of it: the hook, or its group with no other one in it.
+    /// The whole entry: the hook, or its group without others.
     entry: Value,
-    /// Where it stands: the number of its group, and its own within that.
+    /// Its position: the number of its group, and its own number within.
     at: (usize, usize),
 }
 
@@ -60,7 +59,7 @@ fn broken(why: impl Into<String>, fix: impl Into<String>) -> State {
     State::Broken { why: why.into(), fix: fix.into() }
 }
 
-/// Looks at a harness at home and in a project.
+/// Checks a harness in the home directory and in a project.
 pub fn look(harness: &Harness, places: &SettingsFolders) -> State {
     match harness.registered {
         HookRegistration::Settings(settings) => settings_state(harness, &settings, places),
@@ -96,7 +95,7 @@ fn settings_state(harness: &Harness, settings: &SettingsFile, places: &SettingsF
             if let Some(off) = switched_off(&known, settings.off) {
                 let why =
                     format!("{} calls no hooks: `{off}` in {} turns them off", harness.title, file.display());
-                return broken(why, format!("take `{off}` out of {}", file.display()));
+                return broken(why, format!("remove `{off}` from {}", file.display()));
             }
             found.extend(hooks_of(&known, &file, scope));
         }
@@ -109,8 +108,8 @@ fn settings_state(harness: &Harness, settings: &SettingsFile, places: &SettingsF
     }
     if let Some((file, name)) = managed(settings, places) {
         let why =
-            format!("{} calls no hooks of yours: `{name}` in {} says so", harness.title, file.display());
-        return broken(why, "ask whoever manages this machine to register stockade there");
+            format!("{} calls no user hooks: `{name}` in {} disables them", harness.title, file.display());
+        return broken(why, "ask the administrator of this machine to register stockade there");
     }
     found.retain(|one| names(&one.hook));
     match found.is_empty() {
@@ -120,7 +119,7 @@ fn settings_state(harness: &Harness, settings: &SettingsFile, places: &SettingsF
     }
 }
 
-/// Asks every registered hook, for every kind of tool.
+/// Makes test calls to every registered hook, for every kind of tool.
 fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders, found: &[Found]) -> State {
     let again = format!("stockade uninstall {0}; stockade install {0}", harness.name);
     let file = found.first().map(|one| one.file.clone()).unwrap_or_default();
@@ -146,7 +145,7 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
             let fix = match ours::is_ours(harness, ours::hook_of(&one.entry)) {
                 true => again,
                 false => {
-                    format!("take that hook out of {}; stockade install {}", one.file.display(), harness.name)
+                    format!("remove that hook from {}; stockade install {}", one.file.display(), harness.name)
                 }
             };
             return broken(format!("{} has {why}", one.file.display()), fix);
@@ -160,25 +159,26 @@ fn replayed(harness: &Harness, settings: &SettingsFile, places: &SettingsFolders
     }
     let seen = beat::last(harness).map(|(at, _)| at);
     match settings.trust {
-        Some(trust) if !is_newer(seen, &file) => {
-            broken(format!("{} has the hook, and has not called it since it is there", harness.title), trust)
-        }
+        Some(trust) if !is_newer(seen, &file) => broken(
+            format!("{} has the hook, but has not called it since it was installed", harness.title),
+            trust,
+        ),
         _ => State::Refuses { file, seen },
     }
 }
 
-/// An error where a hook is not what this program writes. Whatever else it has may keep it from being called, or from being waited
-/// for; and what a project brings along is not run to see what it does.
+/// Refuses to test a hook that this program did not write. Other members may prevent a harness from calling it or waiting for
+/// it, and hooks of a project are not run.
 fn as_written(harness: &Harness, settings: &SettingsFile, one: &Found) -> Result<(), String> {
     match ours::entry(harness, settings, Moment::Before, &one.entry) {
         Entry::Ours(program) if one.scope == SettingsScope::User || is_this(&program) => Ok(()),
         Entry::Older => {
             Err("a hook of an earlier version, which lets pass what it does not understand".to_owned())
         }
-        Entry::Ours(_) => Err("a hook that this program did not write, so it is not tried".to_owned()),
-        Entry::Other(member) => Err(format!(
-            "a hook that this program did not write, so it is not tried: `{member}` is not as it would be"
-        )),
+        Entry::Ours(_) => Err("the hook was not written by this program, so it was not tested".to_owned()),
+        Entry::Other(member) => {
+            Err(format!("the hook was not written by this program, so it was not tested: `{member}` differs"))
+        }
     }
 }
 
@@ -187,7 +187,7 @@ fn is_this(program: &str) -> bool {
     rewrite::program().is_ok_and(|own| own == program)
 }
 
-/// Nothing where a hook refuses as it must.
+/// Returns `None` if a hook refuses as it must.
 fn refuses(harness: &Harness, probe: Probe, hook: &Hook, folder: &Path, again: &str) -> Option<State> {
     let (title, tool) = (harness.title, probe.tool);
     match replay(harness, probe, hook, folder) {
@@ -205,7 +205,7 @@ fn is_newer(seen: Option<SystemTime>, file: &Path) -> bool {
     matches!((seen, written), (Some(seen), Some(written)) if seen >= written)
 }
 
-/// A harness skips hooks that nobody has trusted, or those of a project that nobody has.
+/// A harness skips hooks, or hooks of projects, that the user has not trusted.
 fn untrusted(harness: &Harness, places: &SettingsFolders, found: &Found) -> Option<State> {
     let project = places.project.to_str().unwrap_or_default();
     let is_project = found.scope == SettingsScope::Project;
@@ -217,10 +217,7 @@ fn untrusted(harness: &Harness, places: &SettingsFolders, found: &Found) -> Opti
                 .as_ref()
                 .and_then(|known| known.get("projects")?.get(project)?.get("hasTrustDialogAccepted"));
             (trusted != Some(&Value::Bool(true))).then(|| {
-                let why = format!(
-                    "{} calls no hooks of a project that nobody has trusted: {project}",
-                    harness.title
-                );
+                let why = format!("{} calls no hooks of an untrusted project: {project}", harness.title);
                 broken(why, "start `claude` there and trust the folder, or register with --user")
             })
         }
@@ -236,7 +233,7 @@ fn untrusted(harness: &Harness, places: &SettingsFolders, found: &Found) -> Opti
             let is_trusted = hash.is_some_and(Value::is_string)
                 && (!is_project || level.and_then(Value::as_str) == Some("trusted"));
             (!is_trusted && found.event == harness.before()).then(|| {
-                let why = format!("{} skips the hook: nobody has trusted it", harness.title);
+                let why = format!("{} skips the hook because it is not trusted", harness.title);
                 broken(why, "run `codex`, type /hooks, and trust the hooks of stockade")
             })
         }
@@ -244,7 +241,7 @@ fn untrusted(harness: &Harness, places: &SettingsFolders, found: &Found) -> Opti
     }
 }
 
-/// A matcher counts for a tool only where it surely does: harnesses read patterns differently.
+/// A matcher only counts for a tool if every harness would match it: they read patterns differently.
 fn is_for(matcher: Option<&str>, tool: &str) -> bool {
     match matcher {
         None | Some("" | "*" | ".*") => true,
@@ -255,7 +252,7 @@ fn is_for(matcher: Option<&str>, tool: &str) -> bool {
     }
 }
 
-/// The setting that turns hooks off, where one does.
+/// Returns the setting that disables hooks, if there is one.
 fn switched_off(settings: &Value, off: &'static [(&'static str, bool)]) -> Option<&'static str> {
     off.iter()
         .find(|(path, value)| member(settings, path) == Some(&Value::Bool(*value)))
@@ -274,7 +271,7 @@ fn member<'v>(settings: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(settings, |found, name| found.get(name))
 }
 
-/// Every hook of a file, in groups or not.
+/// Returns every hook of a file, in groups or not.
 fn hooks_of(settings: &Value, file: &Path, scope: SettingsScope) -> Vec<Found> {
     let mut found = Vec::new();
     let events = settings.get("hooks").and_then(Value::as_object);
@@ -333,7 +330,7 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
             let known = read(&settings).ok().flatten().and_then(|text| json_edit::read(&text).ok());
             if known.is_some_and(|known| member(&known, path) == Some(&Value::Bool(*value))) {
                 let why = format!("{} calls no hooks: `{path}` in {}", harness.title, settings.display());
-                return broken(why, format!("take `{path}` out of {}", settings.display()));
+                return broken(why, format!("remove `{path}` from {}", settings.display()));
             }
         }
         let fix = match ours::is_own_file(harness, own, &text) {
@@ -341,7 +338,7 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
             false => format!("move {} away; {again}", file.display()),
         };
         return match ours::own_file(harness, own, &text) {
-            // A module is not run here, so it has to name this program.
+            // A module is not run here, so it has to contain the path of this program.
             Some(Entry::Ours(program)) if own.form == OwnForm::Plugin && is_this(&program) => {
                 plugin_state(harness, file)
             }
@@ -355,7 +352,7 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
                 broken(format!("{} {why}", file.display()), fix)
             }
             _ => broken(
-                format!("{} is another hook than this program writes, so it is not tried", file.display()),
+                format!("{} was not written by this program, so it was not tested", file.display()),
                 fix,
             ),
         };
@@ -363,14 +360,14 @@ fn own_state(harness: &Harness, own: OwnFile, places: &SettingsFolders) -> State
     if is_used { State::NotRegistered } else { State::NotUsed }
 }
 
-/// Asks what a file of ours registers, for every kind of tool.
+/// Makes test calls to the hook of a hooks file, for every kind of tool.
 fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &SettingsFolders) -> State {
     use std::os::unix::fs::PermissionsExt as _;
     let again = format!("stockade install {}", harness.name);
     let is_program = own.form == OwnForm::Script;
     if is_program && fs::metadata(&file).is_ok_and(|found| found.permissions().mode() & 0o100 == 0) {
         return broken(
-            format!("{} cannot be executed, so it is no hook", file.display()),
+            format!("{} is not executable", file.display()),
             format!("chmod u+x {}", file.display()),
         );
     }
@@ -389,13 +386,13 @@ fn called(harness: &Harness, own: OwnFile, file: PathBuf, text: &str, places: &S
     State::Refuses { file, seen: beat::last(harness).map(|(at, _)| at) }
 }
 
-/// A module is not run here: it is what this program writes, and the program that it names answers.
+/// A module is not run here: its content is compared, and test calls go to the program that it names.
 fn plugin_state(harness: &Harness, file: PathBuf) -> State {
     let seen = beat::last(harness).map(|(at, _)| at);
     match is_newer(seen, &file) {
         true => State::Refuses { file, seen },
         false => broken(
-            format!("{} has not loaded the plugin since it is there", harness.title),
+            format!("{} has not loaded the plugin since it was installed", harness.title),
             format!("start {} once and have it use a tool", harness.name),
         ),
     }

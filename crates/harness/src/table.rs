@@ -1,5 +1,5 @@
-//! The table of harnesses. What stands here as tried was tried with the real program and a model of ours; the rest is what its
-//! documentation says.
+//! The table of harnesses. Rows with a tested version were tested with the real program and a scripted model; others follow the
+//! documentation.
 
 use super::Moment::{After, Before, Start};
 use super::tools::ToolKind;
@@ -15,13 +15,13 @@ const fn probe(kind: ToolKind, event: &'static str, tool: &'static str) -> Probe
     Probe { kind, event, tool }
 }
 
-/// How long a hook may take before the harness gives it up, in seconds. Our own deadline lies well below it.
+/// Timeout of a hook in the harness, in seconds. Stockade's own deadline is far below it.
 pub(super) const TIMEOUT: u64 = 15;
 
 const USUAL: &[Event] =
     &[event("PreToolUse", Before), event("PostToolUse", After), event("SessionStart", Start)];
 
-/// A file of settings as most of them have it.
+/// Settings file in the most common format.
 const SETTINGS: SettingsFile = SettingsFile {
     user: "",
     project: "",
@@ -37,10 +37,10 @@ const SETTINGS: SettingsFile = SettingsFile {
     trust: None,
 };
 
-/// What no line in a shell can make good: where the shell itself does not come to an end.
-const SLOW: &str = "a hook that takes too long: the tool is used";
+/// A gap that a shell line cannot close: the shell itself does not end.
+const SLOW: &str = "if a hook takes too long, the tool is used";
 
-/// Every harness that is known.
+/// Every harness that hooks can be installed for.
 pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "claude",
@@ -73,7 +73,7 @@ pub const HARNESSES: &[Harness] = &[
             probe(ToolKind::Web, "PreToolUse", "WebFetch"),
             probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
-        open: &["before 2.1.295, a hook that takes too long: the tool is used"],
+        open: &["before 2.1.295, if a hook takes too long, the tool is used"],
     },
     Harness {
         name: "codex",
@@ -90,7 +90,7 @@ pub const HARNESSES: &[Harness] = &[
             user: ".codex/hooks.json",
             project: ".codex/hooks.json",
             trust: Some(
-                "codex calls a hook only after a person has trusted it: run `codex`, type /hooks, and trust the hooks of stockade",
+                "codex calls a hook only after you trust it: run `codex`, type /hooks, and trust the hooks of stockade",
             ),
             ..SETTINGS
         }),
@@ -99,7 +99,7 @@ pub const HARNESSES: &[Harness] = &[
             probe(ToolKind::Patch, "PreToolUse", "apply_patch"),
             probe(ToolKind::Other, "PreToolUse", "mcp__stockade__probe"),
         ],
-        open: &[SLOW, "a hook that nobody has trusted: it is not called, and nothing is said"],
+        open: &[SLOW, "a hook that is not trusted is skipped silently"],
     },
     Harness {
         name: "gemini",
@@ -202,7 +202,7 @@ pub const HARNESSES: &[Harness] = &[
             off: &[],
         }),
         probes: &[probe(ToolKind::Shell, "PreToolUse", "run_commands")],
-        open: &[SLOW, "a hook whose file is gone: there is none, and nothing is said"],
+        open: &[SLOW, "a missing hook file is ignored silently"],
     },
     Harness {
         name: "opencode",
@@ -222,7 +222,7 @@ pub const HARNESSES: &[Harness] = &[
             off: &[],
         }),
         probes: &[],
-        open: &["started with --pure: no plugin is loaded"],
+        open: &["with --pure, plugins are not loaded"],
     },
     Harness {
         name: "cursor",
@@ -328,7 +328,7 @@ pub const HARNESSES: &[Harness] = &[
         results: Results::Unchanged,
         project_variables: &[],
         registered: HookRegistration::ByHand(
-            "kiro keeps hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
+            "kiro has hooks in the file of each agent: add to `hooks.preToolUse` of each one in ~/.kiro/agents: ",
         ),
         probes: &[],
         open: &[SLOW],
@@ -362,13 +362,10 @@ pub const HARNESSES: &[Harness] = &[
         results: Results::ByPlugin,
         project_variables: &[],
         registered: HookRegistration::ByHand(
-            "openclaw calls plugins within its own process: the npm package `@stockade/openclaw` is one, and its `before_tool_call` runs: ",
+            "openclaw only calls plugins in its own process: use the npm package `@stockade/openclaw`, or run in `before_tool_call`: ",
         ),
         probes: &[],
-        open: &[
-            "a plugin that is not loaded: nothing is asked",
-            "`openclaw agent exec`: it calls no hook of a plugin",
-        ],
+        open: &["without the plugin, tools are not checked", "`openclaw agent exec` calls no plugin hooks"],
     },
 ];
 
@@ -390,7 +387,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), HARNESSES.len());
-        // Who is called as the harness is need not be named in a configuration that names others.
+        // A harness's agent need not be in a configuration that names other agents.
         let known: Vec<&str> = KNOWN_AGENTS.iter().copied().filter(|name| *name != "default").collect();
         assert_eq!(names, known);
     }
@@ -399,7 +396,7 @@ mod tests {
     fn each_decides_before_a_tool_is_used() {
         for harness in HARNESSES {
             assert!(!harness.before().is_empty(), "{}", harness.name);
-            // A question that is no question in the host would be consent.
+            // A question that the harness does not show would act as consent.
             assert!(!harness.asks || harness.tried.is_some(), "{}: asks, and was not tried", harness.name);
         }
     }

@@ -1,44 +1,44 @@
-//! The tools of harnesses: what the rules call them, and what their arguments are.
+//! Tools of harnesses: their names in rules, and their arguments.
 //!
-//! A name means the same in all of them, so there is one row for each name and not for each harness. What is in no row is a tool
-//! that the rules know by the name that its harness gives it.
+//! A name has the same meaning in all harnesses, so the table has one row for each name. Tools without a row have the harness's
+//! name in rules.
 
 use serde_json::Value;
 
-/// What a tool does, and so what is asked about it.
+/// What a tool does, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolKind {
-    /// Runs a command of a shell that this program reads.
+    /// Runs a command of a shell that this program can analyse.
     Shell,
-    /// Runs commands of a shell that it does not read.
+    /// Runs commands of another shell.
     OtherShell,
-    /// May write to a program that runs already, which may take that for a command.
+    /// May write to a running program, which may execute it.
     Feed,
     /// Reads files that its arguments name.
     Read,
-    /// Looks below a folder, which need not be named.
+    /// Searches a directory, which need not be named.
     Look,
     /// Writes files that its arguments name.
     Write,
     /// Changes the files that a patch names.
     Patch,
-    /// Talks to a host.
+    /// Connects to a host.
     Web,
-    /// Looks for something in the web, through a service of the harness.
+    /// Searches the web through a service of the harness.
     Search,
-    /// Belongs to the harness itself: lists of what is to do, questions, agents whose tools are asked about in turn.
+    /// Belongs to the harness itself: to-do lists, questions, subagents whose tools are checked in turn.
     Own,
-    /// Comes from a server, or is not known.
+    /// Comes from an MCP server, or is unknown.
     Other,
 }
 
 /// A tool of harnesses.
 #[derive(Debug)]
 struct Row {
-    /// What the rules for tools call it.
+    /// Its name in tool policies.
     tool: &'static str,
     kind: ToolKind,
-    /// What harnesses call it.
+    /// Its names in harnesses.
     names: &'static [&'static str],
 }
 
@@ -82,24 +82,24 @@ const ROWS: &[Row] = &[
     ] },
 ];
 
-/// What the rules call a tool of a harness, and what it does. Tools of servers keep their names.
+/// Returns the name of a tool in rules, and what it does. MCP tools keep their names.
 pub fn known(name: &str) -> (&str, ToolKind) {
     match ROWS.iter().find(|row| row.names.contains(&name)) {
-        // It has the name that its harness gives it, since the lists of tools are not about it.
+        // Internal tools keep the harness's name, since tool policies are not about them.
         Some(Row { kind: ToolKind::Own, .. }) => (name, ToolKind::Own),
         Some(row) => (row.tool, row.kind),
         None => (name, ToolKind::Other),
     }
 }
 
-/// Tools that write to a program or not, as one of their arguments says, and what that says where they do not. An argument that is
-/// not there is an empty one.
+/// Tools that may write to a program, the argument that decides, and its values that do not write. A missing argument counts as
+/// empty.
 const MAY_WRITE: &[(&str, &str, &[&str])] = &[
     ("process", "action", &["list", "poll", "log", "kill", "clear", "remove"]),
     ("write_stdin", "chars", &[""]),
 ];
 
-/// Whether a use of a tool that may write to a program that runs does so.
+/// Whether a call of such a tool writes to a running program.
 pub fn feeds(name: &str, input: &Value) -> bool {
     let Some((_, argument, silent)) = MAY_WRITE.iter().find(|(tool, ..)| *tool == name) else { return true };
     match input.get(argument) {
@@ -109,7 +109,7 @@ pub fn feeds(name: &str, input: &Value) -> bool {
     }
 }
 
-/// The tools of harnesses themselves.
+/// Tools of harnesses themselves.
 pub fn own_tools() -> impl Iterator<Item = &'static str> {
     ROWS.iter().filter(|row| row.kind == ToolKind::Own).flat_map(|row| row.names.iter().copied())
 }
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    /// What a skill lists by the name of a harness is the tool that the rules know, and not another one.
+    /// A harness's name in the tool list of a skill is the same tool as in rules.
     #[test]
     fn the_names_are_those_that_skills_list_tools_by() {
         let config = ToolPolicyConfig { profile: "full".to_owned(), ..ToolPolicyConfig::default() };

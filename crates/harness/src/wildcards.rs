@@ -1,39 +1,39 @@
-//! Globs of harnesses, each of which reads them in its own way: what a glob could match by any of these readings.
+//! Globs in all dialects of harnesses: what a glob could match in any of them.
 
-/// What makes a text a glob for one of them.
+/// Characters that make a text a glob in some dialect.
 const SPECIAL: &[char] = &['*', '?', '[', ']', '{', '}', '(', ')', '!', '\\'];
 
-/// How many alternatives are told apart.
+/// Maximum number of alternatives.
 const MAX_ALTERNATIVES: usize = 64;
 
-/// Whether a text is a glob, and no plain path.
+/// Whether a text is a glob, and not a plain path.
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(SPECIAL)
 }
 
-/// A glob: the folder that it begins in, which is plain, and what it says of what lies below.
+/// A glob: the plain directory in which it starts, and the pattern of the paths below.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wildcards<'g> {
     pub(super) head: &'g str,
-    /// One for each of its alternatives.
+    /// One pattern for each alternative.
     rest: Vec<Vec<Part>>,
 }
 
-/// What a part of a glob could stand for. Whatever is read in more than one way stands for more than in any of them.
+/// A part of a pattern. Where dialects differ, it matches more than any of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// This character, in either case.
+    /// This character, ignoring case.
     Is(char),
-    /// What a `?` or brackets stand for: one character, whichever.
+    /// A `?` or brackets: any one character.
     One,
-    /// What stars stand for, and whatever cannot be read surely: a text of any length.
+    /// Stars, and everything ambiguous: a text of any length.
     Any,
 }
 
 impl<'g> Wildcards<'g> {
-    /// Reads a glob. An error where it could lead out of the folder that it begins in.
+    /// Parses a glob. It is an error if the glob could match outside of the directory in which it starts.
     pub(super) fn read(glob: &'g str) -> Result<Self, String> {
-        // What is left out says that all the rest is meant.
+        // An exclusion matches everything else.
         if glob.starts_with('!') {
             return Ok(Self { head: "", rest: vec![vec![Part::Any]] });
         }
@@ -41,12 +41,12 @@ impl<'g> Wildcards<'g> {
         let plain = glob.get(..special).unwrap_or_default();
         let (head, rest) = glob.split_at(plain.rfind('/').map_or(0, |slash| slash + 1));
         if leads_out(head, rest) {
-            return Err(format!("`{glob}` could lead out of the folder that it begins in"));
+            return Err(format!("`{glob}` could match outside of the directory in which it starts"));
         }
         Ok(Self { head, rest: expanded(rest).iter().map(|one| below(one)).collect() })
     }
 
-    /// Whether it could match a path below its folder, or something above it there.
+    /// Whether it could match a path below its directory, or a parent of that path.
     pub(super) fn could_match(&self, path: &str) -> bool {
         let lower: Vec<char> = path.chars().flat_map(char::to_lowercase).collect();
         let starts = places(&lower, 1);
@@ -58,7 +58,7 @@ impl<'g> Wildcards<'g> {
         })
     }
 
-    /// Whether it could match something behind a path below its folder.
+    /// Whether it could match something below a path in its directory.
     pub(super) fn could_pass(&self, path: &str) -> bool {
         let mut heads = self.rest.iter().flat_map(|rest| {
             let slashes = rest.iter().enumerate().filter(|(_, part)| **part == Part::Is('/'));
@@ -68,24 +68,24 @@ impl<'g> Wildcards<'g> {
     }
 }
 
-/// Whether what stands behind the plain folder could begin anew or go up, after alternatives were put in the place of braces.
+/// Whether the pattern could start at the root or go up, once alternatives are expanded.
 fn leads_out(head: &str, rest: &str) -> bool {
     let rest = rest.replace('\\', "");
     let is_outside = |part: &str| part == ".." || part.starts_with('~');
     let begins_anew = ["{/", ",/", "(/", "|/"].iter().any(|start| rest.contains(start))
         || head.is_empty() && rest.starts_with('/');
     let goes_up = rest.split(['/', '{', ',', '}', '(', '|', ')']).any(is_outside);
-    // Of nothing but dots, or of nothing: together with what stands beside it that can be two dots, or a slash at the beginning.
+    // Only dots, or empty: with its neighbors, that could become `..` or a leading slash.
     let is_bare = rest.split('{').skip(1).any(|braces| match braces.split_once('}') {
         Some((inside, _)) => inside.split(',').any(|one| one.chars().all(|c| c == '.')),
-        // Braces in braces could hold any alternative.
+        // Nested braces could contain any alternative.
         None => true,
     });
     let is_open = rest.starts_with('{') || rest.matches('.').count() > 1;
     begins_anew || goes_up || is_bare && is_open
 }
 
-/// The alternatives of a glob: its braces are put out as long as all read them in one way, and there are not too many.
+/// Expands the alternatives of a glob, as long as all dialects agree about its braces, and up to the maximum.
 fn expanded(glob: &str) -> Vec<String> {
     let (mut all, mut left) = (vec![String::new()], glob);
     if !glob.contains(['[', '\\', '(']) {
@@ -102,19 +102,19 @@ fn expanded(glob: &str) -> Vec<String> {
     all.iter().map(|one| format!("{one}{left}")).collect()
 }
 
-/// The first braces with alternatives and none of their own, and what stands around them.
+/// Returns the first braces with alternatives and without nested ones, and the texts around them.
 fn braces(glob: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = glob.split_once('{')?;
     let (inside, behind) = rest.split_once('}')?;
     (inside.contains(',') && !inside.contains('{')).then_some((before, inside, behind))
 }
 
-/// The places of slashes, or those behind them.
+/// Returns the positions of slashes, or those after them.
 fn places(path: &[char], behind: usize) -> impl Iterator<Item = usize> {
     path.iter().enumerate().filter(|(_, c)| **c == '/').map(move |(at, _)| at + behind)
 }
 
-/// The parts of what stands behind the plain folder: of a folder, all that is in it.
+/// Parses the pattern. For a directory, it includes its content.
 fn below(glob: &str) -> Vec<Part> {
     match glob.trim_end_matches('/') {
         "" => vec![Part::Any],
@@ -130,11 +130,11 @@ fn parts(glob: &str) -> Vec<Part> {
         match c {
             '{' => skip(&mut chars, '}', &mut parts),
             '[' => {
-                // A bracket that stands first in brackets is one of what they hold.
+                // A closing bracket at the start of brackets is one of their characters.
                 let negated = chars.next_if(|c| *c == '!' || *c == '^').is_some();
                 let first = chars.next();
                 let is_closed = first.is_some() && chars.by_ref().any(|c| c == ']');
-                // They may hold a slash in one reading and none in another, or be no brackets at all.
+                // Dialects disagree about a slash in brackets, or whether these are brackets at all.
                 parts.push(if is_closed && !negated && first != Some(']') { Part::One } else { Part::Any });
             }
             '*' => parts.push(Part::Any),
@@ -149,7 +149,7 @@ fn parts(glob: &str) -> Vec<Part> {
     parts
 }
 
-/// Takes alternatives for any text, to the bracket that closes them. Where it is not sure which that is, to the end.
+/// Treats alternatives as any text, up to the closing brace. If that is ambiguous, to the end.
 fn skip(chars: &mut impl Iterator<Item = char>, close: char, parts: &mut Vec<Part>) {
     while let Some(c) = chars.next() {
         match c {
@@ -161,7 +161,7 @@ fn skip(chars: &mut impl Iterator<Item = char>, close: char, parts: &mut Vec<Par
     parts.push(Part::Any);
 }
 
-/// Whether parts stand for a text: whenever one does not fit, the last that stands for any text takes one character more.
+/// Matches a text against parts. On a mismatch, the last part that matches any text takes one more character.
 fn matches(parts: &[Part], text: &[char]) -> bool {
     let (mut part, mut at) = (0, 0);
     let mut again = None;
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// It takes no longer where a glob is made to.
+    /// The work stays bounded for a hostile glob.
     #[test]
     fn a_hostile_glob_is_read_in_time() {
         let path = "a/".repeat(20) + &"a".repeat(200);

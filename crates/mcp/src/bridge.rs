@@ -1,12 +1,12 @@
-//! From lines to a server behind an address, and back: what `stockade mcp wrap --url` runs in the sandbox in the place of a server. It
-//! decides nothing. What passes is judged outside, and who is talked to by the broker.
+//! A bridge from stdio to a remote server: what `stockade mcp wrap --url` runs in the sandbox in place of a local server. It
+//! makes no decisions. Messages are judged outside, and the egress proxy checks the host.
 //!
 //! ```text
 //!  wrap ──► a line ──► POST ─────► broker ──► server
 //!       ◄── lines  ◄── its answer, or a stream of events
 //! ```
 //!
-//! The era of a request says how it is sent: with a session (`initialize`), or with headers that say what the body says (2026-07-28).
+//! The era of a request decides how it is sent: in a session (`initialize`), or with headers that repeat the body (2026-07-28).
 #![expect(clippy::disallowed_methods, reason = "asks on threads of its own")]
 
 mod events;
@@ -36,35 +36,35 @@ use http::{Http, SHORT};
 use mirror::Mirrors;
 use stockade_files::{BoundedLine, BoundedLines};
 
-/// The most requests that wait for the server at once: each has a thread and a connection.
+/// Maximum number of pending requests: each has a thread and a connection.
 const MAX_WAITING: usize = 128;
 
-/// The longest name of a session.
+/// Maximum length of a session id.
 const MAX_SESSION: usize = 1024;
 
-/// How often a stream is asked to go on in vain.
+/// Maximum number of reconnections of a stream without progress.
 const MAX_TRIES: u32 = 5;
 
-/// How long is waited before a stream goes on, where the server says nothing, and at least and at most.
+/// Delay before a stream is resumed: the default, the minimum and the maximum.
 const WAIT: Duration = Duration::from_secs(1);
 const MIN_WAIT: Duration = Duration::from_millis(100);
 const MAX_WAIT: Duration = Duration::from_secs(60);
 
-/// How much of what a server says of a failure is repeated, in characters.
+/// Maximum number of characters of a server's error that are quoted.
 const MAX_SAID: usize = 300;
 
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// A request that waits for its answer.
+/// A request that waits for its response.
 #[derive(Debug)]
 struct Waiting {
     agent: Agent,
-    /// Nobody waits for it any longer.
+    /// The client has cancelled it.
     is_over: Arc<AtomicBool>,
     is_stateless: bool,
 }
 
-/// What a session has come to. There is one in the era of `initialize` alone.
+/// State of a session, which exists only in the era of `initialize`.
 #[derive(Debug, Clone, Default)]
 struct Session {
     id: Option<String>,
@@ -81,7 +81,7 @@ struct Bridge<W> {
     listens: AtomicBool,
 }
 
-/// A request on its way.
+/// A request in flight.
 #[derive(Debug)]
 struct Asked {
     id: Id,
@@ -93,7 +93,7 @@ struct Asked {
     is_stateless: bool,
 }
 
-/// Passes messages until there are no more of them.
+/// Forwards messages until the input ends.
 pub fn run<W: Write + Send + 'static>(
     address: &str,
     headers: Vec<Header>,
@@ -137,7 +137,7 @@ fn hear<W: Write + Send + 'static>(bridge: &Arc<Bridge<W>>, line: &[u8]) {
     }
 }
 
-/// Asks the server on a thread of its own.
+/// Sends a request on a thread of its own.
 fn ask<W: Write + Send + 'static>(
     bridge: &Arc<Bridge<W>>,
     id: Id,
@@ -178,7 +178,7 @@ fn on_a_thread(work: impl FnOnce() + Send + 'static) -> Result<(), String> {
 }
 
 impl<W: Write> Bridge<W> {
-    /// Waits for the answer to a request. Whoever asked has one then, whatever it is.
+    /// Waits for the response to a request. The client gets exactly one response, whatever happens.
     fn wait(&self, asked: Asked) {
         let answered = self.answered(&asked);
         {
@@ -196,7 +196,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// Sends a request, and hands on what comes of it until its answer has.
+    /// Sends a request, and forwards messages until its response.
     fn answered(&self, asked: &Asked) -> Result<(), String> {
         let mut headers = asked.headers.clone();
         headers.push(("Accept".to_owned(), "application/json, text/event-stream".to_owned()));
@@ -226,7 +226,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// Reads a stream until the answer is in it. Where it breaks off, it goes on behind the last event that had a name.
+    /// Reads a stream until it contains the response. If it breaks off, it is resumed after the last event with an id.
     fn follow(&self, asked: &Asked, answer: Response<Body>) -> Result<(), String> {
         let (mut events, mut answer, mut tries) = (Events::default(), answer, 0);
         loop {
@@ -236,8 +236,8 @@ impl<W: Write> Bridge<W> {
             }
             let is_over = asked.is_over.load(Ordering::Acquire);
             let Some(last) = events.last_id.clone().filter(|_| !asked.is_stateless && !is_over) else {
-                return Err("the stream of the server broke off before its answer; whether it has done what was asked, nobody \
-                            knows"
+                return Err("the stream of the server ended before its response; the request may or may not have been \
+                            carried out"
                     .to_owned());
             };
             tries = if before.as_ref() == Some(&last) { tries + 1 } else { 0 };
@@ -270,7 +270,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// Reads a stream to its end. Returns whether the answer to a request was in it.
+    /// Reads a stream to its end. Returns whether it contained the response to a request.
     fn events(
         &self,
         events: &mut Events,
@@ -280,14 +280,14 @@ impl<W: Write> Bridge<W> {
         let mut from = answer.into_body().into_with_config().limit(u64::MAX).reader();
         let mut piece = vec![0; 16 << 10];
         loop {
-            // What breaks off may go on.
+            // A broken stream may be resumed.
             let Ok(length) = from.read(&mut piece) else { return Ok(false) };
             let Some(read) = piece.get(..length).filter(|read| !read.is_empty()) else { return Ok(false) };
             let mut found = Vec::new();
             let fits = events.read(read, MAX_MESSAGE, |event| found.push(event));
             fits.map_err(|_| "the server has sent an event that is longer than any may be".to_owned())?;
             for Event { name, data } in found {
-                // One without data says where the stream goes on.
+                // An event without data only sets the id to resume from.
                 if name == "message" && !data.is_empty() && self.hand_on(&data, asked)? {
                     return Ok(true);
                 }
@@ -295,7 +295,8 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// Hands on a message of the server. Returns whether it is the answer to this request: it may answer no other one here.
+    /// Forwards a message of the server. Returns whether it is the response to this request; responses to other requests are
+    /// rejected.
     fn hand_on(&self, text: &str, asked: Option<&Asked>) -> Result<bool, String> {
         let mut message = match read(text.as_bytes()) {
             Ok(message) => message,
@@ -303,14 +304,14 @@ impl<W: Write> Bridge<W> {
                 return Err(format!("what the server answers does not mean one thing: {}", unread.why));
             }
             Err(unread) => {
-                note(&format!("what the server says does not mean one thing: {}", unread.why));
+                note(&format!("ambiguous message of the server: {}", unread.why));
                 return Ok(false);
             }
         };
         let is_answer = match (&message.kind, asked) {
             (Kind::Request(..) | Kind::Notification(_), _) => false,
             (Kind::Result(id) | Kind::Error(Some(id)), Some(asked)) if *id == asked.id => true,
-            // It could not read whose error it is; this is the one that it was sent here.
+            // The server could not parse the request, so its error has no id. It belongs to the request that was sent here.
             (Kind::Error(None), Some(asked)) => {
                 set(&mut message.whole.value, "id", asked.id.value());
                 true
@@ -345,7 +346,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// A request was refused: an error of the protocol is handed on, and anything else is told.
+    /// Handles a refused request: a protocol error is forwarded, everything else is reported.
     fn refused(&self, asked: &Asked, answer: Response<Body>) -> Result<(), String> {
         let status = answer.status().as_u16();
         let leads = answer.headers().get("location").and_then(|to| to.to_str().ok()).map(said_by_server);
@@ -375,7 +376,7 @@ impl<W: Write> Bridge<W> {
         })
     }
 
-    /// What the server is told without an answer.
+    /// Sends a notification or a response, to which the server does not respond.
     fn notify(&self, method: &str, line: &str, whole: &Value) {
         if method == "notifications/cancelled" {
             let id = get(whole, "params").and_then(|params| get(params, "requestId")).and_then(Id::of);
@@ -384,7 +385,7 @@ impl<W: Write> Bridge<W> {
             if !waiting.is_stateless {
                 self.tell(line);
             }
-            // In the other era, whoever ends the stream says so by that.
+            // In the stateless era, closing the stream cancels the request.
             waiting.agent.shutdown();
             return;
         }
@@ -407,7 +408,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// What a server of the era of `initialize` says unasked, where it has a stream for that.
+    /// Reads the stream of unsolicited messages, in the era of `initialize`, if the server has one.
     fn listen(&self) {
         let (mut events, mut tries) = (Events::default(), 0);
         while tries < MAX_TRIES {
@@ -426,7 +427,7 @@ impl<W: Write> Bridge<W> {
                     }
                     tries = if events.last_id == before { tries + 1 } else { 0 };
                 }
-                // It has none.
+                // The server has none.
                 Ok(answer) if answer.status().is_client_error() => return,
                 Ok(_) | Err(_) => tries += 1,
             }
@@ -435,7 +436,7 @@ impl<W: Write> Bridge<W> {
         }
     }
 
-    /// The server may forget the session.
+    /// Lets the server delete the session.
     fn end(&self) {
         let is_begun = lock(&self.session).id.is_some();
         if is_begun {
@@ -464,7 +465,7 @@ impl<W: Write> Bridge<W> {
         self.write(&written(message));
     }
 
-    /// Nobody is left to be told when this fails: whoever reads is gone.
+    /// Ignores write errors: a closed output means that the client is gone.
     fn write(&self, line: &str) {
         let mut out = lock(&self.out);
         out.write_all(format!("{line}\n").as_bytes()).and_then(|()| out.flush()).ok();
@@ -475,7 +476,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of a session, which the server draws: visible characters of ASCII.
+/// A session id, which the server chooses: visible ASCII characters.
 fn session_of(headers: &HeaderMap) -> Result<Option<String>, String> {
     let Some(id) = headers.get("mcp-session-id") else { return Ok(None) };
     let text = id
@@ -491,7 +492,7 @@ fn content_type(headers: &HeaderMap) -> String {
     said.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The text of an answer, which is no longer than a message may be.
+/// Returns the text of a response, up to the maximum length of a message.
 fn whole(answer: Response<Body>) -> Result<String, String> {
     let mut text = Vec::new();
     let most = u64::try_from(MAX_MESSAGE).unwrap_or(u64::MAX);
@@ -507,7 +508,7 @@ fn said_by_server(text: &str) -> String {
     text.chars().take(MAX_SAID).flat_map(char::escape_default).collect()
 }
 
-/// A line for a person. It is marked as the command's by whoever passes it on.
+/// Prints a message for the user. The parent process marks it as output of the command.
 fn note(what: &str) {
     io::stderr().write_all(format!("bridge: {what}\n").as_bytes()).ok();
 }

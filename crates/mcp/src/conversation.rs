@@ -1,7 +1,7 @@
-//! What passes between a client and a server. Lines in, lines out: nothing here waits, reads or writes.
+//! Messages between a client and a server: lines in, lines out. Does no I/O and never waits.
 //!
-//! A message passes where a row of `methods` knows it, where it answers what was asked and is under way, and where the judge has
-//! nothing against it. Requests keep the names that their senders gave them.
+//! A message passes if a row of `methods` allows it, if a response belongs to a pending request, and if the judge allows it.
+//! Requests keep the ids of their senders.
 
 mod client;
 mod listing;
@@ -25,63 +25,63 @@ use stockade_harness::answer::HookVerdict;
 use stockade_harness::results::Looked;
 use stockade_text::Value;
 
-/// The most requests of one side that wait for an answer.
+/// Maximum number of pending requests of one side.
 const MAX_UNDER_WAY: usize = 1024;
 
-/// The most tools of a server.
+/// Maximum number of tools of a server.
 const MAX_TOOLS: usize = 4096;
 
-/// The most lines in a row that are no messages.
+/// Maximum number of consecutive invalid lines.
 const MAX_GARBAGE: usize = 100;
 
-/// What decides, looks at what servers write, and keeps in mind what was listed.
+/// Decides about calls, scans texts of the server, and stores tool definitions.
 pub(crate) trait Judge {
-    /// Whether the tools of the agent have this one of the server.
+    /// Whether the agent may use this tool of the server.
     fn offers(&mut self, tool: &str) -> Result<bool, String>;
-    /// Decides on a use of a tool, and puts that on record.
+    /// Decides about a tool call, and records the decision.
     fn call(&mut self, tool: &str, arguments: &Json) -> Result<HookVerdict, String>;
-    /// Turns something away for a reason that no policy knows, puts that on record, and returns the sentence for whoever asked.
+    /// Records a refusal for a reason outside of the policy, and returns the message for the sender.
     fn turn_away(&mut self, what: &str, rule: &str, reason: &str) -> Result<String, String>;
-    /// Looks at what a tool brought back, and puts on record what was found.
+    /// Scans a tool result, and records the findings.
     fn result(&mut self, what: &str, result: &Json) -> Result<Looked, String>;
-    /// Looks at another text of the server, in the same way.
+    /// Scans another text of the server in the same way.
     fn text(&mut self, what: &str, text: &Json) -> Result<Looked, String>;
-    /// Looks at bytes that something brought back, and puts on record what was found. They are never changed.
+    /// Scans bytes, and records the findings. Bytes are never changed.
     fn bytes(&mut self, what: &str, bytes: &[u8]) -> Result<Looked, String>;
-    /// Holds the definitions of tools against those that were seen first. One answer for each, in their order.
+    /// Compares tool definitions with the pinned ones, and returns a result for each, in order.
     fn pin(&mut self, tools: &[Definition]) -> Result<Vec<Pinned>, String>;
 }
 
-/// How a server defines a tool: written down so that two of them are the same where they mean the same.
+/// A tool definition, in a canonical form that is equal for equivalent definitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Definition {
     pub(crate) tool: String,
     pub(crate) written: String,
 }
 
-/// What a definition is to the one that was seen first.
+/// Result of comparing a definition with the pinned one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Pinned {
-    /// It is the same, or the first one.
+    /// It is equal, or is pinned now.
     Same,
-    /// It is another one: the difference, and what accepts it.
+    /// It differs. Contains the difference, and the command that accepts it.
     Changed(String),
 }
 
-/// What is to be done.
+/// An action that a message causes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Out {
-    /// A line for the server.
+    /// Send a line to the server.
     Server(String),
-    /// A line for the client.
+    /// Send a line to the client.
     Client(String),
-    /// Something that a person should know.
+    /// Print a message for the user.
     Told(String),
-    /// The server is not to be listened to any longer.
+    /// Stop reading from the server.
     Stop(String),
 }
 
-/// A request of the client that waits for its answer.
+/// A pending request of the client.
 #[derive(Debug)]
 struct Asked {
     method: String,
@@ -89,49 +89,49 @@ struct Asked {
     era: Era,
     /// The tool that is called.
     tool: Option<String>,
-    /// What reports of its progress name it by.
+    /// The token of its progress notifications.
     token: Option<Id>,
-    /// Whether the client can do with a task in the place of a result.
+    /// Whether the client accepts a task instead of a result.
     takes_tasks: bool,
-    /// Whether it asks for a list from its beginning.
+    /// Whether it requests the first page of a list.
     is_first_page: bool,
-    /// When something was last heard of it.
+    /// Time of the last message about it.
     heard: Instant,
 }
 
-/// What became of a tool when it was listed.
+/// Result of checking a listed tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Offer {
     Offered,
-    /// It was left out, by this rule and for this reason.
+    /// It was omitted, by this rule and for this reason.
     Withheld(&'static str, String),
 }
 
-/// What a conversation is held to.
+/// Limits of a conversation.
 #[derive(Debug, Clone)]
 pub struct Terms {
-    /// What the server may ask the client for.
+    /// Requests that the server may send to the client.
     pub lets: Vec<ClientFeature>,
-    /// How long nothing may be heard of a request.
+    /// Timeout of a request without any message about it.
     pub patience: Duration,
 }
 
-/// A client and a server, and what is under way between them.
+/// The state between a client and a server.
 #[derive(Debug)]
 pub(crate) struct Conversation<J> {
     judge: J,
     terms: Terms,
-    /// Requests of the client.
+    /// Pending requests of the client.
     asked: HashMap<Id, Asked>,
-    /// Requests of the server, which are all of the era of the handshake.
+    /// Pending requests of the server, which exist only in the era of the handshake.
     wanted: HashSet<Id>,
-    /// The tools of the last list, unless the server has said since that its list has changed.
+    /// Tools of the last list, until the server notifies that it has changed.
     tools: HashMap<String, Offer>,
-    /// Whether the client has begun with the handshake.
+    /// Whether the client has started with the handshake.
     is_handshake: bool,
-    /// How many lines of the server in a row were no messages.
+    /// Number of consecutive invalid lines of the server.
     garbage: usize,
-    /// Why the server answers nothing any more.
+    /// Why the server is no longer used.
     gone: Option<String>,
     out: Vec<Out>,
 }
@@ -151,13 +151,13 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// When something is to be looked after next.
+    /// Returns when the next timeout ends.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let waits = self.asked.values().filter(|asked| asked.subject != Subject::Listen);
         waits.filter_map(|asked| asked.heard.checked_add(self.terms.patience)).min()
     }
 
-    /// Answers what the server has left unanswered for too long.
+    /// Answers requests whose timeout has ended.
     pub(crate) fn due(&mut self, now: Instant) -> Vec<Out> {
         let is_late = |asked: &Asked| {
             asked.subject != Subject::Listen
@@ -169,20 +169,20 @@ impl<J: Judge> Conversation<J> {
             self.asked.remove(&id);
             let seconds = self.terms.patience.as_secs();
             let why = format!("the server has not answered for {seconds} seconds; --patience waits longer");
-            self.out.push(Out::Server(said::cancelled(&id, "nobody waits any longer")));
+            self.out.push(Out::Server(said::cancelled(&id, "timeout")));
             self.error(&id, said::TIMED_OUT, &why);
         }
         std::mem::take(&mut self.out)
     }
 
-    /// The server is gone: whoever waits is told, and whoever asks from now on.
+    /// The server has ended: pending and later requests get an error.
     pub(crate) fn server_ended(&mut self, why: &str) -> Vec<Out> {
         self.gone = Some(why.to_owned());
         self.fail_all(why);
         std::mem::take(&mut self.out)
     }
 
-    /// Answers all that waits with an error.
+    /// Answers all pending requests with an error.
     fn fail_all(&mut self, why: &str) {
         let waiting: Vec<Id> = self.asked.drain().map(|(id, _)| id).collect();
         for id in waiting {
@@ -198,46 +198,46 @@ impl<J: Judge> Conversation<J> {
         self.out.push(Out::Told(what.into()));
     }
 
-    /// Turns something away on record; where it cannot be put there, that is the reason.
+    /// Records a refusal. If it cannot be recorded, that becomes the reason.
     fn turn_away(&mut self, what: &str, rule: &str, reason: &str) -> String {
         let said = self.judge.turn_away(what, rule, reason);
         said.unwrap_or_else(|why| undecided(&why))
     }
 
-    /// The era of what neither side says it of.
+    /// Era of messages before either side declares one.
     fn era(&self) -> Era {
         if self.is_handshake { Era::Handshake } else { Era::Stateless }
     }
 
-    /// What a server may not ask for.
+    /// Requests that a server may not send.
     fn is_let(&self, wish: ClientFeature) -> bool {
         self.terms.lets.contains(&wish)
     }
 }
 
-/// The sentence where nothing could be decided.
+/// Message if no decision was possible.
 fn undecided(why: &str) -> String {
     format!("stockade could not decide, so this is refused: {why}")
 }
 
-/// The parameters of a message; a table without members where it has none.
+/// Parameters of a message; an empty object if it has none.
 fn params(whole: &Value) -> &Value {
     const NONE: &Value = &Value::Nothing;
     get(whole, "params").unwrap_or(NONE)
 }
 
-/// The name by which progress of a request is reported.
+/// Progress token of a request.
 fn token(params: &Value) -> Option<Id> {
     Id::of(get(get(params, "_meta")?, "progressToken")?)
 }
 
-/// Whether a name could be that of a tool.
+/// Whether a text is a valid tool name.
 fn is_tool_name(name: &str) -> bool {
     (1..=128).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// The name of a tool in its definition or its call.
+/// Name of the tool in a definition or a call.
 fn tool_name(value: &Value) -> Option<&str> {
     text_of(value, "name").filter(|name| is_tool_name(name))
 }

@@ -1,14 +1,14 @@
-//! Values made and changed.
+//! Helpers to build and change JSON values.
 
 use serde_json::Value as Json;
 use stockade_text::{Node, TableEntry, TextPosition, Value};
 
-/// A value that stands nowhere.
+/// A value without a position.
 pub(super) fn node(value: Value) -> Node {
     Node { at: TextPosition::START, value }
 }
 
-/// A table of these members.
+/// Returns an object with these members.
 pub(super) fn table<const N: usize>(members: [(&str, Value); N]) -> Value {
     Value::Table(members.into_iter().map(|(key, value)| entry(key, value)).collect())
 }
@@ -21,17 +21,17 @@ pub(super) fn text(text: impl Into<String>) -> Value {
     Value::Text(text.into())
 }
 
-/// The member of a table.
+/// Returns a member of an object.
 pub(super) fn get<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     value.get(key).map(|entry| &entry.node.value)
 }
 
-/// The member of a table behind several names.
+/// Returns a member at a path.
 pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| get(value, key))
 }
 
-/// The text that a member of a table is.
+/// Returns a member that is a string.
 pub(super) fn text_of<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     match get(value, key)? {
         Value::Text(text) => Some(text),
@@ -39,7 +39,7 @@ pub(super) fn text_of<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
     }
 }
 
-/// The member of a table, to change it.
+/// Returns a member for changing it.
 pub(super) fn get_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
     match value {
         Value::Table(members) => {
@@ -49,7 +49,7 @@ pub(super) fn get_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Val
     }
 }
 
-/// Sets a member of a table.
+/// Sets a member of an object.
 pub(super) fn set(value: &mut Value, key: &str, to: Value) {
     if let Some(member) = get_mut(value, key) {
         *member = to;
@@ -58,30 +58,30 @@ pub(super) fn set(value: &mut Value, key: &str, to: Value) {
     }
 }
 
-/// Takes members out of a table.
+/// Removes members of an object.
 pub(super) fn remove(value: &mut Value, keys: &[&str]) {
     if let Value::Table(members) = value {
         members.retain(|member| !keys.contains(&member.key.as_str()));
     }
 }
 
-/// What becomes of members that hold bytes, spelled in Base64, where a value is read as text.
+/// Treatment of members with Base64 content, when a value is read as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bytes {
-    /// They are looked at by themselves, as what they are the bytes of: in what a tool, a prompt or a resource brings, and nowhere else.
+    /// They are scanned separately as bytes: in results of tools, prompts and resources, and nowhere else.
     Apart,
     /// They are texts like all others.
     Text,
 }
 
-/// The members that hold bytes.
+/// Members with Base64 content.
 const BYTES: &[&str] = &["data", "blob"];
 
-/// The members of a result whose shape is the server's own: a model reads them as they are written.
+/// Members of a result whose shape the server defines. A model reads them as they are.
 const OWN_SHAPE: &[&str] = &["_meta", "structuredContent"];
 
 impl Bytes {
-    /// Whether a member of a table holds bytes: the table says what kind of bytes, and they are spelled as bytes are.
+    /// Whether a member has Base64 content: the object declares a media type, and the member is encoded.
     fn has(self, table: &Value, key: &str) -> bool {
         let spelled =
             |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
@@ -93,12 +93,12 @@ impl Bytes {
         self == Self::Apart && is_kind && text_of(table, key).is_some_and(spelled)
     }
 
-    /// The same for what is in a member.
+    /// The same for the content of a member.
     fn within(self, key: &str) -> Self {
         if OWN_SHAPE.contains(&key) { Self::Text } else { self }
     }
 
-    /// What of a value is text: the same value without what holds bytes.
+    /// Returns a value without its Base64 content.
     pub(super) fn readable(self, value: &Value) -> Json {
         match value {
             Value::List(items) => items.iter().map(|item| self.readable(&item.value)).collect(),
@@ -111,8 +111,8 @@ impl Bytes {
         }
     }
 
-    /// Puts a cleaned value in the place of the one that it was made of by [`Bytes::readable`]. Numbers stay as they were written, and
-    /// bytes that were left out stay.
+    /// Merges a cleaned value into the value from which [`Bytes::readable`] made it. Numbers keep their notation, and omitted
+    /// Base64 content is restored.
     pub(super) fn put(self, value: &mut Value, cleaned: &Json) {
         match (&mut *value, cleaned) {
             (Value::Text(text), Json::String(clean)) => text.clone_from(clean),
@@ -133,7 +133,7 @@ impl Bytes {
         let is_left_out = |member: &TableEntry| bytes.contains(&member.key.as_str());
         let is_same = members.iter().all(|member| clean.contains_key(&member.key) || is_left_out(member));
         if !is_same || members.len() != clean.len() + bytes.len() {
-            // A name was cleaned, which is then the name of another member.
+            // Cleaning changed a member's name, so it is another member.
             let kept: Vec<TableEntry> =
                 members.iter().filter(|member| is_left_out(member)).cloned().collect();
             let others = clean.iter().map(|(key, value)| entry(key, made(value)));
@@ -147,7 +147,7 @@ impl Bytes {
         }
     }
 
-    /// Every text that holds bytes, and so is none of what [`Bytes::readable`] returns.
+    /// Returns all Base64 texts, which [`Bytes::readable`] omits.
     pub(super) fn each<'v>(self, value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
             Value::List(items) => items.iter().for_each(|item| self.each(&item.value, found)),
@@ -160,7 +160,7 @@ impl Bytes {
     }
 }
 
-/// The same value in this form.
+/// Returns a value in this form.
 pub(super) fn made(json: &Json) -> Value {
     match json {
         Json::Null => Value::Nothing,

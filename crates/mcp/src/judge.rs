@@ -1,4 +1,4 @@
-//! What decides about a server: the configuration of the agent, as at every other door, and what the pins keep in mind.
+//! Decisions about a server: by the agent's configuration, as at every other entry point, and by pinned tool definitions.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, to read the configuration anew")]
 
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ use stockade_harness::judge::Agent;
 use stockade_harness::results::{Looked, look};
 use stockade_harness::{Answers, Harness, HookRegistration, Payload, Results};
 
-/// A client of a server, which hands results on and runs nothing in the place of anything.
+/// Harness name of a client, which forwards results and runs nothing.
 static CLIENT: Harness = Harness {
     name: "mcp",
     title: "a client of the Model Context Protocol",
@@ -36,13 +36,13 @@ static CLIENT: Harness = Harness {
     open: &[],
 };
 
-/// How old what was read of the configuration may be: who changes it need not begin the server anew.
+/// Maximum age of the loaded configuration, so that a change applies without restarting the server.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// Why nothing is decided.
+/// Reason if no decision is possible.
 const GONE: &str = "the configuration is gone";
 
-/// The profile by which definitions and notes of a server are looked at: they are as they are, and only what nobody sees goes.
+/// Source profile of definitions and notes: they pass in full, only without invisible characters.
 const PROFILE: &str = "file_read";
 
 /// Decides about one server for one agent.
@@ -55,7 +55,7 @@ pub struct Judged {
     pins: Pins,
 }
 
-/// The same, with what was read of the configuration.
+/// The judge with the loaded configuration.
 #[derive(Debug)]
 pub(crate) struct Judging<'j> {
     judged: &'j Judged,
@@ -64,16 +64,16 @@ pub(crate) struct Judging<'j> {
 }
 
 impl Judged {
-    /// Decides about the server `server`, started with `command`, for `agent`.
+    /// Creates the judge of the server `server`, started with `command`, for `agent`.
     ///
     /// # Errors
-    /// When the pins of the server cannot be found.
+    /// When the location of pins is unknown.
     pub fn new(agent: &str, server: &str, command: Vec<String>, origin: Origin) -> Result<Self, String> {
         let pins = Pins::of_user(server)?;
         Ok(Self { agent: agent.to_owned(), server: server.to_owned(), command, origin, pins })
     }
 
-    /// Opens what decides now.
+    /// Loads the configuration if necessary.
     pub fn open(&self) -> Result<Agent<'_>, String> {
         Agent::open(&CLIENT, &self.agent, &self.origin)
     }
@@ -82,7 +82,7 @@ impl Judged {
         Judging { judged: self, read: None, allowance: Allowance::new() }
     }
 
-    /// What the rules call something of the server.
+    /// Returns the name of a tool in rules.
     fn named(&self, what: &str) -> String {
         format!("mcp__{}__{what}", self.server)
     }
@@ -150,7 +150,7 @@ impl Judge for Judging<'_> {
         let scanner = session.guard().scanner(Scanner::builtin());
         let wish = ProfileOverride::default();
         let limits = resolve_source(PROFILE, &wish);
-        // What says nothing is not worth a record: a server has many such texts.
+        // Texts without findings are not recorded: a server has many of them.
         let noted = |bytes: &[u8]| {
             let seen = admit_result(PROFILE, bytes, &limits, None, &scanner);
             if seen.findings.is_empty() && seen.removed == 0 {
@@ -174,7 +174,7 @@ impl Judge for Judging<'_> {
             let event = AuditEvent { agent: Some(self.judged.agent.as_str().into()), ..event };
             let event = event.with(field::BYTES, u64::try_from(bytes.len()).unwrap_or(u64::MAX));
             let trail = self.agent()?.session.trail();
-            // Where the trail may lose a record, its owner chose that.
+            // With `audit.onUnrecorded = "warn"`, the result passes anyway.
             let (Recorded::Kept(_) | Recorded::Lost(_)) =
                 trail.record(event).map_err(|error| error.to_string())?;
         }
@@ -186,7 +186,7 @@ impl Judge for Judging<'_> {
     }
 }
 
-/// How much of what a server writes goes on record. It may say at any time what has to be turned away, and must not fill a disk by that.
+/// Rate limit of records about a server's texts, so that a server cannot fill the disk with refusals.
 #[derive(Debug)]
 struct Allowance {
     left: u32,
@@ -194,17 +194,17 @@ struct Allowance {
 }
 
 impl Allowance {
-    /// So many records at once: a list may have many tools that are turned away.
+    /// Maximum burst: a list may contain many refused tools.
     const MAX_RECORDS: u32 = 10_000;
 
-    /// How long it takes until there may be one more.
+    /// Interval at which one more record is allowed.
     const EACH: Duration = Duration::from_secs(10);
 
     fn new() -> Self {
         Self { left: Self::MAX_RECORDS, since: Instant::now() }
     }
 
-    /// One more goes on record. Where none may, the server is not believed.
+    /// Takes one record from the limit. Beyond it, texts of the server are refused without a record.
     fn spend(&mut self) -> Result<(), String> {
         self.spend_at(Instant::now())
     }
@@ -231,7 +231,7 @@ impl Allowance {
 mod tests {
     use super::*;
 
-    /// However much a server writes, its records are bounded, and it gets nothing through where they end.
+    /// Records about a server are limited, and beyond the limit nothing passes.
     #[test]
     fn records_of_a_server_are_bounded() {
         let mut allowance = Allowance::new();

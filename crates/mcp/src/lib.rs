@@ -1,4 +1,4 @@
-//! The Model Context Protocol: a proxy in front of a server that nobody has to trust, and a server of our own.
+//! The Model Context Protocol: a filtering proxy for untrusted servers, and Stockade as a server.
 //!
 //! ```text
 //!  client ──► message ──► conversation ──► server, in the sandbox
@@ -6,11 +6,11 @@
 //!                            judge: the questions of the hook, the looks at results of the hook, pins
 //! ```
 //!
-//! `message`, `spelling`, `written`, `methods` and `conversation` are values in and values out. What is sent on is written anew
-//! from what was understood, so that both ends read what was judged and nothing else.
+//! `message`, `spelling`, `written`, `methods` and `conversation` are values in and values out. Forwarded messages are
+//! serialized from the parsed form, so that both ends read exactly what was checked.
 //!
-//! [`wrap::run`] runs a server in the sandbox and passes the messages that the agent may send and see. [`serve::serve`] is a server
-//! with the tools of Stockade. [`bridge::run`] reaches a server behind an address. [`pins::Pins`] keeps the definitions of tools.
+//! [`wrap::run`] runs a server in the sandbox and forwards the messages that are allowed for the agent. [`serve::serve`] is a
+//! server with the tools of Stockade. [`bridge::run`] connects to a remote server. [`pins::Pins`] stores tool definitions.
 #![forbid(unsafe_code)]
 #![cfg(target_os = "linux")]
 

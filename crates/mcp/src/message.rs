@@ -1,40 +1,40 @@
-//! A message of JSON-RPC as the protocol writes them, read strictly: what two readers could take for two things is refused. The
-//! fuzzer compiles this file by itself.
+//! Strict parser of JSON-RPC messages: input that two parsers could read differently is rejected. The fuzzer compiles this file
+//! separately.
 
 use stockade_text::{Format, Node, Value, json_values, parse};
 
 use super::spelling::{misspelt, shown};
 
-/// The most bytes of one message.
+/// Maximum size of a message in bytes.
 pub(crate) const MAX_MESSAGE: usize = 16 << 20;
 
-/// The most values of one message: each takes many times as much room as it is written in.
+/// Maximum number of values in a message: each takes much more memory than its text.
 pub(crate) const MAX_VALUES: usize = 200_000;
 
-/// The longest name of a request.
+/// Maximum length of a request id.
 pub(crate) const MAX_ID: usize = 256;
 
-/// The largest number that every reader of JSON keeps as it is.
+/// The largest integer that every JSON parser preserves.
 const MAX_NUMBER: i64 = (1 << 53) - 1;
 
-/// The members that a message may have.
+/// Members that a message may have.
 const MEMBERS: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// What the sender calls a request. `1` and `"1"` are two names.
+/// Id of a request. `1` and `"1"` are different ids.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Id {
-    /// A number, spelled as everybody spells it.
+    /// An integer in its canonical form.
     Number(i64),
-    /// A text of the sender's own.
+    /// A string that the sender chose.
     Text(String),
 }
 
 impl Id {
-    /// Returns the name that a value is, if it is one.
+    /// Returns the id in a value, if it is valid.
     pub(crate) fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => (text.len() <= MAX_ID).then(|| Self::Text(text.clone())),
-            // Another spelling, such as `1.0` or `-0`, is a number to some and none to others.
+            // Other notations such as `1.0` or `-0` are integers only for some parsers.
             Value::Number(written) => {
                 let number = written.parse::<i64>().ok().filter(|number| number.to_string() == *written)?;
                 (-MAX_NUMBER..=MAX_NUMBER).contains(&number).then_some(Self::Number(number))
@@ -43,7 +43,7 @@ impl Id {
         }
     }
 
-    /// Returns the value that it is.
+    /// Returns the id as a value.
     pub(crate) fn value(&self) -> Value {
         match self {
             Self::Number(number) => Value::Number(number.to_string()),
@@ -52,43 +52,43 @@ impl Id {
     }
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Something is asked for, and an answer is due.
+    /// A request, which needs a response.
     Request(Id, String),
-    /// A message that no answer is due to.
+    /// A message that gets no response.
     Notification(String),
-    /// The answer to a request.
+    /// The result of a request.
     Result(Id),
-    /// A request failed. Where it could not be read, nobody knows which.
+    /// The error of a request. If the server could not parse the request, its id is unknown.
     Error(Option<Id>),
 }
 
-/// A message that means one thing.
+/// A JSON-RPC message that every parser reads alike.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Message {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind,
-    /// All of it: a table.
+    /// The whole message, an object.
     pub(crate) whole: Node,
 }
 
-/// A line that is no message.
+/// The error for a line that is not a valid message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unread {
-    /// The code of JSON-RPC.
+    /// The error code of JSON-RPC.
     pub(crate) code: i32,
-    /// What is wrong with it.
+    /// What is wrong.
     pub(crate) why: String,
 }
 
-/// It is no JSON, or none that everybody reads alike.
+/// It is not JSON, or parsers could disagree about it.
 pub(crate) const PARSE: i32 = -32700;
-/// It is JSON, and no message.
+/// It is JSON but not a valid message.
 pub(crate) const REQUEST: i32 = -32600;
 
-/// Reads a line.
+/// Parses a line.
 pub(crate) fn read(line: &[u8]) -> Result<Message, Unread> {
     let broken = |why: String| Unread { code: PARSE, why };
     if line.len() > MAX_MESSAGE {
@@ -153,7 +153,7 @@ fn is_error(error: &Value) -> bool {
         && matches!(get("message"), Some(Value::Text(_)))
 }
 
-/// Returns the request that a line answers which could not be read, as far as a reader finds one that takes whatever comes.
+/// Returns the id of the request to which an invalid line responds, as a lenient parser would find it.
 pub(crate) fn answers(line: &[u8]) -> Option<Id> {
     if json_values(line) > MAX_VALUES || line.len() > MAX_MESSAGE {
         return None;

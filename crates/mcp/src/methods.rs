@@ -1,22 +1,22 @@
-//! The methods of the protocol, in all revisions: who may call each, and what becomes of it. What is in no row does not pass.
+//! Methods of the protocol in all revisions: who may send each, and how it is checked. Methods without a row do not pass.
 
-/// Who sends a message.
+/// Sender of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
     Server,
 }
 
-/// The two ways in which the protocol is spoken.
+/// The two generations of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
-    /// `initialize` comes first, and each end asks the other.
+    /// `initialize` comes first, and each side can send requests.
     Handshake,
-    /// Each request says by itself which revision it is of, and servers ask within their results.
+    /// Each request declares its revision, and servers send requests within their results.
     Stateless,
 }
 
-/// Where a method is known.
+/// Eras in which a method exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
     Handshake,
@@ -24,45 +24,45 @@ pub(super) enum Known {
     Both,
 }
 
-/// What a request is about, and so what is asked before it passes and what its result is held to.
+/// Kind of a request, which decides how it and its result are checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
-    /// Who the two are, and what they can do.
+    /// The handshake: identity and capabilities.
     Greeting,
-    /// Which tools there are.
+    /// A list of tools.
     Tools,
-    /// A tool is used.
+    /// A request that runs a tool of the server.
     Call,
-    /// Which prompts, resources and templates there are.
+    /// A list of prompts, resources or templates.
     Offers,
     /// A prompt, which instructs a model.
     Prompt,
-    /// A resource, or what a task has come to.
+    /// A resource, or the result of a task.
     Content,
-    /// Notifications are asked for: the answer comes at their end.
+    /// A subscription to notifications, whose response comes at its end.
     Listen,
     /// Nothing that a model sees.
     Plain,
-    /// A server asks for what only the client has.
+    /// A request of the server to the client.
     ClientFeature(ClientFeature),
 }
 
-/// What a server may ask a client for.
+/// Kind of a request that a server may send to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClientFeature {
-    /// The model is to write something.
+    /// Generate text with the model (sampling).
     Sampling,
-    /// The person is to say something.
+    /// Ask the user (elicitation).
     Elicitation,
-    /// The folders that the client works in.
+    /// List the directories that the client works in (roots).
     Roots,
 }
 
 impl ClientFeature {
-    /// Every one of them.
+    /// All kinds of requests that a server may send.
     pub const ALL: &[Self] = &[Self::Sampling, Self::Elicitation, Self::Roots];
 
-    /// Its name, which is that of the capability too.
+    /// Returns its name, which is also that of the capability.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Sampling => "sampling",
@@ -71,7 +71,7 @@ impl ClientFeature {
         }
     }
 
-    /// What it lets a server do.
+    /// Describes what it allows a server to do.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Sampling => "have the model of the client write something",
@@ -150,7 +150,7 @@ const ROWS: &[Row] = &[
     tells(Side::Server, "notifications/subscriptions/acknowledged", Known::Stateless),
 ];
 
-/// What a request is about that this side may send in this era.
+/// Returns the kind of a request that this side may send in this era.
 pub(super) fn request(from: Side, era: Era, name: &str) -> Option<Subject> {
     ROWS.iter().filter(|row| row.from == from && row.name == name && knows(row.known, era)).find_map(|row| {
         match row.form {
@@ -160,7 +160,7 @@ pub(super) fn request(from: Side, era: Era, name: &str) -> Option<Subject> {
     })
 }
 
-/// What a server asks for within a result.
+/// Returns the kind of a server's request within a result.
 pub(super) fn wish(name: &str) -> Option<ClientFeature> {
     match request(Side::Server, Era::Handshake, name)? {
         Subject::ClientFeature(wish) => Some(wish),
@@ -182,8 +182,8 @@ const fn knows(known: Known, era: Era) -> bool {
     )
 }
 
-/// The revisions of the era of `initialize` that this program knows.
+/// Known revisions of the era of `initialize`.
 pub(super) const HANDSHAKE: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
-/// The revisions of the other era.
+/// Known revisions of the stateless era.
 pub(super) const STATELESS: &[&str] = &["2026-07-28"];

@@ -1,5 +1,4 @@
-//! The definitions of tools as they were first seen. A server that is another one tomorrow is noticed by what it then says its
-//! tools are.
+//! Pinned tool definitions. A server that changes a tool after it was first seen is detected.
 
 mod difference;
 mod kept;
@@ -12,25 +11,25 @@ use stockade_guard::audit::AuditTrail;
 use super::conversation::{Definition, Pinned};
 use kept::{Changed, Kept, KeptServer, KeptTool};
 
-/// The most bytes of the pins of one name.
+/// Maximum size of the pins of one server name in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// The most servers of one name: the same program with other arguments is another server.
+/// Maximum number of servers with one name: the same program with other arguments is another server.
 const MAX_SERVERS: usize = 64;
 
-/// The longest difference that is told where a tool is refused, in characters. One that is longer is told where there is room for all of it.
+/// Maximum length of a difference in a refusal, in characters. A longer one is shown by `stockade mcp pins list`.
 const MAX_TOLD: usize = 4000;
 
-/// What has changed of a tool, and what names that to whoever agrees.
+/// A changed tool, with a ticket to accept the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinitionChange {
-    /// Where both differ.
+    /// The difference.
     pub difference: String,
     /// `TOOL@TICKET`, for `stockade mcp pins accept`.
     pub ticket: String,
 }
 
-/// The pins of the servers of one name.
+/// The pins of the servers with one name.
 #[derive(Debug, Clone)]
 pub struct Pins {
     name: String,
@@ -38,7 +37,7 @@ pub struct Pins {
 }
 
 impl Pins {
-    /// The pins of this user. Nothing is read.
+    /// Returns the pins of this user. Nothing is read yet.
     pub fn of_user(name: &str) -> Result<Self, String> {
         let folder = folder().ok_or("this user has no folder for states: HOME is not set")?;
         Ok(Self::within(&folder, name))
@@ -51,13 +50,13 @@ impl Pins {
         }
     }
 
-    /// Returns what is kept.
+    /// Reads the stored pins.
     pub fn servers(&self) -> Result<Vec<KeptServer>, String> {
         let text = self.file.read().map_err(|error| self.unusable(&error))?;
         Ok(self.read(text.as_deref())?.servers)
     }
 
-    /// Holds the definitions of tools of a server against what is kept. What is seen for the first time is kept.
+    /// Compares tool definitions of a server with the pins. New tools are pinned.
     pub(crate) fn pin(&self, command: &[String], tools: &[Definition]) -> Result<Vec<Pinned>, String> {
         if tools.is_empty() {
             return Ok(Vec::new());
@@ -93,7 +92,7 @@ impl Pins {
         Ok(known.change(tool).map_or(Pinned::Same, |change| Pinned::Changed(self.refusal(&change))))
     }
 
-    /// Why a tool that has changed is left out, and what agrees to it: nobody agrees to what they have not read.
+    /// Describes why a changed tool is omitted, and how to accept the change. Without the full difference, no ticket is given.
     fn refusal(&self, change: &DefinitionChange) -> String {
         let (DefinitionChange { difference, ticket }, server) = (change, &self.name);
         match difference.chars().nth(MAX_TOLD) {
@@ -116,8 +115,8 @@ impl Pins {
         )
     }
 
-    /// Agrees to changes, each by its ticket, and to nothing else that came meanwhile. Returns what was agreed to, or a ticket that names
-    /// nothing that waits: then to nothing.
+    /// Accepts changes by their tickets, and no later change of the same tool. Returns the accepted changes, or the first
+    /// unknown ticket, in which case nothing is accepted.
     pub fn accept(&self, tickets: &[String]) -> Result<Result<Vec<DefinitionChange>, String>, String> {
         self.change(|kept| {
             let waits = |kept: &Kept, ticket: &String| {
@@ -142,7 +141,7 @@ impl Pins {
         })
     }
 
-    /// Forgets these tools, or all: what is seen next is seen for the first time. Returns how many were known.
+    /// Deletes the pins of these tools, or of all, so that the next definitions count as new. Returns the number of deleted pins.
     pub fn forget(&self, tools: &[String]) -> Result<usize, String> {
         self.change(|kept| {
             let count = |kept: &Kept| kept.servers.iter().map(|server| server.tools.len()).sum::<usize>();
@@ -166,7 +165,7 @@ impl Pins {
             let mut kept = before.clone();
             kept.servers.iter_mut().for_each(KeptServer::renew);
             let answer = change(&mut kept)?;
-            // Nothing is written down for a list that says what the one before it said.
+            // An unchanged list causes no write.
             if kept == before {
                 return Ok((None, answer));
             }
@@ -200,7 +199,7 @@ fn folder() -> Option<PathBuf> {
     AuditTrail::default_path()?.parent().map(|state| state.join("mcp"))
 }
 
-/// The names that anything is kept of.
+/// Returns the server names that have pins.
 #[expect(clippy::disallowed_methods, reason = "lists the folder of the pins")]
 pub fn names() -> Vec<String> {
     let entries = folder().and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();

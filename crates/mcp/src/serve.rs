@@ -1,12 +1,12 @@
-//! A server of our own: some methods of `stockade serve` as tools, answered by the same code.
+//! Stockade as an MCP server: some methods of `stockade serve` as tools, implemented by the same code.
 //!
 //! ```text
 //!  client ──► speech ──► requests of `stockade serve` ──► Server
 //!         ◄── speech ◄── its answers                  ◄──
 //! ```
 //!
-//! Whoever calls tools is a model. So a tool has only those parameters that make nothing milder: what a person has said, rules, and what a
-//! sandbox shows come from the configuration of the agent alone.
+//! Tools are called by a model. So they have only parameters that cannot loosen the policy: answers of the user, rules, and the
+//! visible part of the file system come only from the agent's configuration.
 #![expect(clippy::disallowed_methods, reason = "reads and writes on threads of their own")]
 
 mod speech;
@@ -23,7 +23,7 @@ use speech::{Reply, Speech};
 use stockade_files::{BoundedLine, BoundedLines};
 use stockade_serve::{Server, converse};
 
-/// Answers a client until it has nothing more to ask and all of it is answered.
+/// Serves a client until its input ends and every request is answered.
 pub fn serve(server: &Arc<Server>, agent: &str, from: impl Read, to: impl Write + Send) -> io::Result<()> {
     let (ours, theirs) = UnixStream::pair()?;
     let (speech, to) = (Mutex::new(Speech::new(agent)), Mutex::new(to));

@@ -1,12 +1,12 @@
-//! Names that some readers take for one another: those of some languages ignore case, so that `Method` is `method` to one end and
-//! an unknown member to the other.
+//! Member names that some parsers confuse: parsers that ignore case read `Method` as `method`, while others see an unknown
+//! member.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use stockade_text::{TableEntry, Value};
 
-/// The names of members that mean something to the protocol, in any revision.
+/// Member names with a meaning in any revision of the protocol.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "_meta", "action", "annotations", "argument", "arguments", "audience", "blob", "cacheScope", "capabilities", "clientCapabilities",
@@ -21,14 +21,14 @@ const NAMES: &[&str] = &[
     "uriTemplate", "url", "values", "version", "websiteUrl",
 ];
 
-/// The members below which somebody else chooses the names: data, and schemas of data.
+/// Members whose content has freely chosen names: data, and schemas of data.
 #[rustfmt::skip]
 const FREE: &[&str] = &[
     "$defs", "_meta", "arguments", "const", "data", "default", "definitions", "dependentSchemas", "enum", "examples", "experimental",
     "extensions", "input", "inputSchema", "metadata", "outputSchema", "patternProperties", "properties", "requestedSchema", "structuredContent",
 ];
 
-/// The same within `_meta`, where everybody else chooses names too.
+/// The same within `_meta`.
 const META: &[&str] = &[
     "io.modelcontextprotocol/clientCapabilities",
     "io.modelcontextprotocol/clientInfo",
@@ -48,7 +48,7 @@ fn by_folded(names: &[&'static str]) -> Meant {
     names.iter().map(|name| (folded(name), *name)).collect()
 }
 
-/// Says which name could be taken for another one.
+/// Returns the reason if a name could be confused with another.
 pub(super) fn misspelt(value: &Value) -> Option<String> {
     match value {
         Value::List(items) => items.iter().find_map(|item| misspelt(&item.value)),
@@ -57,11 +57,11 @@ pub(super) fn misspelt(value: &Value) -> Option<String> {
     }
 }
 
-/// As deep as the value goes, which is never deeper than its parser lets it.
+/// Recurses to the depth of the value, which its parser limits.
 fn of_table(members: &[TableEntry]) -> Option<String> {
     let within = |TableEntry { key, node, .. }: &TableEntry| match &node.value {
         Value::Table(members) if key == "_meta" => confused(members, &OF_META),
-        // What a person fills into a form, whose fields the server has named.
+        // Values of a form's fields, whose names the server has chosen.
         inner @ Value::Table(_) if key == "content" && inner.get("type").is_none() => None,
         inner => {
             if FREE.contains(&key.as_str()) {
@@ -79,13 +79,14 @@ fn confused(members: &[TableEntry], names: &Meant) -> Option<String> {
     members.iter().find_map(|TableEntry { key, .. }| {
         let folded = folded(key);
         if let Some(meant) = names.get(&folded).filter(|meant| **meant != key) {
-            return Some(format!("it has a member `{}`, which some take for `{meant}`", shown(key)));
+            return Some(format!("it has a member `{}`, which some parsers read as `{meant}`", shown(key)));
         }
-        (!seen.insert(folded)).then(|| format!("it has two members that some take for `{}`", shown(key)))
+        (!seen.insert(folded))
+            .then(|| format!("it has two members that some parsers read as `{}`", shown(key)))
     })
 }
 
-/// A name without its case, as the most generous reader has it: two letters beyond ASCII fold into it.
+/// Folds the case of a name like the most lenient parser: two non-ASCII letters fold into ASCII ones.
 fn folded(name: &str) -> String {
     let plain = |c: char| match c {
         '\u{17f}' => 's',
@@ -95,7 +96,7 @@ fn folded(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// A name as it may be repeated in a sentence.
+/// Escapes a name for a message.
 pub(super) fn shown(name: &str) -> String {
     name.chars().take(64).flat_map(char::escape_default).collect()
 }

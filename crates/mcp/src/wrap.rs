@@ -1,4 +1,4 @@
-//! A server in the sandbox, and the conversation with it: lines come from both sides, and one thread decides about all of them.
+//! Runs a server in the sandbox, and filters its messages: lines come from both sides, and one thread decides about all of them.
 //!
 //! ```text
 //!  client ──► reader ──┐                    ┌── reader ◄── server
@@ -6,7 +6,7 @@
 //!  client ◄────────────┘         │          └── its end
 //!                                └──► writer ──► server
 //! ```
-#![expect(clippy::disallowed_methods, reason = "reads and writes what passes between two programs")]
+#![expect(clippy::disallowed_methods, reason = "relays messages between two programs")]
 
 mod ending;
 mod outbox;
@@ -35,43 +35,43 @@ use ending::Ending;
 use outbox::Outbox;
 use stockade_files::{BoundedLine, BoundedLines};
 
-/// How long a server may take to end when its client has left.
+/// How long a server may take to end after its client has left.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a client is still answered when its server is gone: it may be about to ask.
+/// How long requests of the client are still answered after the server has ended, since the client may just be sending one.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// The most notes for a person.
+/// Maximum number of messages for the user.
 const MAX_NOTES: usize = 500;
 
-/// Messages that wait to be decided about: each may be long.
+/// Maximum number of queued messages, each of which may be large.
 const WAITING: usize = 2;
 
-/// How lines of ours begin on standard error.
+/// Prefix of our lines on standard error.
 const SPEAKER: &str = "stockade";
 
-/// A line, or the end of one of both.
+/// A line, or the end of a side.
 enum Event {
     Client(Vec<u8>),
     ClientTooLong,
     ClientLeft,
     Server(Vec<u8>),
     ServerTooLong,
-    /// The server is gone: why, in a sentence.
+    /// The server has ended, for this reason.
     ServerEnded(String),
-    /// This program was told to end.
+    /// A signal asks this program to end.
     Signal,
 }
 
-/// How a server ended, or why it never began; and the signal that told this program to end, where one did.
+/// How a server ended, or why it did not start; and the signal that stopped this program, if one did.
 pub type Ended = (Result<RunReport, NotRun>, Option<u8>);
 
-/// Runs the server and passes messages until one of both is gone, or a signal tells this program to end: the server goes with it.
+/// Runs the server and forwards messages until either side ends, or a signal stops this program, and the server with it.
 pub fn run(judged: &Judged, terms: Terms, prepared: PreparedRun, started: AuditEvent) -> io::Result<Ended> {
     let (client_in, client_out) = own_streams()?;
     let (server_in, to_server) = pipe_with(PipeFlags::CLOEXEC)?;
     let (from_server, server_out) = pipe_with(PipeFlags::CLOEXEC)?;
-    // The command reads what this program reads.
+    // The command must not read this program's standard input.
     rustix::stdio::dup2_stdin(&server_in)?;
     drop(server_in);
     let cancellation = Cancellation::default();
@@ -114,29 +114,29 @@ pub fn run(judged: &Judged, terms: Terms, prepared: PreparedRun, started: AuditE
             drop(events);
         })?;
         let ended = prepared.controlled(control).run(started, streams);
-        // What it has still said comes before its end.
+        // Lines that the server wrote before its end are handled first.
         read.join().ok();
         send.send(Event::ServerEnded(why(&ended))).ok();
         drop(send);
         talk.join()
-            .map_err(|_| io::Error::other("the conversation has a bug, which standard error names"))?;
+            .map_err(|_| io::Error::other("internal error in the conversation, see standard error"))?;
         Ok::<_, io::Error>(ended)
     })?;
     Ok((ended, ending.signal()))
 }
 
-/// The streams of this program, which are those of the client from now on.
+/// Returns the standard streams of this program, which belong to the client.
 fn own_streams() -> io::Result<(OwnedFd, OwnedFd)> {
     let dup = |fd: rustix::fd::BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 3);
     Ok((dup(rustix::stdio::stdin())?, dup(rustix::stdio::stdout())?))
 }
 
-/// How a server ended, for whoever waits for it.
+/// Describes how a server ended, for pending requests.
 fn why(ended: &Result<RunReport, NotRun>) -> String {
     match ended {
         Ok(report) => {
             let code = report.outcome.exit_code();
-            format!("the server has ended, with {code}; what it said of that is on standard error")
+            format!("the server ended with {code}; see its standard error")
         }
         Err(error) => format!("the server could not be started: {error}"),
     }
@@ -169,11 +169,11 @@ fn reader(
     })
 }
 
-/// A conversation, with whom it goes on.
+/// The state of the connection to both sides.
 struct Talk<J> {
     conversation: Conversation<J>,
     client: File,
-    /// Nothing once the server is told nothing more.
+    /// `None` once nothing more is sent to the server.
     outbox: Option<Outbox>,
     notes: usize,
     cancellation: Cancellation,
@@ -181,10 +181,10 @@ struct Talk<J> {
 
 impl<J: Judge> Talk<J> {
     fn go_on(mut self, events: &Receiver<Event>) {
-        // Until when it goes on, once one of both is gone.
+        // Deadline, once one side has ended.
         let (mut until, mut is_over) = (None::<Instant>, false);
         loop {
-            // Before each message: whoever keeps talking would put it off for ever otherwise.
+            // Checked before each message, so that a steady stream of messages cannot postpone it.
             let now = Instant::now();
             let out = self.conversation.due(now);
             self.carry_out(out);
@@ -210,7 +210,7 @@ impl<J: Judge> Talk<J> {
                 }
                 Event::Server(line) => self.conversation.hear_server(&line, now),
                 Event::ServerTooLong => self.conversation.server_overflowed(),
-                // Whoever has told this program to end does not wait for answers.
+                // After a signal, pending requests are not answered.
                 Event::Signal => {
                     self.outbox = None;
                     if is_over {
@@ -236,7 +236,7 @@ impl<J: Judge> Talk<J> {
                     Vec::new()
                 }
             };
-            // Nobody reads what is answered. That begins once, however much more is said to nobody.
+            // The client has closed its input. Shutdown starts only once, however many responses follow.
             if !self.carry_out(out) && self.outbox.take().is_some() {
                 until = now.checked_add(GRACE);
             }
@@ -255,7 +255,7 @@ impl<J: Judge> Talk<J> {
                 Out::Server(line) => {
                     let is_taken = self.outbox.as_ref().is_none_or(|outbox| outbox.put(line));
                     if !is_taken {
-                        self.stop("the server does not read what it is asked");
+                        self.stop("the server does not read its input")
                     }
                 }
                 Out::Told(what) => self.note(&what),
@@ -279,16 +279,16 @@ impl<J: Judge> Talk<J> {
     fn note(&mut self, what: &str) {
         self.notes += 1;
         let what = match self.notes {
-            MAX_NOTES => "more is not told",
+            MAX_NOTES => "further messages are omitted",
             notes if notes > MAX_NOTES => return,
             _ => what.strip_prefix("stockade: ").unwrap_or(what),
         };
-        // Nobody is left to tell when even this fails.
+        // A failure to write to standard error cannot be reported anywhere.
         io::stderr().write_all(format!("{SPEAKER}: {}\n", escape(what)).as_bytes()).ok();
     }
 }
 
-/// How this program ends for a server that ended so.
+/// Returns the exit code of this program for that of the server.
 pub fn exit((ended, signal): &Ended) -> ExitCode {
     match (ended, signal) {
         (_, Some(signal)) => ExitCode::from(128_u8.saturating_add(*signal)),

@@ -1,13 +1,13 @@
-//! A message as it is sent on: one line that every reader takes for the same message.
+//! Serializer of forwarded messages: one line that every parser reads as the same message.
 //!
-//! It is written anew from what was understood. Numbers are spelled as they came, since readers differ in what they can hold. Nothing but
-//! what JSON means passes: a line break between two members would begin another message for a reader that takes it for the end of a line.
+//! Messages are serialized from their parsed form. Numbers keep their notation, since parsers differ in their precision.
+//! Characters that some readers take for a line break are escaped, since they could start another message.
 
 use std::fmt::Write as _;
 
 use stockade_text::Value;
 
-/// Writes a value on one line, without its end.
+/// Writes a value on one line, without a line break.
 pub(crate) fn written(value: &Value) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -50,9 +50,9 @@ fn write_text(text: &str, out: &mut String) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            // What some take for the end of a line, or for no character at all.
+            // Characters that some readers take for a line break, or ignore.
             '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
-                // Nothing is written but to memory.
+                // Writing to memory cannot fail.
                 write!(out, "\\u{:04x}", u32::from(c)).ok();
             }
             other => out.push(other),

@@ -1,29 +1,29 @@
-//! The address of an API, as somebody writes it who goes through a gateway.
+//! Base URL of an API behind a gateway.
 
 use stockade_egress::{Host, NetTarget};
 
 use crate::error::DriveError;
 
-/// The address of an API: a host that is spoken to over TLS, or this machine itself.
+/// Base URL of an API: an HTTPS host, or this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiBase {
-    /// As programs are told of it, without a slash at its end.
+    /// URL for programs, without a trailing slash.
     pub(crate) url: String,
-    /// The host with its port, for a list of hosts.
+    /// Host and port, as an entry of a host list.
     pub(crate) host: String,
-    /// What every path begins with; empty, or with a slash before it.
+    /// Prefix of every path; empty, or with a leading slash.
     pub(crate) path: String,
 }
 
 const FIX: &str = "write `https://gateway.example.com`, perhaps with a port and a path";
 
 impl ApiBase {
-    /// Reads an address.
+    /// Parses a base URL.
     ///
     /// # Errors
-    /// When it is none, names a user or a query, or would send a key in the clear.
+    /// When it is invalid, has a user name or a query, or would send a key unencrypted.
     pub fn read(text: &str) -> Result<Self, DriveError> {
-        let wrong = |why: String| DriveError::new(format!("the address of the API {why}"), FIX);
+        let wrong = |why: String| DriveError::new(format!("invalid --api-base: it {why}"), FIX);
         let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("has no scheme".to_owned()))?;
         let rest = rest.trim_end_matches('/');
         let at = rest.find('/').unwrap_or(rest.len());
@@ -31,13 +31,13 @@ impl ApiBase {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
         let is_plain_path = path.bytes().all(is_plain) && !path.split('/').skip(1).any(is_odd);
         if !is_plain_path {
-            return Err(wrong("has something else in its path than plain names".to_owned()));
+            return Err(wrong("has a path with more than plain names".to_owned()));
         }
-        // Programs are told the text as it is, so it holds a host and nothing else.
+        // Programs get the text unchanged, so it must contain only a host.
         if !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte)) {
-            return Err(wrong("names no host, or more than a host".to_owned()));
+            return Err(wrong("has no host, or more than a host".to_owned()));
         }
-        let target = NetTarget::parse(host).map_err(|refused| wrong(format!("names no host: {refused}")))?;
+        let target = NetTarget::parse(host).map_err(|refused| wrong(format!("has no host: {refused}")))?;
         let is_loopback = match &target.host {
             Host::Name(name) => name == "localhost",
             Host::Address(address) => address.is_loopback(),
@@ -45,8 +45,8 @@ impl ApiBase {
         let port = match (scheme, is_loopback) {
             ("https", _) => 443,
             ("http", true) => 80,
-            ("http", false) => return Err(wrong("would let the key go over plain HTTP".to_owned())),
-            _ => return Err(wrong("is neither of HTTP nor of HTTPS".to_owned())),
+            ("http", false) => return Err(wrong("would send the key over plain HTTP".to_owned())),
+            _ => return Err(wrong("is neither an http nor an https URL".to_owned())),
         };
         let port = target.port.unwrap_or(port);
         let shown = match &target.host {
@@ -60,13 +60,13 @@ impl ApiBase {
         })
     }
 
-    /// The address of a host at its usual port.
+    /// Returns the base URL of a host at its default port.
     pub(crate) fn of(host: &str) -> Self {
         Self { url: format!("https://{host}"), host: format!("{host}:443"), path: String::new() }
     }
 }
 
-/// Whether a part of a path is read in more than one way.
+/// Whether a path segment is ambiguous.
 fn is_odd(part: &str) -> bool {
     matches!(part, "" | "." | "..")
 }

@@ -1,4 +1,4 @@
-//! Turns a preset and a request into what a CLI may see and reach.
+//! Conversion of a preset and a request into a sandbox spec, hosts and secrets.
 
 use std::path::Path;
 
@@ -13,40 +13,40 @@ use crate::kept;
 use crate::request::{DriveRequest, KeepState};
 use crate::table::{self, DrivenCli, DrivenKey};
 
-/// A CLI, ready to be run.
+/// A CLI that is ready to run.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Driven {
-    /// What it sees.
+    /// Its sandbox spec.
     pub spec: SandboxSpec,
-    /// The hosts that it reaches, as entries of a list of hosts.
+    /// Allowed hosts, as entries of a host list.
     pub hosts: Vec<DrivenHost>,
-    /// The key that the broker puts in, if one does.
+    /// The key that the egress proxy inserts, if there is one.
     pub secrets: Vec<SecretBinding>,
-    /// What whoever starts it may want to know, a sentence each.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// A host that a CLI reaches.
+/// A host that the CLI may connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DrivenHost {
-    /// As it stands in a list of hosts.
+    /// Entry of a host list.
     pub entry: String,
-    /// Why.
+    /// Why it is allowed.
     pub why: String,
 }
 
 impl DrivenCli {
-    /// Returns all that have a preset.
+    /// Returns all CLIs with a preset.
     #[must_use]
     pub const fn all() -> &'static [Self] {
         table::TABLE
     }
 
-    /// Returns the one of this name.
+    /// Returns the CLI with this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// When it is unknown.
     pub fn named(name: &str) -> Result<&'static Self, DriveError> {
         let found = table::TABLE.iter().find(|row| row.name == name);
         found.ok_or_else(|| {
@@ -54,11 +54,11 @@ impl DrivenCli {
             let meant = nearest(name, names.clone()).map(|meant| format!("did you mean `{meant}`? "));
             let names: Vec<_> = names.collect();
             let fix = format!(
-                "{}there is a preset for {}; `generic` drives any program, with --program and its hosts",
+                "{}available presets: {}; `generic` runs any program, with --program and its hosts",
                 meant.unwrap_or_default(),
                 names.join(", ")
             );
-            DriveError::new(format!("`{}` is no CLI that is known", name.escape_debug()), fix)
+            DriveError::new(format!("unknown CLI `{}`", name.escape_debug()), fix)
         })
     }
 
@@ -68,17 +68,17 @@ impl DrivenCli {
 }
 
 impl DrivenKey {
-    /// Returns where it is looked for, in words.
+    /// Describes the sources of its key.
     #[must_use]
     pub fn places(&self) -> Vec<String> {
         self.sources.iter().map(table::KeySource::words).collect()
     }
 }
 
-/// Makes ready to run a CLI: looks for it and for its key, and takes that from nowhere yet.
+/// Prepares a CLI: finds its program and the source of its key, without reading the key.
 ///
 /// # Errors
-/// When something is missing, or does not go together.
+/// When something is missing or options conflict.
 pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     let cli = DrivenCli::named(&request.cli)?;
     let home = find::home();
@@ -86,7 +86,7 @@ pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     let words = std::iter::once(program.path.clone().into_os_string());
     let mut spec = SandboxSpec::new(&request.workspace, words);
     spec.home = HomeView::Tools;
-    // Its output goes to its client and is not kept.
+    // The output goes to the client of the CLI and is not stored.
     spec.limits.output = Limit::Unlimited;
     spec.environment.pass.extend(cli.pass.iter().map(Into::into));
     program.show(&mut spec);
@@ -110,29 +110,29 @@ pub fn drive(request: &DriveRequest) -> Result<Driven, DriveError> {
     Ok(driven)
 }
 
-/// Whether a variable names something at home, which is made for a CLI that does not see its own.
+/// Whether a variable refers to the home directory, which a CLI without its own gets.
 fn is_of_home((_, value): &&(&str, &str)) -> bool {
     value.contains("{home}")
 }
 
-/// What means nothing for a program that no preset is for.
+/// Options that have no effect without a preset.
 fn generic(request: &DriveRequest) -> Result<(), DriveError> {
     let rows = [
-        (request.api_base.is_some(), "--api-base", "name its host with --allow-host"),
-        (request.key.is_some(), "--key", "name it with --secret, and so the host that it goes to"),
-        (!request.secure_credential_home, "--secure-credential-home false", "leave it out"),
-        (request.keep != KeepState::No, "--keep-state", "give it a folder for its state with --rw"),
+        (request.api_base.is_some(), "--api-base", "use --allow-host"),
+        (request.key.is_some(), "--key", "use --secret, which also names its host"),
+        (!request.secure_credential_home, "--secure-credential-home false", "remove it"),
+        (request.keep != KeepState::No, "--keep-state", "use --rw with a directory for its state"),
     ];
     match rows.into_iter().find(|row| row.0) {
         None => Ok(()),
         Some((_, option, fix)) => {
-            Err(DriveError::new(format!("{option} means nothing for `generic`, which has no preset"), fix))
+            Err(DriveError::new(format!("{option} has no effect with `generic`, which has no preset"), fix))
         }
     }
 }
 
 impl Driven {
-    /// Lends the CLI its key, and lets it reach the host that this goes to.
+    /// Adds the key of the CLI, and its host.
     fn set_key(
         &mut self,
         cli: &'static DrivenCli,
@@ -142,42 +142,43 @@ impl Driven {
         let FoundKey { key, source, shown } = find::key(cli, request.key.as_deref(), home)?;
         let base = request.api_base.clone().unwrap_or_else(|| ApiBase::of(key.host));
         let path = if base.path.is_empty() { String::new() } else { format!("{}/**", base.path) };
-        // A model may be told what its tools see, such as their variables: that is of no use to anybody.
+        // Tool output may contain the placeholder, for example from `env`. It is useless elsewhere, so it may be sent to the
+        // model.
         let binding =
             format!("{}={source}@{}{path} in header:{} mentioned", key.variable, base.host, key.header);
         let binding =
             SecretBinding::read(&binding).map_err(|error| DriveError::new(error.to_string(), error.fix))?;
         self.secrets.push(binding);
         let why = match request.api_base {
-            Some(_) => format!("the model of {}, at the address that was named", cli.title),
+            Some(_) => format!("the model of {}, at --api-base", cli.title),
             None => format!("the model of {}", cli.title),
         };
         self.hosts.push(DrivenHost { entry: base.host.clone(), why });
         self.set(key.set.iter(), &base.url, home);
         let words = key.words.iter().map(|word| word.replace("{base}", &base.url).into());
         self.spec.command.extend(words);
-        self.notes.push(format!("its key is taken from {shown}, and stays outside"));
+        self.notes.push(format!("its key is read from {shown} and stays outside of the sandbox"));
         Ok(())
     }
 
-    /// Lets the CLI use its own home and login, as `secureCredentialHome: false` has always meant.
+    /// Lets the CLI use its own home directory and login (`secureCredentialHome: false`).
     fn share_home(&mut self, cli: &DrivenCli, request: &DriveRequest, home: &Path) -> Result<(), DriveError> {
         let rows = [
-            (request.key.is_some(), "--key", "the CLI uses its own login; leave one of them out"),
+            (request.key.is_some(), "--key", "the CLI uses its own login; remove one of them"),
             (
                 request.keep != KeepState::No,
                 "--keep-state",
-                "its state is that of its own home; leave it out",
+                "its state is in its own home directory; remove it",
             ),
             (
                 request.api_base.is_some(),
                 "--api-base",
-                "the CLI says itself where its API is; use --allow-host",
+                "the CLI selects the address of its API itself; use --allow-host",
             ),
         ];
         if let Some((_, option, fix)) = rows.into_iter().find(|row| row.0) {
             return Err(DriveError::new(
-                format!("{option} means nothing with --secure-credential-home false"),
+                format!("{option} has no effect with --secure-credential-home false"),
                 fix,
             ));
         }
@@ -190,13 +191,13 @@ impl Driven {
         self.hosts.extend(cli.own_hosts.iter().map(host));
         let shown: Vec<_> = cli.own.iter().map(|(below, _)| format!("~/{below}")).collect();
         self.notes.push(format!(
-            "the CLI and all that it starts see {} with its login, and may change what you run there later",
+            "the CLI and all that it starts can read {} with its login, and change what you run there later",
             shown.join(", ")
         ));
         Ok(())
     }
 
-    /// Shows the CLI what it kept.
+    /// Mounts the kept state of the CLI.
     fn keep(&mut self, cli: &DrivenCli, folder: &Path, home: &Path) {
         let state = cli.state.iter().map(|below| HomeState {
             source: folder.join(kept::name_of(below)),

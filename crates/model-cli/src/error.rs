@@ -1,13 +1,13 @@
-//! Why a CLI cannot be driven, and what to do instead.
+//! Errors of preparing a CLI.
 
-/// Why a CLI cannot be driven.
+/// Why a CLI cannot be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 #[non_exhaustive]
 pub struct DriveError {
-    /// Why not.
+    /// The error.
     pub why: String,
-    /// What to do instead.
+    /// The fix.
     pub fix: String,
 }
 

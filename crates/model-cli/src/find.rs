@@ -1,5 +1,5 @@
-//! Looks for CLIs and for where their keys are kept. No key is taken from there yet.
-#![expect(clippy::disallowed_methods, reason = "looks for programs, variables and logins")]
+//! Lookup of CLIs and of the sources of their keys. No key is read.
+#![expect(clippy::disallowed_methods, reason = "looks up programs, variables and logins")]
 
 use std::env;
 use std::fs;
@@ -14,60 +14,60 @@ use stockade_exec_sandbox::{HomeState, MountAccess, SandboxSpec};
 use crate::error::DriveError;
 use crate::table::{DrivenCli, DrivenKey, KeySource};
 
-/// So much of a login is read to see whether it holds.
+/// Maximum size of a login file that is read to check its expiry.
 const MAX_LOGIN: u64 = 1 << 20;
 
-/// Returns the home as the kernel knows it.
+/// Returns the home directory with symlinks resolved.
 pub(crate) fn home() -> PathBuf {
     let home = env::home_dir().unwrap_or_default();
     home.canonicalize().unwrap_or(home)
 }
 
-/// The program of a CLI, and what it is made of.
+/// The program of a CLI, and its files.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// The file that is started, without links.
+    /// The executable, with symlinks resolved.
     pub(crate) path: PathBuf,
-    /// The folder of the packages that it is one of.
+    /// The package directory that contains it.
     packages: Option<PathBuf>,
-    /// What runs it, if it is a script of Node.js.
+    /// Its interpreter, if it is a script for Node.js.
     interpreter: Option<PathBuf>,
 }
 
 impl Program {
-    /// Looks for it where it was named, or on the search path.
+    /// Finds the program at the given path, or in `PATH`.
     pub(crate) fn find(cli: &DrivenCli, named: Option<&Path>) -> Result<Self, DriveError> {
         let found = match named {
             Some(path) if path.components().count() > 1 => Some(path.to_path_buf()),
             Some(name) => name.to_str().and_then(find_program),
             None if cli.is_generic() => {
-                let fix = "name it with --program: a path, or a name on the search path";
-                return Err(DriveError::new("`generic` drives any program, and none is named", fix));
+                let fix = "use --program with a path or a name in PATH";
+                return Err(DriveError::new("`generic` needs a program", fix));
             }
             None => find_program(cli.program),
         };
         let shown = named.map_or_else(|| cli.program.to_owned(), |path| path.display().to_string());
         let install = match cli.package {
-            "" => "name another file with --program".to_owned(),
+            "" => "use another file with --program".to_owned(),
             package => {
-                format!("install it, as with `npm install -g {package}`, or name its file with --program")
+                format!("install it, for example with `npm install -g {package}`, or use --program")
             }
         };
         let missing =
             |why: &str| DriveError::new(format!("`{}` {why}", shown.escape_debug()), install.clone());
-        let found = found.ok_or_else(|| missing("is not on the search path"))?;
+        let found = found.ok_or_else(|| missing("is not in PATH"))?;
         let path = found.canonicalize().map_err(|error| missing(&format!("cannot be started: {error}")))?;
         let is_program =
             fs::metadata(&path).is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0);
         if !is_program {
-            return Err(missing("is no file that can be executed"));
+            return Err(missing("is not an executable file"));
         }
         let interpreter = is_of_node(&path).then(|| find_program("node")).flatten();
         let interpreter = interpreter.and_then(|node| node.canonicalize().ok());
         Ok(Self { packages: packages_of(&path), path, interpreter })
     }
 
-    /// Lets the command see it, wherever it lies.
+    /// Makes the program visible in the sandbox.
     pub(crate) fn show(&self, spec: &mut SandboxSpec) {
         let files =
             std::iter::once(&self.path).chain(&self.interpreter).filter(|path| !is_of_the_system(path));
@@ -77,7 +77,7 @@ impl Program {
             access: MountAccess::ReadOnly,
         }));
         spec.read_only.extend(self.packages.clone().filter(|path| !is_of_the_system(path)));
-        // What runs it is found by its name, which may be that of a link from a folder that is not seen.
+        // The interpreter is found by name, which may be that of a symlink in a hidden directory.
         if let Some(folder) = self.interpreter.as_deref().and_then(Path::parent) {
             let path = env::var_os("PATH").unwrap_or_default();
             let folders = std::iter::once(folder.to_path_buf())
@@ -89,19 +89,19 @@ impl Program {
     }
 }
 
-/// Whether every command sees a path.
+/// Whether every command can see a path.
 fn is_of_the_system(path: &Path) -> bool {
     path.starts_with("/usr")
 }
 
-/// The outermost folder of packages that a file lies in: what it needs lies beside it.
+/// Returns the outermost package directory of a file, which also contains its dependencies.
 fn packages_of(path: &Path) -> Option<PathBuf> {
     let folders =
         path.ancestors().filter(|folder| folder.file_name().is_some_and(|name| name == "node_modules"));
     folders.last().map(Path::to_path_buf)
 }
 
-/// Whether a file begins as a script of Node.js.
+/// Whether a file starts like a script for Node.js.
 fn is_of_node(path: &Path) -> bool {
     let mut head = [0; 64];
     let read = fs::File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or_default();
@@ -110,17 +110,17 @@ fn is_of_node(path: &Path) -> bool {
     line.starts_with("#!") && line.split([' ', '/']).any(|word| word == "node")
 }
 
-/// A key, and where it is.
+/// A key and its source.
 #[derive(Debug)]
 pub(crate) struct FoundKey {
     pub(crate) key: &'static DrivenKey,
-    /// As a binding of a secret names it.
+    /// The source, in the syntax of a secret.
     pub(crate) source: String,
-    /// For a person.
+    /// The source, for users.
     pub(crate) shown: String,
 }
 
-/// Returns the key of a CLI: the one that was named, or the first that is there.
+/// Returns the key of a CLI: the given one, or the first that exists.
 pub(crate) fn key(cli: &'static DrivenCli, named: Option<&str>, home: &Path) -> Result<FoundKey, DriveError> {
     if let Some(named) = named {
         return named_key(cli, named);
@@ -151,7 +151,7 @@ pub(crate) fn key(cli: &'static DrivenCli, named: Option<&str>, home: &Path) -> 
     Err(missing(cli, over))
 }
 
-/// Reads `SOURCE`, or `VARIABLE=SOURCE` for another of the keys than the first.
+/// Parses `SOURCE`, or `VARIABLE=SOURCE` for another key than the first.
 fn named_key(cli: &'static DrivenCli, named: &str) -> Result<FoundKey, DriveError> {
     let (variable, source) = match named.split_once('=') {
         Some((variable, source)) if !variable.contains(':') => (Some(variable), source),
@@ -160,29 +160,29 @@ fn named_key(cli: &'static DrivenCli, named: &str) -> Result<FoundKey, DriveErro
     let key = cli.keys.iter().find(|key| variable.is_none_or(|variable| key.variable == variable));
     let key = key.ok_or_else(|| {
         let names: Vec<_> = cli.keys.iter().map(|key| key.variable).collect();
-        let why = format!("{} has no key of that name", cli.title);
-        DriveError::new(why, format!("write one of {} before the `=`, or leave it out", names.join(", ")))
+        let why = format!("{} has no key with that name", cli.title);
+        DriveError::new(why, format!("write one of {} before the `=`, or remove it", names.join(", ")))
     })?;
     let shown = source.split_once('#').map_or(source, |(file, _)| file);
     Ok(FoundKey { key, source: source.replace('@', "%40"), shown: format!("`{}`", shown.escape_debug()) })
 }
 
-/// Says that there is no key, and where one would be taken from.
+/// Returns the error for a missing key, with its sources.
 fn missing(cli: &DrivenCli, over: Option<&str>) -> DriveError {
     let first = cli.keys.first().map_or("", |key| key.variable);
     if let Some(file) = over {
-        let why = format!("the login in ~/{file} is over");
+        let why = format!("the login in ~/{file} has expired");
         return DriveError::new(
             why,
-            format!("start `{}` once outside, which renews it, or set {first}", cli.program),
+            format!("start `{}` once outside of the sandbox to renew it, or set {first}", cli.program),
         );
     }
     let sources: Vec<_> = cli.keys.iter().flat_map(DrivenKey::places).collect();
-    let why = format!("{} has no key: there is neither {}", cli.title, sources.join(" nor "));
-    DriveError::new(why, format!("set {first}, or name where it is: --key file:/PATH"))
+    let why = format!("no key for {}: neither {} exists", cli.title, sources.join(" nor "));
+    DriveError::new(why, format!("set {first}, or use --key file:/PATH"))
 }
 
-/// How a login stands.
+/// State of a login.
 #[derive(Debug, PartialEq, Eq)]
 enum Login {
     Missing,
@@ -190,7 +190,7 @@ enum Login {
     Holds,
 }
 
-/// Looks whether a file holds a login that is not over.
+/// Checks whether a file contains a login that has not expired.
 fn holds(path: &Path, member: &str, until: Option<&str>) -> Login {
     let Ok(file) = fs::File::open(path) else { return Login::Missing };
     let mut text = zeroize::Zeroizing::new(String::new());

@@ -1,6 +1,6 @@
-//! Where the state of a CLI is kept that outlasts it: out of reach of every command, and for each workspace by itself, since what one
-//! run leaves there the next one reads.
-#![expect(clippy::disallowed_methods, reason = "makes folders for what is kept")]
+//! Location of the kept state of CLIs: inaccessible to commands, and separate for each workspace, since the next run trusts what
+//! one run wrote.
+#![expect(clippy::disallowed_methods, reason = "creates directories for kept state")]
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
@@ -13,10 +13,10 @@ use crate::error::DriveError;
 use crate::request::{DriveRequest, KeepState};
 use crate::table::DrivenCli;
 
-/// The longest name of a folder that every file system takes.
+/// Maximum length of a directory name on all file systems.
 const MAX_NAME: usize = 200;
 
-/// Returns the folder, with one below it for each that the CLI keeps state in; nothing where none is to be kept.
+/// Returns the directory, with a subdirectory for each state directory of the CLI; `None` if no state is kept.
 pub(crate) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<PathBuf>, DriveError> {
     let name = match &request.keep {
         KeepState::No => return Ok(None),
@@ -24,12 +24,11 @@ pub(crate) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<P
         KeepState::Named(name) => Some(name.clone()).filter(|name| is_name(name)),
     };
     let Some(name) = name else {
-        let fix = "name it with letters, digits, `-` and `_`: --keep-state=NAME";
-        return Err(DriveError::new("the state cannot be kept under this name", fix));
+        let fix = "use letters, digits, `-` and `_`: --keep-state=NAME";
+        return Err(DriveError::new("invalid name for --keep-state", fix));
     };
-    let cannot = |error: io::Error| {
-        DriveError::new(format!("the state cannot be kept: {error}"), "leave --keep-state out")
-    };
+    let cannot =
+        |error: io::Error| DriveError::new(format!("cannot keep the state: {error}"), "remove --keep-state");
     let state = state_folder().ok_or_else(|| cannot(io::ErrorKind::NotFound.into()))?;
     let folder = state.join("drive").join(cli.name).join(name);
     for below in cli.state {
@@ -40,7 +39,7 @@ pub(crate) fn folder(cli: &DrivenCli, request: &DriveRequest) -> Result<Option<P
     folder.canonicalize().map(Some).map_err(cannot)
 }
 
-/// Writes the settings that the CLI begins with, where it keeps none. What it left there has no say in where they are written.
+/// Writes the initial settings of the CLI, if there is no kept state. Kept state cannot redirect where they are written.
 fn settings(cli: &DrivenCli, folder: &Path) -> io::Result<()> {
     let Some((file, text)) = cli.file else { return Ok(()) };
     let place =
@@ -54,12 +53,12 @@ fn settings(cli: &DrivenCli, folder: &Path) -> io::Result<()> {
     }
 }
 
-/// What a folder below the home is called where it is kept: names that other programs obey are none there.
+/// Returns the name of a state directory: names that other programs obey are replaced.
 pub(crate) fn name_of(below: &str) -> String {
     below.trim_start_matches('.').replace("/.", "/").replace('/', "-")
 }
 
-/// A name that no other workspace has.
+/// Returns a name that is unique to a workspace.
 fn of_workspace(workspace: &Path) -> Option<String> {
     let text = workspace.to_str()?;
     let mut name = String::from("at");

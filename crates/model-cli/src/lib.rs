@@ -1,8 +1,9 @@
-//! Presets for the CLIs of models: what "run this CLI" may see and reach.
+//! Presets for AI coding CLIs: what a CLI may see and connect to.
 //!
-//! The CLI, and all that it starts, runs in one sandbox. Of its own home it sees nothing (`secureCredentialHome`): it begins with an
-//! empty one. It reaches the host of its model and no other, by a broker (`broker-only`), and has a placeholder for its key, which the
-//! broker replaces. [`drive()`] returns that as a [`SandboxSpec`], hosts and secrets, for the caller to run.
+//! The CLI and all that it starts run in one sandbox. It sees nothing of its own home directory (`secureCredentialHome`): it
+//! starts with an empty one. It can connect only to the host of its model, through an egress proxy (`broker-only`), and has a
+//! placeholder for its key, which the proxy replaces. [`drive()`] returns a [`SandboxSpec`], hosts and secrets, for the caller
+//! to run.
 //!
 //! ```no_run
 //! # #[cfg(target_os = "linux")] {

@@ -1,45 +1,45 @@
-//! What is asked for: a preset, a workspace, and where the key is.
+//! A request to run a CLI: preset, workspace, and source of the key.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::api_base::ApiBase;
 
-/// What somebody wants to be driven.
+/// A request to run a CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DriveRequest {
-    /// Which CLI, by the name of its preset.
+    /// The name of its preset.
     pub cli: String,
-    /// The folder that it works in and may change.
+    /// The directory that it works in and may change.
     pub workspace: PathBuf,
-    /// The words that it is started with.
+    /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// The file that it is started from; otherwise it is looked for.
+    /// Its executable; looked up if `None`.
     pub program: Option<PathBuf>,
-    /// Where its API is, if not at the host of its preset.
+    /// Base URL of its API, if not that of the preset.
     pub api_base: Option<ApiBase>,
-    /// Where its key is, if not where the CLI itself would look: `SOURCE`, or `VARIABLE=SOURCE` for another of its keys.
+    /// Source of its key, if not that of the preset: `SOURCE`, or `VARIABLE=SOURCE` for another of its keys.
     pub key: Option<String>,
-    /// Whether its state outlasts it, and under which name.
+    /// Whether its state is kept after the run, and under which name.
     pub keep: KeepState,
-    /// Whether it is kept from its own home, and so from its login. Where it is not, it uses that, and no key is put in.
+    /// Whether its own home directory and login are hidden. If not, it uses them, and no key is inserted.
     pub secure_credential_home: bool,
 }
 
-/// Whether the state of a CLI outlasts it.
+/// Whether the state of a CLI is kept after the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum KeepState {
-    /// It is gone with the CLI.
+    /// It is deleted with the sandbox.
     #[default]
     No,
     /// It is kept for the next run in this workspace.
     ForWorkspace,
-    /// It is kept for all runs that give this name.
+    /// It is kept for all runs with this name.
     Named(String),
 }
 
 impl DriveRequest {
-    /// A CLI by its preset, with everything else at its default.
+    /// Creates a request for a preset, with defaults for everything else.
     pub fn new(
         cli: &str,
         workspace: impl Into<PathBuf>,

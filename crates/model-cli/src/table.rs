@@ -1,70 +1,70 @@
-//! The CLIs that can be driven: what each is called, where its key is kept, to whom that goes, and what it needs to begin.
+//! Presets: name, key sources, host, and initial settings of each CLI.
 
 use stockade_exec_sandbox::MountAccess::{self, ReadOnly, ReadWrite};
 
-/// A CLI of a model.
+/// An AI coding CLI.
 #[derive(Debug, Clone, Copy)]
 pub struct DrivenCli {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is called by people.
+    /// Its name in messages.
     pub title: &'static str,
     /// The program.
     pub program: &'static str,
-    /// The package of npm that it comes in.
+    /// Its npm package.
     pub package: &'static str,
-    /// The keys that it works with. The first that is there is taken.
+    /// Its keys. The first that exists is used.
     pub keys: &'static [DrivenKey],
-    /// Variables that it begins with. `{home}` stands for the home.
+    /// Environment variables to set. `{home}` is replaced by the home directory.
     pub(crate) set: Settings,
-    /// A file of settings that it begins with, in a folder of its state.
+    /// A settings file to create, in one of its state directories.
     pub(crate) file: Option<(&'static str, &'static str)>,
-    /// Variables of whoever starts it that are handed on: which model is to be asked.
+    /// Environment variables to pass: selection of the model.
     pub(crate) pass: &'static [&'static str],
-    /// Folders below the home in which it keeps its state.
+    /// State directories, relative to the home directory.
     pub(crate) state: &'static [&'static str],
-    /// What of its own home it sees with `secureCredentialHome: false`.
+    /// Parts of its own home directory that it sees with `secureCredentialHome: false`.
     pub(crate) own: &'static [(&'static str, MountAccess)],
-    /// Hosts at which it renews its own login, and what else they do.
+    /// Hosts that renew its login, and their other purposes.
     pub(crate) own_hosts: &'static [(&'static str, &'static str)],
 }
 
 /// A key of a CLI.
 #[derive(Debug, Clone, Copy)]
 pub struct DrivenKey {
-    /// The variable in which the CLI looks for it.
+    /// The variable in which the CLI expects it.
     pub variable: &'static str,
-    /// Where it is kept, outside.
+    /// Its sources, outside of the sandbox.
     pub(crate) sources: &'static [KeySource],
-    /// The header that it is sent in.
+    /// The request header that contains it.
     pub(crate) header: &'static str,
-    /// The host that it goes to.
+    /// The host that receives it.
     pub host: &'static str,
-    /// Variables by which the CLI is told of the host. `{base}` stands for its address, as `https://api.example.com`.
+    /// Variables that configure the host. `{base}` is replaced by its URL, such as `https://api.example.com`.
     pub(crate) set: Settings,
-    /// What the CLI is told of it by words that stand before all others.
+    /// Arguments that configure the host, before all others.
     pub(crate) words: &'static [&'static str],
 }
 
 /// Variables and their values.
 pub(crate) type Settings = &'static [(&'static str, &'static str)];
 
-/// Where a key is kept.
+/// The source of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeySource {
-    /// A variable of the program that starts the CLI.
+    /// An environment variable of the calling program.
     Variable(&'static str),
-    /// In a file of JSON below the home, where the CLI itself keeps its login.
+    /// A JSON file in the home directory, in which the CLI stores its login.
     Login {
         file: &'static str,
         member: &'static str,
-        /// The member that says until when it holds, in milliseconds since 1970.
+        /// The member with the expiry time, in milliseconds since 1970.
         until: Option<&'static str>,
     },
 }
 
 impl KeySource {
-    /// Where that is, in words.
+    /// Describes the source for users.
     pub(crate) fn words(&self) -> String {
         match self {
             Self::Variable(name) => format!("the variable {name}"),
@@ -79,7 +79,7 @@ const fn login(file: &'static str, member: &'static str) -> KeySource {
     Login { file, member, until: None }
 }
 
-/// A row of [`DrivenCli`] without what differs from all others.
+/// A row of [`DrivenCli`] with default values.
 const NONE: DrivenCli = DrivenCli {
     name: "",
     title: "",
@@ -197,7 +197,8 @@ pub(crate) const TABLE: &[DrivenCli] = &[
             words: &[],
         }],
         set: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-        // Where it is told of an address, it takes that for a gateway and refuses to begin, unless it is told of the key as well. Nobody
+        // Where it is told of an address, it takes that for a gateway and refuses to begin, unless it is told of the key as
+        // well. Nobody
         // is there to be asked whether the folder is to be trusted; this sandbox holds what it begins.
         file: Some((
             ".gemini/settings.json",

@@ -1,4 +1,4 @@
-//! The guard of an agent, as every front end opens it.
+//! The guard of an agent, opened the same way by every front end.
 
 use std::path::Path;
 #[cfg(target_os = "linux")]
@@ -14,14 +14,14 @@ use stockade_guard::{Guard, GuardError, GuardOptions};
 #[cfg(target_os = "linux")]
 use stockade_guard::{LazyLimitStore, Session, SessionOptions};
 
-/// Reads the name of an agent.
+/// Parses the id of an agent.
 ///
 /// # Errors
-/// When it has other characters than letters, digits, `-` and `_`, or too many.
+/// When it has characters other than letters, digits, `-` and `_`, or is too long.
 pub fn parse_name(text: &str) -> Result<String, String> {
     match Config::key(&format!("agents.{text}.maxSteps")) {
         Some(_) if !["*", "<id>"].contains(&text) => Ok(text.to_owned()),
-        _ => Err("an agent is called by letters, digits, `-` and `_`, at most 64 of them".to_owned()),
+        _ => Err("an agent's id has at most 64 letters, digits, `-` and `_`".to_owned()),
     }
 }
 
@@ -36,12 +36,12 @@ pub fn open(config: &Config, agent: &str, workspace: &Path) -> Result<Guard, Gua
     Guard::open(config, options)
 }
 
-/// Begins a session for one command. What the agent used is known to all of its sessions.
+/// Opens a session for one command. Usage is shared by all sessions of the agent.
 #[cfg(target_os = "linux")]
 pub fn session(guard: &Guard, trail: AuditTrail) -> Session {
     let limits = Box::new(LazyLimitStore::new(guard.limit_store()));
     let mut session = guard.session(SessionOptions { limits, trail });
-    // What a person has said for always counts wherever the command is run.
+    // The user's saved answers apply at every entry point.
     session.use_answers(Arc::new(CommandAnswers::new(AnswerTerms::MAX_TERMS, AnswerStore::of_user())));
     session
 }

@@ -1,5 +1,5 @@
-//! What commands changed in their views of a workspace: which of it is meant, and what is decided on it. A person and a program decide
-//! by the same: what is meant is looked at first, then the decision is put on record, and only then is it carried out.
+//! Changes in overlay workspaces: selecting them, and deciding about them. In every front end, changes are selected first, then
+//! the decision is recorded, and only then it is carried out.
 
 mod document;
 mod unified;
@@ -17,19 +17,19 @@ use stockade_guard::exec::review::{
     ChangeSelection, FileChange, Merged, ResumedLayer, ReviewError, ReviewLayer, ReviewStore,
 };
 
-/// What may be decided on.
+/// A decision about changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeDecision {
-    /// It comes into the workspace.
+    /// Apply them to the workspace.
     Applied,
-    /// It is taken back that was applied.
+    /// Revert them after they were applied.
     Undone,
-    /// It is given up that waits.
+    /// Delete pending changes without applying them.
     Discarded,
 }
 
 impl ChangeDecision {
-    /// Its stable name, for machines and on record.
+    /// Returns its stable name, for JSON and records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Applied => "applied",
@@ -39,33 +39,33 @@ impl ChangeDecision {
     }
 }
 
-/// What came of a decision.
+/// Result of a decision.
 #[derive(Debug)]
 pub enum DecidedChanges {
-    /// These were applied or undone.
+    /// Changes were applied or undone.
     Merged(Merged),
-    /// How many changes were given up.
+    /// This number of changes was discarded.
     Discarded(usize),
 }
 
-/// The changes of this user, or those of one workspace: the others are not there then.
+/// The changes of this user, or only those of one workspace.
 #[derive(Debug)]
 pub struct Reviews {
     store: Option<ReviewStore>,
     workspace: Option<PathBuf>,
-    /// What was left by somebody who was killed, and how going on with it went.
+    /// Operations that were interrupted, and the results of completing them.
     pub resumed: Vec<ResumedLayer>,
 }
 
 impl Reviews {
-    /// Opens them, and goes on with what somebody was killed in. Where that stays half done, whoever asks for it next is told.
+    /// Opens the changes, and completes interrupted operations. An operation that cannot be completed is reported each time.
     pub fn open(workspace: Option<&Path>) -> Result<Self, ReviewError> {
         let store = ReviewStore::of_user().map_err(ReviewError::Store)?;
         let resumed = store.as_ref().and_then(|store| store.resume().ok()).unwrap_or_default();
         Ok(Self { store, workspace: workspace.map(Path::to_path_buf), resumed })
     }
 
-    /// Returns them by the commands that made them, the newest first.
+    /// Returns the layers, the newest first.
     pub fn layers(&self) -> Result<Vec<ReviewLayer>, ReviewError> {
         let Some(store) = &self.store else { return Ok(Vec::new()) };
         let mut layers = store.layers()?;
@@ -73,14 +73,14 @@ impl Reviews {
         Ok(layers)
     }
 
-    /// Returns what is called so, or begins so.
+    /// Returns the layer with this id or a unique prefix of it.
     pub fn layer(&self, id: &str) -> Result<ReviewLayer, ReviewError> {
         let unknown = || ReviewError::Unknown(id.to_owned());
         let store = self.store.as_ref().ok_or_else(unknown)?;
         if self.workspace.is_none() {
             return store.layer(id);
         }
-        // What lies elsewhere makes no beginning ambiguous either.
+        // Layers of other workspaces do not make a prefix ambiguous.
         let mut fitting = self.layers()?.into_iter().filter(|layer| layer.id().starts_with(id));
         match (fitting.next(), fitting.next()) {
             (Some(layer), None) if !id.is_empty() => Ok(layer),
@@ -92,7 +92,7 @@ impl Reviews {
         self.workspace.as_ref().is_none_or(|workspace| layer.workspace() == workspace)
     }
 
-    /// Decides on changes: once it is clear which are meant, and once that is on record.
+    /// Carries out a decision, after the changes are selected and the decision is recorded.
     pub fn decide<E: From<ReviewError>>(
         &self,
         layer: &ReviewLayer,
@@ -118,12 +118,12 @@ impl Reviews {
     }
 }
 
-/// The changes at these paths and below them; all, if there are none.
+/// Returns the changes at and below these paths; all, if there are none.
 pub fn meant(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<Vec<FileChange>, ReviewError> {
     all_meant(layer, &selection(layer, paths)?)
 }
 
-/// The changes that are meant. At each path there is one.
+/// The selected changes, at most one for each path.
 fn all_meant(layer: &ReviewLayer, selection: &ChangeSelection) -> Result<Vec<FileChange>, ReviewError> {
     let mut changes = layer.changes()?;
     let ChangeSelection::Paths(paths) = selection else { return Ok(changes) };
@@ -143,7 +143,7 @@ fn selection(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<ChangeSelection, 
     Ok(ChangeSelection::Paths(below.collect::<Result<_, _>>()?))
 }
 
-/// A path as one below the workspace.
+/// Returns a path relative to the workspace.
 fn below(workspace: &Path, path: &Path) -> Result<PathBuf, ReviewError> {
     let below = path.strip_prefix(workspace).unwrap_or(path);
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -153,7 +153,7 @@ fn below(workspace: &Path, path: &Path) -> Result<PathBuf, ReviewError> {
     Err(ReviewError::NoSuchPath(path.to_path_buf()))
 }
 
-/// What is put on record of a decision.
+/// Returns the record of a decision.
 fn event(layer: &ReviewLayer, decision: ChangeDecision, paths: &[PathBuf]) -> AuditEvent {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
     let event = AuditEvent::new(EventKind::ChangesDecided).with(field::CHANGES, layer.id());

@@ -1,8 +1,8 @@
-//! What the rules say of a command before a sandbox is made for it that belongs to no agent.
+//! Check of a command by the rules, before a sandbox is created for it, if it belongs to no agent.
 //!
-//! A sandbox bounds what a command may do and does not make it a good idea: it may still ruin the workspace and send away what
-//! it reads. So what is denied is refused at every door. What would be asked about was typed by a person, or sent by a program
-//! that answers for itself.
+//! A sandbox limits a command, but it may still destroy the workspace or send away what it reads. So denied commands are refused
+//! at every entry point. Commands that the rules would ask about are allowed, since a user typed them, or a program sent them on
+//! its own responsibility.
 
 use stockade_guard::admission::decide_on_disk;
 use stockade_guard::command::shell::ReadOptions;

@@ -1,5 +1,5 @@
-//! The rules for commands that a command works with: the built-in ones, those of files, and those of an agent.
-#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs, for the configuration there")]
+//! Rules for commands from all sources: built in, rule files, and the configuration of an agent.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory, to find its configuration")]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,17 +16,16 @@ use stockade_text::escape_path;
 
 use crate::StateError;
 
-/// Rules from wherever they are, ready to decide, and where each stands.
+/// Rules from all sources, compiled, with their origins.
 #[derive(Debug)]
 pub struct RuleSources {
-    /// What decides.
+    /// The compiled policy.
     pub policy: AgentCommands,
     /// The file and line of each rule.
     pub places: RulePlaces,
 }
 
-/// Reads files of rules, on top of the built-in ones. Before a file's name may stand whose rules they are:
-/// `project:rules.toml`.
+/// Reads rule files in addition to the built-in rules. A prefix of the file name sets the layer: `project:rules.toml`.
 pub fn sources_of(files: &[PathBuf]) -> Result<RuleSources, StateError> {
     let files = read_all(files)?;
     let layers = files.iter().map(|(layer, _, file)| file.layer(*layer)).collect();
@@ -35,12 +34,12 @@ pub fn sources_of(files: &[PathBuf]) -> Result<RuleSources, StateError> {
     Ok(RuleSources { policy: policy.into(), places: RulePlaces(places_of(&files).collect()) })
 }
 
-/// Reads files of rules, on top of those that the configuration has for an agent.
+/// Reads rule files in addition to the configured rules of an agent.
 pub fn sources_for(agent: &str, files: &[PathBuf]) -> Result<RuleSources, StateError> {
     sources_with(&configuration(Some(agent))?, agent, files)
 }
 
-/// The same, by a configuration that was read.
+/// The same, with a loaded configuration.
 pub fn sources_with(config: &Config, agent: &str, files: &[PathBuf]) -> Result<RuleSources, StateError> {
     let files = read_all(files)?;
     let settings = of_agent(config, agent)?;
@@ -62,12 +61,12 @@ fn places_of(files: &Files) -> impl Iterator<Item = ((Layer, String), String)> {
     })
 }
 
-/// Reads the configuration that holds in this folder, also for an agent that is named.
+/// Loads the configuration for the current directory, with an agent that will be looked up.
 pub fn configuration(agent: Option<&str>) -> Result<Config, StateError> {
     load(agent).map_err(|error| StateError::from(&error))
 }
 
-/// The same, with the error as it is.
+/// The same, with the original error.
 pub fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
     let folder = std::env::current_dir().unwrap_or_default();
     let agents = agent.into_iter().map(str::to_owned).collect();
@@ -75,23 +74,23 @@ pub fn load(agent: Option<&str>) -> Result<Config, ConfigError> {
     Config::load(&sources)
 }
 
-/// What a configuration says of an agent.
+/// Adds the configured rules of an agent.
 pub fn of_agent(config: &Config, agent: &str) -> Result<AgentConfig, StateError> {
     config.agent(agent).map_err(|error| StateError::input(&error).with_help(error.fix()))
 }
 
-/// Where the rules of a configuration stand, by whose they are and by their names.
+/// Origins of configured rules, by layer and id.
 #[derive(Debug, Default)]
 pub struct RulePlaces(HashMap<(Layer, String), String>);
 
 impl RulePlaces {
-    /// Returns where the rule stands that decided, if it is one of these.
+    /// Returns the origin of the deciding rule, if it is known.
     pub fn of(&self, because: &Cause<'_>) -> Option<&str> {
         let (rule, layer) = because.rule()?;
         self.find(layer, &rule.id)
     }
 
-    /// Returns where a rule stands.
+    /// Returns the origin of a rule.
     pub fn find(&self, layer: Layer, id: &str) -> Option<&str> {
         self.0.get(&(layer, id.to_owned())).map(String::as_str)
     }
@@ -107,26 +106,26 @@ fn read_all(files: &[PathBuf]) -> Result<Files, StateError> {
     files.iter().map(read).collect()
 }
 
-/// Only what a file alone cannot know is left: two files with a rule of the same id.
+/// Reports duplicate ids in different files, which no single file can detect.
 fn clash(files: &Files, error: &CommandRuleError) -> StateError {
     let owner = files.iter().rev().find(|(.., file)| file.rules().iter().any(|rule| rule.id == error.rule));
     owner.map_or_else(|| StateError::input(error), |(_, path, file)| wrong(path, &file.locate(error)))
 }
 
-/// Reads one file of rules, and runs its examples and tests.
+/// Reads a rule file, and runs its examples and tests.
 pub fn read(path: &Path, layer: Layer) -> Result<CommandRuleFile, StateError> {
     let Some(format) = path.to_str().and_then(CommandRuleFormat::of_name) else {
-        let message = format_args!("{}: not the name of a rule file", escape_path(path));
-        return Err(StateError::input(message).with_help("the name must end in .toml, .yaml, .yml or .json"));
+        let message = format_args!("{}: unknown extension of a rule file", escape_path(path));
+        return Err(StateError::input(message).with_help("use the extension .toml, .yaml, .yml or .json"));
     };
-    // A little more than allowed, so that the file is refused for what it is: too large.
+    // One byte above the limit, so that a larger file is refused as too large.
     let options = FileOptions { max_file_bytes: MAX_COMMAND_RULE_FILE_BYTES + 1, ..FileOptions::default() };
     let file = read_text(&Source::Path(path.to_path_buf()), &options)
         .map_err(|gap| StateError::input(format_args!("{}: {gap}", escape_path(path))))?;
     CommandRuleFile::parse(&file.text, format, layer).map_err(|error| wrong(path, &error))
 }
 
-/// Splits `project:rules.toml`. Rules are the user's where nothing is said.
+/// Splits `project:rules.toml`. Without a prefix, the rules are the user's.
 pub fn layer_of(file: &Path) -> (Layer, PathBuf) {
     let named = [("admin:", Layer::Admin), ("user:", Layer::User), ("project:", Layer::Project)];
     let text = file.to_str().unwrap_or_default();
@@ -134,7 +133,7 @@ pub fn layer_of(file: &Path) -> (Layer, PathBuf) {
     split.unwrap_or_else(|| (Layer::User, file.to_path_buf()))
 }
 
-/// What files say of commands that no rule matches. A project cannot make the built-in defaults milder.
+/// Combines the defaults of files. A project cannot make the built-in defaults less strict.
 fn written(files: &Files) -> impl Iterator<Item = CommandDefaults> {
     files.iter().filter_map(|(layer, _, file)| match layer {
         Layer::Project => Some(strictest(file.defaults()?, CommandDefaults::default())),
@@ -142,7 +141,7 @@ fn written(files: &Files) -> impl Iterator<Item = CommandDefaults> {
     })
 }
 
-/// Of several defaults the strictest hold.
+/// Of several defaults, the strictest applies.
 pub fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefaults {
     CommandDefaults {
         unmatched: one.unmatched.max(other.unmatched),
@@ -154,5 +153,5 @@ pub fn strictest(one: CommandDefaults, other: CommandDefaults) -> CommandDefault
 fn wrong(path: &Path, error: &CommandRuleFileError) -> StateError {
     let CommandRuleFileError { line, column, problem, .. } = error;
     StateError::input(format_args!("{}:{line}:{column}: {problem}", escape_path(path)))
-        .with_help("'stockade policy --help' shows how rules look")
+        .with_help("run 'stockade policy --help' to see the format of rules")
 }

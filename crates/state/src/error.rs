@@ -1,10 +1,10 @@
-//! Why something that is saved, or a guard that is opened with it, cannot be used.
+//! Errors of saved state, and of opening a guard with it.
 
 use std::fmt;
 
 use stockade_guard::config::ConfigError;
 
-/// A failure with its cause in one sentence, and the way to fix it.
+/// An error message, with a fix.
 #[derive(Debug)]
 pub struct StateError {
     message: String,
@@ -12,18 +12,18 @@ pub struct StateError {
     kind: StateErrorKind,
 }
 
-/// Whose fault it is.
+/// Kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StateErrorKind {
-    /// An argument, or a file that an argument names, is wrong.
+    /// An argument, or a file that an argument names, is invalid.
     Input,
     /// A file could not be read or written.
     Unavailable,
 }
 
 impl StateError {
-    /// An argument, or a file that an argument names, is wrong.
+    /// An argument, or a file that an argument names, is invalid.
     pub(crate) fn input(message: impl fmt::Display) -> Self {
         Self { message: message.to_string(), help: None, kind: StateErrorKind::Input }
     }
@@ -33,18 +33,18 @@ impl StateError {
         Self { kind: StateErrorKind::Unavailable, ..Self::input(message) }
     }
 
-    /// Adds the way to fix it.
+    /// Adds the fix.
     pub(crate) fn with_help(self, help: impl Into<String>) -> Self {
         Self { help: Some(help.into()), ..self }
     }
 
-    /// Returns the way to fix it, if one is known.
+    /// Returns the fix, if one is known.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()
     }
 
-    /// Returns whose fault it is.
+    /// Returns the kind of the error.
     #[must_use]
     pub const fn kind(&self) -> StateErrorKind {
         self.kind

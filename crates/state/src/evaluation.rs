@@ -1,5 +1,8 @@
-//! What `stockade eval` and `stockade serve` ask of the evaluator, with a clock beside it.
-#![expect(clippy::disallowed_methods, reason = "time: the deadline of an evaluation, and what it calls now")]
+//! Evaluations for `stockade eval` and `stockade serve`, with a clock.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the clock: deadline of an evaluation, and value of Date.now()"
+)]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -7,39 +10,39 @@ use stockade_guard::eval::{
     Data, EvalError, EvalLimits, EvalOptions, eval, eval_async, interpolate, try_condition,
 };
 
-/// What is asked about a text.
+/// Kind of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EvaluationKind {
     /// The value of an expression.
     Value,
-    /// The same, where `await` may stand at the top.
+    /// The same, with `await` allowed at the top level.
     Awaited,
-    /// Whether an expression holds, as a condition.
+    /// Whether an expression is true, as a condition.
     Condition,
     /// The text of a template.
     Template,
 }
 
-/// A question to the evaluator.
+/// A source text to evaluate, with its inputs and limits.
 #[derive(Debug)]
 pub struct Evaluation<'q> {
-    /// What is asked.
+    /// Its kind.
     pub ask: EvaluationKind,
     /// The expression or template.
     pub source: &'q str,
     /// Its variables.
     pub vars: &'q [(String, Data)],
-    /// Its limits on steps, bytes and depth.
+    /// Limits of steps, bytes and depth.
     pub limits: EvalLimits,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Duration,
-    /// What `Date.now()` says; the time of this machine where there is none.
+    /// Value of `Date.now()`; `None` for the current time.
     pub now_ms: Option<f64>,
-    /// The seed of `Math.random()`.
+    /// Seed of `Math.random()`.
     pub seed: Option<u64>,
 }
 
-/// Answers a question. For [`EvaluationKind::Condition`], an error is why it does not hold.
+/// Evaluates. For [`EvaluationKind::Condition`], an error counts as false, and is returned as the reason.
 pub fn evaluate(question: &Evaluation<'_>) -> Result<Data, EvalError> {
     let start = Instant::now();
     let is_over = || start.elapsed() >= question.timeout;
@@ -59,7 +62,7 @@ pub fn evaluate(question: &Evaluation<'_>) -> Result<Data, EvalError> {
     }
 }
 
-/// The time, in whole milliseconds.
+/// Returns the current time in milliseconds.
 fn now_ms() -> Option<f64> {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     Some(since.as_millis() as f64)

@@ -1,4 +1,4 @@
-//! In which execution steps are counted where the host names none: the session of a harness, or that of a terminal or job.
+//! The execution for step limits, if the host names none: the session of a harness, or of a terminal or job.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads the session, its start time and the boot ID from /proc"
@@ -8,39 +8,39 @@ use std::fs;
 
 use stockade_guard::Guard;
 
-/// The most characters of a session's name that are kept.
+/// Maximum number of characters of a session's name.
 const MAX_NAME: usize = 100;
 
-/// Reads the name of an execution.
+/// Parses the name of an execution.
 ///
 /// # Errors
 /// When it is empty or longer than 128 bytes.
 pub fn parse_name(text: &str) -> Result<String, String> {
     match (1..=128).contains(&text.len()) {
         true => Ok(text.to_owned()),
-        false => Err("a task is named by 1 to 128 bytes".to_owned()),
+        false => Err("the name of an execution has 1 to 128 bytes".to_owned()),
     }
 }
 
-/// Returns the execution of a command that names none. The default number of steps is meant for executions that a host begins and
-/// ends, so that only a number that was set is counted here.
+/// Returns the execution of a command that names none. The default limit is meant for executions that a host starts and ends, so
+/// only an explicit limit applies here.
 pub fn unnamed(guard: &Guard) -> Option<String> {
     guard.config().steps_are_set.then(of_terminal)
 }
 
-/// Returns the execution of a call at a hook.
+/// Returns the execution of a hook call.
 pub fn of_harness(harness: &str, session: &str) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let session: String = session.chars().filter(is_plain).take(MAX_NAME).collect();
-    // A harness that names no session is one process, which began at a terminal or as a job.
+    // Without a session id, the harness is one process, in a terminal session or a job.
     if session.is_empty() { of_terminal() } else { format!("{harness}-{session}") }
 }
 
-/// Names the terminal session or job of this process, as setsid(2) makes them. A session's number is used again after a while, so
-/// the time at which its leader started and the boot belong to the name.
+/// Returns the name of this process's terminal session or job, as setsid(2) creates them. Session numbers are reused, so the name
+/// includes the start time of the session leader and the boot id.
 fn of_terminal() -> String {
     let session = field("self", SESSION).unwrap_or_else(|| std::os::unix::process::parent_id().to_string());
-    // The kernel answers 0 where the leader lives outside of this PID namespace. All such processes share the first process here.
+    // The kernel reports 0 if the leader is outside of this PID namespace. All such processes then share its first process.
     let leader = if session == "0" { "1" } else { &session };
     let started = field(leader, START_TIME).unwrap_or_default();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -48,11 +48,11 @@ fn of_terminal() -> String {
     format!("terminal-{boot}-{session}-{started}")
 }
 
-/// Positions in proc_pid_stat(5) behind the program's name, which may contain any byte.
+/// Field positions in proc_pid_stat(5) after the program's name, which may contain any byte.
 const SESSION: usize = 3;
 const START_TIME: usize = 19;
 
-/// Reads one field of a process's `stat` file. Not `getsid`: `rustix` expects a number above 0 from it.
+/// Reads a field of a process's `stat` file. Not `getsid`, since `rustix` expects a number above 0 from it.
 fn field(process: &str, position: usize) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let (_, fields) = stat.rsplit_once(')')?;

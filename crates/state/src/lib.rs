@@ -1,6 +1,6 @@
-//! What stockade saves between runs for the agents of this user, and how the guard of an agent is opened with it.
+//! State that is saved between runs for this user's agents, and opening an agent's guard with it.
 //!
-//! The command line, the server, hooks and MCP stand on this crate, so that the same question gets the same answer from each.
+//! The command line, the server, hooks and MCP all use this crate, so that each gives the same answer to the same question.
 //!
 //! - [`agents`]: the guard of an agent, and a session with the answers that the user has saved;
 //! - [`command_rules`]: rules for commands from files and from the configuration, with their places;
@@ -9,7 +9,8 @@
 //! - [`evaluation`]: expressions with the clock of this machine.
 //!
 //! On Linux, `executions` names the execution whose steps are counted, `graph_runs` finds directories that agents share,
-//! `changes` lists, applies and undoes changes under review, and `command_check` denies a command by its rules before a sandbox starts.
+//! `changes` lists, applies and undoes changes under review, and `command_check` denies a command by its rules before a sandbox
+//! starts.
 //!
 //! A value that cannot be used is a [`StateError`], with a message and the way to fix it.
 #![forbid(unsafe_code)]

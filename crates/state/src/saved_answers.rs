@@ -1,4 +1,4 @@
-//! What people have said to commands for always.
+//! The user's saved answers to questions about commands.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use stockade_text::with_causes;
 
 use crate::StateError;
 
-/// Returns what somebody has said to exactly this command, if that holds. `term` is how long such an answer may be kept.
+/// Returns the user's saved answer to exactly this command, if it is still valid. `term` is the maximum age.
 pub fn recalled(
     decision: &CommandDecision<'_, '_>,
     asked: &AskedCommand<'_>,
@@ -19,7 +19,7 @@ pub fn recalled(
 ) -> Result<Option<AnsweredCommand>, StateError> {
     let answers =
         CommandAnswers::new(AnswerTerms { session: Duration::ZERO, always: term }, AnswerStore::of_user());
-    // Without answers, no file that the command names need be read.
+    // Without saved answers, files of the command need not be read.
     if decision.effect != Effect::Ask || !answers.may_hold_any() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
-//! Rules for commands where they are kept: a file of rules, or what the user's configuration has for an agent.
+//! Changes of saved rules for commands, in a rule file or in the user's configuration of an agent.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks in which folder it runs, and makes the folder of the configuration"
+    reason = "reads the current directory, and creates the configuration directory"
 )]
 
 use std::collections::HashSet;
@@ -21,63 +21,64 @@ use stockade_text::{
 use crate::StateError;
 use crate::command_rules::{layer_of, sources_for};
 
-/// The most bytes of a configuration, as its reader has it.
+/// Maximum size of a config file in bytes, as its parser has it.
 pub const MAX_CONFIG_BYTES: u64 = 256 << 10;
 
-/// How often a document is read to find out which of the new rules it cannot have. What is not found out by then is refused.
+/// Maximum number of attempts to find out which new rules a document cannot contain. Rules that are not cleared by then are
+/// refused.
 const MAX_TRIES: usize = 64;
 
-/// Where rules are kept that can be changed.
+/// Location of saved rules.
 #[derive(Debug, Clone)]
 pub enum SavedRules {
-    /// In a file of rules, which says nothing else.
+    /// A file that contains only rules.
     File {
-        /// Whose rules they are.
+        /// The layer of its rules.
         layer: Layer,
         /// The file.
         path: PathBuf,
     },
-    /// In the user's configuration, for this agent.
+    /// The user's configuration of this agent.
     Agent {
         /// The agent.
         agent: String,
-        /// The file of the configuration.
+        /// The config file.
         path: PathBuf,
     },
 }
 
-/// What becomes of the rules.
+/// A change of saved rules.
 #[derive(Debug)]
 pub enum SavedRuleChange {
-    /// These are added, each under a name that is free.
+    /// Add these, each with a unique id.
     Add(Vec<CommandRule>),
-    /// Those of these names are taken out.
+    /// Remove the rules with these ids.
     Remove(Vec<String>),
 }
 
-/// What came of a change.
+/// Result of a change.
 #[derive(Debug, Default)]
 pub struct ChangedRules {
-    /// The rules that were added or taken out, as they are named.
+    /// The added or removed rules, with their ids.
     pub changed: Vec<CommandRule>,
-    /// Rules that say what one does that is there, and its name.
+    /// Rules that are equal to an existing rule, with its id.
     pub there: Vec<(CommandRule, String)>,
-    /// Names of which there is no rule.
+    /// Unknown ids.
     pub unknown: Vec<String>,
-    /// Rules that cannot be used, and why.
+    /// Invalid rules, with errors.
     pub refused: Vec<(CommandRule, CommandRuleFileProblem)>,
 }
 
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SavedRulesError {
-    /// The change is not possible, for the reason in this sentence.
+    /// The change is impossible, for this reason.
     #[error("{0}")]
     Said(String),
-    /// The file of rules cannot be read or written.
+    /// The rule file cannot be read or written.
     #[error(transparent)]
     Store(#[from] RuleStoreError),
-    /// The configuration file cannot be read or written.
+    /// The config file cannot be read or written.
     #[error(transparent)]
     File(#[from] KeptFileError),
 }
@@ -89,45 +90,42 @@ impl From<SavedRulesError> for StateError {
 }
 
 impl SavedRules {
-    /// Rules of a file, before whose name may stand whose they are.
+    /// Returns the location for a rule file, with an optional prefix for its layer.
     pub fn of_file(named: &Path) -> Result<Self, StateError> {
         let (layer, path) = layer_of(named);
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("toml")) {
             return Ok(Self::File { layer, path });
         }
-        let message =
-            format_args!("{}: rules are added to and taken out of files of TOML only", escape_path(&path));
+        let message = format_args!("{}: only TOML files can be changed", escape_path(&path));
         Err(StateError::input(message)
-            .with_help("the name must end in .toml; write rules into other files by hand"))
+            .with_help("use a file with the extension .toml, or edit other files by hand"))
     }
 
-    /// Rules of the user's configuration for an agent.
+    /// Returns the location for an agent in the user's configuration.
     pub fn of_agent(agent: &str) -> Result<Self, StateError> {
         let Some(folder) = sources().user else {
             return Err(StateError::input(
-                "there is no folder for the user's configuration: HOME is not set",
+                "cannot find the directory of your configuration: HOME is not set",
             ));
         };
         let others = ["yaml", "yml", "json"].map(|ending| folder.join(format!("config.{ending}")));
         if let Some(other) = others.into_iter().find(|path| path.symlink_metadata().is_ok()) {
-            let message = format_args!(
-                "{}: rules are added to and taken out of files of TOML only",
-                escape_path(&other)
+            let message = format_args!("{}: only TOML files can be changed", escape_path(&other));
+            return Err(
+                StateError::input(message).with_help("edit it by hand; --dry-run prints the rule in TOML")
             );
-            return Err(StateError::input(message)
-                .with_help("write the rule into it by hand; --dry-run shows what to write, in TOML"));
         }
         Ok(Self::Agent { agent: agent.to_owned(), path: folder.join("config.toml") })
     }
 
-    /// Returns the file that holds the rules.
+    /// Returns the file that contains the rules.
     pub fn path(&self) -> &Path {
         match self {
             Self::File { path, .. } | Self::Agent { path, .. } => path,
         }
     }
 
-    /// Says where the rules are, for a person.
+    /// Describes the location for users.
     pub fn place(&self) -> String {
         match self {
             Self::File { path, .. } => escape_path(path),
@@ -135,7 +133,7 @@ impl SavedRules {
         }
     }
 
-    /// Returns what decides where these rules hold.
+    /// Returns the policy in which these rules apply.
     pub fn policy(&self) -> Result<AgentCommands, StateError> {
         match self {
             Self::Agent { agent, .. } => sources_for(agent, &[]).map(|sources| sources.policy),
@@ -147,7 +145,7 @@ impl SavedRules {
         }
     }
 
-    /// Changes the rules, or finds out what would come of it. Rules that cannot be used are left out and told.
+    /// Changes the rules, or returns what a change would do. Invalid rules are omitted and reported.
     pub fn apply(&self, change: &SavedRuleChange, writes: bool) -> Result<ChangedRules, SavedRulesError> {
         match self {
             Self::File { layer, path } => {
@@ -198,7 +196,7 @@ pub fn changed(
     Ok(done)
 }
 
-/// Adds rules together, and where they cannot be, each half by itself. Each try reads the whole document.
+/// Adds rules together, or if that fails, each half separately. Each attempt parses the whole document.
 fn add(rules: &mut CustomRules, new: &[CommandRule], tries: &mut usize, done: &mut ChangedRules) {
     if new.is_empty() {
         return;
@@ -245,7 +243,7 @@ fn in_configuration(
     file.change(edit)?
 }
 
-/// Returns the text of a configuration after a change, which has been read as all layers together would be.
+/// Returns the text of a config file after a change, after all layers were parsed with it.
 fn edited(
     agent: &str,
     path: &Path,
@@ -256,7 +254,7 @@ fn edited(
     let mut rules = user_rules(agent, path, None)?;
     let keys = ["agents", agent, "commands", "rules"];
     let mut text = text.to_owned();
-    // Whatever a file of rules refuses, a configuration does.
+    // Everything that a rule file refuses, a configuration refuses, too.
     let mut known = CustomRules::default();
     known.add_all(&rules).map_err(|problem| said(problem.to_string()))?;
     let change = &freely_named(change, &rules, &ids_of(&text));
@@ -278,12 +276,14 @@ fn edited(
         }
     }
     if !done.changed.is_empty() && user_rules(agent, path, Some(&text))? != known.rules() {
-        return Err(said("the rules would not be what they should be: change the file by hand".to_owned()));
+        return Err(said(
+            "the changed file would have other rules than intended: edit it by hand".to_owned(),
+        ));
     }
     Ok((text, done))
 }
 
-/// No two rules of a configuration share a name: those for one agent would be taken for those for all.
+/// Refuses duplicate ids in a configuration, also between an agent and all agents.
 fn freely_named(change: &SavedRuleChange, own: &[CommandRule], taken: &HashSet<String>) -> SavedRuleChange {
     let free = |rule: &CommandRule| {
         let is_there = own.iter().any(|one| says_the_same(one, rule));
@@ -296,7 +296,7 @@ fn freely_named(change: &SavedRuleChange, own: &[CommandRule], taken: &HashSet<S
     }
 }
 
-/// Returns the names of the rules of all agents.
+/// Returns the ids of the rules of all agents.
 fn ids_of(text: &str) -> HashSet<String> {
     let Ok(document) = parse(text, Format::Toml, text.len()) else { return HashSet::new() };
     let agents = document.value.get("agents").map(|agents| &agents.node.value);
@@ -313,8 +313,7 @@ fn ids_of(text: &str) -> HashSet<String> {
     ids.collect()
 }
 
-/// Returns the rules that the user's file has for an agent itself, in their order; by another text than it holds, if one is
-/// given.
+/// Returns the rules of an agent itself in the user's file, in order; with `text`, as if the file had this content.
 fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<CommandRule>, SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(message);
     let sources = ConfigSources { agents: vec![agent.to_owned()], ..sources() };
@@ -325,20 +324,20 @@ fn user_rules(agent: &str, path: &Path, text: Option<&str>) -> Result<Vec<Comman
     if text.is_none() {
         config.agent(agent).map_err(|unknown| said(format!("{unknown}; {}", unknown.fix())))?;
     }
-    // Those for all agents come first.
+    // The rules for all agents come first.
     let shared = if agent == "*" { 0 } else { config.rules("*").count() };
     let own = config.rules(agent).skip(shared).filter(|one| one.origin.layer == ConfigLayer::User);
     Ok(own.map(|one| one.rule.clone()).collect())
 }
 
-/// Reads all layers together, with this text in the place of the user's file.
+/// Loads all layers, with this text in place of the user's file.
 pub fn config_with(path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     loaded_with(sources(), path, text)
 }
 
 fn loaded_with(mut sources: ConfigSources, path: &Path, text: &str) -> Result<Config, SavedRulesError> {
     let said = |message: String| SavedRulesError::Said(message);
-    // Held until the file is read.
+    // The temporary file must exist until it is read.
     let folder = tempfile::tempdir().map_err(|error| said(error.to_string()))?;
     let tried = folder.path().join("config.toml");
     let file = KeptFile::new(&tried, MAX_CONFIG_BYTES);

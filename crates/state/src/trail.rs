@@ -1,21 +1,20 @@
-//! The audit trail that a configuration names.
+//! The configured audit trail.
 
 use std::path::Path;
 
 use stockade_guard::audit::{Anchor, AuditError, AuditEvent, AuditOptions, AuditTrail, Recorded, Unrecorded};
 use stockade_guard::config::{AuditConfig, Config};
 
-/// What to do about a trail that cannot be used.
-pub const ELSEWHERE: &str =
-    "name another file in `audit.path` of the configuration, or let this user write there";
+/// How to fix a trail that cannot be used.
+pub const ELSEWHERE: &str = "set another file in `audit.path`, or make it writable for this user";
 
-/// Opens the trail, to write to it.
+/// Opens the trail for writing.
 pub fn open(config: &Config) -> Result<AuditTrail, AuditError> {
     let options = AuditOptions { unrecorded: unrecorded(config), ..options(Some(config.audit())) };
     open_at(config.audit().path.as_deref(), options)
 }
 
-/// Opens the trail in this file, or that of the user, to write to it.
+/// Opens the trail in this file, or the user's own, for writing.
 pub fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<AuditTrail, AuditError> {
     match path {
         Some(path) => AuditTrail::open(path, options),
@@ -23,13 +22,13 @@ pub fn open_at(path: Option<&Path>, options: AuditOptions) -> Result<AuditTrail,
     }
 }
 
-/// How every trail is written: sealed with the keys of the register of this user, and told to the anchors of a configuration.
+/// Options of every trail: sealed with keys of this user's trail state, and witnessed by the configured anchors.
 pub fn options(configured: Option<&AuditConfig>) -> AuditOptions {
     let anchors = configured.into_iter().flat_map(|audit| &audit.anchors).map(|anchor| Anchor::read(anchor));
     AuditOptions { anchors: anchors.collect(), ..AuditOptions::of_user() }
 }
 
-/// What becomes of an action that cannot be put on record.
+/// What to do with an action that cannot be recorded.
 pub fn unrecorded(config: &Config) -> Unrecorded {
     match config.audit().warn_if_unrecorded {
         true => Unrecorded::Warn,
@@ -37,7 +36,7 @@ pub fn unrecorded(config: &Config) -> Unrecorded {
     }
 }
 
-/// Puts a decision on record that was only asked for, where the configuration says so. `event` is made only then.
+/// Records a queried decision, if the configuration requires it. `event` is only called then.
 pub fn evaluated(config: &Config, event: impl FnOnce() -> AuditEvent) -> Result<(), AuditError> {
     if !config.audit().evaluations {
         return Ok(());

@@ -1,18 +1,18 @@
-//! Points in time as a person types them.
+//! Points in time as users type them.
 
 use stockade_guard::audit::Timestamp;
 
-/// What stands for the parts that were left out.
+/// Template for omitted parts.
 const REST: &str = "1970-01-01T00:00:00.000000Z";
 
 /// Seconds in a unit.
 const UNITS: &[(char, u64)] =
     &[('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60), ('w', 7 * 24 * 60 * 60)];
 
-/// Reads a date, a date and a time in UTC, or how long ago.
+/// Parses a date, a date and a time in UTC, or an age.
 pub fn parse_when(text: &str, now: Timestamp) -> Result<Timestamp, String> {
     ago(text, now).or_else(|| point(text)).ok_or_else(|| {
-        "expected a date (2026-11-21), a date and a time in UTC (2026-11-21T09:30), or how long ago (90s, 30m, 2h, 7d)"
+        "expected a date (2026-11-21), a date and time in UTC (2026-11-21T09:30), or an age (90s, 30m, 2h, 7d)"
             .to_owned()
     })
 }
@@ -27,7 +27,7 @@ fn ago(text: &str, now: Timestamp) -> Option<Timestamp> {
 
 fn point(text: &str) -> Option<Timestamp> {
     let text = text.strip_suffix('Z').unwrap_or(text).replacen(' ', "T", 1);
-    // A date, or a time down to the minute, the second, or any part of one.
+    // A date, or a time to the minute, the second, or a fraction.
     if !matches!(text.len(), 10 | 16 | 19 | 21..=26) {
         return None;
     }

@@ -1,4 +1,4 @@
-//! `stockade audit`: what was allowed, refused and run.
+//! `stockade audit`: shows, verifies and exports the audit trail.
 #![expect(clippy::disallowed_methods, reason = "reads the clock, and waits for new records")]
 
 mod receipts;
@@ -27,36 +27,36 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade audit query                              the last twenty records, the newest first
+  stockade audit query                              show the last twenty records, newest first
   stockade audit query --event 'sandbox_%' --since 2h
   stockade audit query --skill builder --severity warn
-  stockade audit tail --follow                      see records as they are written
-  stockade audit verify                             find whatever was edited, removed or moved
+  stockade audit tail --follow                      show records as they are written
+  stockade audit verify                             detect edited, removed or reordered records
   stockade audit verify --against /mnt/other/audit.checkpoints
-                                                    and compare with what was kept elsewhere
-  stockade audit receipt 42 > receipt.json          for somebody who has not the trail
-  stockade audit export --as ocsf > events.jsonl    for a collector";
+                                                    also compare with checkpoints stored elsewhere
+  stockade audit receipt 42 > receipt.json          prove one record to a party without the trail
+  stockade audit export --as ocsf > events.jsonl    export for a log collector";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  for verify: the trail is as it was written
-  1  for verify and check-receipt: something is not as it was written
+  0  with verify: the trail is intact
+  1  with verify and check-receipt: the trail or the receipt was changed
   2  the command line is wrong
   3  the trail could not be read, or not all of it
 
-The trail of this user is stockade/audit.db in $XDG_STATE_HOME or ~/.local/state. It is an SQLite database, so any tool
-reads it, also while it is written to:
+The trail of this user is stockade/audit.db in $XDG_STATE_HOME or ~/.local/state. It is an SQLite database, which any tool can read even
+during writes:
 
   SELECT * FROM audit_events WHERE event LIKE 'sandbox_%' ORDER BY timestamp DESC LIMIT 10;
 
-A register beside it, in stockade/trails, knows where each trail ends and seals each record with a key that moves on: verify asks
-it by itself. At the end of each run, and every 64 records, a checkpoint is signed and put into FILE.checkpoints; copy that
-to another place now and then, or let `audit.anchors` of the configuration do so.";
+The trail state beside it, in stockade/trails, records where each trail ends and seals each record with an evolving key; verify checks
+it automatically. At the end of each run and after every 64 records, a signed checkpoint is written to FILE.checkpoints. Copy that file
+to another machine regularly, or set `audit.anchors` in the configuration.";
 
-/// How many records a request to a collector has at most.
+/// Maximum number of records in one request to a collector.
 const AT_ONCE: usize = 512;
 
-/// How often new records are looked for.
+/// Interval between checks for new records.
 const PAUSE: Duration = Duration::from_millis(250);
 
 #[derive(Debug, clap::Args)]
@@ -65,113 +65,113 @@ pub(crate) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
 
-    /// The trail: an SQLite database, or lines of JSON in a file that ends in .jsonl [default: that of this user]
+    /// Audit trail: an SQLite database, or JSON lines in a file that ends in .jsonl [default: your own]
     #[arg(long, global = true, value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum AuditCommand {
-    /// Show the newest records that fit, the newest first
+    /// Show the newest matching records, newest first
     Query(Filter),
-    /// Show the newest records, the newest last
+    /// Show the newest matching records, newest last
     Tail {
-        /// How many
+        /// Number of records
         #[arg(short = 'n', long, value_name = "N", default_value_t = 10)]
         limit: usize,
 
-        /// Go on with those that come, until interrupted
+        /// Keep showing new records until interrupted
         #[arg(short, long)]
         follow: bool,
     },
-    /// Check that every record is as it was written, and follows the one before
+    /// Verify that no record was edited, removed or reordered
     Verify {
-        /// A record that must be there, as an earlier verify has printed it: NUMBER:DIGEST
+        /// Also require this record, as printed by an earlier verify: NUMBER:DIGEST
         #[arg(long, value_name = "RECORD", value_parser = parse_head)]
         expect: Option<Head>,
 
-        /// What was kept elsewhere: checkpoints of this trail, or an earlier copy of it; the first record that differs is named
+        /// Also compare with checkpoints or an earlier copy of the trail, and report the first difference
         #[arg(long, value_name = "FILE", conflicts_with = "expect")]
         against: Option<PathBuf>,
     },
-    /// Print a receipt of one record: that it was on record when a checkpoint was signed
+    /// Print a receipt that proves one record to others
     Receipt {
-        /// The number of the record
+        /// Number of the record
         #[arg(value_name = "NUMBER")]
         id: u64,
     },
-    /// Check a receipt, without the trail that it is from
+    /// Verify a receipt without access to its trail
     CheckReceipt {
-        /// The receipt
+        /// Receipt file
         #[arg(value_name = "RECEIPT")]
         receipt: PathBuf,
 
-        /// The key of the checkpoint, as its owner told it: NAME+ID+KEY
+        /// Expected key of the checkpoint, obtained from its owner: NAME+ID+KEY
         #[arg(long, value_name = "KEY")]
         key: String,
     },
-    /// Set the trail aside, under another name, and begin a new one in its place, which says so
+    /// Rename the trail, and start a new one that refers to it
     Rotate {
-        /// The other name [default: the name of the trail and the time]
+        /// New name of the old trail [default: its name and the time]
         #[arg(long, value_name = "NAME")]
         to: Option<PathBuf>,
     },
-    /// Print every record as a line of JSON, the oldest first
+    /// Print every record as a JSON line, oldest first
     Export {
-        /// The form
+        /// Export format
         #[arg(long = "as", value_name = "FORM", default_value = "jsonl")]
         form: Form,
     },
 }
 
-/// Which records to show.
+/// Options that select records to show.
 #[derive(Debug, clap::Args)]
 struct Filter {
-    /// Of this event; % stands for any characters
+    /// Only this event; % matches any characters
     #[arg(long, visible_alias = "kind", value_name = "PATTERN")]
     event: Option<String>,
 
-    /// Not before: 2026-11-21, 2026-11-21T09:30, or how long ago, such as 90s, 30m, 2h or 7d
+    /// Only since: 2026-11-21, 2026-11-21T09:30, or an age such as 90s, 30m, 2h or 7d
     #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
     since: Option<Timestamp>,
 
-    /// Before, in the same forms
+    /// Only before this time, in the same formats
     #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
     until: Option<Timestamp>,
 
-    /// Of this run
+    /// Only this run
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
 
-    /// Of this agent
+    /// Only this agent
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
 
-    /// Of this skill
+    /// Only this skill
     #[arg(long, value_name = "SKILL")]
     skill: Option<String>,
 
-    /// Of this severity or a higher one: info, warn, high
+    /// Minimum severity: info, warn or high
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     severity: Option<EventSeverity>,
 
-    /// At most so many, up to 1000
+    /// Maximum number of records, up to 1000
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
 
-/// What an export is for.
+/// Format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Form {
-    /// The records as they are
+    /// The records as they are stored, one JSON object per line
     Jsonl,
-    /// Events of the Open Cybersecurity Schema Framework
+    /// Events of the Open Cybersecurity Schema Framework (OCSF)
     Ocsf,
-    /// Logs of OpenTelemetry: each line is a request that a collector takes at /v1/logs
+    /// OpenTelemetry logs: each line is a request for /v1/logs of a collector
     Otlp,
 }
 
@@ -193,8 +193,8 @@ pub(crate) fn run(args: &AuditArgs, color: ColorChoice) -> Result<Exit, Failure>
 
 pub(super) fn path(file: Option<PathBuf>) -> Result<PathBuf, Failure> {
     file.or_else(AuditTrail::default_path).ok_or_else(|| {
-        Failure::usage("neither XDG_STATE_HOME nor HOME says where your audit trail is")
-            .with_help("name it with --file")
+        Failure::usage("cannot find your audit trail: neither XDG_STATE_HOME nor HOME is set")
+            .with_help("set one of them, or use --file")
     })
 }
 
@@ -205,9 +205,9 @@ pub(super) fn open(file: Option<PathBuf>) -> Result<AuditTrail, Failure> {
         return Err(Failure::found(error));
     }
     if !path.exists() {
-        let nothing = Failure::incomplete(format_args!("there is no audit trail in {}", path.display()));
+        let nothing = Failure::incomplete(format_args!("no audit trail in {}", path.display()));
         return Err(nothing.with_help(
-            "it begins with 'stockade run', 'serve' or 'exec --audit'; name another with --file",
+            "it is created by 'stockade run', 'serve' or 'exec --audit'; to read another trail, use --file",
         ));
     }
     opened.map_err(|error| unreadable(&error))
@@ -221,7 +221,7 @@ fn query(trail: &AuditTrail, filter: &Filter, format: Format, color: ColorChoice
     let records = trail.query(&filter.query()).map_err(|error| unreadable(&error))?;
     let printed = match format {
         Format::Json => format!("{}\n", to_printable_json(&Events { events: &records })),
-        Format::Text if records.is_empty() => "no record fits\n".to_owned(),
+        Format::Text if records.is_empty() => "no matching records\n".to_owned(),
         Format::Text => lines(&records, color),
     };
     finish(&printed, Exit::Clean)
@@ -294,7 +294,7 @@ fn verify(
     finish(&printed, if verified.intact() { Exit::Clean } else { Exit::Found })
 }
 
-/// What verify says, for programs.
+/// Result of verify, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answer {
@@ -302,7 +302,7 @@ struct Answer {
     records: u64,
     open_runs: usize,
     last: String,
-    /// How many records the register of this user knows; none where it knows nothing of this trail.
+    /// Number of records in this user's trail state; `None` if it does not know this trail.
     registered: Option<u64>,
     checkpoints: usize,
     faults: Vec<FaultRow>,
@@ -352,12 +352,12 @@ fn export(trail: &AuditTrail, form: Form) -> Result<Exit, Failure> {
     if !waiting.is_empty() {
         let _: ControlFlow<()> = output.write(&format!("{}\n", to_printable_json(&to_otlp(&waiting, &host))));
     }
-    // What was exported before the damage is worth having.
+    // Records before the damage are still exported.
     let exit = output.finish(Exit::Clean)?;
     exported.map(|()| exit).map_err(|error| unreadable(&error))
 }
 
-/// The name of this machine.
+/// Returns the host name of this machine.
 fn host() -> String {
     let named = ["/proc/sys/kernel/hostname", "/etc/hostname"].map(std::fs::read_to_string);
     let named = named.into_iter().flatten().map(|name| name.trim().to_owned()).find(|name| !name.is_empty());
@@ -383,12 +383,12 @@ fn parse_severity(name: &str) -> Result<EventSeverity, String> {
     EventSeverity::from_name(name).ok_or_else(|| "expected info, warn or high".to_owned())
 }
 
-/// Reads what verify has printed.
+/// Parses a record as verify prints it.
 fn parse_head(text: &str) -> Result<Head, String> {
     let head = || {
         let (id, hash) = text.split_once(':')?;
         let is_digest = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         Some(Head { id: id.parse().ok()?, hash: hash.to_owned(), ..Head::default() }).filter(|_| is_digest)
     };
-    head().ok_or_else(|| "expected NUMBER:DIGEST, as `stockade audit verify` prints it".to_owned())
+    head().ok_or_else(|| "expected NUMBER:DIGEST, as printed by `stockade audit verify`".to_owned())
 }

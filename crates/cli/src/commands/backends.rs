@@ -1,5 +1,5 @@
-//! `stockade backends`: what makes sandboxes on this machine, found out by running something in each.
-#![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
+//! `stockade backends`: lists sandbox backends, and tests each by running a command in it.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
 mod test;
 
@@ -22,17 +22,17 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade backends                          what makes sandboxes here, and what each holds
-  stockade backends --image NAME@sha256:…    containers of this image as well
-  stockade backends --clean                  remove what programs left that were killed
-  stockade backends test mine                whether stockade-backend-mine does what a backend has to do";
+  stockade backends                          list the backends and what each enforces
+  stockade backends --image NAME@sha256:…    include containers of this image
+  stockade backends --clean                  remove containers and files of killed runs
+  stockade backends test mine                test the backend program stockade-backend-mine";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  a sandbox can be made that nobody has to name
-  1  none can";
+  0  at least one auto-selected backend works
+  1  none works";
 
-/// Runtimes of containers that are kernels or machines of their own, and are looked for.
+/// Container runtimes with a kernel or virtual machine of their own, which are looked up.
 const RUNTIMES: [&str; 2] = ["runsc", "kata-runtime"];
 
 #[derive(Debug, clap::Args)]
@@ -41,30 +41,30 @@ pub(crate) struct BackendsArgs {
     #[command(subcommand)]
     action: Option<Action>,
 
-    /// The image that containers are tried with; without one, only the engine is asked
+    /// Image to test containers with [default: only check that the engine responds]
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// What runs the containers in the place of what the engine takes by itself, such as runsc
+    /// Container runtime instead of the engine's default, such as runsc
     #[arg(long, value_name = "NAME", requires = "image")]
     runtime: Option<String>,
 
-    /// What a backend is told besides, as NAME=VALUE; may be repeated
+    /// Option for the backend; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::exec::option)]
     backend_option: Vec<(String, String)>,
 
-    /// Remove what programs left that were killed, such as containers, and say how much that was
+    /// Remove leftovers of killed runs, such as containers, and report their number
     #[arg(long)]
     clean: bool,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Test whether a backend does what every backend has to do
+    /// Run the conformance tests of a backend
     Test(test::TestArgs),
 }
 
@@ -83,12 +83,12 @@ struct Row {
     fix: Option<String>,
     holds: Vec<Held>,
     gaps: Vec<Held>,
-    /// Runtimes beside that of the engine.
+    /// Runtimes other than the engine's default.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     runtimes: Vec<&'static str>,
 }
 
-/// A property, and by what means it holds or why it does not.
+/// A property, with how it is enforced or why it is not.
 #[derive(Debug, Serialize)]
 struct Held {
     property: &'static str,
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &BackendsArgs, color: ColorChoice) -> Result<Exit, Failu
     }
     let registry = backends();
     let here = std::env::current_dir()
-        .map_err(|error| Failure::incomplete(format_args!("cannot find this folder: {error}")))?;
+        .map_err(|error| Failure::incomplete(format_args!("cannot read the current directory: {error}")))?;
     let mut spec = SandboxSpec::new(here, ["true"]);
     spec.container = ContainerRequest {
         image: args.image.clone(),
@@ -170,21 +170,21 @@ fn text(rows: &[Row], removed: Option<usize>, styles: Styles) -> String {
         writeln!(out, "{color}{word}{reset}  {:9} {}", row.name, row.what).ok();
         if let (Some(why), Some(fix)) = (&row.why, &row.fix) {
             writeln!(out, "                 {}", escape(why)).ok();
-            writeln!(out, "                 get it: {}", escape(fix)).ok();
+            writeln!(out, "                 fix: {}", escape(fix)).ok();
         }
         if row.works {
             let names: Vec<&str> = row.holds.iter().map(|held| held.property).collect();
             writeln!(out, "                 holds: {}", names.join(", ")).ok();
         }
         for gap in &row.gaps {
-            writeln!(out, "                 not, or in part: {} ({})", gap.property, gap.by).ok();
+            writeln!(out, "                 not or partly enforced: {} ({})", gap.property, gap.by).ok();
         }
         if !row.runtimes.is_empty() {
             writeln!(out, "                 runtimes: {} (--runtime)", row.runtimes.join(", ")).ok();
         }
     }
     if let Some(removed) = removed {
-        writeln!(out, "{removed} leftovers of killed programs were removed").ok();
+        writeln!(out, "removed {removed} leftovers of killed runs").ok();
     }
     out
 }
@@ -212,8 +212,8 @@ mod tests {
              \u{20}                holds: files\n\
              no     landlock  Landlock and a filter of system calls, where namespaces are forbidden\n\
              \u{20}                odd\\u{1b}[2J\n\
-             \u{20}                get it: mend it\n\
-             2 leftovers of killed programs were removed\n",
+             \u{20}                fix: mend it\n\
+             removed 2 leftovers of killed runs\n",
         );
     }
 }

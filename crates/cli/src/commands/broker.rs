@@ -1,4 +1,4 @@
-//! `stockade broker`: a socket that leads to some hosts and no others, for sandboxes and for other programs.
+//! `stockade broker`: an egress proxy on a unix socket, shared by sandboxes and other programs.
 #![expect(
     clippy::disallowed_methods,
     reason = "waits for signals, reads the clock, and says that it is ready"
@@ -34,23 +34,23 @@ use stockade_text::to_printable_json;
 const EXAMPLES: &str = "\
 Examples:
   stockade broker serve --socket ~/.local/state/stockade/broker.sock --allow-host api.github.com
-                                             serve a socket that leads to this host, until a signal ends it
+                                             serve a proxy for this host until a signal stops it
   stockade exec --network broker --broker ~/.local/state/stockade/broker.sock -- npm test
-                                             run a command whose only way out that is
+                                             run a command that can connect only through it
   stockade broker status --socket ~/.local/state/stockade/broker.sock
-                                             say what it holds, and which runs are under way
+                                             show its allowlist and its active runs
   export STOCKADE_BROKER_TOKEN=$(stockade broker token --socket ~/.local/state/stockade/broker.sock)
-                                             let a program of your own come to the socket itself";
+                                             let your own program connect to the socket";
 
 const MORE: &str = "\
 Exit codes:
-  0  it is done
-  1  nobody serves the socket
-  2  the command line is wrong, the socket cannot be made, or a secret cannot be had
-  3  the broker could not do it
+  0  done
+  1  no proxy serves the socket
+  2  the command line is wrong, the socket cannot be created, or a secret cannot be read
+  3  the proxy failed
 
-Each run and each token has a list, bounds and dummies of its own. SIGTERM, SIGINT and SIGHUP end a broker: what is connected is cut, and
-its sockets are removed. The page BROKER.md says what a program sends to the socket.";
+Each run and each token has its own allowlist, limits and placeholders. SIGTERM, SIGINT and SIGHUP stop the proxy: its connections are
+closed and its sockets removed. BROKER.md documents the protocol of the socket.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
@@ -61,10 +61,10 @@ pub(crate) struct BrokerArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Serve a socket until a signal ends it
+    /// Serve a proxy on a socket until a signal stops it
     #[command(help_template = HELP)]
     Serve(ServeArgs),
-    /// Say what the broker at a socket holds, without its secrets
+    /// Show the allowlist, secrets (without values) and runs of a proxy
     #[command(help_template = HELP)]
     Status {
         #[command(flatten)]
@@ -73,17 +73,17 @@ enum What {
         #[command(flatten)]
         form: Form,
     },
-    /// Print a token, with which programs come to the socket themselves
+    /// Issue a token, with which a program can connect to the socket
     #[command(help_template = HELP)]
     Token {
         #[command(flatten)]
         at: At,
 
-        /// How long it is good for: 90s, 5m, 2h; a day at most
+        /// Lifetime of the token: 90s, 5m, 2h; at most a day
         #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = duration)]
         lifetime: Duration,
 
-        /// Print the variables that a program needs, as a shell reads them
+        /// Print shell commands that set the variables a program needs
         #[arg(long, conflicts_with = "format")]
         env: bool,
 
@@ -94,7 +94,7 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct At {
-    /// The socket
+    /// Path of the socket
     #[arg(long, value_name = "PATH")]
     socket: PathBuf,
 }
@@ -104,27 +104,27 @@ struct ServeArgs {
     #[command(flatten)]
     at: At,
 
-    /// A host that the socket leads to; may be repeated. `stockade exec --help` says how it is written
+    /// Allowed host; repeatable. See `stockade exec --help` for the syntax
     #[arg(long, value_name = "HOST[:PORT]", required = true)]
     allow_host: Vec<String>,
 
-    /// A secret that the broker puts into requests to one of these hosts; may be repeated. SECRETS.md says how it is written
+    /// Secret that the proxy inserts into requests to one of these hosts; repeatable. See SECRETS.md for the syntax
     #[arg(long, value_name = "NAME=SOURCE@HOST")]
     secret: Vec<String>,
 
     #[command(flatten)]
     bounds: ProxyBounds,
 
-    /// The number of another user whose programs may come to the socket, with a token; may be repeated
+    /// User id whose programs may also connect with a token; repeatable
     #[arg(long, value_name = "UID")]
     user: Vec<u32>,
 
-    /// The audit trail of what is let through and refused [default: that of this user]
+    /// Audit trail for allowed and refused requests [default: your own]
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 }
 
-/// A token with what belongs to it, for programs.
+/// A token and the variables that go with it, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Token<'t> {
@@ -135,7 +135,7 @@ struct Token<'t> {
     trust: Option<std::borrow::Cow<'t, str>>,
 }
 
-/// Does what is asked.
+/// Runs the command.
 pub(crate) fn run(args: &BrokerArgs) -> Result<Exit, Failure> {
     match &args.what {
         What::Serve(args) => serve(args),
@@ -150,8 +150,10 @@ fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
     let egress = Egress { options: args.bounds.apply(egress.options), ..egress };
     let opened = trail::open_at(args.audit.as_deref(), trail::options(None));
     let trail = opened.map_err(|error| {
-        Failure::incomplete(format_args!("nothing is let through that cannot be put on record: {error}"))
-            .with_help("name another file with --audit, or let this user write there")
+        Failure::incomplete(format_args!(
+            "cannot open the audit trail, without which no request is allowed: {error}"
+        ))
+        .with_help("use another file with --audit, or make it writable for this user")
     })?;
     let what = ServedEgress {
         egress,
@@ -159,9 +161,9 @@ fn serve(args: &ServeArgs) -> Result<Exit, Failure> {
         record: RunRecord { trail: Some(trail), agent: None },
         users: args.user.iter().copied().collect::<BTreeSet<_>>(),
     };
-    // A signal that comes from here on ends it in order.
+    // From here on, a signal stops the proxy cleanly.
     let ended =
-        signals().map_err(|error| Failure::incomplete(format_args!("cannot listen to signals: {error}")))?;
+        signals().map_err(|error| Failure::incomplete(format_args!("cannot handle signals: {error}")))?;
     let server = BrokerServer::bind(&args.at.socket, what).map_err(|error| not_served(&error))?;
     let line = format!("stockade: serving {}\n", escape_path(server.socket()));
     io::stderr().write_all(line.as_bytes()).ok();
@@ -178,7 +180,7 @@ fn not_served(error: &BrokerServeError) -> Failure {
     }
 }
 
-/// The first signal that ends this program.
+/// Waits for the first signal that stops this program.
 struct FirstSignal(UnixStream);
 
 fn signals() -> io::Result<FirstSignal> {
@@ -195,7 +197,7 @@ impl FirstSignal {
     }
 }
 
-/// Why a broker does not answer, as this program ends for it.
+/// Converts an error of a proxy into the failure of this program.
 fn unanswered(error: &BrokerAskError) -> Failure {
     let failure = match error {
         BrokerAskError::NotServed { .. } => Failure::found(error),
@@ -219,7 +221,7 @@ fn shown(status: &BrokerStatus) -> String {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
     let ago = |since: u64| format!("{} s", now.saturating_sub(since));
     let mut text = format!("{}\n", escape_path(&status.socket));
-    // Writing to a text does not fail.
+    // Writing to a string cannot fail.
     let mut row = |name: &str, value: &str| {
         let _ = writeln!(text, "  {name:<9} {value}");
     };
@@ -239,17 +241,14 @@ fn shown(status: &BrokerStatus) -> String {
         let (name, since) = (escape(&run.name), ago(run.since));
         row(
             "run",
-            &format!(
-                "{name}{agent}, for {since}{until}: {} let through, {} refused",
-                run.allowed, run.refused
-            ),
+            &format!("{name}{agent}, for {since}{until}: {} allowed, {} refused", run.allowed, run.refused),
         );
     }
     let BrokerStatus { all_runs, allowed, refused, without_token, .. } = status;
     row(
-        "in all",
+        "total",
         &format!(
-            "{all_runs} runs, {allowed} requests let through, {refused} refused, {without_token} without a token"
+            "{all_runs} runs, {allowed} requests allowed, {refused} refused, {without_token} without a token"
         ),
     );
     text

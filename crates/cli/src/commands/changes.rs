@@ -1,9 +1,6 @@
-//! `stockade changes`: what commands changed in their views of a workspace, and whether that is applied, discarded or undone.
+//! `stockade changes`: reviews changes in overlay workspaces, and applies, discards or undoes them.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "asks for the folder that a configuration is looked for around, and writes to standard error"
-)]
+#![expect(clippy::disallowed_methods, reason = "reads the current directory, and writes to standard error")]
 
 mod text;
 
@@ -27,29 +24,29 @@ use stockade_state::trail;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade exec --review -- npm audit fix   run a command whose changes wait
-  stockade changes list                     which commands changed something, and how far that has come
-  stockade changes diff                     what the last of them changed here, line by line
-  stockade changes apply                    let the workspace be as the view is
-  stockade changes apply ID src/lib.rs      take one file of it, or one folder
-  stockade changes undo                     take back what was applied
-  stockade changes discard ID               give it up";
+  stockade exec --review -- npm audit fix   run a command and hold its changes
+  stockade changes list                     list commands with changes, and their state
+  stockade changes diff                     show the latest changes line by line
+  stockade changes apply                    apply them to the workspace
+  stockade changes apply ID src/lib.rs      apply one file or directory of them
+  stockade changes undo                     revert applied changes
+  stockade changes discard ID               delete pending changes";
 
 fn more() -> String {
     let days = MAX_LAYER_AGE.as_secs() / (24 * 3600);
     format!(
         "\
 Exit codes:
-  0  it is done, or there is nothing
-  1  something was not applied or not undone: you changed it meanwhile, or it is never applied
-  2  the command line is wrong, or nothing is called so
-  3  the changes could not be read, or something stopped it on the way
+  0  done, or nothing to do
+  1  a change was not applied or not undone: you changed the file in the meantime, or it is never applied
+  2  the command line is wrong, or the id is unknown
+  3  the changes could not be read, or the operation was interrupted
 
-Without an ID, the last command is meant for which that makes sense, of the workspace that the current folder lies in. Paths
-begin in the workspace, or are whole. Nothing is applied before the command and all that it started are gone. What you changed
-yourself meanwhile is never overwritten, and nothing of the same repository is applied then. What other programs obey, such as
-hooks of git, is never applied, as little as sockets and devices. What is replaced or deleted is kept, so that it can be undone.
-The changes of {MAX_LAYERS} commands are kept for {days} days."
+Without an ID, the latest suitable command of the workspace around the current directory is selected. Paths are relative to the workspace,
+or absolute. Nothing is applied before the command and all of its processes have ended. Your own changes in the meantime are never
+overwritten; on a conflict, nothing of the same repository is applied. Files that other programs obey, such as git hooks, are never
+applied, and neither are sockets and devices. Replaced and deleted files are kept, so that changes can be undone. The changes of
+{MAX_LAYERS} commands are kept for {days} days."
     )
 }
 
@@ -62,40 +59,40 @@ pub(crate) struct ChangesArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List the commands that changed something, the newest first
+    /// List commands with changes, newest first
     List {
         #[command(flatten)]
         form: Form,
     },
-    /// Show what a command changed, path by path
+    /// List the changed paths of a command
     Show {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         form: Form,
     },
-    /// Show what a command changed, line by line
+    /// Show the changes of a command line by line
     Diff {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         form: Form,
     },
-    /// Put changes into the workspace
+    /// Apply pending changes to the workspace
     Apply {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         form: Form,
     },
-    /// Take changes back that were applied
+    /// Undo changes that were applied to the workspace
     Undo {
         #[command(flatten)]
         which: Which,
         #[command(flatten)]
         form: Form,
     },
-    /// Give changes up that wait
+    /// Delete pending changes without applying them
     Discard {
         #[command(flatten)]
         which: Which,
@@ -106,11 +103,11 @@ enum What {
 
 #[derive(Debug, clap::Args)]
 struct Which {
-    /// What the list calls it, or the beginning of that; the last command in the workspace of the current folder if nothing is said
+    /// Id from the list, or a prefix of it [default: the latest command of the current workspace]
     #[arg(value_name = "ID")]
     id: Option<String>,
 
-    /// Files and folders, if not all
+    /// Files and directories [default: all]
     #[arg(value_name = "PATH", requires = "id")]
     paths: Vec<PathBuf>,
 }
@@ -132,10 +129,10 @@ pub(crate) fn run(args: &ChangesArgs) -> Result<Exit, Failure> {
     output.finish(exit)
 }
 
-/// Says what was gone on with before anything else.
+/// Reports operations that an earlier run left unfinished and that were completed now.
 fn tell(resumed: &[ResumedLayer]) {
     let text: String = resumed.iter().map(text::resumed).collect();
-    // Nobody is left to tell when even this fails.
+    // A failure to write to standard error cannot be reported anywhere.
     io::stderr().write_all(text.as_bytes()).ok();
 }
 
@@ -158,7 +155,7 @@ impl From<ReviewError> for Failure {
 fn list(layers: &[ReviewLayer], format: Format) -> String {
     match format {
         Format::Json => changes::list_json(layers),
-        Format::Text if layers.is_empty() => "no command changed anything in a view\n".to_owned(),
+        Format::Text if layers.is_empty() => "no changes\n".to_owned(),
         Format::Text => layers.iter().map(text::layer).collect(),
     }
 }
@@ -172,7 +169,7 @@ const ANY: &[LayerState] = &[
     LayerState::Running,
 ];
 
-/// The layer that is meant: of a name, or the last one that has come as far as this.
+/// Returns the layer with this id, or the latest layer in a suitable state.
 fn layer(reviews: &Reviews, which: &Which, fits: &[LayerState]) -> Result<ReviewLayer, ReviewError> {
     match &which.id {
         Some(id) => reviews.layer(id),
@@ -180,7 +177,7 @@ fn layer(reviews: &Reviews, which: &Which, fits: &[LayerState]) -> Result<Review
     }
 }
 
-/// The newest of the innermost workspace that the current folder lies in: never that of another one.
+/// Returns the latest layer of the innermost workspace around the current directory, and never of another workspace.
 fn last(reviews: &Reviews, fits: impl Fn(&ReviewLayer) -> bool) -> Result<ReviewLayer, ReviewError> {
     let folder = std::env::current_dir().unwrap_or_default();
     let mut fitting: Vec<ReviewLayer> = reviews.layers()?.into_iter().filter(fits).collect();
@@ -198,7 +195,7 @@ fn last(reviews: &Reviews, fits: impl Fn(&ReviewLayer) -> bool) -> Result<Review
     }
 }
 
-/// One of which something was applied.
+/// Whether a part of the layer was applied.
 fn undoable(reviews: &Reviews) -> Result<ReviewLayer, ReviewError> {
     last(reviews, |layer| {
         let changes = layer.changes().unwrap_or_default();
@@ -206,7 +203,7 @@ fn undoable(reviews: &Reviews) -> Result<ReviewLayer, ReviewError> {
     })
 }
 
-/// The changes that are meant, with their layer.
+/// Returns the selected changes, with their layer.
 fn meant(reviews: &Reviews, which: &Which) -> Result<(ReviewLayer, Vec<FileChange>), ReviewError> {
     let layer = layer(reviews, which, OPEN).or_else(|_| layer(reviews, which, ANY))?;
     let changes = changes::meant(&layer, &which.paths)?;
@@ -264,14 +261,15 @@ fn configuration() -> Result<Config, Failure> {
     Config::load(&ConfigSources::of_process(&folder)).map_err(|error| super::config::failure(&error))
 }
 
-/// Puts on record what a person decides, before it is done.
+/// Records the user's decision before it is carried out.
 fn record(event: AuditEvent) -> Result<(), Failure> {
-    let unrecorded =
-        |error| Failure::incomplete(format_args!("it is not on record, and was not done: {error}"));
+    let unrecorded = |error| {
+        Failure::incomplete(format_args!("the decision cannot be recorded, so nothing was done: {error}"))
+    };
     let trail = trail::open(&configuration()?).map_err(unrecorded)?;
     let by = rustix::process::getuid().as_raw();
     match trail.record(event.with(field::BY, u64::from(by))).map_err(unrecorded)? {
-        // Where it is lost, the configuration says to go on all the same.
+        // With `audit.onUnrecorded = "warn"`, unrecorded decisions are carried out anyway.
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! `stockade check`: what a policy says about a tool, a path, a command or a host, which rule says it, and what would change that.
+//! `stockade check`: queries the policy about a tool, path, command or host, and reports the rule and the fix.
 
 use std::ops::ControlFlow;
 
@@ -23,20 +23,20 @@ mod tool;
 const EXAMPLES: &str = "\
 Examples:
   stockade check tool exec browser --profile minimal --allow group:web
-                                             which of these tools may an agent use?
-  stockade check path .env --preset default  may a tool read this file?
-  stockade check path --write ../notes.md    may it write that one?
-  stockade check command 'ls && rm -rf x'    what would this run, and may it?
-  stockade check net https://api.example.com may the commands of an agent talk to this host?";
+                                             check which of these tools an agent may use
+  stockade check path .env --preset default  check whether a tool may read this file
+  stockade check path --write ../notes.md    check whether a tool may write it
+  stockade check command 'ls && rm -rf x'    show what a command would run, and whether it is allowed
+  stockade check net https://api.example.com check whether an agent's commands may connect to this host";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  allowed, all of them
-  1  refused, or a sandbox is needed or a person would have to be asked, for at least one
-  2  the command line is wrong, or a policy has a slip in it
-  3  something that is needed to answer could not be read
+  0  everything is allowed
+  1  at least one is refused, needs a sandbox, or would ask the user
+  2  the command line or a policy is wrong
+  3  something that is needed for the answer could not be read
 
-Nothing is run, opened or changed. Where the configuration sets `audit.evaluations`, the answer to a command is put on record.";
+Nothing is run, opened or changed. If the configuration sets `audit.evaluations`, the decision about a command is recorded.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -44,7 +44,7 @@ pub(crate) struct CheckArgs {
     #[command(subcommand)]
     command: CheckCommand,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text", display_order = 800)]
     format: Format,
 }

@@ -1,4 +1,4 @@
-//! `stockade check command`: everything that a shell command runs, and what may become of each part.
+//! `stockade check command`: lists everything that a shell command would run, with the decision about each part.
 
 use std::path::{Path, PathBuf};
 
@@ -21,41 +21,41 @@ use stockade_state::saved_answers;
 use stockade_state::trail;
 use stockade_text::to_printable_json;
 
-/// Say what a shell command would run, and what may become of each part
+/// Show what a shell command would run, and the decision about each part
 #[derive(Debug, clap::Args)]
 pub(super) struct CommandArgs {
-    /// The command, as one argument; - is standard input
+    /// Command as one argument; - for standard input
     #[arg(value_name = "COMMAND", allow_hyphen_values = true)]
     command: String,
 
-    /// The mildest decision that ends with exit code 1
+    /// The least strict decision that exits with 1
     #[arg(long, value_name = "DECISION", default_value = "sandbox")]
     fail_on: FailOn,
 
     #[command(flatten)]
     how: HowArgs,
 
-    /// A file of rules, added to the built-in ones; admin:FILE and project:FILE say whose they are; may be repeated
+    /// Additional rule file; admin:FILE and project:FILE set its layer; repeatable
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
 
-    /// Decide by the configuration of this agent as well: by its rules, and by its defaults where none matches
+    /// Agent whose configuration to use, with its rules and its defaults for unmatched commands
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 }
 
-/// Where and by what the command would be run.
+/// How and where the command would run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HowArgs {
-    /// The shell that would run it
+    /// Shell that would run it
     #[arg(long, value_name = "SHELL", default_value = "bash")]
     shell: ShellChoice,
 
-    /// The folder it would run in, for rules about folders
+    /// Working directory, for rules about directories
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
 
-    /// The workspace, for rules about folders; the folder it runs in where nothing is said
+    /// Workspace, for rules about directories [default: the working directory]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
 }
@@ -98,7 +98,7 @@ impl HowArgs {
     }
 }
 
-/// Returns what to print, and how to end.
+/// Returns the output and the exit code.
 pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
     let config = command_rules::configuration(args.agent.as_deref())?;
     let RuleSources { policy, places } = match &args.agent {
@@ -130,7 +130,7 @@ pub(super) fn run(args: &CommandArgs, format: Format, styles: Styles) -> Result<
     Ok((printed, if fails { Exit::Found } else { Exit::Clean }))
 }
 
-/// What a person has said to exactly this command for always.
+/// Returns the user's saved answer to exactly this command.
 fn said(
     args: &CommandArgs,
     config: &Config,
@@ -143,7 +143,7 @@ fn said(
     Ok(saved_answers::recalled(decision, &asked, settings.kept_answers)?)
 }
 
-/// Puts the answer on record, where the configuration says so.
+/// Records the decision, if the configuration requires it.
 fn record(
     args: &CommandArgs,
     config: &Config,
@@ -156,24 +156,24 @@ fn record(
     let recorded = trail::evaluated(config, || evaluation_event(decision, effect, suggestions, &asked));
     recorded.map_err(|error| {
         let why = with_causes(&error);
-        Failure::incomplete(format_args!("the answer cannot be put on record, so there is none: {why}"))
-            .with_help("`audit.evaluations` asks for the record, and `audit.path` says where it is")
+        Failure::incomplete(format_args!("cannot record the decision: {why}"))
+            .with_help("`audit.evaluations` requires a record; `audit.path` sets its file")
     })
 }
 
-/// Only a command that may run as it is ends with success.
+/// Only a command that may run unchanged exits with 0.
 pub(crate) fn exit(decision: &CommandDecision<'_, '_>) -> Exit {
     if decision.is_allowed() { Exit::Clean } else { Exit::Found }
 }
 
-/// Returns the command that was given, or that is piped in.
+/// Returns the command from the arguments or standard input.
 pub(crate) fn command(given: &str) -> Result<String, Failure> {
     if given != "-" {
         return Ok(given.to_owned());
     }
     let source = Source::Stdin { name: "stdin".into() };
     match read_text(&source, &FileOptions::default()) {
-        // The line end that a pipe adds is none of the command.
+        // A final newline in piped input is not part of the command.
         Ok(file) => Ok(file.text.strip_suffix('\n').map_or(file.text.clone(), str::to_owned)),
         Err(gap) => Err(Failure::incomplete(format_args!("{}: {gap}", Path::new("stdin").display()))),
     }
@@ -185,11 +185,11 @@ pub(crate) fn command(given: &str) -> Result<String, Failure> {
 pub(crate) struct Checked {
     command: String,
     decision: Effect,
-    /// What a person has said to exactly this before, where that decided.
+    /// The user's earlier answer to exactly this command, if it decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     answered: Option<&'static str>,
     parts: Vec<CheckedPart>,
-    /// The same command in canonical spelling: run this, and what runs is what was judged.
+    /// The command in canonical form. Running it runs exactly what was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     rendered: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -210,7 +210,7 @@ struct CheckedPart {
     rule: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     layer: Option<&'static str>,
-    /// Where in a configuration the rule stands.
+    /// Where the rule is defined.
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
     reason: String,

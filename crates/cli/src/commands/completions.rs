@@ -1,5 +1,5 @@
-//! `stockade completions` and `stockade man`: what shells and `man` know about the command line, made from it.
-#![expect(clippy::disallowed_methods, reason = "writes the pages of the manual into a folder")]
+//! `stockade completions` and `stockade man`: generated from the command-line definition.
+#![expect(clippy::disallowed_methods, reason = "writes manual pages into a directory")]
 
 mod names;
 
@@ -27,20 +27,20 @@ Examples:
 
 const MAN: &str = "\
 Examples:
-  stockade man | man -l -                        read the page of the whole command
+  stockade man | man -l -                        view the manual page
   stockade man --out ~/.local/share/man/man1     write a page for every command";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = COMPLETIONS)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = MAN)]
 pub(crate) struct ManArgs {
-    /// A folder to write the pages into
+    /// Directory to write the pages to
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn complete(args: &CompletionsArgs) -> Result<Exit, Failure> {
     print(&script)
 }
 
-/// Prints or writes pages of the manual.
+/// Prints or writes manual pages.
 pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let unwritable =
         |error: &io::Error| Failure::incomplete(format_args!("cannot write the manual: {error}"));
@@ -66,7 +66,7 @@ pub(crate) fn man(args: &ManArgs) -> Result<Exit, Failure> {
             let written =
                 fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Args::command(), folder));
             written.map_err(|error| unwritable(&error))?;
-            print(format!("the pages are in {}\n", escape_path(folder)).as_bytes())
+            print(format!("wrote the pages to {}\n", escape_path(folder)).as_bytes())
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `stockade config`: what holds, who says so, and what a key does.
-#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
+//! `stockade config`: shows effective settings, their origin and documentation.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
 mod change;
 
@@ -23,25 +23,25 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade config show --origin             what holds, and which file and line says so
-  stockade config get agents.bot.maxSteps   one value
+  stockade config show --origin             show effective settings, with the file and line of each
+  stockade config get agents.bot.maxSteps   print one value
   stockade config explain agents.bot.toolPolicy.profile
-                                            what a key does, and how a project may change it
+                                            show the documentation of a key, and how a project may change it
   stockade config set agents.bot.maxSteps 50
-                                            change the user's configuration file
-  stockade config validate my.toml          is this file a configuration?
+                                            change your config file
+  stockade config validate my.toml          check a file
   stockade config schema > stockade.schema.json
-                                            for editors that complete and check";
+                                            print a JSON Schema for editors";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; with validate: the configuration can be used
-  1  with validate: it cannot be used
+  0  done; with validate: the configuration is valid
+  1  with validate: the configuration is invalid
   2  the command line or the configuration is wrong
 
-The layers, each of which replaces what those before it say: built in, /etc/stockade/config.*, the user's
-~/.config/stockade/config.*, the project's .stockade/config.* (which can only narrow), STOCKADE_* variables, --set, and
-/etc/stockade/managed.*, which wins over all if nobody but root can write it. Files are TOML, YAML or JSON.";
+Layers, later ones override earlier ones: built-in defaults, /etc/stockade/config.*, your ~/.config/stockade/config.*, the project's
+.stockade/config.* (which can only narrow), STOCKADE_* variables, --set, and /etc/stockade/managed.*, which overrides all others and must
+be writable only by root. Files are TOML, YAML or JSON.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -49,64 +49,64 @@ pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     command: ConfigCommand,
 
-    /// A value that goes before those of files and variables; may be repeated
+    /// Setting that overrides files and variables; repeatable
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
 
-    /// An agent to show, besides those that are named somewhere; may be repeated
+    /// Agent to show in addition to the named ones; repeatable
     #[arg(long, global = true, value_name = "ID")]
     agent: Vec<String>,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Show every value that holds
+    /// Show all effective settings
     Show {
-        /// Show who says so, too
+        /// Also show the origin of each setting
         #[arg(long)]
         origin: bool,
     },
     /// Print the value of a key
     Get {
-        /// Its key, such as agents.bot.maxSteps
+        /// Key, such as agents.bot.maxSteps
         #[arg(value_name = "KEY")]
         key: String,
     },
-    /// Say what a key does, what holds, and who says so
+    /// Show the documentation, effective value and origin of a key
     Explain {
-        /// The key; `<id>` or `*` may stand for the agent
+        /// Key; the agent can be `<id>` or `*`
         #[arg(value_name = "KEY")]
         key: String,
     },
-    /// Set a value in the user's configuration file
+    /// Set a value in your config file
     Set {
-        /// Its key, such as agents.bot.maxSteps
+        /// Key, such as agents.bot.maxSteps
         #[arg(value_name = "KEY")]
         key: String,
-        /// The value, as TOML has it; anything else is text
+        /// Value in TOML syntax; anything else is a string
         #[arg(value_name = "VALUE")]
         value: String,
     },
-    /// Add a value to a list in the user's configuration file
+    /// Add a value to a list in your config file
     Add {
-        /// The key of the list, such as agents.bot.skills.execSandbox.readOnlyAllowPaths
+        /// Key of the list, such as agents.bot.skills.execSandbox.readOnlyAllowPaths
         #[arg(value_name = "KEY")]
         key: String,
-        /// The value, as TOML has it; anything else is text
+        /// Value in TOML syntax; anything else is a string
         #[arg(value_name = "VALUE")]
         value: String,
     },
-    /// Say whether a configuration can be used: a file by itself, or all layers together
+    /// Check a config file, or all layers together
     Validate {
-        /// The file
+        /// Config file
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
-    /// Print a JSON Schema for configuration files
+    /// Print a JSON Schema for config files
     Schema,
 }
 
@@ -217,7 +217,7 @@ fn load(args: &ConfigArgs) -> Result<Config, Failure> {
     Config::load(&sources(args)).map_err(|error| failure(&error))
 }
 
-/// Says the first of what is wrong; `config validate` says all of it.
+/// Reports the first problem; `config validate` reports all.
 pub(crate) fn failure(error: &ConfigError) -> Failure {
     StateError::from(error).into()
 }
@@ -230,11 +230,11 @@ fn unknown(path: &str) -> Failure {
     let failure = Failure::usage(format_args!("unknown key `{path}`"));
     match meant(path) {
         Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-        None => failure.with_help("`stockade config show` lists the keys"),
+        None => failure.with_help("run `stockade config show` to list the keys"),
     }
 }
 
-/// The key that a mistyped one was probably meant to be, for the same agent.
+/// Returns the key that is most similar to a mistyped one, for the same agent.
 fn meant(path: &str) -> Option<String> {
     let of_agent = path.strip_prefix("agents.").and_then(|rest| rest.split_once('.'));
     match of_agent {

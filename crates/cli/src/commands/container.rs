@@ -1,4 +1,4 @@
-//! `stockade container`: whether a package for containers is what its publisher signed, how Docker runs it, and to run it.
+//! `stockade container`: verifies and runs signed container packages.
 
 #[cfg(target_os = "linux")]
 mod run;
@@ -26,31 +26,31 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade container check packages/swap                     is every file the one that was signed?
-  stockade container check packages/swap --copy-to build     and write what was checked, to build an image from
-  stockade container run packages/swap --image sha256:…      run it as its manifest says, and put it on record
-  stockade container args packages/swap --image sha256:…     what docker would be told, for whoever runs it otherwise";
+  stockade container check packages/swap                     verify the signature and every file
+  stockade container check packages/swap --copy-to build     also copy the verified files, to build an image from
+  stockade container run packages/swap --image sha256:…      run the package as its manifest declares, and record it
+  stockade container args packages/swap --image sha256:…     print the docker arguments, to run it by other means";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  signed by its publisher, every file is the one that was signed, and nothing in them attacks
+  0  the signature is valid, every file is the signed one, and none contains an attack
   1  refused
   2  the command line or a rule file is wrong
   3  something could not be read or written
 
-A package is a folder with a manifest.json. It lists every other file with its SHA-256, and the publisher's key signs it.
-What refuses a package: a manifest that the schema does not permit, a signature of somebody else, a file that differs, is
-missing, is not listed or is no plain file, and a critical finding of the scanner. A signature says whose key it was;
-whether to trust that publisher is for you to say. Of a file, or of - for standard input, the manifest alone is looked at.
-`check` and `args` run nothing of a package.";
+A package is a directory with a manifest.json, which lists every other file with its SHA-256 and is signed by the publisher's key. A
+package is refused for a manifest that violates the schema, a signature of another key, a file that differs, is missing, is not listed
+or is not a regular file, and a critical finding of the scanner. The signature only proves which key signed the package; it is up to you
+whether to trust that publisher. For a file, or - for standard input, only the manifest is checked. `check` and `args` run no code of
+the package.";
 
 #[cfg(target_os = "linux")]
 const RUNS: &str = "\
-Only a package that `stockade container check` passes is run. Its files are mounted read-only as they were checked, and the
-program starts in their folder: what the image says that it starts, or COMMAND. It reaches nothing but the socket of the API,
-writes to nothing but 64 MiB in /tmp, gets half of a processor, 64 processes, and the memory and the time of its manifest,
-and prints 10 MiB at most. With `allowSpawn: false` nothing else is started, by a launcher in the container; threads may be
-made. An engine that does not hold this makes no container. Its start and its end are put on record.";
+Only a package that passes `stockade container check` is run. Its verified files are mounted read-only, and the program starts in their
+directory: COMMAND, or the entry point of the image. The container can reach only the API socket, write only to 64 MiB in /tmp, use half
+a CPU, 64 processes, the memory and time of its manifest, and print 10 MiB. With `allowSpawn: false`, a launcher in the container
+prevents further processes; threads are allowed. If the engine cannot enforce all of this, no container is created. The start and the
+end are recorded in the audit trail.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -58,48 +58,48 @@ pub(crate) struct ContainerArgs {
     #[command(subcommand)]
     command: ContainerCommand,
 
-    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    /// Additional rule file (TOML, YAML or JSON); repeatable
     #[arg(long, global = true, value_name = "FILE")]
     rules: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum ContainerCommand {
-    /// Say whether a package is what its publisher signed, and why not
+    /// Verify the signature, manifest and files of a package
     #[command(after_help = EXIT_CODES)]
     Check {
-        /// A folder with a manifest.json; or a manifest alone
+        /// Package: a directory with a manifest.json; or only a manifest
         #[arg(value_name = "PATH")]
         path: PathBuf,
 
-        /// Write the files that were checked into a new folder, to build an image from
+        /// Copy the verified files to a new directory, to build an image from
         #[arg(long, value_name = "FOLDER")]
         copy_to: Option<PathBuf>,
 
-        /// How to print
+        /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "text")]
         format: Format,
     },
-    /// Print the arguments of docker that run a package, one a line
+    /// Print the docker arguments that run a package, one per line
     #[command(after_help = EXIT_CODES)]
     Args {
-        /// A folder with a manifest.json
+        /// Package: a directory with a manifest.json
         #[arg(value_name = "FOLDER")]
         path: PathBuf,
 
-        /// The image by its digest: sha256:… or NAME@sha256:…
+        /// Image by digest: sha256:… or NAME@sha256:…
         #[arg(long, value_name = "IMAGE")]
         image: Option<String>,
 
-        /// A unix socket of the API, the only way out of the container
+        /// Unix socket of the API, the only connection of the container
         #[arg(long, value_name = "SOCKET")]
         api_socket: Option<PathBuf>,
 
-        /// A word that tells this run from others of the package at the same time
+        /// Suffix that distinguishes concurrent runs of the package
         #[arg(long, value_name = "WORD")]
         run: Option<String>,
     },
-    /// Run a package in a container, as its manifest says
+    /// Run a package in a container, as its manifest declares
     #[cfg(target_os = "linux")]
     #[command(after_help = super::exec::exit_codes(RUNS))]
     Run(run::RunArgs),
@@ -108,7 +108,7 @@ enum ContainerCommand {
 /// Runs the command.
 pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> ExitCode {
     let ended = match &args.command {
-        // It ends as the package ends, with any code.
+        // Exits like the package, with any code.
         #[cfg(target_os = "linux")]
         ContainerCommand::Run(run) => return run::run(run, &args.rules),
         ContainerCommand::Check { path, copy_to, format } => {
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &ContainerArgs, color: ColorChoice) -> ExitCode {
     ended.unwrap_or_else(|failure| failure.report()).into()
 }
 
-/// Says whether a package passes, and copies its files where it does.
+/// Checks a package, and copies its files if it passes.
 fn check(
     path: &Path,
     rules: &Rules,
@@ -149,17 +149,16 @@ fn check(
     output.finish(if checked.passed() { Exit::Clean } else { Exit::Found })
 }
 
-/// Prints the arguments of a package that passes.
+/// Prints the docker arguments of a package that passes.
 fn arguments(path: &Path, rules: &Rules, options: &ContainerOptions) -> Result<Exit, Failure> {
     let checked = look(path, rules)?;
     let CheckedPackage::Package(report) = &checked else {
-        return Err(Failure::found(format_args!("{} is no package", escape_path(path))).with_help(
-            "name a folder with a manifest.json; `stockade container check` says what is wrong with it",
-        ));
+        return Err(Failure::found(format_args!("{} is not a package", escape_path(path)))
+            .with_help("use a directory with a manifest.json; run `stockade container check` for details"));
     };
     let Some(package) = report.verified() else {
         return Err(Failure::found(format_args!("{} is refused", escape_path(path)))
-            .with_help("`stockade container check` says why"));
+            .with_help("run `stockade container check` for details"));
     };
     let args = package.manifest().docker_args(options).map_err(Failure::usage)?;
     let mut output = Output::new();
@@ -182,7 +181,7 @@ fn look(path: &Path, rules: &Rules) -> Result<CheckedPackage, Failure> {
     } else {
         let TextFile { text, .. } = read_text(&source, &FileOptions::default()).map_err(|gap| {
             Failure::incomplete(format_args!("cannot read {}: {gap}", escape_path(path)))
-                .with_help("name a folder with a manifest.json, or the manifest itself")
+                .with_help("use a directory with a manifest.json, or the manifest itself")
         })?;
         parse_manifest(&text).map(|manifest| CheckedPackage::Manifest(manifest.into())).map_err(Into::into)
     };
@@ -190,24 +189,24 @@ fn look(path: &Path, rules: &Rules) -> Result<CheckedPackage, Failure> {
         Ok(checked) => Ok(checked),
         Err(PackageError::Manifest(errors)) => Ok(CheckedPackage::Refused(errors.problems)),
         Err(error) => Err(Failure::incomplete(error)
-            .with_help("a package is a folder with a manifest.json, both readable to you")),
+            .with_help("a package is a directory with a manifest.json; make both readable")),
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "asks whether a folder was named")]
+#[expect(clippy::disallowed_methods, reason = "checks whether a path is a directory")]
 fn is_folder(path: &Path) -> bool {
     path.is_dir()
 }
 
 fn copy(checked: &CheckedPackage, folder: &Path) -> Result<(), Failure> {
     let CheckedPackage::Package(report) = checked else {
-        return Err(Failure::usage("of a manifest alone there are no files to copy")
-            .with_help("name the folder of the package"));
+        return Err(Failure::usage("--copy-to needs a package, but only a manifest was given")
+            .with_help("use the directory of the package"));
     };
-    // What is refused is not copied; the report says why.
+    // A refused package is not copied; the report explains why.
     let Some(package) = report.verified() else { return Ok(()) };
     package.write_to(folder).map_err(|error| {
         Failure::incomplete(format_args!("cannot write to {}: {error}", escape_path(folder)))
-            .with_help("name a folder that is not there yet, in one that is")
+            .with_help("use a new directory whose parent exists")
     })
 }

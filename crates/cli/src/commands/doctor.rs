@@ -1,4 +1,4 @@
-//! `stockade doctor`: what works on this machine, found out by doing it, and what mends the rest.
+//! `stockade doctor`: tests what works on this machine, and suggests fixes.
 
 mod hooks;
 mod machine;
@@ -19,25 +19,25 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade doctor                  what works here, and what mends the rest
-  stockade doctor --format json    the same, for programs";
+  stockade doctor                  show what works, and how to fix the rest
+  stockade doctor --format json    print the same as JSON";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  commands can be run in a sandbox; warnings say what would be better
-  1  something does not work that is needed
+  0  commands can run in a sandbox; warnings suggest improvements
+  1  something required does not work
 
-Nothing is taken on trust: sandboxes are made and commands run in them, in a temporary folder that goes away again.";
+Everything is tested for real: sandboxes are created and commands run in them, in a temporary directory that is removed afterwards.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct DoctorArgs {
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
-/// How well something on this machine works.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Health {
@@ -46,14 +46,14 @@ enum Health {
     Fail,
 }
 
-/// One thing that was looked at.
+/// The result of one check, with a fix if there is one.
 #[derive(Debug, Serialize)]
 struct Finding {
     what: &'static str,
     status: Health,
     /// What was found.
     found: String,
-    /// The one command that mends it.
+    /// The command that fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<String>,
 }
@@ -76,7 +76,7 @@ impl Finding {
 pub(crate) fn run(args: &DoctorArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let mut findings = vec![machine::kernel()];
     findings.extend(sandboxes::look().map_err(|error| {
-        Failure::incomplete(format_args!("cannot make a temporary folder to try sandboxes in: {error}"))
+        Failure::incomplete(format_args!("cannot create a temporary directory to test sandboxes: {error}"))
     })?);
     findings.extend([machine::containers("docker"), machine::containers("podman"), machine::audit()]);
     findings.extend(hooks::look());
@@ -106,7 +106,7 @@ fn text(findings: &[Finding], styles: Styles) -> String {
         };
         writeln!(out, "{color}{word}{reset}  {:16}  {}", finding.what, escape(&finding.found)).ok();
         if let Some(fix) = &finding.fix {
-            writeln!(out, "      {:16}  mend it: {}", "", escape(fix)).ok();
+            writeln!(out, "      {:16}  fix: {}", "", escape(fix)).ok();
         }
     }
     out
@@ -123,7 +123,7 @@ mod tests {
             text(&findings, Styles::PLAIN),
             "ok    a                 fine\n\
              fail  b                 broken \\u{1b}[2J\n\
-             \u{20}                       mend it: mend b\n",
+             \u{20}                       fix: mend b\n",
         );
     }
 }

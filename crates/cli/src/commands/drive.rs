@@ -1,7 +1,7 @@
-//! `stockade drive`: runs the CLI of a model in a sandbox, by its preset.
+//! `stockade drive`: runs an AI coding CLI in a sandbox, with a preset.
 #![expect(
     clippy::disallowed_methods,
-    reason = "prints what was planned, and asks whether somebody sits at a terminal"
+    reason = "prints plans, and checks whether standard input is a terminal"
 )]
 
 mod list;
@@ -30,134 +30,134 @@ use stockade_state::{command_check, trail};
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade drive claude -- -p 'say hello'         its key stays outside; it reaches api.anthropic.com, and no other host
-  stockade drive claude                           the same, with somebody at the terminal
+  stockade drive claude -- -p 'say hello'         run Claude Code without its key; only api.anthropic.com is reachable
+  stockade drive claude                           the same, interactively
   stockade drive codex --allow-host crates.io -- exec 'update the packages'
-                                                  it reaches one host more
+                                                  allow one more host
   stockade drive gemini --keep-state -- -p 'go on'
-                                                  what it keeps at home is there again for the next run in this folder
+                                                  keep its home directory for the next run in this directory
   stockade drive claude --api-base https://gateway.example.com --key file:/home/me/.config/gateway.key -- -p hello
-                                                  its model is behind a gateway, which has a key of its own
+                                                  use a gateway with its own key
   stockade drive generic --program ./agent --allow-host api.example.com \\
       --secret 'API_KEY=env:API_KEY@api.example.com in header:X-Api-Key' -- --task x
-                                                  a program that has no preset
-  stockade drive --list                           the presets, where each looks for a key, and which host gets it";
+                                                  run a program without a preset
+  stockade drive --list                           list the presets, with the sources of their keys and their hosts";
 
 const MORE: &str = "\
-The CLI, and every command that it starts, runs in one sandbox. Of your home it sees no login and no settings of its own: it begins
-with an empty home that is gone with it. In its variables stands a value of the same shape as the key, which is of no use; the broker
-puts the key into requests to the host of its model. All of it is put on record. A project has no say in any of this.";
+The CLI and every command that it starts run in one sandbox. It starts with an empty home directory, which is removed afterwards, and sees
+none of your logins and settings. Its environment holds a placeholder of the same form as the key; the egress proxy inserts the key into
+requests to the model's host. Everything is recorded in the audit trail. A project's configuration has no influence.";
 
-/// The exit codes of this program where the CLI never began.
+/// Exit codes if the CLI did not start.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
-/// What the list of hosts is called in the fix of a refusal.
+/// Name of the host list in the fix of a refusal.
 const LIST: &str = "what it may reach with --allow-host";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = exec::exit_codes(MORE))]
 pub(crate) struct DriveArgs {
-    /// The CLI: claude, codex, gemini, qwen, copilot, opencode, or generic for any other program
+    /// CLI to run: claude, codex, gemini, qwen, copilot, opencode, or generic for any other program
     #[arg(value_name = "CLI", required_unless_present = "list")]
     cli: Option<String>,
 
-    /// List the presets: where each looks for a key, and which host gets it
+    /// List the presets, with the sources of their keys and their hosts
     #[arg(long, exclusive = true)]
     list: bool,
 
-    /// The folder that it works in and may change, if not this one
+    /// Workspace: the directory that the CLI runs in and may change [default: the current directory]
     #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
-    /// The program, as a path or a name on the search path, if it is not called as its preset says
+    /// Path or name of the program [default: that of the preset]
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
 
-    /// The address of its API, for a gateway: `https://HOST[:PORT][/PATH]`; plain HTTP only to this machine itself
+    /// Base URL of the API, for a gateway: `https://HOST[:PORT][/PATH]`; plain HTTP only for this machine
     #[arg(long, value_name = "URL")]
     api_base: Option<String>,
 
-    /// Where its key is, if not where it looks by itself
+    /// Source of the API key [default: the sources of the preset]
     ///
-    /// `env:VARIABLE`, `file:/PATH` (which nobody else may read), `json:/PATH#MEMBER.MEMBER` (likewise), `cmd:PROGRAM ARGUMENTS` (without a
-    /// shell) or `keyring:SERVICE/ACCOUNT`. A CLI that knows several keys takes it for the first that `--list` names; `VARIABLE=SOURCE`
-    /// says which.
+    /// `env:VARIABLE`, `file:/PATH` or `json:/PATH#MEMBER.MEMBER` (readable only by its owner), `cmd:PROGRAM ARGUMENTS` (run
+    /// without a shell) or `keyring:SERVICE/ACCOUNT`. If a CLI supports several keys, this is the first that `--list` names;
+    /// `VARIABLE=SOURCE` selects another.
     #[arg(long, value_name = "[VARIABLE=]SOURCE")]
     key: Option<String>,
 
-    /// A host more that it may talk to, or with `!` before it one less; may be repeated, as of 'stockade exec'
+    /// Additional host, or with `!` a denied one; repeatable, see 'stockade exec'
     #[arg(long, value_name = "HOST[:PORT]")]
     allow_host: Vec<String>,
 
-    /// A secret more that it uses and never sees; may be repeated, as of 'stockade exec'
+    /// Additional secret that the CLI can use but not read; repeatable, see 'stockade exec'
     #[arg(long, value_name = "NAME=SOURCE@HOST")]
     secret: Vec<String>,
 
     #[command(flatten)]
     proxy: ProxyBounds,
 
-    /// Keep what it has at home for the next run in this workspace, or for all that give this NAME
+    /// Keep its home directory for the next run in this workspace, or for all runs with this NAME
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     keep_state: Option<String>,
 
-    /// Whether it is kept from its own home and login; with false, it uses those, and no key is put in
+    /// Whether to hide its real home directory and login; with false, it uses them, and no key is inserted
     #[arg(long, value_name = "WHETHER", default_value_t = true, action = clap::ArgAction::Set)]
     secure_credential_home: bool,
 
-    /// Something more that it may read
+    /// Additional path that it may read; repeatable
     #[arg(long, value_name = "PATH")]
     ro: Vec<PathBuf>,
 
-    /// A folder more that it may change
+    /// Additional directory that it may change; repeatable
     #[arg(long, value_name = "DIR")]
     rw: Vec<PathBuf>,
 
-    /// A variable to hand on, NAME, or to set, NAME=VALUE
+    /// Environment variable to pass (NAME) or to set (NAME=VALUE); repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
 
-    /// How long it may take: 90, 90s, 5m, 2h
+    /// Wall-clock time limit: 90, 90s, 5m, 2h
     #[arg(long, value_name = "TIME", value_parser = units::duration)]
     timeout: Option<Duration>,
 
-    /// How much memory it may use, with all that it starts
+    /// Memory limit, including all processes that it starts
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = units::memory)]
     memory: u64,
 
-    /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
+    /// Run the CLI even if the rules for commands deny it; only the sandbox restricts it
     #[arg(long)]
     no_rules: bool,
 
-    /// Look at what it asks for, to tell what it was refused
+    /// Trace what the CLI requests and report what was refused
     #[arg(long)]
     explain: bool,
 
-    /// Put it on record in FILE, and not in the audit trail of this user
+    /// Record the run in FILE instead of your audit trail
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     audit: Option<PathBuf>,
 
-    /// Say what would be done, and do nothing
+    /// Print the sandbox plan without running anything
     #[arg(long)]
     dry_run: bool,
 
-    /// Say nothing of one's own, unless it could not be run
+    /// Print no messages, except if the CLI cannot run
     #[arg(long, short)]
     quiet: bool,
 
-    /// The words that the CLI is started with
+    /// Arguments of the CLI
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
 
-/// What kept the CLI from being run, and so how this ends.
+/// Why the CLI did not run, and the exit code.
 enum Stop {
     Failed(String),
     Denied { why: String, fix: &'static str },
     Refused(Refusal),
 }
 
-/// Whatever goes wrong, in words.
+/// An error message.
 fn failed(error: &dyn fmt::Display) -> Stop {
     Stop::Failed(error.to_string())
 }
@@ -168,7 +168,7 @@ impl From<DriveError> for Stop {
     }
 }
 
-/// Runs the CLI and ends as it ends.
+/// Runs the CLI and exits like it.
 pub(crate) fn run(args: &DriveArgs) -> ExitCode {
     if args.list {
         return print(&list::presets());
@@ -213,7 +213,7 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
     };
     let name = args.cli.as_deref().unwrap_or_default();
     let prepared = PreparedRun::new(driven.spec, Some(egress), RunRecord { trail, agent: None })
-        .map_err(|error| Stop::Failed(format!("it cannot be let out to its hosts: {error}")))?;
+        .map_err(|error| Stop::Failed(format!("cannot start the egress proxy: {error}")))?;
     if args.dry_run {
         let plan = prepared.plan().map_err(|refusal| Stop::Refused(refusal.clone()))?;
         return Ok(print(&format!("{}{}", shown, escape_lines(&plan.to_string()))));
@@ -233,13 +233,14 @@ fn try_run(args: &DriveArgs) -> Result<ExitCode, Stop> {
     }
 }
 
-/// What was typed, as what somebody wants to be driven.
+/// Returns the request to the preset from the arguments.
 fn request(args: &DriveArgs) -> Result<DriveRequest, Stop> {
     let workspace = match &args.workspace {
         Some(folder) => folder.canonicalize(),
         None => std::env::current_dir(),
     };
-    let workspace = workspace.map_err(|error| Stop::Failed(format!("cannot find the workspace: {error}")))?;
+    let workspace =
+        workspace.map_err(|error| Stop::Failed(format!("cannot resolve the workspace: {error}")))?;
     let cli = args.cli.as_deref().unwrap_or_default();
     Ok(DriveRequest {
         program: args.program.clone(),
@@ -255,7 +256,7 @@ fn request(args: &DriveArgs) -> Result<DriveRequest, Stop> {
     })
 }
 
-/// Adds what was typed besides.
+/// Applies the other options to the sandbox spec.
 fn shape(args: &DriveArgs, driven: &mut Driven) -> Result<(), Stop> {
     let spec = &mut driven.spec;
     spec.cwd = std::env::current_dir().ok().filter(|here| here.starts_with(&spec.workspace));
@@ -264,7 +265,7 @@ fn shape(args: &DriveArgs, driven: &mut Driven) -> Result<(), Stop> {
     exec::variables(&args.env, &mut spec.environment);
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.limits.memory = Limit::AtMost(args.memory);
-    // What somebody reads for hours is more than what a command prints.
+    // An interactive session prints more than a command.
     spec.limits.output = Limit::Unlimited;
     if let Some(timeout) = args.timeout {
         spec.limits.wall_time = Limit::AtMost(timeout);
@@ -272,7 +273,7 @@ fn shape(args: &DriveArgs, driven: &mut Driven) -> Result<(), Stop> {
     Ok(())
 }
 
-/// The hosts that it reaches, and what the broker puts in.
+/// Returns the allowed hosts, and the secrets that the proxy inserts.
 fn egress(args: &DriveArgs, driven: &Driven) -> Result<Egress, Stop> {
     let entries: Vec<String> =
         driven.hosts.iter().map(|host| host.entry.clone()).chain(args.allow_host.iter().cloned()).collect();
@@ -290,7 +291,7 @@ fn egress(args: &DriveArgs, driven: &Driven) -> Result<Egress, Stop> {
     })
 }
 
-/// Who sits at a terminal talks with the CLI; it gets one of its own.
+/// Returns the streams: a CLI that is used interactively gets a terminal of its own.
 fn streams() -> Streams {
     let is_talk = io::stdin().is_terminal() && io::stdout().is_terminal();
     Streams {
@@ -321,7 +322,7 @@ fn print(text: &str) -> ExitCode {
     match io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            report::say(&format!("cannot write what was asked for: {error}"));
+            report::say(&format!("cannot write the output: {error}"));
             FAILED.into()
         }
     }

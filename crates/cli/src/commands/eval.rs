@@ -1,4 +1,4 @@
-//! `stockade eval`: the value of an expression.
+//! `stockade eval`: evaluates an expression.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::io::{self, Write as _};
@@ -20,32 +20,32 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade eval 'xs.map(x => x * 2)' --vars '{\"xs\": [1, 2]}'      the value, as JSON
-  stockade eval --condition 'score > 5' --vars @vars.json && ...  whether it holds, as the exit code
-  stockade eval --template 'Hello {{name}}' --vars -              a text with {{...}} filled in";
+  stockade eval 'xs.map(x => x * 2)' --vars '{\"xs\": [1, 2]}'      print the value as JSON
+  stockade eval --condition 'score > 5' --vars @vars.json && ...  use the result as exit code
+  stockade eval --template 'Hello {{name}}' --vars -              fill in {{...}} in a text";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  there is a value; with --condition: it holds
-  1  the expression failed or reached for what does not exist; with --condition: it does not hold
-  2  the command line, the variables or the expression cannot be read
-  3  a limit was hit, or the variables could not be read: nobody knows the value
+  0  the expression has a value; with --condition: it is true
+  1  the expression failed or used an undefined name; with --condition: it is false
+  2  the command line, the variables or the expression cannot be parsed
+  3  a limit was reached, or the variables could not be read: the value is unknown
 
-An expression of JavaScript, or statements to their completion value (`eval` of JavaScript returns the same), sees its
-variables and nothing else: no files, no network, no processes, no prototypes. In a template, what fails keeps its marker.";
+The source is a JavaScript expression, or statements with a completion value as in JavaScript's `eval`. It can access its variables and
+nothing else: no files, no network, no processes, no prototypes. In a template, a marker that fails is left as it is.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct EvalArgs {
-    /// The expression, or with --template the text; - is standard input
+    /// Expression, or with --template the text; - for standard input
     #[arg(value_name = "EXPR", allow_hyphen_values = true)]
     expr: String,
 
-    /// The variables, as a JSON object; @FILE reads a file, - standard input
+    /// Variables as a JSON object; @FILE reads a file, - standard input
     #[arg(long, value_name = "JSON", allow_hyphen_values = true)]
     vars: Option<String>,
 
-    /// Only say whether it holds; whatever fails does not
+    /// Print true or false and use it as the exit code; errors count as false
     #[arg(long, conflicts_with_all = ["template", "asynchronous"])]
     condition: bool,
 
@@ -53,11 +53,11 @@ pub(crate) struct EvalArgs {
     #[arg(long, conflicts_with = "asynchronous")]
     template: bool,
 
-    /// Let `await` and `return` stand at the top
+    /// Allow `await` and `return` at the top level
     #[arg(long = "async")]
     asynchronous: bool,
 
-    /// How to print; json holds the value or the error
+    /// Output format; json has the value or the error
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
@@ -65,30 +65,30 @@ pub(crate) struct EvalArgs {
     bounds: Bounds,
 }
 
-/// What an evaluation may spend, and what it gets to know.
+/// Limits and inputs of an evaluation.
 #[derive(Debug, clap::Args)]
 struct Bounds {
-    /// Steps at most
+    /// Maximum number of steps
     #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_steps)]
     max_steps: u64,
 
-    /// Bytes of all values at most
+    /// Maximum bytes of all values
     #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_bytes)]
     max_bytes: usize,
 
-    /// Bytes of the result at most
+    /// Maximum bytes of the result
     #[arg(long, value_name = "N", default_value_t = EvalLimits::default().max_output)]
     max_output: usize,
 
-    /// Milliseconds at most
+    /// Time limit in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 5000)]
     timeout: u64,
 
-    /// Let Math.random() begin here; without it, it is refused
+    /// Seed of Math.random(), which is refused without one
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// What Date.now() says, in milliseconds since 1970; this machine's time by default
+    /// Value of Date.now() in milliseconds since 1970 [default: the current time]
     #[arg(long, value_name = "MS", allow_hyphen_values = true)]
     now: Option<f64>,
 }
@@ -98,7 +98,7 @@ pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failure> {
     let takes_stdin = |text: &str| text == "-";
     if takes_stdin(&args.expr) && args.vars.as_deref().is_some_and(takes_stdin) {
         return Err(Failure::usage("standard input cannot be both the expression and the variables")
-            .with_help("put one of them into a file: --vars @FILE"));
+            .with_help("move one of them to a file: --vars @FILE"));
     }
     let source = if takes_stdin(&args.expr) { read(None)? } else { args.expr.clone() };
     let vars = args.vars.as_deref().map_or(Ok(Vec::new()), variables)?;
@@ -136,7 +136,7 @@ impl Bounds {
         EvalLimits {
             max_steps: self.max_steps,
             max_bytes: self.max_bytes,
-            // A template is as long as its output: what was given is not what was made.
+            // The output of a template includes its own text, so it may be at least that long.
             max_output: self.max_output.max(source.len().min(self.max_bytes)),
             ..EvalLimits::default()
         }
@@ -154,7 +154,7 @@ fn exit(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> Exit {
     }
 }
 
-/// Returns what goes to standard output.
+/// Returns the standard output.
 fn printed(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> String {
     match (args.format, outcome) {
         (Format::Json, outcome) => {
@@ -169,7 +169,7 @@ fn printed(args: &EvalArgs, outcome: &Result<Data, EvalError>) -> String {
     }
 }
 
-/// The answer as programs read it.
+/// The result as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,9 +178,9 @@ struct Answer<'a> {
     error: Option<&'a EvalError>,
 }
 
-/// Says why there is no value: what, where, and how to mend it.
+/// Reports why there is no value, with the position and a fix.
 fn report(args: &EvalArgs, source: &str, error: &EvalError) -> String {
-    let label = if args.condition { "it does not hold" } else { "error" };
+    let label = if args.condition { "false" } else { "error" };
     let mut text = format!("{label}: {}: {}\n", error.kind, escape(&error.message));
     let place = error.span.filter(|_| args.ask() != EvaluationKind::Template);
     if let Some(part) =
@@ -203,12 +203,12 @@ fn variables(given: &str) -> Result<Vec<(String, Data)>, Failure> {
         (text, None) => text.to_owned(),
     };
     let wrong = |why: &dyn std::fmt::Display| {
-        Failure::usage(format_args!("the variables are no JSON object: {why}"))
+        Failure::usage(format_args!("invalid JSON object for --vars: {why}"))
             .with_help("write --vars '{\"name\": \"value\"}', or --vars @FILE")
     };
     match serde_json::from_str::<Data>(&text) {
         Ok(Data::Object(fields)) => Ok(fields),
-        Ok(_) => Err(wrong(&"they are another value")),
+        Ok(_) => Err(wrong(&"not an object")),
         Err(error) => Err(wrong(&error)),
     }
 }

@@ -1,4 +1,4 @@
-//! `stockade graph`: a folder that the commands of several agents share, for as long as they work together.
+//! `stockade graph`: directories that commands of several agents share during a graph run.
 
 use std::path::PathBuf;
 
@@ -14,19 +14,19 @@ use stockade_state::graph_runs;
 
 const EXAMPLES: &str = "\
 Examples:
-  run=$(stockade graph begin)                  make a folder, and keep its path
+  run=$(stockade graph begin)                  create a shared directory
   stockade exec --agent a --graph \"$run\" -- sh -c \"date > $run/when\"
   stockade run --agent b --graph \"$run\" skills/reader -- cat \"$run/when\"
-  stockade graph end \"$run\"                    remove it with all that is in it";
+  stockade graph end \"$run\"                    remove it and its content";
 
 const MORE: &str = "\
 Exit codes:
-  0  it is done
-  2  the command line is wrong, or there is no such run
-  3  the folder could not be made, listed or removed
+  0  done
+  2  the command line is wrong, or the graph run does not exist
+  3  the directory could not be created, listed or removed
 
-Only the commands of agents that are given the run may read and write its folder, and no other user enters it. It stays until somebody ends the
-run; `graph.begin` of `stockade serve` makes one that ends with its client.";
+Only commands of agents that get the graph run may read and write its directory, and no other user can enter it. It exists until
+`stockade graph end`; one made by `graph.begin` of `stockade serve` ends with its client.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
@@ -37,19 +37,19 @@ pub(crate) struct GraphArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Make a folder for a run, and print its path
+    /// Create a shared directory, and print its path
     Begin,
-    /// List the folders of runs that nobody has ended
+    /// List graph runs that have not ended
     List,
-    /// Remove the folders of runs, with all that is in them
+    /// End graph runs, and remove their directories with all content
     End {
-        /// The folder, as `begin` printed it, or its name
+        /// Directory as printed by `begin`, or its name
         #[arg(value_name = "RUN", required = true, num_args = 1..)]
         runs: Vec<PathBuf>,
     },
 }
 
-/// Does what is asked.
+/// Runs the command.
 pub(crate) fn run(args: &GraphArgs) -> Result<Exit, Failure> {
     let mut output = Output::new();
     let base = graph_runs::base().ok_or_else(|| Failure::incomplete(graph_runs::NO_BASE))?;
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &GraphArgs) -> Result<Exit, Failure> {
             }
         }
         What::End { runs } => {
-            // All are looked for before any is removed.
+            // All names are checked before anything is removed.
             let found: Vec<GraphRun> =
                 runs.iter().map(|run| graph_runs::find(run)).collect::<Result<_, _>>()?;
             for run in found {

@@ -1,4 +1,4 @@
-//! `stockade hook`: what a harness asks before it uses a tool, answered in its own words.
+//! `stockade hook`: answers the hook call of a harness in its own format.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads standard input, writes the answer, and waits no longer than it may"
@@ -17,58 +17,58 @@ use stockade_harness::call::{MAX_PAYLOAD, Told, read};
 use stockade_harness::judge::Agent;
 use stockade_harness::{Answers, Harness, Moment, beat, results};
 
-/// How long an answer may take: far less than any harness waits, since those that are tired of waiting use the tool.
+/// Deadline of an answer: far below any harness's timeout, since some harnesses run the tool when a hook times out.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// The stack of what decides: as much as the program's own.
+/// Stack size of the deciding thread: that of the main thread.
 const STACK: usize = 8 << 20;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade install claude                     have Claude Code call it
-  stockade hook --harness claude < call.json  what it is told about a call of a tool";
+  stockade install claude                     make Claude Code call the hook
+  stockade hook --harness claude < call.json  show the answer to one tool call";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  the answer is on standard output, in the words of the harness; nothing there means that nothing is said against it
-  2  the command line is wrong; for harnesses that know no other answer, the tool is not to be used
+  0  the answer is on standard output, in the format of the harness; empty output means no objection
+  2  the command line is wrong; or the tool call is refused, for harnesses without another way to refuse
 
-It reads what the harness hands to its hooks and asks what every other command asks: whether the agent may use the tool, the
-path, the command or the host, by the configuration of the agent that is called as the harness is. What has to run in the
-sandbox comes back as a command that runs there. Whatever goes wrong is a refusal. Each decision is on record.";
+The hook reads a tool call in the format of the harness, and checks the tool, path, command or host with the configuration of the agent
+that is named like the harness. A command that has to run in the sandbox is rewritten to do so. Every error is a refusal, and every
+decision is recorded.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct HookArgs {
-    /// The harness that calls it
+    /// Harness that calls the hook
     #[arg(long, value_name = "NAME", value_parser = harness)]
     harness: &'static Harness,
 
-    /// The agent whose configuration holds [default: the name of the harness]
+    /// Agent whose configuration to use [default: the name of the harness]
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 
-    /// What is told is that a tool is about to be used; everything else is refused
+    /// Expect a call before a tool is used; refuse all others
     #[arg(long, conflicts_with = "after")]
     before: bool,
 
-    /// What is told is what a tool has brought back, so that a failure hides that
+    /// Expect the result of a tool, so that an error hides the result
     #[arg(long)]
     after: bool,
 
-    /// Print `allow` or `deny` where there is nothing else to print, for whoever takes silence for a failure
+    /// Always print `allow` or `deny`, for harnesses that treat empty output as failure
     #[arg(long)]
     said: bool,
 }
 
-/// Reads the name of a harness.
+/// Parses the name of a harness.
 pub(crate) fn harness(text: &str) -> Result<&'static Harness, String> {
     let names =
         || stockade_harness::HARNESSES.iter().map(|harness| harness.name).collect::<Vec<_>>().join(", ");
-    Harness::named(text).ok_or_else(|| format!("the known ones are {}", names()))
+    Harness::named(text).ok_or_else(|| format!("known harnesses: {}", names()))
 }
 
-/// Answers, whatever happens.
+/// Answers in any case, even after a panic or a timeout.
 pub(crate) fn run(args: &HookArgs) -> ExitCode {
     let (harness, agent) = (args.harness, args.agent.clone());
     let moment = match (args.before, args.after) {
@@ -80,12 +80,12 @@ pub(crate) fn run(args: &HookArgs) -> ExitCode {
     let (send, receive) = mpsc::sync_channel(1);
     let decide = move || {
         let answer = bug::caught(|| answer(harness, agent.as_deref(), moment));
-        let answer = answer.unwrap_or_else(|| Err("it has a bug, which standard error names".to_owned()));
+        let answer = answer.unwrap_or_else(|| Err("internal error, see standard error".to_owned()));
         send.send(answer.unwrap_or_else(|why| failed(&why))).ok();
     };
     let said = match thread::Builder::new().stack_size(STACK).spawn(decide) {
-        Ok(_) => receive.recv_timeout(DEADLINE).unwrap_or_else(|_| failed("it took too long")),
-        Err(error) => failed(&format!("it cannot begin: {error}")),
+        Ok(_) => receive.recv_timeout(DEADLINE).unwrap_or_else(|_| failed("timeout")),
+        Err(error) => failed(&format!("cannot start a thread: {error}")),
     };
     print(&said, args.said)
 }
@@ -101,12 +101,12 @@ fn print(said: &Said, says_nothing: bool) -> ExitCode {
     io::stderr().write_all(said.stderr.as_bytes()).ok();
     match written {
         Ok(()) => said.code.into(),
-        // Nobody has read the answer.
+        // The harness did not read the answer.
         Err(_) => 2.into(),
     }
 }
 
-/// A refusal where nothing could be decided.
+/// Returns a refusal, if no decision was possible.
 fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> Said {
     if moment == Some(Moment::After) {
         return results::unseen(harness, why);
@@ -114,7 +114,7 @@ fn failed(harness: &Harness, moment: Option<Moment>, why: &str) -> Said {
     deny(
         harness,
         &format!(
-            "stockade could not decide, so this is refused: {why}; `stockade doctor` says what is wrong"
+            "stockade could not decide, so this is refused: {why}; run `stockade doctor` to find the cause"
         ),
     )
 }
@@ -123,16 +123,16 @@ fn answer(harness: &Harness, agent: Option<&str>, moment: Option<Moment>) -> Res
     let mut bytes = Vec::new();
     let limit = u64::try_from(MAX_PAYLOAD).unwrap_or(u64::MAX).saturating_add(1);
     let got = io::stdin().lock().take(limit).read_to_end(&mut bytes);
-    got.map_err(|error| format!("what it is asked cannot be read: {error}"))?;
-    let told = read(harness, &bytes).map_err(|why| format!("what it is asked is not understood: {why}"))?;
+    got.map_err(|error| format!("cannot read the hook call: {error}"))?;
+    let told = read(harness, &bytes).map_err(|why| format!("invalid hook call: {why}"))?;
     match (moment, &told) {
         (None, _) | (Some(Moment::Before), Told::Before(_)) | (Some(Moment::After), Told::After(..)) => {}
         _ => {
-            return Err("what it is asked is about another moment than its hook is registered for".to_owned());
+            return Err("the call is for another event than the hook is registered for".to_owned());
         }
     }
     let said = decided(harness, agent.unwrap_or(harness.name), told);
-    // A plugin of ours takes silence for a failure.
+    // Stockade's own plugins treat empty output as failure.
     Ok(if said == Said::nothing() && harness.answers == Answers::Plugin { silent(harness) } else { said })
 }
 

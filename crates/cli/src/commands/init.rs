@@ -1,5 +1,8 @@
-//! `stockade init`: a configuration to begin with, in which every key stands with what it does and its default.
-#![expect(clippy::disallowed_methods, reason = "writes a configuration, and asks where that of the user is")]
+//! `stockade init`: creates a config file that documents every key and its default.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes a config file, and looks up the user's config directory"
+)]
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -17,23 +20,23 @@ use crate::output::Output;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade init           begin a configuration of this project, .stockade/config.toml
-  stockade init --user    begin your own, for all projects";
+  stockade init           create the configuration of this project, .stockade/config.toml
+  stockade init --user    create your own, for all projects";
 
 const HEAD: &str = "\
-# What stockade holds agents to. Everything below is as it is without this file: take the `#` before a line away to change
-# it. `\"*\"` stands for all agents; the name of one goes before it.
+# Configuration of Stockade. Every line shows a default: remove its `#` to change it. `\"*\"` applies to all agents; a table with an
+# agent's id takes precedence.
 #
-# `stockade config validate` checks this file, and `stockade config show --origin` tells what holds and who says so.
+# `stockade config validate` checks this file, and `stockade config show --origin` shows the effective settings and their origin.
 ";
 
-/// What is true of a project's file alone.
-const OF_PROJECT: &str = "#\n# A project can only narrow what the user and the machine permit.\n";
+/// Additional comment in a project's file.
+const OF_PROJECT: &str = "#\n# A project can only narrow what the user and the machine allow.\n";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    /// For all projects of this user, instead of the project in this folder
+    /// Create your own config file, for all projects, instead of that of the current project
     #[arg(long)]
     user: bool,
 }
@@ -46,24 +49,22 @@ pub(crate) fn run(args: &InitArgs) -> Result<Exit, Failure> {
     };
     let shown = escape_path(&path);
     write_new(&path, &text(args.user)).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{shown} is there already"))
-            .with_help("change it with an editor; 'stockade config explain KEY' says what a key does"),
+        io::ErrorKind::AlreadyExists => Failure::usage(format_args!("{shown} already exists"))
+            .with_help("edit it; 'stockade config explain KEY' documents a key"),
         _ => Failure::incomplete(format_args!("cannot write {shown}: {error}")),
     })?;
     let mut output = Output::new();
-    let _: ControlFlow<()> =
-        output.write(&format!("wrote {shown}; nothing changes until you change a line of it\n"));
+    let _: ControlFlow<()> = output.write(&format!("wrote {shown}; every setting in it is commented out\n"));
     output.finish(Exit::Clean)
 }
 
 fn user_folder() -> Result<PathBuf, Failure> {
     ConfigSources::of_process(Path::new(".")).user.ok_or_else(|| {
-        Failure::usage("neither XDG_CONFIG_HOME nor HOME says where your configuration is")
-            .with_help("set HOME, or leave out --user")
+        Failure::usage("neither XDG_CONFIG_HOME nor HOME is set").with_help("set HOME, or omit --user")
     })
 }
 
-/// Writes a file that is not there yet.
+/// Creates a file, unless it exists.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -71,7 +72,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// Returns a configuration that changes nothing.
+/// Returns a config file in which everything is commented out.
 fn text(for_user: bool) -> String {
     let mut out = HEAD.to_owned();
     if !for_user {
@@ -80,7 +81,7 @@ fn text(for_user: bool) -> String {
     let mut tables: Vec<&str> = Vec::new();
     for key in Config::keys() {
         let (table, _) = split(key);
-        // A table stands in one place, wherever its keys are.
+        // TOML allows a table only once, so its keys are grouped.
         if !tables.contains(&table) {
             tables.push(table);
         }
@@ -99,14 +100,14 @@ fn text(for_user: bool) -> String {
     out
 }
 
-/// The table of a key, and its name there.
+/// Splits a key into its table and its name.
 fn split(key: &ConfigKey) -> (&str, &str) {
     key.path.rsplit_once('.').unwrap_or(("", key.path))
 }
 
 fn push(out: &mut String, key: &ConfigKey, name: &str) {
     writeln!(out, "# {}", key.doc).ok();
-    // TOML has no word for nothing.
+    // TOML has no null, so the key is listed without a value.
     match key.default {
         "null" => writeln!(out, "# {name} =   # {}", key.holds()).ok(),
         default => writeln!(out, "# {name} = {default}").ok(),

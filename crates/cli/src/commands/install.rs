@@ -1,5 +1,5 @@
-//! `stockade install`, `uninstall` and `status`: whether a harness asks before it uses a tool.
-#![expect(clippy::disallowed_methods, reason = "asks where the home is, and in which folder it runs")]
+//! `stockade install`, `uninstall` and `status`: hooks that make a harness check tool calls.
+#![expect(clippy::disallowed_methods, reason = "reads the home and the current directory")]
 
 mod servers;
 
@@ -24,42 +24,42 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade install claude              have Claude Code ask before it uses a tool, wherever you start it
+  stockade install claude              install the hook for Claude Code, in all directories
   stockade install codex --dry-run     show what would be written
-  stockade install gemini --project    register in the settings of this project
-  stockade install claude --mcp        put `stockade mcp wrap` in front of its servers
-  stockade status                      see which harnesses ask, by asking their hooks
-  stockade uninstall claude            take exactly that out again";
+  stockade install gemini --project    install in the settings of this project
+  stockade install claude --mcp        wrap its MCP servers in `stockade mcp wrap`
+  stockade status                      check that installed hooks block a test call
+  stockade uninstall claude            remove exactly what was installed";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; with status: every harness that is used here refuses what must be refused
-  1  with status: one does not ask, or would use a tool that must not be used
-  2  the command line is wrong, or the settings are such that nothing was written
+  0  done; with status: every agent in use blocks the test calls
+  1  with status: an agent does not call the hook, or would run a call that must be blocked
+  2  the command line or the settings are wrong; nothing was written
 
-Settings are replaced whole or not at all; comments, order and keys that are not ours stay as they are. After `uninstall`, a
-file that nobody has touched since is what it was, byte for byte.";
+Settings files are replaced atomically; comments, order and other keys are preserved. `uninstall` restores a file byte for byte if it was
+not changed in the meantime.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct InstallArgs {
-    /// The program that runs the agent
+    /// Agent to install the hook in
     #[arg(value_name = "HARNESS", value_parser = harness)]
     harness: &'static Harness,
 
-    /// In the settings of this user; this is the default
+    /// Use your own settings (default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
 
-    /// In the settings of the project in this folder
+    /// Use the settings of the project in the current directory
     #[arg(long)]
     project: bool,
 
-    /// The servers of the Model Context Protocol instead of the hooks: put `stockade mcp wrap` in front of each, or take it away
+    /// Wrap the agent's MCP servers in `stockade mcp wrap` instead of installing hooks, or unwrap them
     #[arg(long)]
     mcp: bool,
 
-    /// Show what would be changed, and change nothing
+    /// Show the changes without writing them
     #[arg(long)]
     dry_run: bool,
 }
@@ -67,22 +67,21 @@ pub(crate) struct InstallArgs {
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
-    /// The program that runs the agent; all that are used here, if none is named
+    /// Agent to check [default: all that are in use here]
     #[arg(value_name = "HARNESS", value_parser = harness)]
     harness: Option<&'static Harness>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
-/// The folders that settings lie in, for whoever runs this.
+/// Returns the directories of settings for this user.
 pub(crate) fn places() -> Result<SettingsFolders, Failure> {
     let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let home =
-        home.ok_or_else(|| Failure::usage("HOME names no folder, so there are no settings of yours"))?;
-    let project =
-        env::current_dir().map_err(|error| Failure::incomplete(format_args!("this folder: {error}")))?;
+    let home = home.ok_or_else(|| Failure::usage("cannot find your settings: HOME is not set"))?;
+    let project = env::current_dir()
+        .map_err(|error| Failure::incomplete(format_args!("cannot read the current directory: {error}")))?;
     Ok(SettingsFolders { home, project, system: "/".into() })
 }
 
@@ -105,11 +104,11 @@ pub(crate) fn install(args: &InstallArgs) -> Result<Exit, Failure> {
         return servers::install(harness, &places, scope(args), &program, args.dry_run);
     }
     let change = registration::install(harness, &places, scope(args), &program)?;
-    let mut said = changed(harness, &change, args.dry_run, "has the hooks already")?;
+    let mut said = changed(harness, &change, args.dry_run, "already has the hooks")?;
     if !args.dry_run {
         said.push_str(&told(harness, &state::look(harness, &places)));
         said.push_str(&format!(
-            "what it decides by is the configuration of the agent `{0}`: `stockade config explain agents.{0}.toolPolicy.profile`. \
+            "The configuration of the agent `{0}` decides about its calls: `stockade config explain agents.{0}.toolPolicy.profile`. \
              Tools of the web and of servers are refused until `agents.{0}.toolPolicy.allow` names them\n",
             harness.name
         ));
@@ -124,10 +123,10 @@ pub(crate) fn uninstall(args: &InstallArgs) -> Result<Exit, Failure> {
         return servers::uninstall(args.harness, &places, scope(args), args.dry_run);
     }
     let change = registration::uninstall(args.harness, &places, scope(args))?;
-    print(&changed(args.harness, &change, args.dry_run, "has no hooks of ours")?, Exit::Clean)
+    print(&changed(args.harness, &change, args.dry_run, "has no hooks of stockade")?, Exit::Clean)
 }
 
-/// Makes a change, or shows it, and says so.
+/// Makes a change or shows it, and returns the output.
 fn changed(
     harness: &Harness,
     change: &SettingsChange,
@@ -144,7 +143,7 @@ fn changed(
     registration::apply(harness, change)?;
     Ok(match (&change.before, &change.after) {
         (_, None) => format!("removed {path}\n"),
-        (None, _) => format!("made {path}\n"),
+        (None, _) => format!("created {path}\n"),
         _ => format!("changed {path}\n"),
     })
 }
@@ -169,13 +168,13 @@ pub(crate) fn status(args: &StatusArgs) -> Result<Exit, Failure> {
             let rows: Vec<Row<'_>> = states.iter().map(|(harness, state)| Row::of(harness, state)).collect();
             format!("{}\n", to_printable_json(&serde_json::json!({ "harnesses": rows })))
         }
-        Format::Text if states.is_empty() => "no settings of a harness that is known here\n".to_owned(),
+        Format::Text if states.is_empty() => "no settings of a supported agent found\n".to_owned(),
         Format::Text => states.iter().map(|(harness, state)| told(harness, state)).collect(),
     };
     print(&text, exit)
 }
 
-/// What was found out about a harness, for programs.
+/// The state of a harness, for programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row<'s> {
@@ -184,14 +183,14 @@ struct Row<'s> {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
-    /// How many seconds ago it called its hook last.
+    /// Seconds since it called its hook last.
     #[serde(skip_serializing_if = "Option::is_none")]
     seen_seconds_ago: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<&'s str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fix: Option<&'s str>,
-    /// What it does not close, whatever is registered.
+    /// Gaps of its hooks that no registration closes.
     open: &'s [&'s str],
 }
 
@@ -222,38 +221,38 @@ fn ago(seen: SystemTime) -> u64 {
     seen.elapsed().map_or(0, |since| since.as_secs())
 }
 
-/// What was found out about a harness, for people.
+/// The state of a harness as text.
 fn told(harness: &Harness, state: &State) -> String {
     let title = harness.title;
     let mut out = match state {
-        State::NotUsed => format!("--    {title}: no settings of it here\n"),
+        State::NotUsed => format!("--    {title}: no settings found\n"),
         State::NotRegistered => {
             format!(
-                "warn  {title}: it uses tools without asking\n      mend it: stockade install {}\n",
+                "warn  {title}: no hook, tools are used unchecked\n      fix: stockade install {}\n",
                 harness.name
             )
         }
-        State::Broken { why, fix } => format!("warn  {}\n      mend it: {}\n", escape(why), escape(fix)),
+        State::Broken { why, fix } => format!("warn  {}\n      fix: {}\n", escape(why), escape(fix)),
         State::Refuses { file, seen } => {
             let seen = seen.map_or_else(
-                || "it has not been seen to call it yet".to_owned(),
-                |seen| format!("it called it {} seconds ago", ago(seen)),
+                || "it has not called the hook yet".to_owned(),
+                |seen| format!("last call {} seconds ago", ago(seen)),
             );
-            format!("ok    {title}: a denial was made through {}, and refused; {seen}\n", escape_path(file))
+            format!("ok    {title}: a test call through {} was blocked; {seen}\n", escape_path(file))
         }
     };
     if matches!(state, State::Refuses { .. }) {
         for open in harness.open {
-            writeln!(out, "      what it leaves open: {open}").ok();
+            writeln!(out, "      known gap: {open}").ok();
         }
         if harness.tried.is_none() {
-            writeln!(out, "      this was never tried with {title} itself, only by its documentation").ok();
+            writeln!(out, "      based on the documentation of {title}; not tested with the program").ok();
         }
     }
     out
 }
 
-/// What is changed, as lines that go and lines that come.
+/// Returns the change as removed and added lines.
 fn difference(path: &str, change: &SettingsChange) -> String {
     let (before, after) =
         (change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! `stockade limits`: what agents used and may still use, a fresh start for one of them, and what limits would do.
+//! `stockade limits`: shows, resets and simulates usage limits of agents.
 
 mod reset;
 mod simulate;
@@ -20,17 +20,17 @@ use crate::render::style::ColorChoice;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade limits status                   what each agent used and may still use, and whether its service works
-  stockade limits reset bot                forget what the agent `bot` used, after a question
-  stockade limits reset --only breaker bot let it call its service again at once
-  stockade limits simulate trace.json      replay the calls of an agent through its limits";
+  stockade limits status                   show used and remaining budgets, and circuit breakers
+  stockade limits reset bot                reset the usage of the agent `bot`, after confirmation
+  stockade limits reset --only breaker bot close its circuit breaker
+  stockade limits simulate trace.json      replay the calls of an agent against its limits";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  nothing is refused; with reset: done
-  1  something is refused; with reset: somebody was asked, and did not say yes
+  1  something is refused; with reset: not confirmed
   2  the command line, the configuration or the script is wrong
-  3  something that is needed could not be read, or a reset not be put on record";
+  3  something required could not be read, or a reset could not be recorded";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -38,7 +38,7 @@ pub(crate) struct LimitsArgs {
     #[command(subcommand)]
     command: LimitsCommand,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text", display_order = 800)]
     format: Format,
 }
@@ -50,10 +50,10 @@ enum LimitsCommand {
     Simulate(simulate::SimulateArgs),
 }
 
-/// Where the limits are kept.
+/// Location of the limits.
 #[derive(Debug, clap::Args)]
 struct Kept {
-    /// The file of limits, as a program keeps it with `SqliteStore` [default: that of this user]
+    /// File of limits, as written by `SqliteStore` [default: your own]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -68,14 +68,13 @@ pub(crate) fn run(args: &LimitsArgs, color: ColorChoice) -> Result<Exit, Failure
 }
 
 impl Kept {
-    /// Returns the file, which is there.
+    /// Returns the file, which must exist.
     fn path(&self) -> Result<PathBuf, Failure> {
         let path = self.named()?;
         if is_there(&path)? { Ok(path) } else { Err(missing(&path)) }
     }
 
-    /// Returns the file, or nothing if no program has begun that of this user yet. A file that somebody names should be
-    /// there.
+    /// Returns the file, or `None` if the user's own does not exist yet. A file of --file must exist.
     fn begun(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.named()?;
         match is_there(&path)? {
@@ -87,39 +86,37 @@ impl Kept {
 
     fn named(&self) -> Result<PathBuf, Failure> {
         self.file.clone().or_else(SqliteStore::default_path).ok_or_else(|| {
-            Failure::usage("neither XDG_STATE_HOME nor HOME says where your limits are kept")
-                .with_help("name the file with --file")
+            Failure::usage("cannot find your limits: neither XDG_STATE_HOME nor HOME is set")
+                .with_help("set one of them, or use --file")
         })
     }
 }
 
-/// Whether there is a file, or a link that should lead to one. Where nobody can look, that is not known.
+/// Whether a file or a symlink exists. An error if that cannot be determined.
 #[expect(clippy::disallowed_methods, reason = "looks whether there is such a file")]
 fn is_there(path: &Path) -> Result<bool, Failure> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => {
-            Err(Failure::incomplete(format_args!("cannot look for {}: {error}", escape_path(path)))
-                .with_help("let its folder be read, or name another file with --file"))
-        }
+        Err(error) => Err(Failure::incomplete(format_args!("cannot access {}: {error}", escape_path(path)))
+            .with_help("make its directory readable, or use another file with --file")),
     }
 }
 
 fn missing(path: &Path) -> Failure {
-    Failure::incomplete(format_args!("no limits are kept in {}", escape_path(path))).with_help(
-        "a program begins the file when it counts its calls with SqliteStore; name another with --file",
+    Failure::incomplete(format_args!("no limits in {}", escape_path(path))).with_help(
+        "the file is created when a program counts calls with SqliteStore; to read another, use --file",
     )
 }
 
-/// The configuration that holds in this folder.
+/// Returns the configuration for the current directory.
 #[expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
 fn configuration() -> Result<Config, Failure> {
     let folder = std::env::current_dir().unwrap_or_default();
     Config::load(&ConfigSources::of_process(&folder)).map_err(|error| super::config::failure(&error))
 }
 
-/// Those that were named, each of which must be known; all, where none was.
+/// Returns the named agents, each of which must be known, or all agents.
 fn chosen(store: &SqliteStore, named: &[String]) -> Result<Vec<String>, Failure> {
     of_known(store.agents().map_err(|error| unreadable(&error))?, named)
 }
@@ -129,9 +126,9 @@ fn of_known(known: Vec<String>, named: &[String]) -> Result<Vec<String>, Failure
         if !known.contains(name) {
             let hint = match stockade_text::nearest(name, known.iter().map(String::as_str)) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "`stockade limits status` lists those that there are".to_owned(),
+                None => "run `stockade limits status` to list the agents".to_owned(),
             };
-            return Err(Failure::usage(format_args!("nothing is kept of an agent `{name}`")).with_help(hint));
+            return Err(Failure::usage(format_args!("no usage recorded for agent `{name}`")).with_help(hint));
         }
     }
     match named.is_empty() {

@@ -1,4 +1,4 @@
-//! `stockade mcp`: servers of the Model Context Protocol that nobody has to trust, and one of our own.
+//! `stockade mcp`: wraps untrusted MCP servers, and runs Stockade as one.
 
 mod address;
 mod bridge;
@@ -15,9 +15,9 @@ use crate::args::HELP;
 const EXAMPLES: &str = "\
 Examples:
   stockade mcp wrap --name fs -- npx -y @modelcontextprotocol/server-filesystem .
-                                        what a client starts in the place of the server
-  stockade mcp pins list                the tools that were seen, and which of them have changed
-  stockade mcp serve                    a server that scans, checks commands, runs them contained and reads the record";
+                                        start a server in a sandbox, with its tools checked
+  stockade mcp pins list                list known tool definitions, and which have changed
+  stockade mcp serve                    serve tools that scan, check commands, run them in a sandbox and query the trail";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES)]
@@ -28,13 +28,13 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Run a server in the sandbox, and let pass what the agent may see and call
+    /// Run an MCP server in a sandbox, and filter its tools, calls and texts
     Wrap(Box<wrap::WrapArgs>),
     #[command(hide = true)]
     Bridge(bridge::BridgeArgs),
-    /// Be a server: scan, check, exec and audit as tools
+    /// Run Stockade as an MCP server with the tools scan, check_command, exec and audit_query
     Serve(serve::ServeArgs),
-    /// List, agree to and forget the definitions of tools that were seen first
+    /// List, accept and forget pinned tool definitions
     Pins(pins::PinsArgs),
 }
 

@@ -1,4 +1,4 @@
-//! `stockade policy`: rules on commands, added, removed, listed, checked and explained.
+//! `stockade policy`: adds, removes, lists, tests and explains rules for commands.
 
 mod add;
 mod explain;
@@ -26,45 +26,45 @@ use stockade_text::to_printable_json;
 const EXAMPLES: &str = "\
 Examples:
   stockade policy add 'deny git push' --rules team.toml
-                                                  one rule more, for all commands that begin so
+                                                  add a rule for all commands that start so
   stockade policy add 'allow npm run *' --agent bot
-                                                  the same for an agent, in your configuration
-  stockade policy add --for 'npm ci' --agent bot  what is suggested for a command
-  stockade policy list --agent bot                the rules that hold, and where each stands
+                                                  add a rule for an agent, in your configuration
+  stockade policy add --for 'npm ci' --agent bot  add the rule that is suggested for a command
+  stockade policy list --agent bot                list the effective rules and their origin
   stockade policy remove deny-git-push --rules team.toml
-  stockade policy explain 'git push' --agent bot  say which rules were considered, and which decided
+  stockade policy explain 'git push' --agent bot  show which rules matched, and which one decided
   stockade policy import .claude/settings.json --rules team.toml
-  stockade policy test team.toml                  check its rules, run their examples and its tests
-  stockade policy lint team.toml                  find rules that are probably not meant";
+  stockade policy test team.toml                  check the rules, and run their examples and tests
+  stockade policy lint team.toml                  find rules that are probably mistakes";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  nothing is wrong, or it is done; for explain: the command is allowed
-  1  lint found something; import left something out; for explain: the command is not allowed as it is
-  2  the command line or the file is wrong, or an example or a test of it has another outcome
-  3  something that is needed to answer could not be read
+  0  done, without problems; with explain: the command is allowed
+  1  lint found a problem; import omitted a rule; with explain: the command is not allowed unchanged
+  2  the command line or the file is wrong, or one of its examples or tests failed
+  3  something that is needed for the answer could not be read
 
-A file of rules, in TOML (YAML and JSON hold the same):
+A rule file in TOML (YAML and JSON have the same structure):
 
   version = 1
 
   [[rule]]
   id = \"git-read\"
-  prefix = [\"git\", [\"status\", \"diff\"]]   # a list is alternatives; * and ? stand for characters
+  prefix = [\"git\", [\"status\", \"diff\"]]   # a list has alternatives; * and ? are wildcards
   decision = \"allow\"                     # allow, sandbox, ask or deny
   reason = \"only reads\"
-  deny = [\"--output\", \"--ext-diff\"]      # options that must not be there; `require` for those that must
-  match = [\"git status --short\"]         # tried when the file is read
+  deny = [\"--output\", \"--ext-diff\"]      # options that must be absent; `require` for those that must be present
+  match = [\"git status --short\"]         # tested when the file is loaded
   not_match = [\"git push\", \"git diff --outp=x\"]
 
   [[test]]
-  command = \"git status && git push\"     # decided with all rules together
+  command = \"git status && git push\"     # decided by all rules together
   expect = \"ask\"
 
-Instead of prefix: exact = [..] for no further words, glob = \"npm run {build,test}*\", or regex = \"..\" with over =
+Instead of prefix: exact = [..] without further words, glob = \"npm run {build,test}*\", or regex = \"..\" with over =
 \"argv\", \"redirect\" or \"raw\", which can only make a decision stricter. More conditions: operands = 1, env = [\"GIT_*\"],
 redirects = \"null\", \"workspace\" or \"any\", cwd and not_cwd = [\"workspace\", \"/srv\"], priority = 1, enabled = false.
-Of the rules that match, the most specific decides. For what no rule matches: [defaults] unmatched = \"ask\".";
+The most specific matching rule decides. For commands that no rule matches: [defaults] unmatched = \"ask\".";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -72,22 +72,22 @@ pub(crate) struct PolicyArgs {
     #[command(subcommand)]
     command: PolicyCommand,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum PolicyCommand {
-    /// Check a file of rules: every example is tried, and every test is decided
+    /// Check a rule file, and run its examples and tests
     Test {
-        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
+        /// Rule file in TOML, YAML or JSON; admin:FILE and project:FILE set its layer
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Find rules that can be used but are probably not meant: too wide, never deciding, misspelt
+    /// Find rules that are probably mistakes: too wide, without effect, misspelt
     Lint {
-        /// A rule file in TOML, YAML or JSON; admin:FILE and project:FILE say whose it is
+        /// Rule file in TOML, YAML or JSON; admin:FILE and project:FILE set its layer
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -124,7 +124,7 @@ struct Tested {
     tests: usize,
 }
 
-/// A file that can be read has passed everything.
+/// Reports a valid file: reading it has run all examples.
 fn test(file: &Path, format: Format) -> Result<(String, Exit), Failure> {
     let (layer, path) = layer_of(file);
     let file = read(&path, layer)?;
@@ -133,7 +133,7 @@ fn test(file: &Path, format: Format) -> Result<(String, Exit), Failure> {
     let printed = match format {
         Format::Json => format!("{}\n", to_printable_json(&tested)),
         Format::Text => format!(
-            "{}: {}, {} and {}, all as they should be\n",
+            "{}: {}, {} and {}, all passed\n",
             escape_path(&path),
             count(tested.rules, "rule"),
             count(tested.examples, "example"),
@@ -169,7 +169,7 @@ fn lint(file: &Path, format: Format, styles: Styles) -> Result<(String, Exit), F
                 lints.iter().map(|lint| Found { rule: &lint.rule, message: &lint.message }).collect();
             format!("{}\n", to_printable_json(&List { results }))
         }
-        Format::Text if lints.is_empty() => format!("{}: nothing to say\n", escape_path(&path)),
+        Format::Text if lints.is_empty() => format!("{}: no problems\n", escape_path(&path)),
         Format::Text => lints.iter().map(line).collect(),
     };
     Ok((printed, if lints.is_empty() { Exit::Clean } else { Exit::Found }))

@@ -1,4 +1,5 @@
-//! `stockade quarantine`: what commands left that runs programs outside of the sandbox, and where that is now.
+//! `stockade quarantine`: lists, restores and deletes files that commands left and that would run programs outside of the
+//! sandbox.
 
 use std::fmt::Write as _;
 use std::io;
@@ -21,25 +22,24 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade quarantine list                     what is kept, what it is, and which command left it
-  stockade quarantine restore 1ylw9v2k3x4a.1   put one thing back where it was
-  stockade quarantine drop 1ylw9v2k3x4a        remove all that one command left, for good
-  stockade quarantine drop --all               remove everything";
+  stockade quarantine list                     list quarantined files, and the commands that left them
+  stockade quarantine restore 1ylw9v2k3x4a.1   restore one file
+  stockade quarantine drop 1ylw9v2k3x4a        delete everything that one command left
+  stockade quarantine drop --all               delete everything";
 
-/// A thing that runs programs outside of the sandbox was moved away, so nothing obeys it before somebody says so.
 fn more() -> String {
     let days = MAX_AGE.as_secs() / (24 * 3600);
     format!(
         "\
 Exit codes:
-  0  it is done, or there is nothing
-  1  something was not given back or not dropped, and stays where it is
-  2  the command line is wrong, or nothing is called so
+  0  done, or nothing to do
+  1  a file was not restored or not deleted, and stays where it is
+  2  the command line is wrong, or the id is unknown
   3  the quarantine could not be read
 
-A thing goes back to where it was, as long as nothing else is there and no link leads there; look at it first, since whatever
-obeys its name runs it. What is kept is private to you. The things of {MAX_GROUPS} commands are kept, 4 GiB of them, for {days}
-days: when more is taken away the oldest is dropped, and the command that it is dropped for says so."
+A file is restored to its original path if nothing else is there and no symlink is on the way. Inspect it first: whatever obeys a file of
+that name will run it. Quarantined files are readable only by you. The files of {MAX_GROUPS} commands are kept, up to 4 GiB, for {days}
+days. When the limit is reached, the oldest files are deleted, and the command that caused it reports that."
     )
 }
 
@@ -52,27 +52,27 @@ pub(crate) struct QuarantineArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// List what is kept, the oldest first
+    /// List quarantined files, oldest first
     List {
         #[command(flatten)]
         form: Form,
     },
-    /// Put things back where they were
+    /// Restore files to their original place
     Restore {
-        /// What the list calls it; the part before the dot is all that one command left
+        /// Id from the list; the part before the dot selects everything that one command left
         #[arg(value_name = "ID", required = true, num_args = 1..)]
         ids: Vec<String>,
 
         #[command(flatten)]
         form: Form,
     },
-    /// Remove things for good
+    /// Delete quarantined files permanently
     Drop {
-        /// What the list calls it; the part before the dot is all that one command left
+        /// Id from the list; the part before the dot selects everything that one command left
         #[arg(value_name = "ID", num_args = 1.., required_unless_present = "all", conflicts_with = "all")]
         ids: Vec<String>,
 
-        /// Everything that is kept
+        /// Select everything
         #[arg(long)]
         all: bool,
 
@@ -81,7 +81,7 @@ enum What {
     },
 }
 
-/// A thing, for programs.
+/// A quarantined file, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Listed<'a> {
@@ -99,12 +99,12 @@ struct Listed<'a> {
     place: String,
 }
 
-/// What became of a thing.
+/// Result for one file.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Done {
     id: String,
-    /// Where it was, and where it is again after it was given back.
+    /// Its original path, and its current one after it was restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +122,7 @@ pub(crate) fn run(args: &QuarantineArgs) -> Result<Exit, Failure> {
         What::List { form } => (list(&entries, form.format()), Exit::Clean),
         What::Restore { ids, form } => {
             let wanted = wanted(&entries, ids)?;
-            each(store.as_ref(), &wanted, form.format(), "given back", QuarantineStore::restore)
+            each(store.as_ref(), &wanted, form.format(), "restored", QuarantineStore::restore)
         }
         What::Drop { ids, all, form } => {
             let wanted = if *all { entries.iter().collect() } else { wanted(&entries, ids)? };
@@ -138,7 +138,7 @@ fn unread(error: &io::Error) -> Failure {
     Failure::incomplete(format_args!("cannot read the quarantine: {error}"))
 }
 
-/// The things of these names. A name that is not there is an error, and then nothing is done.
+/// Returns the entries with these ids. With an unknown id, nothing is done.
 fn wanted<'e>(entries: &'e [QuarantineEntry], ids: &[String]) -> Result<Vec<&'e QuarantineEntry>, Failure> {
     let mut wanted: Vec<&QuarantineEntry> = Vec::new();
     for id in ids {
@@ -155,7 +155,7 @@ fn wanted<'e>(entries: &'e [QuarantineEntry], ids: &[String]) -> Result<Vec<&'e 
     Ok(wanted)
 }
 
-/// Does one thing to each, and says how that went.
+/// Does an operation on each entry, and reports the results.
 fn each(
     store: Option<&QuarantineStore>,
     wanted: &[&QuarantineEntry],
@@ -205,7 +205,7 @@ fn shown(path: &Path) -> String {
 fn list(entries: &[QuarantineEntry], format: Format) -> String {
     match format {
         Format::Json => format!("{}\n", to_printable_json(&entries.iter().map(listed).collect::<Vec<_>>())),
-        Format::Text if entries.is_empty() => "nothing is in quarantine\n".to_owned(),
+        Format::Text if entries.is_empty() => "the quarantine is empty\n".to_owned(),
         Format::Text => entries.iter().map(described).collect(),
     }
 }
@@ -237,15 +237,15 @@ const fn kind(kind: &HeldKind) -> &'static str {
     }
 }
 
-/// A thing, for a person: what it is called, what it is and where it was; then whose it is, and where it is now.
+/// Formats an entry: its id, kind and original path; then its origin, and its current path.
 fn described(entry: &QuarantineEntry) -> String {
     let was = match (&entry.workspace, &entry.path) {
         (Some(workspace), Some(path)) => escape_path(&workspace.join(path)),
-        _ => "from an earlier version, which did not write down where it was".to_owned(),
+        _ => "from an earlier version, which did not record its original path".to_owned(),
     };
     let mut text = format!("{}  {}  {was}\n", escape(&entry.id), kind(&entry.kind));
     if let HeldKind::Link(to) = &entry.kind {
-        writeln!(text, "    leads to {}", escape_path(to)).ok();
+        writeln!(text, "    links to {}", escape_path(to)).ok();
     }
     if let Some(label) = &entry.label {
         writeln!(text, "    {label}").ok();
@@ -253,14 +253,14 @@ fn described(entry: &QuarantineEntry) -> String {
     let ago = entry.taken.and_then(|taken| taken.elapsed().ok()).map(|ago| format!(", {} ago", about(ago)));
     match entry.command.as_deref().filter(|command| !command.is_empty()) {
         Some(command) => writeln!(text, "    left by {}{}", escape(command), ago.unwrap_or_default()),
-        None => writeln!(text, "    left by a command that is not known{}", ago.unwrap_or_default()),
+        None => writeln!(text, "    left by an unknown command{}", ago.unwrap_or_default()),
     }
     .ok();
     writeln!(text, "    now {}", escape_path(&entry.place)).ok();
     text
 }
 
-/// A time as a person says it.
+/// Formats an age.
 pub(super) fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     let (number, unit) = match seconds {

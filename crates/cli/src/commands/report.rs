@@ -1,7 +1,7 @@
-//! `stockade report`: the audit trail as a page for a browser.
+//! `stockade report`: the audit trail as an HTML page.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads the clock, and asks whether a person would get the page as text"
+    reason = "reads the clock, and checks whether standard output is a terminal"
 )]
 
 use std::io::{self, IsTerminal as _};
@@ -23,31 +23,31 @@ use stockade_state::when::parse_when;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade report > report.html                what agents did, as a page
-  stockade report --since 7d > week.html       of the last seven days
-  stockade report --file other.db > page.html  from another trail";
+  stockade report > report.html                write a page of all records
+  stockade report --since 7d > week.html       only the last seven days
+  stockade report --file other.db > page.html  read another trail";
 
 const MORE: &str = "\
 Exit codes:
-  0  the trail is as it was written
-  1  it is not, and the page says so at its top
+  0  the trail is intact
+  1  the trail was changed; the page says so at the top
   2  the command line is wrong
   3  the trail could not be read
 
-The page is one file. It loads nothing, runs no script, and shows what strangers wrote as the text that it is.";
+The page is a single file without scripts that loads nothing, and it shows untrusted text escaped.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(crate) struct ReportArgs {
-    /// Records not before: 2026-11-21, 2026-11-21T09:30, or how long ago, such as 90s, 30m, 2h or 7d
+    /// Only records since: 2026-11-21, 2026-11-21T09:30, or an age such as 90s, 30m, 2h or 7d
     #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
     since: Option<Timestamp>,
 
-    /// Records before, in the same forms
+    /// Only records before this time, in the same formats
     #[arg(long, value_name = "WHEN", value_parser = parse_when_now)]
     until: Option<Timestamp>,
 
-    /// The trail: an SQLite database, or lines of JSON in a file that ends in .jsonl [default: that of this user]
+    /// Audit trail: an SQLite database, or JSON lines in a file that ends in .jsonl [default: your own]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -55,8 +55,8 @@ pub(crate) struct ReportArgs {
 /// Runs the command.
 pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     if io::stdout().is_terminal() {
-        return Err(Failure::usage("the report is a page for a browser, and this is a terminal")
-            .with_help("write it into a file: stockade report > report.html"));
+        return Err(Failure::usage("the report is an HTML page, and standard output is a terminal")
+            .with_help("write it to a file: stockade report > report.html"));
     }
     let path = audit::path(args.file.clone())?;
     let trail = audit::open(Some(path.clone()))?;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         }
         ControlFlow::Continue(())
     });
-    // Of a trail that is damaged, the page shows what comes before the damage, and that it is.
+    // For a damaged trail, the page shows the records before the damage, and a warning.
     if let Some(error) = read.err().filter(|_| verified.intact()) {
         return Err(unreadable(&error));
     }
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<Exit, Failure> {
 }
 
 impl ReportArgs {
-    /// Whether a record of this time is asked for. One whose time cannot be read is: the page is not to leave out what is odd.
+    /// Whether a record is in the selected period. One with an invalid time is included, since it is suspicious.
     fn holds(&self, timestamp: &str) -> bool {
         let Some(at) = Timestamp::parse(timestamp) else { return true };
         self.since.is_none_or(|since| at >= since) && self.until.is_none_or(|until| at < until)

@@ -1,4 +1,4 @@
-//! `stockade rules`: what the scanner looks for, and checks for rules of one's own.
+//! `stockade rules`: documents the scanner's rules, and tests the user's own.
 
 use std::path::PathBuf;
 
@@ -19,14 +19,14 @@ use stockade_text::to_printable_json;
 const EXAMPLES: &str = "\
 Examples:
   stockade rules                           list all rules
-  stockade rules show NET_REVERSE_SHELL    say everything about one
-  stockade rules new TEAM_HOST > team.toml begin a file of your own rules
-  stockade rules test team.toml            check it";
+  stockade rules show NET_REVERSE_SHELL    explain one rule
+  stockade rules new TEAM_HOST > team.toml create a file for your own rules
+  stockade rules test team.toml            test it";
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  2  there is no such rule, or a rule file is wrong";
+  2  unknown rule, or a rule file is wrong";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -34,34 +34,34 @@ pub(crate) struct RulesArgs {
     #[command(subcommand)]
     command: Option<RulesCommand>,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// A file of your own rules, added to the built-in ones; may be repeated
+    /// Additional rule file; repeatable
     #[arg(long, global = true, value_name = "FILE")]
     rules: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 enum RulesCommand {
-    /// List the rules, one on a line
+    /// List the rules, one per line
     List,
-    /// Say what a rule means, what it looks for, and what it leaves alone
+    /// Explain a rule: its meaning, its patterns, and its examples
     Show {
-        /// The rule
+        /// Id of the rule
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Print a file with one rule to begin with: it is right as it stands, and yours to rewrite
+    /// Print a rule file with one valid example rule, for you to edit
     New {
-        /// The id of the rule, in capital letters
+        /// Id of the rule, in capital letters
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Check a file of rules: every pattern is compiled and every example tried
+    /// Test a rule file: compile every pattern and run every example
     Test {
-        /// A rule file in TOML, YAML or JSON
+        /// Rule file in TOML, YAML or JSON
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &RulesArgs, color: ColorChoice) -> Result<Exit, Failure>
     output.finish(Exit::Clean)
 }
 
-/// A rule to begin with. What must match and what must not stands beside the pattern, as everywhere.
+/// An example rule, with texts that must and must not match beside its pattern.
 const BEGUN: &str = r#"# 'stockade rules test FILE' compiles every pattern and tries every example.
 [[rule]]
 id = "ID"
@@ -115,24 +115,24 @@ matches = ["Ask https://old-gateway.example/v1 first.", "curl OLD-GATEWAY.exampl
 clean = ["gateway.example", "my-old-gateway.examples", "the old gateway"]
 "#;
 
-/// Returns the file of a rule that is to be written.
+/// Returns a rule file with an example rule.
 fn begun(id: &str) -> Result<String, Failure> {
     let text = BEGUN.replace("\"ID\"", &format!("\"{id}\""));
     match RuleFile::parse(&text, RuleFormat::Toml) {
         Ok(_) => Ok(text),
         Err(error) => Err(Failure::usage(format_args!("{}", error.problem))
-            .with_help("an id is in capital letters, such as TEAM_HOST")),
+            .with_help("use capital letters, such as TEAM_HOST")),
     }
 }
 
-/// Returns the rule with this id, in any case of letters.
+/// Returns the rule with this id, ignoring case.
 fn find<'r>(rules: &'r [RuleBuf], id: &str) -> Result<&'r RuleBuf, Failure> {
     rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id)).ok_or_else(|| {
         let help = match meant(rules, id) {
-            Some(near) => format!("did you mean {near}? 'stockade rules' lists all of them"),
-            None => "'stockade rules' lists all of them".to_owned(),
+            Some(near) => format!("did you mean {near}? Run 'stockade rules' to list all rules"),
+            None => "run 'stockade rules' to list all rules".to_owned(),
         };
-        Failure::usage(format_args!("there is no rule {id}")).with_help(help)
+        Failure::usage(format_args!("unknown rule {id}")).with_help(help)
     })
 }
 

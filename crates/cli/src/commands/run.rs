@@ -1,5 +1,5 @@
-//! `stockade run`: lets a skill in and runs a command for it, under the configuration of an agent.
-#![expect(clippy::disallowed_methods, reason = "prints the document that was asked for")]
+//! `stockade run`: admits a skill and runs a command on its behalf, under the configuration of an agent.
+#![expect(clippy::disallowed_methods, reason = "prints documents")]
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -22,70 +22,69 @@ use stockade_state::graph_runs;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade run skills/builder -- make test     let the skill in, then run the command for it
+  stockade run skills/builder -- make test     check the skill, then run the command on its behalf
   stockade run --agent ci skills/builder -- make test
-                                               under the configuration of the agent `ci`";
+                                               use the configuration of the agent `ci`";
 
 const MORE: &str = "\
-The skill is scanned and cleaned first. Its list of tools can only take away: where it has one, the command must be among
-those that it lists for `exec`. Every decision, the start and the end are put on record in the audit trail. What needs a
-person's answer is refused, and says so. `stockade config show --agent ID` shows what holds.";
+The skill is scanned and cleaned first. Its tool list can only restrict: if it has one, the command must be among those that it lists for
+`exec`. Every decision, the start and the end are recorded in the audit trail. A command that would need the user's answer is refused.
+`stockade config show --agent ID` shows the effective settings.";
 
-/// The exit codes of this program where the command never began.
+/// Exit codes if the command did not start.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = exec::exit_codes(MORE))]
 pub(crate) struct RunArgs {
-    /// The skill: a folder with a SKILL.md, or a file
+    /// Skill: a directory with a SKILL.md, or a file
     #[arg(value_name = "SKILL")]
     skill: PathBuf,
 
-    /// The agent whose configuration holds
+    /// Agent whose configuration to use
     #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
-    /// The folder that the command works in and may change
+    /// Workspace: the directory that the command runs in and may change
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
 
-    /// A value that goes before those of files and variables; may be repeated
+    /// Setting that overrides files and variables; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = super::config::assignment)]
     set: Vec<(String, String)>,
 
-    /// How much the command may do, if that is less than the configuration of the agent allows
+    /// Sandbox mode; it can only be stricter than that of the configuration
     #[arg(long, value_name = "MODE", value_parser = exec::modes())]
     sandbox: Option<SandboxMode>,
 
-    /// Let it work on a view of the workspace: what it changes there waits for `stockade changes apply`, or with
-    /// `undoable` is applied when it is over and can be undone
+    /// Run on an overlay of the workspace; changes wait for `stockade changes apply`, or are applied at the end and can be undone
+    /// (undoable)
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = exec::reviews())]
     review: Option<ReviewMode>,
 
-    /// Execution whose steps are counted over all its commands [default: the terminal session, if maxSteps is set]
+    /// Execution that the command counts toward, for step limits [default: the terminal session, if maxSteps is set]
     #[arg(long, value_name = "NAME", value_parser = stockade_state::executions::parse_name)]
     execution: Option<String>,
 
-    /// The run of a graph that the agent is a node of, as `stockade graph begin` prints it: the command may read and write its
-    /// folder
+    /// Graph run of the agent, as printed by `stockade graph begin`; its shared directory becomes readable and writable
     #[arg(long, value_name = "RUN")]
     graph: Option<PathBuf>,
 
-    /// A lock that `stockade skill lock` wrote: a skill that is another than it holds is turned away
+    /// Lock file from `stockade skill lock`; a skill that differs from it is rejected
     #[arg(long, value_name = "FILE")]
     lock: Option<PathBuf>,
 
-    /// How to say how it went; json keeps what the command prints, and puts it into one document
+    /// Output format; json collects the command's output in one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// The command and its arguments
+    /// Command and arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
-/// Runs the command and ends as it ends.
+/// Runs the command and exits like it.
 pub(crate) fn run(args: &RunArgs) -> ExitCode {
     match let_in(args) {
         Ok(code) => code,
@@ -101,7 +100,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
     agent_run::bound_mode(&mut session, args.sandbox)?;
     session.bound_review(args.review.unwrap_or_default());
     graph_runs::join(&mut session, args.graph.as_ref())?;
-    // All else is up to the configuration.
+    // All other settings come from the configuration.
     let wish = AdmitOptions {
         on_critical: OnCritical::Flag,
         max_chars: usize::MAX,
@@ -136,7 +135,7 @@ fn let_in(args: &RunArgs) -> Result<ExitCode, Failure> {
 
 fn ended(args: &RunArgs, ran: &Ran, result: Option<&ToolResult>) -> ExitCode {
     if let Some(error) = &ran.report.unrecorded {
-        say(&format!("stockade: the end is not on record: {}\n", escape(&error.to_string())));
+        say(&format!("stockade: cannot record the end: {}\n", escape(&error.to_string())));
     }
     if ran.report.is_unsandboxed() {
         say(&format!("stockade: the command ran WITHOUT A SANDBOX: {}\n", escape(&ran.decision.reason)));
@@ -154,7 +153,7 @@ fn refused(args: &RunArgs, decision: &Decision) -> ExitCode {
     not_run(args, &document::not_let(&why, decision.fix.as_deref(), Some(decision), REFUSED), REFUSED)
 }
 
-/// A program that reads documents gets one in any case.
+/// Prints a document even if nothing ran, since programs expect one.
 fn not_run(args: &RunArgs, document: &str, code: u8) -> ExitCode {
     if args.format == Format::Json {
         print(document);

@@ -1,7 +1,7 @@
-//! `stockade sanitize`: prints a text without what a person cannot see.
+//! `stockade sanitize`: removes hidden and invisible characters from text.
 #![expect(
     clippy::disallowed_methods,
-    reason = "asks whether standard input is a terminal, writes to standard error"
+    reason = "checks whether standard input is a terminal, writes to standard error"
 )]
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -22,34 +22,34 @@ use stockade_text::to_printable_json;
 const EXAMPLES: &str = "\
 Examples:
   stockade sanitize SKILL.md > clean.md    clean a file; the report goes to standard error
-  stockade sanitize --check SKILL.md       only tell whether there is something to clean
-  curl -s URL | stockade sanitize          clean what is piped in";
+  stockade sanitize --check SKILL.md       only check whether the file needs cleaning
+  curl -s URL | stockade sanitize          clean standard input";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; with --check: there is nothing to clean
-  1  with --check: there is something to clean
+  0  done; with --check: the text is clean
+  1  with --check: the text needs cleaning
   2  the command line is wrong
   3  the text could not be read or written
 
-What is removed: HTML comments, and characters that a person does not see but a model reads. What remains is brought
-into one form (NFKC), and cut where it is too long.";
+HTML comments are removed, and so are characters that are invisible to a reader but not to a model. The remaining text is normalized
+(NFKC) and truncated to the limit.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct SanitizeArgs {
-    /// The file to clean; standard input if there is none or it is -
+    /// File to clean; - for standard input [default: standard input]
     file: Option<PathBuf>,
 
-    /// How to print; json holds the text and the report
+    /// Output format; json has the text and the report
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// Characters to keep at most
+    /// Maximum number of characters to keep
     #[arg(long, value_name = "N", default_value_t = DEFAULT_MAX_CHARS)]
     max_chars: usize,
 
-    /// Do not print the text; exit with 1 if it needs cleaning
+    /// Only check: exit with 1 if the text needs cleaning
     #[arg(long)]
     check: bool,
 
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &SanitizeArgs) -> Result<Exit, Failure> {
     let (name, file) = read(args)?;
     let cleaned =
         sanitize(&file.text, &SanitizeOptions { max_chars: args.max_chars, ..SanitizeOptions::default() });
-    // Decoding may have changed the file before cleaning did.
+    // Decoding to UTF-8 may have changed the text even if cleaning did not.
     let changed = cleaned.changed() || !file.as_stored;
     let verdict = match (changed, args.check) {
         (false, _) => Verdict::Untouched,
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &SanitizeArgs) -> Result<Exit, Failure> {
     output.finish(if args.check && changed { Exit::Found } else { Exit::Clean })
 }
 
-/// Returns what goes to standard output.
+/// Returns the standard output.
 fn printed(args: &SanitizeArgs, cleaned: &Sanitized<'_>) -> String {
     match args.format {
         Format::Json => format!("{}\n", to_printable_json(cleaned)),
@@ -90,7 +90,7 @@ fn printed(args: &SanitizeArgs, cleaned: &Sanitized<'_>) -> String {
     }
 }
 
-/// Reads all of the text: a part of it would be an answer to another question.
+/// Reads the whole text: the result for a part of it would be misleading.
 fn read(args: &SanitizeArgs) -> Result<(String, TextFile), Failure> {
     let source = match args.file.as_deref() {
         Some(path) if path != Path::new("-") => Source::Path(path.to_path_buf()),
@@ -108,7 +108,7 @@ fn read(args: &SanitizeArgs) -> Result<(String, TextFile), Failure> {
 }
 
 fn nothing_to_clean() -> Failure {
-    Failure::usage("nothing to clean: no file was named and nothing is piped in").with_help(
-        "name a file, 'stockade sanitize SKILL.md', or pipe a text in, 'stockade sanitize < SKILL.md'",
+    Failure::usage("nothing to clean: no file was given and standard input is a terminal").with_help(
+        "clean a file with 'stockade sanitize SKILL.md', or standard input with 'stockade sanitize < SKILL.md'",
     )
 }

@@ -1,5 +1,5 @@
-//! `stockade scan`: looks for attacks in files, folders and standard input.
-#![expect(clippy::disallowed_methods, reason = "asks whether standard input is a terminal")]
+//! `stockade scan`: scans files, directories and standard input for attacks.
+#![expect(clippy::disallowed_methods, reason = "checks whether standard input is a terminal")]
 
 mod page;
 mod progress;
@@ -29,13 +29,13 @@ use stockade_guard::admission::scan_report::SetAside;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade scan                            scan what is piped in
-  stockade scan skills/ AGENTS.md          scan folders and files
-  stockade scan --fail-on warn skills/     let suspicious text fail, too
-  stockade scan --rules team.toml skills/  add rules of your own
-  stockade scan --exclude node_modules .   leave a folder out, and say so
-  stockade scan --baseline known.json .    let only fail what is new since 'scan --write-baseline known.json .'
-  stockade scan --format sarif skills/     the same for a code host, or json, jsonl, junit, github
+  stockade scan                            scan standard input
+  stockade scan skills/ AGENTS.md          scan directories and files
+  stockade scan --fail-on warn skills/     fail on warnings, too
+  stockade scan --rules team.toml skills/  add your own rules
+  stockade scan --exclude node_modules .   skip a directory; the output lists it
+  stockade scan --baseline known.json .    fail only on findings that are new since 'scan --write-baseline known.json .'
+  stockade scan --format sarif skills/     other formats: json, jsonl, junit, github
   stockade scan --format html skills/ > page.html";
 
 const EXIT_CODES: &str = "\
@@ -45,87 +45,87 @@ Exit codes:
   2  the command line or a rule file is wrong
   3  incomplete: nothing found, but something could not be scanned
 
-What is scanned: every file of a folder, hidden and ignored ones and .git too. Links are not followed; one that leads
-out of the folder makes the scan incomplete, and so do pipes, devices and whatever cannot be read. Of binary data, the
-plain text inside is scanned. Pictures, fonts and sounds are listed. With anything else that is no text nothing is called clean: an
-archive, a program, data behind a picture or within a text; with --strict the scan is incomplete then. What --exclude leaves out is listed in the answer, and the exit code is that of the rest; no file
-of the folder can exclude anything.
+Scanned files: every file of a directory, including hidden and ignored ones and .git. Symlinks are not followed. A symlink out of the
+directory, a pipe, a device, or an unreadable file makes the scan incomplete. In binary data, embedded plain text is scanned. Images, fonts
+and audio are only listed. A file with other opaque data, such as an archive, a program, or data appended to an image, is never called
+clean; with --strict it makes the scan incomplete. The output lists what --exclude skips, and the exit code is that of the remaining
+files; a scanned directory cannot exclude its own files.
 
-Globs of --exclude: 'node_modules' is a file or folder of this name at any depth, 'node_modules/' a folder, '/dist' and
-'docs/*.md' what lies so in the folder that is named, '**/dist' at any depth. What is named itself is always scanned.
+Globs of --exclude: 'node_modules' matches a file or directory at any depth, 'node_modules/' only directories, '/dist' and 'docs/*.md'
+only relative to the scanned directory, '**/dist' at any depth. A path on the command line is always scanned.
 
-Suppressions: a row of the list is [[suppress]] with rule, path (as the answer has it), sha256 (as 'sha256sum' prints it), reason and
-expires (2027-06-30). It holds for this rule, this file and this content, until this day. What is in the baseline is known as long as
-its file does not change. What is suppressed or known is listed in the answer, and nothing is called clean then. A list that lies in
-what is scanned and is not named is told of, and excuses nothing.";
+Suppressions: each row is [[suppress]] with rule, path (as in the output), sha256 (as 'sha256sum' prints it), reason and expires
+(2027-06-30). It applies to this rule, this file and this content until that day. A baseline applies to a file until its content changes.
+The output lists suppressed and known findings, and such files are never called clean. A suppression file inside of a scanned directory
+is reported and has no effect unless --suppressions names it.";
 
-/// The largest `--max-file-size`. A file is held in memory while it is scanned, decoded if need be.
+/// Maximum of `--max-file-size`. A scanned file is in memory, and possibly a decoded copy of it.
 const MAX_FILE_SIZE: usize = 1 << 30;
 
-/// The most `--threads`. Each may hold a whole file in memory.
+/// Maximum of `--threads`. Each thread may have a whole file in memory.
 const MAX_THREADS: usize = 256;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct ScanArgs {
-    /// Files and folders to scan; - is standard input, and so is nothing at all where something is piped in
+    /// Files and directories to scan; - for standard input [default: standard input, if it is not a terminal]
     paths: Vec<PathBuf>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: ScanFormat,
 
-    /// The mildest finding that makes the exit code 1
+    /// Minimum severity of findings that exit with 1
     #[arg(long, value_name = "SEVERITY", default_value = "critical")]
     fail_on: FailOn,
 
-    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    /// Additional rule file (TOML, YAML or JSON); repeatable
     #[arg(long, value_name = "FILE")]
     rules: Vec<PathBuf>,
 
-    /// What to leave out of folders, as a line of a .gitignore says it; may be repeated, and the answer lists it
+    /// Glob to exclude, in .gitignore syntax; repeatable. The output lists excluded paths
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// A file with such globs, one on a line; lines with # say nothing, and no file is read that is not named
+    /// File with one --exclude glob per line; lines that start with # are comments
     #[arg(long, value_name = "FILE")]
     exclude_from: Vec<PathBuf>,
 
-    /// A list of findings that somebody looked at (TOML): rule, path, sha256, reason and expires of each; may be repeated
+    /// Suppression file (TOML) of reviewed findings, with rule, path, sha256, reason and expires of each; repeatable
     #[arg(long, value_name = "FILE")]
     suppressions: Vec<PathBuf>,
 
-    /// What was found before: only what is new counts, and all that is found in files that changed
+    /// Baseline of known findings: only new ones count, and all findings in changed files
     #[arg(long, value_name = "FILE", visible_alias = "fail-on-new")]
     baseline: Option<PathBuf>,
 
-    /// Keep what is found for --baseline, in this file
+    /// Save all findings to this file, for --baseline
     #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
     write_baseline: Option<PathBuf>,
 
-    /// Let what nobody looked into make the scan incomplete, too: archives, programs, unknown data, and what was excluded
+    /// Exit with 3 if there are opaque files (archives, programs, unknown data) or excluded paths
     #[arg(long)]
     strict: bool,
 
-    /// Bytes of a file to scan at most, such as 500K or 64M; a larger one makes the scan incomplete
+    /// Maximum file size, such as 500K or 64M; a larger file makes the scan incomplete
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_size)]
     max_file_size: usize,
 
-    /// How many threads to use [default: one for each processor]
+    /// Number of threads [default: one per CPU]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<NonZeroUsize>,
 
-    /// A file name for standard input; its ending tells how to read it
+    /// File name for standard input, whose extension selects the format
     #[arg(long, value_name = "NAME", default_value = "stdin")]
     stdin_path: PathBuf,
 
-    /// Print nothing; the exit code is the answer
+    /// Print nothing; only set the exit code
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// How to print: for people, as one document or a line for each finding, for code hosts, as a report of tests, for
-/// workflows of GitHub, or as a page for a browser.
+/// Output format: text, one JSON document or one line per finding, SARIF for code hosts, JUnit, GitHub workflow commands, or
+/// HTML.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScanFormat {
     Text,
@@ -146,9 +146,9 @@ pub(crate) fn run(args: &ScanArgs, color: ColorChoice) -> Result<Exit, Failure> 
     let lists = Lists::load(args, rules.scanner())?;
     let mut found = Vec::new();
     let page = scan(args, &sources, (&exclusions, &lists), rules.scanner(), color, &mut found);
-    // Nothing was named and nothing came: "clean" would be an answer to a question that nobody asked.
+    // With no path and empty input, "clean" would be misleading.
     if args.paths.is_empty() && page.tally.bytes == 0 && page.tally.complete() {
-        return Err(nothing_to_scan("no path was named and standard input is empty"));
+        return Err(nothing_to_scan("no path was given and standard input is empty"));
     }
     if let Some(path) = &args.write_baseline {
         baseline::write(path, found)?;
@@ -190,7 +190,7 @@ fn scan<'s>(
     page
 }
 
-/// What says of findings that they do not count.
+/// Suppressions and the baseline: findings that do not count.
 struct Lists {
     suppressions: Suppressions,
     baseline: Option<Baseline>,
@@ -205,7 +205,7 @@ impl Lists {
         Ok(Self { suppressions, baseline })
     }
 
-    /// Takes out of the report of a file what does not count.
+    /// Removes findings that do not count from the report of a file.
     fn apply(&self, file: &mut FileScan<'_>) -> SetAside {
         let mut rows = self.suppressions.apply(file);
         rows.extend(self.baseline.iter().flat_map(|baseline| baseline.apply(file)));
@@ -213,12 +213,12 @@ impl Lists {
     }
 }
 
-/// Returns what to scan.
+/// Returns the sources to scan.
 fn sources(args: &ScanArgs) -> Result<Vec<Source>, Failure> {
     let stdin = || Source::Stdin { name: args.stdin_path.clone() };
     if args.paths.is_empty() {
         return match io::stdin().is_terminal() {
-            true => Err(nothing_to_scan("no path was named and nothing is piped in")),
+            true => Err(nothing_to_scan("no path was given and standard input is a terminal")),
             false => Ok(vec![stdin()]),
         };
     }
@@ -231,17 +231,17 @@ fn sources(args: &ScanArgs) -> Result<Vec<Source>, Failure> {
 
 fn nothing_to_scan(why: &str) -> Failure {
     Failure::usage(format_args!("nothing to scan: {why}")).with_help(
-        "name a file or a folder, 'stockade scan skills/', or pipe a text in, 'stockade scan < SKILL.md'",
+        "scan a path with 'stockade scan skills/', or standard input with 'stockade scan < SKILL.md'",
     )
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn parse_threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads = text.parse::<NonZeroUsize>().ok().filter(|threads| threads.get() <= MAX_THREADS);
     threads.ok_or_else(|| format!("expected a number from 1 to {MAX_THREADS}"))
 }
 
-/// Reads a number of bytes: `4096`, `500K`, `64M`, `1G`.
+/// Parses a number of bytes: `4096`, `500K`, `64M`, `1G`.
 fn parse_size(text: &str) -> Result<usize, String> {
     let (number, unit) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (text.get(..at), 1 << 10),

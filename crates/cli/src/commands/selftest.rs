@@ -1,10 +1,11 @@
-//! `stockade selftest`: attacks each sandbox of this machine in the ways that it promises to stop, and says which were stopped.
+//! `stockade selftest`: runs attacks against each sandbox of this machine, and reports which were stopped.
 //!
-//! Each attack is a script that says `REACHED` where it succeeds, and `TRIED` at its end: what was not tried to its end does not count
-//! as stopped. The first row of each backend is an ordinary command that must work, so that a sandbox in which nothing runs passes nothing.
+//! Each attack is a script that prints `REACHED` if it succeeds, and `TRIED` at its end: an attack that did not run to its end
+//! does not count as stopped. The first row is an ordinary command that must work, so that a sandbox in which nothing runs does
+//! not pass.
 #![expect(
     clippy::disallowed_methods,
-    reason = "makes a folder and a bait to attack, and listens for who gets out"
+    reason = "creates a directory and a bait file to attack, and a listening socket"
 )]
 
 use std::fs;
@@ -29,35 +30,35 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade selftest isolation                          attack every sandbox that this machine can make
-  stockade selftest isolation --backend native         this one
-  stockade selftest isolation --image NAME@sha256:…    containers of this image as well; it needs a `sh`";
+  stockade selftest isolation                          attack every sandbox backend that works here
+  stockade selftest isolation --backend native         attack only this one
+  stockade selftest isolation --image NAME@sha256:…    also attack containers of this image, which needs `sh`";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  every attack was stopped in every sandbox that could be made
-  1  one was not, or no sandbox could be made";
+  0  every attack was stopped in every sandbox
+  1  an attack succeeded, or no sandbox could be created";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct SelftestArgs {
-    /// What is tested
+    /// What to test
     #[arg(value_enum, value_name = "WHAT")]
     what: Tested,
 
-    /// The sandboxes to attack, if not all that can be made; may be repeated
+    /// Sandbox backend to attack; repeatable [default: all that work]
     #[arg(long, value_name = "WHAT", value_parser = super::exec::backends())]
     backend: Vec<SandboxBackend>,
 
-    /// The image that containers are made of; without one, no container is attacked
+    /// Container image; without one, containers are not attacked
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// What runs the containers in the place of what the engine takes by itself, such as runsc
+    /// Container runtime instead of the engine's default, such as runsc
     #[arg(long, value_name = "NAME", requires = "image")]
     runtime: Option<String>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
@@ -65,54 +66,54 @@ pub(crate) struct SelftestArgs {
 /// What can be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Tested {
-    /// That a command in a sandbox reaches nothing that it was not given
+    /// That a sandboxed command cannot access anything that it was not given
     Isolation,
 }
 
 /// An attack, and when it counts as stopped.
 struct Attack {
     name: &'static str,
-    /// For `sh`. `$BAIT` is a file beside the workspace, and `$PORT` a port of this machine on which somebody listens.
+    /// Script for `sh`. `$BAIT` is a file beside the workspace, and `$PORT` a listening TCP port of this machine.
     script: &'static str,
     stops: Stops,
 }
 
-/// What stops an attack.
+/// How an attack is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stops {
-    /// Nothing: it is no attack, and must work.
+    /// Not at all: it is an ordinary command that must work.
     Works,
-    /// It comes to its end without having reached anything.
+    /// It runs to its end without success.
     InVain,
-    /// It may start nothing else.
+    /// It cannot start another process.
     NoSpawn,
-    /// It is ended when its time is up.
+    /// It is stopped at the time limit.
     Time,
-    /// It is ended when its memory is used up.
+    /// It is stopped at the memory limit.
     Memory,
 }
 
 #[rustfmt::skip]
 const ATTACKS: &[Attack] = &[
     Attack { name: "an ordinary command works", stops: Stops::Works, script: "echo x > made; while read -r line; do echo $line; done < made" },
-    Attack { name: "network: another machine's door", stops: Stops::InVain,
+    Attack { name: "network: connecting to another machine", stops: Stops::InVain,
         script: "bash -c \"exec 3<>/dev/tcp/127.0.0.1/$PORT\" && echo REACHED; while read -r line; do case $line in *lo:*|*\\|*) ;; *) echo REACHED ;; esac; done < /proc/net/dev" },
     Attack { name: "files: reading beside the workspace", stops: Stops::InVain, script: "read -r line < $BAIT && echo REACHED" },
     Attack { name: "files: writing outside", stops: Stops::InVain,
         script: "for place in /usr /etc /; do (echo x > $place/x) && echo REACHED; done; echo x > $BAIT; rm -f $BAIT" },
-    Attack { name: "processes: starting others", stops: Stops::NoSpawn, script: "(echo REACHED); /bin/true && echo REACHED" },
-    Attack { name: "time: running for ever", stops: Stops::Time, script: "while :; do :; done" },
-    Attack { name: "memory: taking all of it", stops: Stops::Memory, script: "x=aaaaaaaa; while :; do x=$x$x; done" },
+    Attack { name: "processes: starting another", stops: Stops::NoSpawn, script: "(echo REACHED); /bin/true && echo REACHED" },
+    Attack { name: "time: running forever", stops: Stops::Time, script: "while :; do :; done" },
+    Attack { name: "memory: allocating without limit", stops: Stops::Memory, script: "x=aaaaaaaa; while :; do x=$x$x; done" },
 ];
 
-/// How an attack ended.
+/// Result of an attack.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AttackResult {
     backend: String,
     attack: &'static str,
     stopped: bool,
-    /// How the command ended, or why it could not be tried.
+    /// How the command ended, or why it could not be tested.
     end: String,
 }
 
@@ -121,11 +122,11 @@ struct AttackResult {
 struct Report<'r> {
     all_stopped: bool,
     results: &'r [AttackResult],
-    /// What could not be made, and why.
+    /// Backends that could not be tested, and why.
     skipped: &'r [(String, String)],
 }
 
-/// The files and the door that attacks try to reach, and the workspace that they begin in.
+/// Targets of the attacks, and the workspace in which they start.
 struct Ground {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
@@ -133,7 +134,7 @@ struct Ground {
     door: TcpListener,
 }
 
-/// Whose workspace it is where root tests.
+/// Owner of the workspace if root runs the test.
 const NOBODY: u32 = 65534;
 
 impl Ground {
@@ -180,7 +181,7 @@ fn is_meant(args: &SelftestArgs, backend: SandboxBackend) -> bool {
     }
 }
 
-/// Attacks one kind of sandbox, or says why it cannot be made.
+/// Attacks one backend, or returns why it does not work.
 fn attacked(args: &SelftestArgs, backend: SandboxBackend) -> Result<Vec<AttackResult>, String> {
     let ground = Ground::new().map_err(|error| error.to_string())?;
     let mut results = Vec::new();
@@ -189,9 +190,9 @@ fn attacked(args: &SelftestArgs, backend: SandboxBackend) -> Result<Vec<AttackRe
         let (stopped, end) = match backends().plan_and_run(&spec, Streams::default(), &RunControl::default())
         {
             Ok((_, outcome)) => (is_stopped(attack.stops, &outcome, &ground.bait), said(&outcome)),
-            // What cannot be made at all is no sandbox that failed.
+            // A sandbox that cannot be created has not failed an attack.
             Err(RunError::Refused(refusal)) if results.is_empty() => return Err(refusal.to_string()),
-            // What it cannot hold, it refuses to run: nothing was reached.
+            // A refusal to run counts as stopped.
             Err(RunError::Refused(refusal)) => (true, format!("refused: {refusal}")),
             Err(error) if results.is_empty() => return Err(error.to_string()),
             Err(error) => (false, error.to_string()),
@@ -215,7 +216,7 @@ fn request(
         runtime: args.runtime.clone(),
         ..ContainerRequest::default()
     };
-    // An attack that is not held by its time ends all the same.
+    // An attack that its limit does not stop ends all the same.
     spec.limits.wall_time =
         Limit::AtMost(Duration::from_secs(if attack.stops == Stops::Time { 1 } else { 60 }));
     spec.limits.memory = Limit::AtMost(64 << 20);
@@ -229,7 +230,7 @@ fn request(
     Ok(spec)
 }
 
-/// Whether an attack was stopped, by how it ended and what it printed.
+/// Whether an attack was stopped, by its outcome and output.
 fn is_stopped(stops: Stops, outcome: &Outcome, bait: &Path) -> bool {
     let printed = String::from_utf8_lossy(&outcome.output.stdout);
     let has = |word: &str| printed.lines().any(|line| line == word);
@@ -237,10 +238,10 @@ fn is_stopped(stops: Stops, outcome: &Outcome, bait: &Path) -> bool {
     match (stops, outcome.end) {
         (Stops::Works, end) => end == End::Exited(0) && has("x") && has("TRIED"),
         (Stops::InVain, end) => end == End::Exited(0) && has("TRIED") && !has("REACHED") && is_whole,
-        // A shell ends when it cannot start what it is to start.
+        // A shell exits if it cannot start a process.
         (Stops::NoSpawn, End::Exited(_)) => !has("REACHED"),
         (Stops::Time, end) => end == End::TimedOut,
-        // By a control group, by the engine, or since it gets no more and says so.
+        // By a control group, by the engine, or because an allocation fails.
         (Stops::Memory, End::OutOfMemory | End::Signalled(_)) => true,
         (Stops::Memory, End::Exited(code)) => code != 0 && !has("TRIED"),
         (Stops::NoSpawn | Stops::Memory, _) => false,

@@ -1,7 +1,7 @@
-//! `stockade serve`: every layer for a program in any language.
+//! `stockade serve`: all layers for programs in any language.
 #![expect(
     clippy::disallowed_methods,
-    reason = "talks over standard input and output, and asks in which folder it runs"
+    reason = "uses standard input and output, and reads the current directory"
 )]
 
 use std::io::{self, Write as _};
@@ -29,60 +29,60 @@ const EXAMPLES: &str = "\
 Examples:
   echo '{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"sanitize\", \"params\": {\"text\": \"a<!-- b -->\"}}' | stockade serve
   stockade serve --socket ~/.local/state/stockade/serve.sock
-  stockade serve --schema                            what every method takes and answers, as JSON Schema";
+  stockade serve --schema                            print a JSON Schema of all methods";
 
 const MORE: &str = "\
 Exit codes:
-  0  the input has ended, and everything was answered
-  2  the command line is wrong, or the socket cannot be made
-  3  the input could not be read, or the answers could not be written
+  0  the input ended, and every request was answered
+  2  the command line is wrong, or the socket cannot be created
+  3  the input could not be read, or the output not be written
 
-SIGTERM, SIGINT and SIGHUP end it: no command begins any more, those that run have five seconds, and each end is on record; a second
-signal cancels them at once.
+SIGTERM, SIGINT and SIGHUP stop the server: no further command starts, running commands get five seconds, and the end of each is recorded.
+A second signal cancels them at once.
 
-One request a line, one answer a line, in the order in which answers are ready; SERVE.md says what methods there are.
-Typed clients for Python and Node.js are in packages. A client that does not read its answers is not read from.";
+Requests and answers are one per line; answers are sent as they become ready. SERVE.md documents the methods. Typed clients for Python
+and Node.js are in packages. The server stops reading from a client that does not read its answers.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(crate) struct ServeArgs {
-    /// Listen on a socket that only programs of this user reach, instead of standard input
+    /// Listen on a unix socket for programs of this user, instead of standard input
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 
-    /// The longest line that is read, in bytes
+    /// Maximum length of a line in bytes
     #[arg(long, value_name = "BYTES", default_value_t = MAX_REQUEST, value_parser = request_size)]
     max_request: usize,
 
-    /// How many commands may run at the same time
+    /// Maximum number of concurrent commands
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = commands)]
     max_commands: usize,
 
-    /// The audit trail of commands that are run [default: that of this user]
+    /// Audit trail of run commands [default: your own]
     #[arg(long, value_name = "FILE")]
     audit: Option<PathBuf>,
 
-    /// Put no command on record
+    /// Do not record commands
     #[arg(long, conflicts_with = "audit")]
     no_audit: bool,
 
-    /// Run commands of this agent alone, each as its configuration decides
+    /// Run commands only as this agent, with its configuration
     #[arg(long, value_name = "ID", conflicts_with = "no_audit", value_parser = stockade_state::agents::parse_name)]
     agent: Option<String>,
 
-    /// A file of rules for commands in TOML that decide before those of requests; policy.add adds to it
+    /// Rule file in TOML that takes precedence over rules in requests; policy.add adds to it
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
 
-    /// Let requests add rules that allow, and remove those that do not
+    /// Let requests add rules that allow, and remove rules that restrict
     #[arg(long)]
     requests_may_widen: bool,
 
-    /// Let requests run commands in the mode danger-full-access, which is no sandbox at all
+    /// Let requests run commands without a sandbox (mode danger-full-access)
     #[arg(long, conflicts_with = "no_audit")]
     allow_danger_full_access: bool,
 
-    /// Print the JSON Schema of every method, and end
+    /// Print the JSON Schema of every method and exit
     #[arg(
         long,
         conflicts_with_all = [
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     if let Some(agent) = &args.agent
         && let Ok(config) = configuration(Some(agent))
     {
-        // A configuration that cannot be used may be mended before anybody asks; who is guarded is settled here.
+        // An invalid configuration may be fixed before the first request, but the agent is fixed here.
         of_agent(&config, agent)?;
     }
     let audit = match &args.audit {
@@ -124,17 +124,17 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
         graphs: stockade_state::graph_runs::base(),
     };
     let server = Arc::new(Server::new(options));
-    // Rules that cannot be used are told before anybody asks.
+    // Invalid rules are reported before the first request.
     server.check().map_err(Failure::usage)?;
     end_by_signal(&server)
-        .map_err(|error| Failure::incomplete(format_args!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::incomplete(format_args!("cannot handle signals: {error}")))?;
     match &args.socket {
         None => {
             let ended = converse(&server, io::stdin().lock(), io::stdout(), &is_heard);
             server.end();
             ended
                 .map(|()| Exit::Clean)
-                .map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))
+                .map_err(|error| Failure::incomplete(format_args!("cannot continue: {error}")))
         }
         Some(path) => {
             let ready = || {
@@ -148,13 +148,13 @@ pub(crate) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
 
 fn no_socket(error: &SocketError) -> Failure {
     let help = match error {
-        SocketError::UnknownPeers => "leave `--socket` out: requests come by standard input then",
+        SocketError::UnknownPeers => "omit `--socket` to use standard input",
         SocketError::Bound(error) => error.fix(),
     };
     Failure::usage(error).with_help(help)
 }
 
-/// Whether anybody still reads standard output.
+/// Whether standard output still has a reader.
 fn is_heard() -> bool {
     let stdout = rustix::stdio::stdout();
     let mut fds = [PollFd::new(&stdout, PollFlags::empty())];
@@ -163,7 +163,7 @@ fn is_heard() -> bool {
     polled.is_err() || !fds.iter().any(|fd| fd.revents().contains(PollFlags::ERR))
 }
 
-/// A shorter limit would refuse ordinary requests, and a longer one would let one client fill the memory.
+/// A lower limit would refuse ordinary requests, and a higher one would let one client exhaust the memory.
 fn request_size(text: &str) -> Result<usize, String> {
     let size = text.parse::<usize>().ok().filter(|size| (1024..=1 << 30).contains(size));
     size.ok_or_else(|| "expected a number of bytes from 1024 to 1073741824".to_owned())

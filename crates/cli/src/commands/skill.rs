@@ -1,4 +1,4 @@
-//! `stockade skill`: whether a skill may be used, and what of it reaches a prompt.
+//! `stockade skill`: checks and locks skills, and prints them for a prompt.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 mod check;
@@ -33,13 +33,13 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade skill check skills/weather-helper      may this skill be used?
-  stockade skill check skills                     may these skills be used? A line for each
-  stockade skill check --dialect claude SKILL.md  the same, for a skill of Claude Code
-  stockade skill admit skills/weather-helper      print what a model gets to read of it
+  stockade skill check skills/weather-helper      check one skill
+  stockade skill check skills                     check all skills of a directory, one line each
+  stockade skill check --dialect claude SKILL.md  check a skill written for Claude Code
+  stockade skill admit skills/weather-helper      print the text that a model would get
   stockade skill admit skills/weather-helper --arguments 'Oslo tomorrow'
-  stockade skill lock skills                      hold on to what these skills are now, in skills.lock
-  stockade skill check --lock skills.lock         are they still what they were? Says what of them is another";
+  stockade skill lock skills                      record the current skills in skills.lock
+  stockade skill check --lock skills.lock         check that the skills are unchanged, and report what changed";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -48,14 +48,15 @@ Exit codes:
   2  the command line or a rule file is wrong
   3  a skill could not be read
 
-A folder with a SKILL.md is one skill with all its files; a file is a skill by itself, and - is standard input. A folder
-without one is a collection: every skill below it is checked, and nothing that nobody could look at is called accepted.
-What blocks a skill: a critical finding, or a command on load, of a hook, a server or an installer that the built-in rules
-deny. What makes it malformed: a head that cannot be read or that its dialect does not permit, or a name that is none. What
-flags it: a suspicious finding, a missing head, a list of tools that asks for everything, hidden messages, files that nobody
-could look at or into, and whatever runs unasked: hooks and servers of tools that settings name, scripts of installers, code at
-the start of Python, machine code, bytecode, archives, downloads that nothing verifies. Notes do none of it, unless --strict
-is given. Nothing of a skill is run.";
+A directory with a SKILL.md is one skill with all of its files. Any other directory is a collection, and every skill in it is checked. A
+file is a skill of its own, and - is standard input. A skill with files that could not be checked is never called accepted.
+
+Blocked: a critical finding, or a command that would run on load, by a hook, a server or an installer, and that the built-in rules deny.
+Malformed: front matter that cannot be parsed or violates the dialect, or an invalid name.
+Flagged: a warning, missing front matter, a tool list that requests everything, hidden messages, files that could not be checked, and
+everything that runs without being asked for: configured hooks and servers, installer scripts, Python startup code, machine code,
+bytecode, archives, unverified downloads.
+Notes have no effect, unless --strict is given. No code of a skill is run.";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
@@ -63,73 +64,73 @@ pub(crate) struct SkillArgs {
     #[command(subcommand)]
     command: SkillCommand,
 
-    /// The agent whose configuration says how skills are let in; --strict only makes it stricter
+    /// Agent whose configuration to use; --strict can only make it stricter
     #[arg(long, global = true, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with = "dialect")]
     agent: Option<String>,
 
-    /// What is expected of the head of a skill
+    /// Expected format of front matter
     #[arg(long, global = true, value_name = "DIALECT", default_value = "agentskills")]
     dialect: DialectName,
 
-    /// Take what is merely noted for an error, and what nobody looked at
+    /// Treat notes and unchecked files as errors
     #[arg(long, global = true)]
     strict: bool,
 
-    /// A file of your own rules (TOML, YAML or JSON), added to the built-in ones; may be repeated
+    /// Additional rule file (TOML, YAML or JSON); repeatable
     #[arg(long, global = true, value_name = "FILE")]
     rules: Vec<PathBuf>,
 
-    /// How to print
+    /// Output format
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
 #[derive(Debug, Subcommand)]
 enum SkillCommand {
-    /// Say whether skills may be used, and why not
+    /// Check whether skills may be used
     #[command(after_help = EXIT_CODES)]
     Check {
-        /// Folders with a SKILL.md or with skills below them, or files [default: those of the lock, and no others that may have come]
+        /// Skills: directories with a SKILL.md, collections of them, or files [default: the skills of the lock file]
         #[arg(required_unless_present = "lock", value_name = "PATH")]
         paths: Vec<PathBuf>,
 
-        /// A lock: a skill that is another than it holds, or that it does not hold, is turned away
+        /// Lock file: reject a skill that differs from it or is missing from it
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
     },
-    /// Hold on to what skills are: every file of them, and what they may do
+    /// Record the files and abilities of skills in a lock file
     #[command(after_help = lock::MORE)]
     Lock {
-        /// Folders with a SKILL.md or with skills below them [default: those that are locked]
+        /// Directories with a SKILL.md, or collections of them [default: the locked skills]
         #[arg(value_name = "PATH")]
         paths: Vec<PathBuf>,
 
-        /// The lock to write
+        /// Lock file to write
         #[arg(long, value_name = "FILE", default_value = "skills.lock")]
         lock: PathBuf,
     },
-    /// Print what a model gets to read of a skill: cleaned, and in a frame that it cannot leave
+    /// Print a skill as a model should get it: cleaned, and in a frame that its text cannot close
     #[command(after_help = EXIT_CODES)]
     Admit {
-        /// A folder with a SKILL.md, or a file
+        /// Skill: a directory with a SKILL.md, or a file
         #[arg(value_name = "PATH")]
         path: PathBuf,
 
-        /// What stands for $ARGUMENTS, $1 and so on in its text
+        /// Value of $ARGUMENTS, $1 and so on in its text
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         arguments: String,
 
-        /// Print a flagged skill, too
+        /// Also print a flagged skill
         #[arg(long)]
         allow_flagged: bool,
 
-        /// A lock: a skill that is another than it holds is not printed
+        /// Lock file: do not print a skill that differs from it
         #[arg(long, value_name = "FILE")]
         lock: Option<PathBuf>,
     },
 }
 
-/// The dialects by their names.
+/// Names of the supported front matter dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DialectName {
     /// The format of agentskills.io
@@ -144,12 +145,12 @@ enum DialectName {
     /// The dialect of Comis
     #[value(name = "comis")]
     Comis,
-    /// Whatever can be made sense of
+    /// Any front matter that can be parsed
     #[value(name = "lenient")]
     Lenient,
 }
 
-/// The answer about one skill, for programs.
+/// The result for one skill, for programs.
 #[derive(Serialize)]
 struct Row<'a> {
     path: &'a str,
@@ -178,7 +179,7 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
         SkillCommand::Check { paths, lock } => {
             let held = door.hold_to(lock.as_deref())?;
             if paths.is_empty() && held.is_empty() {
-                return Err(Failure::usage("the lock holds no skill, so there is nothing to check")
+                return Err(Failure::usage("the lock file has no skills to check")
                     .with_help("lock your skills: stockade skill lock skills/"));
             }
             check::run(&door, if paths.is_empty() { &held } else { paths })
@@ -191,7 +192,7 @@ pub(crate) fn run(args: &SkillArgs, color: ColorChoice) -> Result<Exit, Failure>
     }
 }
 
-/// Reads a lock, if one is named.
+/// Reads the lock file, if one is given.
 pub(super) fn lock_at(file: Option<&Path>) -> Result<Option<Arc<SkillLock>>, Failure> {
     let read = file.map(|file| SkillLock::read(file).map(Arc::new)).transpose();
     read.map_err(|error| Failure::usage(with_causes(&error)))
@@ -205,7 +206,7 @@ struct Door<'d> {
 }
 
 impl Door<'_> {
-    /// Holds skills to a lock from now on, if one is named, and returns those that are in it.
+    /// Checks skills against a lock file from now on, if one is given, and returns its skills.
     fn hold_to(&mut self, file: Option<&Path>) -> Result<Vec<PathBuf>, Failure> {
         let lock = lock_at(file)?;
         let skills = lock.as_ref().map(|lock| lock.skills().map(|(path, _)| path).collect());
@@ -233,7 +234,7 @@ impl Door<'_> {
                 let report = skill_text::report(&shown, &admission, Styles::PLAIN);
                 io::stderr().write_all(report.as_bytes()).ok();
                 if prompt.is_none() && matches!(admission, Admission::Flagged(_)) {
-                    let help = "  help: read the report; --allow-flagged prints the skill all the same\n";
+                    let help = "  help: review the report; --allow-flagged prints the skill anyway\n";
                     io::stderr().write_all(help.as_bytes()).ok();
                 }
             }
@@ -254,7 +255,7 @@ impl Door<'_> {
             return admit(&source, self.scanner, &self.options).map_err(|error| unreadable(&error));
         }
         admit(&SkillSource::Path(path), self.scanner, &self.options).map_err(|error| {
-            unreadable(&error).with_help("name a folder that has a SKILL.md, or the file itself")
+            unreadable(&error).with_help("use a directory with a SKILL.md, or the file itself")
         })
     }
 }

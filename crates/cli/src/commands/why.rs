@@ -1,5 +1,5 @@
-//! `stockade why`: what a decision on record was about, or what would be decided; why it falls out so, and what would change it.
-#![expect(clippy::disallowed_methods, reason = "asks whether there is a file of some name")]
+//! `stockade why`: explains a recorded decision, or one that would be made, and how to change it.
+#![expect(clippy::disallowed_methods, reason = "checks whether a file exists")]
 
 #[cfg(target_os = "linux")]
 mod answer;
@@ -32,59 +32,59 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade why                                      what was refused last
-  stockade why 6f1c0a9be2d34c58a7e9                 the decision of this name, as a refusal tells it
-  stockade why 'rm -rf build'                       what would become of this command, and by which rule of which file
-  stockade why ~/.ssh/id_rsa                        may tools and commands read this, and write it?
-  stockade why api.example.com:443 --agent claude   may the commands of this agent talk to this host?
-  stockade why make --as path                       a file of this name, and not the program
-  stockade why --file audit.jsonl --format json     from another trail, for programs";
+  stockade why                                      explain the latest refusal
+  stockade why 6f1c0a9be2d34c58a7e9                 explain the decision with this id, as shown by a refusal
+  stockade why 'rm -rf build'                       explain the decision about a command, with the rule and its file
+  stockade why ~/.ssh/id_rsa                        check whether tools and commands may read or write this
+  stockade why api.example.com:443 --agent claude   check whether this agent's commands may connect to this host
+  stockade why make --as path                       read the argument as a path, not as a program
+  stockade why --file audit.jsonl --format json     read another trail, and print JSON";
 
 const MORE: &str = "\
 Exit codes:
-  0  it is on record; or what was asked about is allowed, perhaps in a sandbox
-  1  nothing of that name is on record, or nothing was refused; or something of what was asked about is not allowed as it is
+  0  the decision is on record; or everything about the argument is allowed, perhaps in a sandbox
+  1  no such decision, or no refusal, is on record; or something about the argument is not allowed unchanged
   2  the command line or the configuration is wrong
-  3  the trail, or something that is needed to answer, could not be read
+  3  the trail, or something that is needed for the answer, could not be read
 
-A word is taken for the first of these that it has the form of: the name of a decision (16 or more digits 0-9a-f), a path that begins
-with /, . or ~/, a URL, a command of several words or with signs of a shell. Any other word is a path where there is a file of
-this name or it has a slash, else a tool that the rules know, else a host, else a command; what it could be as well is told, and --as
-chooses. With --file it is the name of a decision.
+The kind of the argument is the first that its form matches: the id of a decision (16 or more digits 0-9a-f), a path that starts with /, .
+or ~/, a URL, a command with several words or shell syntax. Any other word is a path if that file exists or it contains a slash, or else a
+tool that the rules know, a host, or a command. Other possible kinds are listed, and --as selects one. With --file, the argument is the id
+of a decision.
 
-Nothing is run, opened, changed or put on record. The answer is that of the session that decides when an agent does it; budgets are
-not asked ('stockade limits').
+Nothing is run, opened, changed or recorded. The answer comes from the same session that decides about an agent's calls. Budgets are not
+considered (see 'stockade limits').
 
-A command that is held to hosts is told itself: a refused request of HTTP is answered with this as JSON, and all that was refused
-of late is at http://stockade.internal/v1/why within its sandbox.";
+A command with a host allowlist can ask itself: a refused HTTP request is answered with the decision as JSON, and all recent refusals
+are at http://stockade.internal/v1/why within its sandbox.";
 
-/// What was refused, whatever layer refused it.
+/// Effect of a refused decision, in every layer.
 const REFUSED: &str = "deny";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(crate) struct WhyArgs {
-    /// The name of a decision, or a command, a path, a host or a tool [default: the decision that refused something last]
+    /// Id of a decision, or a command, path, host or tool [default: the latest refusal]
     #[arg(value_name = "ID|COMMAND|PATH|HOST|TOOL")]
     what: Option<String>,
 
-    /// What it is taken for
+    /// Kind of the argument [default: by its form]
     #[arg(long = "as", value_name = "KIND", requires = "what")]
     kind: Option<Kind>,
 
-    /// The agent whose configuration holds
+    /// Agent whose configuration to use
     #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name, conflicts_with = "file")]
     agent: String,
 
-    /// The workspace of the agent
+    /// Workspace of the agent
     #[arg(long, short, value_name = "FOLDER", default_value = ".", conflicts_with = "file")]
     workspace: PathBuf,
 
-    /// The trail: an SQLite database, or lines of JSON in a file that ends in .jsonl [default: that of this user]
+    /// Audit trail: an SQLite database, or JSON lines in a file that ends in .jsonl [default: your own]
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
@@ -109,21 +109,21 @@ pub(crate) fn run(args: &WhyArgs, color: ColorChoice) -> Result<Exit, Failure> {
     }
 }
 
-/// What would be decided, as JSON.
+/// Decisions that would be made, as JSON.
 #[cfg(target_os = "linux")]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Asking<'a> {
     asked: &'a str,
     kind: Kind,
-    /// What it could be as well.
+    /// Other kinds that the argument could be.
     or: &'a [Kind],
     agent: &'a str,
     workspace: String,
     decisions: &'a [Answer],
 }
 
-/// Says what would be decided about something.
+/// Explains what would be decided about an argument.
 #[cfg(target_os = "linux")]
 fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoice) -> Result<Exit, Failure> {
     let whom = answer::Asked::open(&args.agent, &args.workspace)?;
@@ -146,20 +146,20 @@ fn decided(args: &WhyArgs, what: &str, kind: Kind, or: &[Kind], color: ColorChoi
     output.finish(if all { Exit::Clean } else { Exit::Found })
 }
 
-/// Where no command runs, no session decides on anything.
+/// Sessions exist only where commands can run.
 #[cfg(not(target_os = "linux"))]
 fn decided(_: &WhyArgs, _: &str, kind: Kind, _: &[Kind], _: ColorChoice) -> Result<Exit, Failure> {
-    Err(Failure::usage(format_args!("what would be decided about a {} is told on Linux only", kind.name())))
+    Err(Failure::usage(format_args!("decisions about a {} are only explained on Linux", kind.name())))
 }
 
-/// Says what a decision on record was about.
+/// Explains a recorded decision.
 fn on_record(args: &WhyArgs, id: Option<&str>) -> Result<Exit, Failure> {
     let record = find(&audit::open(args.file.clone())?, id)?;
     let printed = match (args.format, &record, id) {
         (Format::Json, record, _) => format!("{}\n", to_printable_json(&Found { decision: record.as_ref() })),
         (Format::Text, Some(record), _) => told(record),
-        (Format::Text, None, Some(id)) => format!("no decision on record is called {}\n", escape(id)),
-        (Format::Text, None, None) => "nothing on record was refused\n".to_owned(),
+        (Format::Text, None, Some(id)) => format!("no decision {} is recorded\n", escape(id)),
+        (Format::Text, None, None) => "no refusal was recorded\n".to_owned(),
     };
     let mut output = Output::new();
     let _: ControlFlow<()> = output.write(&printed);
@@ -178,7 +178,7 @@ fn find(trail: &AuditTrail, id: Option<&str>) -> Result<Option<AuditRecord>, Fai
     Ok(found.into_iter().next())
 }
 
-/// Each thing that is known on a line, in the order in which somebody asks for it.
+/// Formats all known details, one on a line, the most useful first.
 fn told(record: &AuditRecord) -> String {
     let detail = |name| detail(record, name);
     let rows = [

@@ -1,4 +1,4 @@
-//! Records of the audit trail, for people.
+//! Text output about records of the audit trail.
 
 use stockade_guard::audit::{AuditRecord, Detail, EventKind, EventSeverity, Head, Registered, Verified};
 
@@ -6,10 +6,10 @@ use stockade_text::escape;
 
 use super::style::Styles;
 
-/// The longest text of a detail that is shown.
+/// Maximum length of a detail.
 const MAX_SUBJECT: usize = 60;
 
-/// Returns a record on one line.
+/// Formats a record on one line.
 pub(crate) fn line(record: &AuditRecord, styles: Styles) -> String {
     let style = match record.kind().map(EventKind::severity) {
         Some(EventSeverity::Info) => "",
@@ -17,7 +17,7 @@ pub(crate) fn line(record: &AuditRecord, styles: Styles) -> String {
         Some(EventSeverity::High) | None => styles.critical,
     };
     let reset = if style.is_empty() { "" } else { styles.reset };
-    // Down to the millisecond; the rest is there to keep records in order.
+    // To the millisecond; further digits only keep records in order.
     let at = record.timestamp.get(..23).unwrap_or(&record.timestamp).replacen('T', " ", 1);
     let facts = facts(record).join("  ");
     let line = format!("{}  {style}{:<18}{reset}  {facts}", escape(&at), escape(&record.event));
@@ -51,7 +51,7 @@ fn detail_text(detail: &Detail) -> String {
     }
 }
 
-/// Returns the beginning of a text, made safe to show.
+/// Returns the start of a text, escaped.
 fn shown(text: &str) -> String {
     match text.char_indices().nth(MAX_SUBJECT) {
         None => escape(text).into_owned(),
@@ -59,12 +59,12 @@ fn shown(text: &str) -> String {
     }
 }
 
-/// Returns a head as `--expect` takes it.
+/// Returns a record in the format of `--expect`.
 pub(crate) fn head(head: &Head) -> String {
     format!("{}:{}", head.id, head.hash)
 }
 
-/// Returns what a look at every record has shown.
+/// Formats the result of verifying every record.
 pub(crate) fn verified(verified: &Verified, styles: Styles) -> String {
     let Styles { good, critical, reset, .. } = styles;
     let mut text = String::new();
@@ -87,7 +87,7 @@ pub(crate) fn verified(verified: &Verified, styles: Styles) -> String {
         many => text.push_str(&format!(", {many} runs without an end")),
     }
     if let Registered::Known(known) = verified.registered {
-        text.push_str(&format!(", {known} known to the register"));
+        text.push_str(&format!(", {known} in the trail state"));
     }
     match verified.checkpoints {
         0 => {}
@@ -98,9 +98,9 @@ pub(crate) fn verified(verified: &Verified, styles: Styles) -> String {
     if verified.intact() && verified.records > 0 {
         text.push_str(match verified.registered {
             Registered::Known(_) => {
-                "Whoever breaks into your account could write all of it anew, with the register. Keep this in another place, and check against it:\n"
+                "An attacker with access to your account can rewrite the trail and its state. Store this elsewhere, and verify with it:\n"
             }
-            _ => "Whoever can write to the file could write all of it anew. Keep this in another place, and check against it:\n",
+            _ => "An attacker who can write to the file can rewrite the trail. Store this elsewhere, and verify with it:\n",
         });
         text.push_str(&format!("  --expect {}\n", head(&verified.head)));
     }

@@ -1,4 +1,4 @@
-//! What `stockade check` says, for a person.
+//! Text output of `stockade check`.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use stockade_text::Shown;
 use super::style::Styles;
 use crate::report::answer::{Answer, Decision};
 
-/// Returns the answers: the decision and its rule, and what would change it.
+/// Formats the decisions, with their rules and fixes.
 pub(crate) fn answers(answers: &[Answer], styles: Styles) -> String {
     answers.iter().fold(String::new(), |mut out, answer| {
         push_answer(&mut out, answer, styles);
@@ -28,7 +28,7 @@ fn push_answer(out: &mut String, answer: &Answer, styles: Styles) {
     }
     writeln!(out, ": {}", Shown(&answer.rule)).ok();
     if let Some(real) = &answer.real_path {
-        writeln!(out, "  {frame}-->{reset} really {}", Shown(real)).ok();
+        writeln!(out, "  {frame}-->{reset} resolves to {}", Shown(real)).ok();
     }
     for limit in &answer.limits {
         writeln!(out, "  {frame}={reset} {}", Shown(limit)).ok();

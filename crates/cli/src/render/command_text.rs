@@ -1,4 +1,4 @@
-//! What `stockade check command` and `stockade policy explain` say, for a person.
+//! Text output of `stockade check command` and `stockade policy explain`.
 
 use std::fmt::Write as _;
 
@@ -14,16 +14,16 @@ use super::snippet::Snippet;
 use super::style::Styles;
 use stockade_state::command_rules::RulePlaces;
 
-/// Parts that are shown. Programs find all of them in the JSON.
+/// Maximum number of parts. JSON output has all.
 const SHOWN: usize = 20;
 
-/// Characters of a command that a line of the answer holds. A longer one is shown by itself, as one with hidden parts is.
+/// Maximum characters of a command within a line. A longer command, or one with hidden characters, is shown separately.
 const LINE: usize = 96;
 
-/// About how many characters of a command are shown by itself.
+/// Approximate maximum of characters of a separate command.
 const MAX_WHOLE: usize = 1200;
 
-/// Returns the verdict on the whole, then each part with its own, underlined, and what would change it.
+/// Formats the decision about the whole command, then about each underlined part, and the fixes.
 pub(crate) fn decision(
     decision: &CommandDecision<'_, '_>,
     places: &RulePlaces,
@@ -41,13 +41,13 @@ pub(crate) fn decision(
     out
 }
 
-/// Says what a person has said before, which goes before what the rules say below it.
+/// Formats the user's saved answer, which takes precedence over the rules that follow.
 pub(crate) fn answered(said: &AnsweredCommand) -> String {
     let (word, answer) = (word(said.effect), said.answer.name());
-    format!("{word}: a person has said so to exactly this before ({answer}); by the rules alone:\n\n")
+    format!("{word}: by an earlier answer to exactly this command ({answer}); without it, by the rules:\n\n")
 }
 
-/// Returns the same, with the rules that were considered for each part: those that match, or all that are about its program.
+/// Formats the same with the considered rules of each part: matching ones, or all about its program.
 pub(crate) fn explanation<'p>(
     decision: &CommandDecision<'_, '_>,
     considered: impl Fn(&Part<'_, '_>) -> Vec<ConsideredRule<'p>>,
@@ -86,7 +86,7 @@ fn head(decision: &CommandDecision<'_, '_>, styles: Styles) -> String {
     format!("{}{}{reset} {strong}{parts}{reset}\n", color(decision.effect, styles), word(decision.effect))
 }
 
-/// The parts in their order; of too many, those that decide.
+/// Returns the parts in order, or only the deciding ones if there are too many.
 fn shown<'d, 't, 'p>(decision: &'d CommandDecision<'t, 'p>) -> Vec<&'d Part<'t, 'p>> {
     if decision.parts.len() <= SHOWN {
         return decision.parts.iter().collect();
@@ -94,7 +94,7 @@ fn shown<'d, 't, 'p>(decision: &'d CommandDecision<'t, 'p>) -> Vec<&'d Part<'t, 
     decision.decisive().take(SHOWN).collect()
 }
 
-/// Shows all of a command of which the lines of its parts would not show everything.
+/// Shows the whole command, if the lines of its parts would omit something.
 fn push_whole(out: &mut String, decision: &CommandDecision<'_, '_>, styles: Styles) {
     let Styles { frame, reset, .. } = styles;
     let whole = decision.shown(MAX_WHOLE);
@@ -134,20 +134,18 @@ fn push_part(out: &mut String, decision: &CommandDecision<'_, '_>, part: &Part<'
 fn push_place(out: &mut String, part: &Part<'_, '_>, places: &RulePlaces, styles: Styles) {
     let Styles { frame, reset, .. } = styles;
     if let Some(place) = places.of(&part.cause) {
-        writeln!(out, "  {frame}={reset} the rule stands in {}", escape(place)).ok();
+        writeln!(out, "  {frame}={reset} rule defined in {}", escape(place)).ok();
     }
 }
 
 fn push_considered(out: &mut String, one: &ConsideredRule<'_>, styles: Styles) {
     let Styles { good, strong, reset, .. } = styles;
-    let would = |why: &str| format!(": would have made it {}; {why}", one.rule.effect);
+    let would = |why: &str| format!(": would decide {}; {why}", one.rule.effect);
     let (mark, why) = match &one.outcome {
         RuleOutcome::Decides => (format!("{good}decides{reset}  "), String::new()),
-        RuleOutcome::Overruled => {
-            ("overruled".to_owned(), would("what is dangerous about the command is stricter"))
-        }
+        RuleOutcome::Overruled => ("overruled".to_owned(), would("the detected danger is stricter")),
         RuleOutcome::Matches => {
-            ("matches  ".to_owned(), would("a rule that is more specific, or of a higher layer, decides"))
+            ("matches  ".to_owned(), would("a more specific rule, or one of a higher layer, decides"))
         }
         RuleOutcome::MayMatch(why) => ("may match".to_owned(), format!(": {}", escape(why))),
         RuleOutcome::No(why) => ("no       ".to_owned(), format!(": {}", escape(why))),
@@ -182,8 +180,8 @@ fn push_suggestions(
     let rules = if suggestions.len() == 1 { "this rule" } else { "these rules" };
     let then = match last.then {
         Effect::Allow => "to allow it".to_owned(),
-        then if then < decision.effect => format!("to make it milder ({})", word(then)),
-        _ => "to allow these parts of it".to_owned(),
+        then if then < decision.effect => format!("to relax it ({})", word(then)),
+        _ => "to allow these parts".to_owned(),
     };
     writeln!(out, "\n  {frame}={reset} {then}, add {rules}, with one of --rules FILE and --agent ID:").ok();
     for suggestion in suggestions {
@@ -203,7 +201,7 @@ const fn color(effect: Effect, styles: Styles) -> &'static str {
     }
 }
 
-/// The word for what becomes of a command.
+/// The word for a decision about a command.
 pub(crate) const fn word(effect: Effect) -> &'static str {
     match effect {
         Effect::Allow => "allowed",

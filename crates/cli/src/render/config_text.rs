@@ -1,4 +1,4 @@
-//! A configuration, for people.
+//! Text output about configurations.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use stockade_guard::config::{ConfigError, ConfigKey, ConfigNotice, ConfigOrigin,
 
 use super::style::Styles;
 
-/// Returns every value on a line.
+/// Formats every value on a line.
 pub(crate) fn values(
     values: &[ConfigValue],
     notices: &[ConfigNotice],
@@ -27,7 +27,7 @@ pub(crate) fn values(
     out
 }
 
-/// Returns what a key does.
+/// Formats the documentation of a key.
 pub(crate) fn explanation(key: &ConfigKey, value: &ConfigValue, styles: Styles) -> String {
     let Styles { strong, frame, reset, .. } = styles;
     let mut out = format!("{strong}{}{reset}: {}\n", key.path, key.doc);
@@ -43,14 +43,14 @@ pub(crate) fn explanation(key: &ConfigKey, value: &ConfigValue, styles: Styles) 
     out
 }
 
-/// Returns that a configuration can be used.
+/// Formats the result for a valid configuration.
 pub(crate) fn valid(notices: &[ConfigNotice], styles: Styles) -> String {
     let mut out = format!("{}valid{}\n", styles.good, styles.reset);
     push_notices(&mut out, notices, styles);
     out
 }
 
-/// Returns everything that is wrong.
+/// Formats every problem.
 pub(crate) fn problems(error: &ConfigError, styles: Styles) -> String {
     let Styles { critical, frame, reset, .. } = styles;
     error.problems.iter().fold(String::new(), |mut out, problem| {
@@ -61,7 +61,7 @@ pub(crate) fn problems(error: &ConfigError, styles: Styles) -> String {
     })
 }
 
-/// Returns a value as a program would want it on a line: a text without its quotes.
+/// Formats a value for scripts: a string without quotes.
 pub(crate) fn plain(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

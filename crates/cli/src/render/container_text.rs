@@ -1,4 +1,4 @@
-//! What was found out about a package for containers, for people.
+//! Text output about container packages.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
 
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use super::skill_text::push_finding;
 use super::style::Styles;
 use crate::report::checked_package::CheckedPackage;
 
-/// Returns the verdict, and below it what it rests on.
+/// Formats the verdict and its reasons.
 pub(crate) fn report(path: &str, checked: &CheckedPackage, styles: Styles) -> String {
     let Styles { critical, good, strong, reset, .. } = styles;
     let color = if checked.passed() { good } else { critical };
@@ -34,13 +34,15 @@ pub(crate) fn report(path: &str, checked: &CheckedPackage, styles: Styles) -> St
     }
     match checked {
         CheckedPackage::Refused(_) => {}
-        CheckedPackage::Manifest(_) => out.push_str("  files: not looked at; name their folder\n"),
+        CheckedPackage::Manifest(_) => {
+            out.push_str("  files: not checked; use the directory of the package\n")
+        }
         CheckedPackage::Package(report) => push_files(&mut out, report, styles),
     }
     out
 }
 
-/// Tells a person what the arguments of `docker` do not give.
+/// Warns about properties that the arguments of `docker` cannot enforce.
 pub(crate) fn tell_missing(args: &ContainerArgs) {
     for missing in &args.not_enforced {
         writeln!(io::stderr(), "note: {}: {}", missing.name(), missing.message()).ok();
@@ -55,7 +57,7 @@ fn push_signer(out: &mut String, manifest: &ContainerManifest, styles: Styles) {
             writeln!(out, "  signed by {address}, which calls itself {name} <{contact}>").ok();
         }
         Err(error) => {
-            let fix = "have the publisher sign the manifest as it is; do not run it before";
+            let fix = "do not run it; have the publisher sign the current manifest";
             push_error(out, &error.to_string(), fix, None, styles);
         }
     }
@@ -63,19 +65,19 @@ fn push_signer(out: &mut String, manifest: &ContainerManifest, styles: Styles) {
 
 fn push_files(out: &mut String, report: &PackageReport, styles: Styles) {
     for problem in &report.package.problems {
-        let place = if problem.path.is_empty() { "the folder" } else { &problem.path };
+        let place = if problem.path.is_empty() { "the directory" } else { &problem.path };
         push_error(out, &format!("{place}: {}", problem.message), problem.fix, None, styles);
     }
     for finding in &report.findings {
         push_finding(out, finding, styles);
     }
     if report.truncated {
-        out.push_str("  error: there are more findings than are kept\n");
+        out.push_str("  error: too many findings, some are omitted\n");
     }
     if report.package.problems.is_empty() {
         let count = report.package.manifest.files().len();
         let (s, are) = if count == 1 { ("", "is") } else { ("s", "are") };
-        writeln!(out, "  {count} file{s}, which {are} what was signed").ok();
+        writeln!(out, "  {count} file{s}, which {are} as signed").ok();
     }
 }
 

@@ -1,7 +1,7 @@
-//! Pages for browsers: one file each, which loads nothing, runs nothing, and shows what strangers wrote as the text that it is.
+//! HTML pages: single files without scripts that load nothing, and show untrusted text escaped.
 //!
-//! Two walls stand before hostile text: [`text`] writes out every character that means something to a browser, and the policy in
-//! the head of the page forbids scripts, pictures from elsewhere, forms and other styles, should one have got through.
+//! Two measures protect against hostile text: [`text`] escapes every character with a meaning in HTML, and the content security
+//! policy of the page forbids scripts, external images, forms and other styles.
 
 pub(crate) mod bars;
 pub(crate) mod timeline;
@@ -10,18 +10,18 @@ use stockade_text::escape_markup;
 
 use stockade_text::escape;
 
-/// The style of every page, for light and dark screens, wide ones and phones.
+/// Style sheet of every page, for light and dark mode, desktops and phones.
 const STYLE: &str = include_str!("html/page.css");
 
-/// The digest of [`STYLE`], by which browsers know the only style that they may use.
+/// Digest of [`STYLE`], the only style sheet that the policy allows.
 const STYLE_DIGEST: &str = "sha256-mhGcqlrYQu67L3EeNT3DHO78ij3KKOv9xnChL8M4DSE=";
 
-/// Returns a text as a page shows it: characters that hide or turn are written out, those of HTML are references.
+/// Escapes a text: invisible and bidi characters become visible, characters of HTML become references.
 pub(crate) fn text(text: &str) -> String {
     escape_markup(&escape(text)).replace('\'', "&#39;")
 }
 
-/// Returns the beginning of a page.
+/// Returns the start of a page.
 pub(crate) fn head(title: &str) -> String {
     let title = text(title);
     format!(
@@ -38,15 +38,15 @@ pub(crate) fn head(title: &str) -> String {
 /// The end of a page.
 pub(crate) const END: &str = "</body>\n</html>\n";
 
-/// One of the numbers that a page begins with.
+/// One of the numbers at the top of a page.
 pub(crate) struct Number {
-    /// What it says of the state of things: a class of the style.
+    /// Its tone.
     pub(crate) tone: Tone,
     pub(crate) value: u64,
     pub(crate) noun: &'static str,
 }
 
-/// How something is to be taken. Each has a colour, and never a colour alone: what it is stands there in words.
+/// How to judge something. Each tone has a color and is also written out in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     Bad,
@@ -56,7 +56,7 @@ pub(crate) enum Tone {
 }
 
 impl Tone {
-    /// The class of the style.
+    /// Returns the CSS class.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Self::Bad => "bad",
@@ -67,17 +67,17 @@ impl Tone {
     }
 }
 
-/// Returns numbers beside each other.
+/// Formats numbers in a row.
 pub(crate) fn numbers(numbers: &[Number]) -> String {
     let shown = numbers.iter().map(|Number { tone, value, noun }| {
-        // Nothing bad is no bad news.
+        // A count of zero is neutral.
         let tone = if *value == 0 { Tone::Plain } else { *tone };
         format!("<li class=\"{}\"><b>{value}</b> {}</li>\n", tone.class(), text(noun))
     });
     format!("<ul class=\"numbers\">\n{}</ul>\n", shown.collect::<String>())
 }
 
-/// Returns a part of a page with its heading; nothing where it would be empty.
+/// Formats a section with its heading; empty if it has no content.
 pub(crate) fn section(heading: &str, body: &str) -> String {
     if body.is_empty() {
         return String::new();
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn the_policy_names_the_style_of_the_page() {
         assert_eq!(STYLE_DIGEST, format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(STYLE))));
-        assert!(!STYLE.contains("</"), "it would end the element that it stands in");
+        assert!(!STYLE.contains("</"), "it would end the style element");
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! How agents stand with their limits, for people.
+//! Text output about limits and usage of agents.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use stockade_text::escape;
 use super::style::Styles;
 use crate::report::agent_limits::AgentAccount;
 
-/// The most tasks of one agent that are shown, those that used most.
+/// Maximum number of tasks of an agent, those with the highest usage.
 const MAX_TASKS: usize = 5;
 
-/// Returns a block of lines for each agent.
+/// Formats a block of lines for each agent.
 pub(crate) fn agents(agents: &[AgentAccount], now: Duration, styles: Styles) -> String {
     if agents.is_empty() {
-        return "nothing was used by any agent\n".to_owned();
+        return "no usage recorded\n".to_owned();
     }
     agents.iter().fold(String::new(), |mut out, agent| {
         push_agent(&mut out, agent, now, styles);
@@ -68,22 +68,22 @@ fn most_used(status: &AgentStatus) -> Vec<&(String, Balance)> {
     tasks
 }
 
-/// `1500 of 10000000 tokens (300 reserved), $0.50 of $2.00; the oldest part leaves in 60m`
+/// `1500 of 10000000 tokens (300 reserved), $0.50 of $2.00; the oldest usage expires in 60m`
 fn account(balance: &Balance, allowance: Allowance, now: Duration) -> String {
     let counted = balance.used.plus(balance.reserved);
     let mut text = format!("{} of {} tokens", counted.tokens, cap(allowance.tokens));
     if balance.reserved.tokens > 0 {
         write!(text, " ({} reserved)", balance.reserved.tokens).ok();
     }
-    // Where prices are not known, there is nothing to say about money.
+    // Costs are omitted if prices are unknown.
     if counted.cost > MicroUsd::ZERO || allowance.cost != Cap::Unlimited {
         write!(text, ", {} of {}", counted.cost, cap(allowance.cost)).ok();
     }
     if balance.is_exhausted() {
-        text.push_str("; nothing is left");
+        text.push_str("; exhausted");
     }
     if let Some(at) = balance.frees_at {
-        write!(text, "; the oldest part leaves in {}", span(at.saturating_sub(now))).ok();
+        write!(text, "; the oldest usage expires in {}", span(at.saturating_sub(now))).ok();
     }
     text
 }
@@ -97,21 +97,20 @@ fn cap<T: std::fmt::Display>(cap: Cap<T>) -> String {
 
 fn breaker(status: &AgentStatus, threshold: u32, now: Duration) -> String {
     match (status.breaker, status.retry_at) {
-        (BreakerPhase::Closed, _) => format!("closed, {} of {threshold} failures in a row", status.failures),
+        (BreakerPhase::Closed, _) => {
+            format!("closed, {} of {threshold} consecutive failures", status.failures)
+        }
         (BreakerPhase::Open, Some(at)) => {
-            format!(
-                "open: its service failed too often; one call may try in {}",
-                span(at.saturating_sub(now))
-            )
+            format!("open: too many failures; one trial call is allowed in {}", span(at.saturating_sub(now)))
         }
         (_, Some(at)) => {
-            format!("half open: one call is trying; ask again in {}", span(at.saturating_sub(now)))
+            format!("half open: a trial call is in progress; retry in {}", span(at.saturating_sub(now)))
         }
-        (_, None) => "half open: one call may try".to_owned(),
+        (_, None) => "half open: one trial call is allowed".to_owned(),
     }
 }
 
-/// A time to wait, rounded up.
+/// Formats a waiting time, rounded up.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {

@@ -1,4 +1,4 @@
-//! The records of a trail as a page for a browser.
+//! The records of a trail as an HTML page.
 
 use stockade_guard::audit::Verified;
 
@@ -8,7 +8,7 @@ use super::html::{END, Number, Tone, head, numbers, section, text};
 use crate::report::record_tally::{RecordTally, Refusal};
 use stockade_guard::admission::scan_report::Counted;
 
-/// The tones and names of what was decided, in the order of its counts.
+/// Tones and names of outcomes, in the order of their counts.
 const OUTCOMES: [(Tone, &str); 3] =
     [(Tone::Good, "allowed"), (Tone::Doubtful, "asked"), (Tone::Bad, "refused")];
 
@@ -22,17 +22,17 @@ pub(crate) fn page(trail: &str, tally: &RecordTally, verified: &Verified) -> Str
         number(Tone::Good, allowed, "allowed"),
         number(Tone::Doubtful, asked, "asked about"),
         number(Tone::Bad, refused, "refused"),
-        number(Tone::Bad, tally.skills_blocked, "skills turned away"),
+        number(Tone::Bad, tally.skills_blocked, "skills rejected"),
     ]));
     page.push_str(&section("Decisions over time", &figure(&tally.over_time, OUTCOMES)));
     page.push_str(&bars(
-        &Bars { heading: "What was refused, by which rule", names: "rule", parts: &["asked", "refused"] },
+        &Bars { heading: "Refusals by rule", names: "rule", parts: &["asked", "refused"] },
         &tally.rules,
         [Tone::Doubtful, Tone::Bad],
     ));
     page.push_str(&refusals(tally));
     page.push_str(&bars(
-        &Bars { heading: "Hosts talked to", names: "host", parts: &["allowed", "refused"] },
+        &Bars { heading: "Hosts contacted", names: "host", parts: &["allowed", "refused"] },
         &tally.hosts,
         [Tone::Good, Tone::Bad],
     ));
@@ -47,9 +47,9 @@ pub(crate) fn page(trail: &str, tally: &RecordTally, verified: &Verified) -> Str
     }
     page.push_str(&bars(
         &Bars {
-            heading: "Commands run, and where",
+            heading: "Commands by backend",
             names: "backend",
-            parts: &["ended well", "failed or stopped"],
+            parts: &["succeeded", "failed or stopped"],
         },
         &tally.backends,
         [Tone::Good, Tone::Doubtful],
@@ -67,18 +67,18 @@ fn lead(trail: &str, tally: &RecordTally) -> String {
     format!("{} {records}{span} in <span class=\"path\">{}</span>", tally.records, text(trail))
 }
 
-/// Whether the records are as they were written: what is shown rests on that.
+/// Formats whether the trail is intact, on which everything else depends.
 fn intact(verified: &Verified) -> String {
     if verified.intact() {
         return format!(
-            "<p class=\"good\">The trail is as it was written: all {} records were checked.</p>\n",
+            "<p class=\"good\">The trail is intact: all {} records were verified.</p>\n",
             verified.records
         );
     }
     let faults: String =
         verified.faults.iter().map(|fault| format!("<li>{}</li>\n", text(&fault.to_string()))).collect();
     format!(
-        "<p class=\"bad\">The trail is not as it was written. What is shown may have been changed.</p>\n<ul>\n{faults}</ul>\n"
+        "<p class=\"bad\">The trail was changed, and so may be the records below.</p>\n<ul>\n{faults}</ul>\n"
     )
 }
 
@@ -105,7 +105,7 @@ fn refusals(tally: &RecordTally) -> String {
         "<table class=\"wide\">\n<thead><tr><th scope=\"col\">when</th><th scope=\"col\">what</th><th scope=\"col\">rule and reason</th></tr></thead>\n\
          <tbody>\n{rows}</tbody>\n</table>\n{more}"
     );
-    section("What was refused, the newest first", &table)
+    section("Refusals, newest first", &table)
 }
 
 fn refusal(refusal: &Refusal) -> String {
@@ -125,7 +125,7 @@ fn refusal(refusal: &Refusal) -> String {
     )
 }
 
-/// A time down to the second.
+/// Formats a time to the second.
 fn moment(timestamp: &str) -> String {
     text(&timestamp.get(..19).unwrap_or(timestamp).replacen('T', " ", 1))
 }

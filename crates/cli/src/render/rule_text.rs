@@ -1,4 +1,4 @@
-//! Rules for people.
+//! Text output about scanner rules.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use stockade_text::escape;
 use super::scan_text::severity_style;
 use super::style::Styles;
 
-/// Returns one line for each rule, and one for what the configuration changed of each.
+/// Formats one line for each rule, and one for each configured change.
 pub(crate) fn list(scanner: &Scanner, styles: Styles) -> String {
     let rules = scanner.rules();
     let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
@@ -28,12 +28,12 @@ pub(crate) fn list(scanner: &Scanner, styles: Styles) -> String {
     rows + &changes.collect::<String>()
 }
 
-/// What the configuration says of a rule.
+/// Formats the configured change of a rule.
 fn changed(change: &RuleChange) -> String {
     format!("changed by the configuration: {}\n", escape(&change.to_string()))
 }
 
-/// Returns everything about one rule.
+/// Formats a full description of a rule.
 pub(crate) fn show(rule: &RuleBuf, scanner: &Scanner, styles: Styles) -> String {
     let (colour, Styles { strong, reset, .. }) = (severity_style(rule.severity, styles), styles);
     let mut out = format!("{strong}{}{reset}: {}\n\n", rule.id, escape(&rule.summary));
@@ -50,8 +50,8 @@ pub(crate) fn show(rule: &RuleBuf, scanner: &Scanner, styles: Styles) -> String 
     for (number, pattern) in (1..).zip(&rule.patterns) {
         push_pattern(&mut out, number, pattern);
     }
-    push_examples(&mut out, "Finds, for example", &rule.matches, styles);
-    push_examples(&mut out, "Leaves alone", &rule.clean, styles);
+    push_examples(&mut out, "Examples that match", &rule.matches, styles);
+    push_examples(&mut out, "Examples that do not match", &rule.clean, styles);
     out
 }
 
@@ -80,7 +80,7 @@ fn push_pattern(out: &mut String, number: usize, pattern: &PatternBuf) {
     }
 }
 
-/// Returns the kinds of text that a pattern is looked for in; nothing where it is looked for everywhere.
+/// Returns the regions of a pattern; `None` if it applies everywhere.
 fn places(regions: Regions) -> Option<String> {
     if regions == Regions::ANY {
         return None;
@@ -89,7 +89,7 @@ fn places(regions: Regions) -> Option<String> {
     Some(named.collect::<Vec<_>>().join(", "))
 }
 
-/// Texts of several lines are set off by bars.
+/// Marks texts of several lines with bars.
 fn push_examples(out: &mut String, heading: &str, examples: &[String], styles: Styles) {
     if examples.is_empty() {
         return;
@@ -104,14 +104,14 @@ fn push_examples(out: &mut String, heading: &str, examples: &[String], styles: S
     }
 }
 
-/// Returns what was checked of each rule of a file. A rule that fails a check never gets here.
+/// Formats the passed tests of each rule. Loading a file fails if a test of it fails.
 pub(crate) fn tested(rules: &[RuleBuf], styles: Styles) -> String {
     let Styles { good, strong, reset, .. } = styles;
     rules.iter().fold(String::new(), |mut out, rule| {
         let (id, patterns) = (&rule.id, rule.patterns.len());
         let (matches, clean) = (rule.matches.len(), rule.clean.len());
         let counts = format_args!(
-            "patterns {patterns}, finds {matches} of {matches}, leaves alone {clean} of {clean}"
+            "patterns {patterns}, {matches} of {matches} matched, {clean} of {clean} not matched"
         );
         writeln!(out, "{good}ok{reset} {strong}{id}{reset}: {counts}").ok();
         out

@@ -1,4 +1,4 @@
-//! What `sanitize` did, for people.
+//! Text output of `sanitize`.
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,18 @@ use stockade_guard::sanitize::Sanitized;
 
 use stockade_text::escape;
 
-/// What became of the text.
+/// Result for a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is the same as before.
+    /// It was clean already.
     Untouched,
-    /// Its clean form was printed.
+    /// It was cleaned and printed.
     Cleaned,
-    /// It was only looked at.
+    /// It needs cleaning, but was only checked.
     NeedsCleaning,
 }
 
-/// Returns the verdict, and a line for each thing that was found.
+/// Formats the verdict, and a line for each finding.
 pub(crate) fn report(name: &str, cleaned: &Sanitized<'_>, verdict: Verdict) -> String {
     let verdict = match verdict {
         Verdict::Untouched => "nothing to clean",

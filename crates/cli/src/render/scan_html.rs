@@ -1,5 +1,4 @@
-//! The answer of `scan` as a page for a browser. It is written as the files come, so the sums stand behind the findings; the style shows
-//! them first, and a link at the top leads there.
+//! Output of `scan` as an HTML page. It is written file by file, so the totals come last; the style sheet moves them to the top.
 
 use stockade_guard::admission::{Coverage, FileScan};
 use stockade_guard::scanner::{Finding, Severity, TextView};
@@ -11,15 +10,15 @@ use super::snippet::Snippet;
 use stockade_guard::admission::scan_report::SetAside;
 use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 
-/// Paths that are listed by name in each list. Programs find all of them in the JSON.
+/// Maximum number of paths in each list. JSON output has all.
 const LISTED: usize = 50;
 
-/// Returns how the page begins.
+/// Returns the start of the page.
 pub(crate) fn head() -> String {
-    html::head("What was found") + "<p class=\"skip\"><a href=\"#sums\">To the sums</a></p>\n"
+    html::head("Findings") + "<p class=\"skip\"><a href=\"#sums\">To the totals</a></p>\n"
 }
 
-/// Returns the findings of one file.
+/// Formats the findings of one file.
 pub(crate) fn file(scan: &FileScan<'_>) -> String {
     let path = text(&escape_path(scan.path));
     let mut out: String = scan.report.findings.iter().map(|found| finding(&path, scan.text, found)).collect();
@@ -42,13 +41,14 @@ fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
     };
     let seen = match finding.view {
         TextView::Deobfuscated => {
-            "Seen once look-alike and invisible characters, comments and idle quoting are off."
+            "Found after removing look-alike and invisible characters, comments and no-op quoting."
         }
-        TextView::Decoded => "Seen once what is spelled here is decoded.",
+        TextView::Decoded => "Found after decoding.",
         _ => "",
     };
-    let lowered = finding.lowered.map(|why| format!("A warning here, since {why}.")).unwrap_or_default();
-    let changed = finding.changed.map(|by| format!("The configuration changed its severity: {by}."));
+    let lowered =
+        finding.lowered.map(|why| format!("Lowered to a warning because {why}.")).unwrap_or_default();
+    let changed = finding.changed.map(|by| format!("Severity changed by the configuration: {by}."));
     let notes: String = [seen, &lowered, changed.as_deref().unwrap_or_default()]
         .iter()
         .filter(|note| !note.is_empty())
@@ -67,7 +67,7 @@ fn finding(path: &str, source: &str, finding: &Finding<'_>) -> String {
     )
 }
 
-/// The line of a finding with the found part marked.
+/// Formats the line of a finding with the match marked.
 fn quoted(source: &str, finding: &Finding<'_>) -> String {
     let Snippet { line, found, goes_on, .. } = Snippet::of(source, &finding.span);
     let part = |range: std::ops::Range<usize>| text(line.get(range).unwrap_or_default());
@@ -88,7 +88,7 @@ fn incomplete(path: &str, why: &str) -> String {
     )
 }
 
-/// Returns the end of the page: the sums, which the style shows first, and what was not scanned.
+/// Returns the end of the page: the totals, and what was not scanned.
 pub(crate) fn tail(tally: &ScanTally) -> String {
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let number = |tone, value, noun| Number { tone, value: count(value), noun };
@@ -98,9 +98,9 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
         number(Tone::Bad, tally.critical, "critical"),
         number(Tone::Doubtful, tally.warn, "warnings"),
         number(Tone::Doubtful, tally.incomplete.total, "not fully scanned"),
-        number(Tone::Doubtful, tally.opaque, "not looked into"),
+        number(Tone::Doubtful, tally.opaque, "opaque"),
         number(Tone::Plain, tally.excluded.total, "excluded"),
-        number(Tone::Plain, tally.set_aside.findings, "set aside"),
+        number(Tone::Plain, tally.set_aside.findings, "suppressed or known"),
         number(Tone::Plain, tally.files, "files scanned"),
     ]));
     sums.push_str(&pictures(tally));
@@ -111,14 +111,14 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
     format!("<div id=\"sums\" class=\"first\">\n{sums}</div>\n<footer>\n{notes}</footer>\n{END}")
 }
 
-/// The same words as the last line on a terminal begins with.
+/// Returns the overall result.
 fn verdict(tally: &ScanTally) -> (Tone, &'static str) {
     match tally.worst() {
-        Some(Severity::Critical) => (Tone::Bad, "Something critical was found."),
-        Some(Severity::Warn) => (Tone::Doubtful, "Somebody should look at this."),
+        Some(Severity::Critical) => (Tone::Bad, "Critical findings."),
+        Some(Severity::Warn) => (Tone::Doubtful, "Warnings that need a review."),
         None if tally.clean() => (Tone::Good, "Clean."),
-        None if tally.complete() => (Tone::Plain, "Nothing was found in what was scanned."),
-        None => (Tone::Doubtful, "Nothing was found, and not everything could be scanned."),
+        None if tally.complete() => (Tone::Plain, "No findings in the scanned files."),
+        None => (Tone::Doubtful, "No findings, but not everything could be scanned."),
     }
 }
 
@@ -142,7 +142,7 @@ fn surfaces(surfaces: &Surfaces) -> String {
             (format!("{}:{}", row.shown, row.line_number), format!("{}: {}", row.kind.name(), row.text))
         })
         .collect();
-    list("What runs or instructs because it is there", &rows, surfaces.total + surfaces.total_scripts)
+    list("Files that run or instruct without being called", &rows, surfaces.total + surfaces.total_scripts)
 }
 
 fn gaps(heading: &str, gaps: &Gaps) -> String {
@@ -154,7 +154,7 @@ fn gaps(heading: &str, gaps: &Gaps) -> String {
 fn set_aside(all: &SetAside) -> String {
     let rows: Vec<_> =
         all.rows.iter().take(LISTED).map(|row| (row.shown_path.clone(), row.told.clone())).collect();
-    list("Set aside, and what lists say", &rows, all.total)
+    list("Suppressed and known findings", &rows, all.total)
 }
 
 fn list(heading: &str, rows: &[(String, String)], total: usize) -> String {
@@ -169,7 +169,7 @@ fn list(heading: &str, rows: &[(String, String)], total: usize) -> String {
         .collect();
     let more = match total.saturating_sub(rows.len()) {
         0 => String::new(),
-        more => format!("<p class=\"lead\">and {more} more; <code>--format json</code> names them</p>\n"),
+        more => format!("<p class=\"lead\">and {more} more; <code>--format json</code> lists them</p>\n"),
     };
     section(heading, &format!("<table class=\"wide\">\n<tbody>\n{items}</tbody>\n</table>\n{more}"))
 }

@@ -1,4 +1,4 @@
-//! The answer of `scan` as a report of tests: one test for each file, which fails where something was found.
+//! Output of `scan` in JUnit format: one test for each file, which fails if it has findings.
 
 use stockade_guard::admission::{Coverage, FileScan};
 use stockade_text::escape_markup;
@@ -8,11 +8,11 @@ use stockade_text::{escape, escape_path};
 use crate::report::fail_on::FailOn;
 use stockade_guard::admission::scan_report::ScanTally;
 
-/// How the document begins. The tests follow.
+/// Start of the document. The tests follow.
 pub(crate) const HEAD: &str =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"stockade scan\">\n";
 
-/// Returns the test of one file. What counts as a failure is what makes the scan fail.
+/// Formats the test of one file. It fails if its findings make the scan fail.
 pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
     let name = xml(&escape_path(scan.path));
     let failures: String = scan
@@ -35,7 +35,7 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
         let reason = xml(&escape(&gap.to_string()));
         match gap.coverage() {
             Coverage::Listed => None,
-            Coverage::Opaque => Some(format!("<skipped message=\"not looked into: {reason}\"/>\n")),
+            Coverage::Opaque => Some(format!("<skipped message=\"opaque: {reason}\"/>\n")),
             Coverage::Excluded => Some(format!("<skipped message=\"{reason}\"/>\n")),
             Coverage::Incomplete => Some(format!("<error message=\"not scanned: {reason}\"/>\n")),
         }
@@ -50,7 +50,7 @@ pub(crate) fn file(scan: &FileScan<'_>, fail_on: FailOn) -> String {
 /// Returns the end of the document.
 pub(crate) fn tail(tally: &ScanTally) -> String {
     let cut =
-        if tally.truncated { "<system-err>more was found than a report holds</system-err>\n" } else { "" };
+        if tally.truncated { "<system-err>too many findings, some are omitted</system-err>\n" } else { "" };
     let rows = tally.set_aside.rows.iter().map(|row| format!("{}: {}", row.shown_path, row.told));
     let told: Vec<String> = tally.set_aside.sum().into_iter().chain(rows).map(|line| xml(&line)).collect();
     let told = match told.as_slice() {
@@ -60,7 +60,7 @@ pub(crate) fn tail(tally: &ScanTally) -> String {
     format!("{told}{cut}</testsuite>\n</testsuites>\n")
 }
 
-/// Control characters are written out before, as XML cannot hold them.
+/// Escapes text for XML. Control characters, which XML forbids, were escaped before.
 fn xml(text: &str) -> String {
     escape_markup(text).into_owned()
 }

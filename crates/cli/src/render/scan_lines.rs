@@ -1,4 +1,4 @@
-//! The answer of `scan` as lines: of JSON for programs that read along, and of commands for GitHub's workflows.
+//! Output of `scan` as JSON lines, and as GitHub workflow commands.
 
 use serde::Serialize;
 use stockade_guard::admission::{Coverage, FileScan};
@@ -12,14 +12,14 @@ use stockade_guard::admission::scan_report::path_text;
 use stockade_guard::admission::scan_report::{FindingRow, ScanSummary};
 use stockade_text::to_printable_json;
 
-/// Returns the findings of one file as lines of JSON.
+/// Formats the findings of one file as JSON lines.
 pub(crate) fn jsonl(scan: &FileScan<'_>) -> String {
     let (path, path_is_lossy) = path_text(scan.path);
     let row = |finding| to_printable_json(&FindingRow { path: &path, path_is_lossy, finding }) + "\n";
     scan.report.findings.iter().map(row).collect()
 }
 
-/// Returns the last line: what the others add up to.
+/// Formats the last line: the totals.
 pub(crate) fn jsonl_summary(tally: &ScanTally) -> String {
     #[derive(Serialize)]
     struct Summary<'t> {
@@ -28,7 +28,7 @@ pub(crate) fn jsonl_summary(tally: &ScanTally) -> String {
     to_printable_json(&Summary { summary: ScanSummary::of(tally) }) + "\n"
 }
 
-/// Returns the findings of one file as commands that a workflow shows beside the lines of a change.
+/// Formats the findings of one file as workflow commands, which GitHub shows beside the changed lines.
 pub(crate) fn github(scan: &FileScan<'_>) -> String {
     let path = property(&escape_path(scan.path));
     let findings = scan.report.findings.iter().map(|finding| {
@@ -46,7 +46,7 @@ pub(crate) fn github(scan: &FileScan<'_>) -> String {
         let (level, title) = match gap.coverage() {
             Coverage::Listed => return None,
             Coverage::Excluded => ("notice", "excluded"),
-            Coverage::Opaque => ("notice", "not looked into"),
+            Coverage::Opaque => ("notice", "opaque"),
             Coverage::Incomplete => ("warning", "not scanned"),
         };
         Some(format!("::{level} file={path},title={title}::{}\n", data(&escape(&gap.to_string()))))
@@ -54,21 +54,21 @@ pub(crate) fn github(scan: &FileScan<'_>) -> String {
     findings.chain(gap).collect()
 }
 
-/// Returns what the workflow is told at the end: what was set aside.
+/// Formats the notices at the end: suppressed and known findings.
 pub(crate) fn github_summary(tally: &ScanTally) -> String {
     let row = |row: &SetAsideRow| {
-        format!("::notice title=set aside::{}: {}\n", data(&row.shown_path), data(&row.told))
+        format!("::notice title=suppressed or known::{}: {}\n", data(&row.shown_path), data(&row.told))
     };
-    let sum = tally.set_aside.sum().map(|sum| format!("::notice title=set aside::{sum}\n"));
+    let sum = tally.set_aside.sum().map(|sum| format!("::notice title=suppressed or known::{sum}\n"));
     sum.into_iter().chain(tally.set_aside.rows.iter().map(row)).collect()
 }
 
-/// What would end a message, written out.
+/// Escapes a message.
 fn data(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// What would end a property of a command, written out.
+/// Escapes a property of a command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! The answer of `scan` as SARIF 2.1.0, which code hosts show beside the lines of a change.
+//! Output of `scan` as SARIF 2.1.0, which code hosts show beside the changed lines.
 
 use std::path::Path;
 use stockade_text::{is_unreserved, push_percent_encoded};
@@ -12,7 +12,7 @@ use stockade_text::to_printable_json;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 
-/// Returns how the document begins: the tool and all of its rules. The results follow.
+/// Returns the start of the document: the tool and all of its rules. The results follow.
 pub(crate) fn head(scanner: &Scanner) -> String {
     let rules: Vec<Value> = scanner.rules().iter().map(rule).collect();
     let driver = json!({"name": "stockade", "version": env!("CARGO_PKG_VERSION"), "rules": rules});
@@ -40,7 +40,7 @@ const fn level(severity: Severity) -> &'static str {
     }
 }
 
-/// Returns the results of one file, each on a line and with a comma before it.
+/// Formats the results of one file, each on a line after a comma.
 pub(crate) fn file(scan: &FileScan<'_>, scanner: &Scanner) -> String {
     let uri = uri(scan.path);
     let rows = scan.report.findings.iter().map(|finding| result(&uri, finding, scanner));
@@ -99,7 +99,7 @@ pub(crate) fn tail(tally: &ScanTally, scanner: &Scanner) -> String {
     format!("\n],\"invocations\":[{}]}}]}}\n", to_printable_json(&invocation))
 }
 
-/// What the configuration says of a rule.
+/// Formats the configured change of a rule.
 fn changed(change: &RuleChange) -> Value {
     let configuration = match change.severity {
         Some(severity) => json!({"enabled": true, "level": level(severity)}),
@@ -112,7 +112,7 @@ fn changed(change: &RuleChange) -> Value {
     })
 }
 
-/// Returns a path as a reference: relative ones as they are, so that they are found in the repository.
+/// Formats a path as a URI reference: relative paths stay relative to the repository.
 fn uri(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let bytes = bytes.strip_prefix(b"./").unwrap_or(bytes);

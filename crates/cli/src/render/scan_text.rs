@@ -1,4 +1,4 @@
-//! The answer of `scan` for people, in the manner of a compiler.
+//! Text output of `scan`, in the style of a compiler.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use super::style::Styles;
 use stockade_guard::admission::scan_report::SetAside;
 use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 
-/// Files that are listed by name at the end. Programs find all of them in the JSON.
+/// Maximum number of files in each list at the end. JSON output has all.
 const LISTED: usize = 10;
 
-/// Returns what there is to say about one file; nothing where all is well.
+/// Formats the findings of one file; empty if there are none.
 pub(crate) fn file(scan: &FileScan<'_>, styles: Styles) -> String {
     let mut out = String::new();
     if scan.report.clean() && scan.gap.is_none() {
@@ -63,27 +63,24 @@ fn finding(out: &mut String, path: &str, text: &str, finding: &Finding<'_>, styl
         line(
             out,
             format_args!(
-                "{margin} {frame}={reset} note: seen once look-alike and invisible characters, comments and idle quoting are off"
+                "{margin} {frame}={reset} note: found after removing look-alike and invisible characters, comments and no-op quoting"
             ),
         );
     }
     if finding.view == TextView::Decoded {
-        line(out, format_args!("{margin} {frame}={reset} note: seen once what is spelled here is decoded"));
+        line(out, format_args!("{margin} {frame}={reset} note: found after decoding"));
     }
     if let Some(by) = finding.changed {
         let by = escape(by);
-        line(
-            out,
-            format_args!("{margin} {frame}={reset} note: the configuration changed its severity: {by}"),
-        );
+        line(out, format_args!("{margin} {frame}={reset} note: severity changed by the configuration: {by}"));
     }
     if let Some(why) = finding.lowered {
-        line(out, format_args!("{margin} {frame}={reset} note: a warning here, since {why}"));
+        line(out, format_args!("{margin} {frame}={reset} note: lowered to a warning because {why}"));
     }
     line(out, format_args!("{margin} {frame}={reset} fix: {}\n", escape(finding.remedy)));
 }
 
-/// Returns the last lines: which files were only listed, and the numbers.
+/// Formats the last lines: files that were only listed, and the totals.
 pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     let mut out = String::new();
     surfaces(&mut out, &tally.surfaces);
@@ -94,8 +91,7 @@ pub(crate) fn summary(tally: &ScanTally, styles: Styles) -> String {
     out
 }
 
-/// Appends a line for each of the first few things that run without being called, or that instruct. Scripts run when they are
-/// called, and stand where anybody looks.
+/// Appends lines for the first files that run or instruct without being called. Scripts are left out: they run only when called.
 fn surfaces(out: &mut String, surfaces: &Surfaces) {
     for row in surfaces.rows.iter().take(LISTED) {
         let (kind, text) = (row.kind.name(), escape(&row.text));
@@ -103,33 +99,33 @@ fn surfaces(out: &mut String, surfaces: &Surfaces) {
     }
     let more = surfaces.total.saturating_sub(LISTED);
     if more > 0 {
-        line(out, format_args!("note: {more} more things that run or instruct; --format json names them"));
+        line(out, format_args!("note: {more} more files that run or instruct; --format json lists them"));
     }
 }
 
-/// Appends a line for each of the first few findings that were set aside, and one for all others.
+/// Appends lines for the first suppressed and known findings, and one for all others.
 fn set_aside(out: &mut String, list: &SetAside) {
     for row in list.rows.iter().take(LISTED) {
         line(out, format_args!("note: {}: {}", row.shown_path, row.told));
     }
     let more = list.total.saturating_sub(LISTED);
     if more > 0 {
-        line(out, format_args!("note: {more} more like these; --format json names them"));
+        line(out, format_args!("note: {more} more like these; --format json lists them"));
     }
 }
 
-/// Appends a line for each of the first few paths, and one for all others.
+/// Appends lines for the first paths, and one for all others.
 fn notes(out: &mut String, gaps: &Gaps, noun: &str) {
     for row in gaps.rows.iter().take(LISTED) {
         line(out, format_args!("note: {}: {}", row.shown, row.reason));
     }
     let more = gaps.total.saturating_sub(LISTED);
     if more > 0 {
-        line(out, format_args!("note: {more} more {noun} like these; --format json names them"));
+        line(out, format_args!("note: {more} more {noun} like these; --format json lists them"));
     }
 }
 
-/// Returns the one line that says it all.
+/// Formats the summary line.
 fn verdict(tally: &ScanTally, styles: Styles) -> String {
     let Styles { critical, warn, good, reset, .. } = styles;
     let files = count(tally.files, "file");
@@ -152,7 +148,7 @@ fn verdict(tally: &ScanTally, styles: Styles) -> String {
     };
     let opaque = match tally.opaque {
         0 => String::new(),
-        n => format!(", {n} not looked into"),
+        n => format!(", {n} opaque"),
     };
     let set_aside = tally.set_aside.sum().map(|sum| format!(", {sum}")).unwrap_or_default();
     match parts.is_empty() {
@@ -167,7 +163,7 @@ fn count(n: usize, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
-/// Returns the colour of a severity.
+/// Returns the color of a severity.
 pub(crate) const fn severity_style(severity: Severity, styles: Styles) -> &'static str {
     match severity {
         Severity::Critical => styles.critical,

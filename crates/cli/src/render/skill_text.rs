@@ -1,4 +1,4 @@
-//! What was found out about a skill, for people.
+//! Text output about skills.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use stockade_text::escape;
 use super::scan_text::severity_style;
 use super::style::Styles;
 
-/// Notes and surfaces of one kind that are shown; programs find all of them in the JSON.
+/// Maximum number of notes and surfaces of one kind. JSON output has all.
 const SHOWN: usize = 10;
 
-/// How many skills came to what.
+/// Number of skills with each result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) accepted: usize,
@@ -22,14 +22,14 @@ pub(crate) struct Tally {
     pub(crate) unread: usize,
 }
 
-/// Returns the verdict on one skill of many, with the worst that was found.
+/// Formats the verdict on one skill of many, with its worst finding.
 pub(crate) fn line(path: &str, admission: &Admission, styles: Styles) -> String {
     let report = admission.report();
     let problems = report.problems.iter().filter(|problem| problem.level > ProblemLevel::Note);
     let problems = problems.map(|problem| format!("{} {}", level_word(problem.level), problem.rule));
     let findings =
         report.findings.iter().map(|found| format!("{} {}", found.severity, escape(&found.rule_id)));
-    // What blocks a skill by itself stands first.
+    // Errors, which block a skill, come first.
     let (errors, warnings): (Vec<_>, Vec<_>) = problems.partition(|problem| problem.starts_with("error"));
     let mut reasons = errors.into_iter().chain(findings).chain(warnings);
     let worst = match (reasons.next(), reasons.count()) {
@@ -41,12 +41,12 @@ pub(crate) fn line(path: &str, admission: &Admission, styles: Styles) -> String 
     format!("{head}{worst}\n")
 }
 
-/// Returns that a skill, or what may hold some, could not be read.
+/// Formats an unreadable skill or collection.
 pub(crate) fn unread_line(path: &str, error: &str, styles: Styles) -> String {
     format!("{}unread{} {path}: {error}\n", styles.warn, styles.reset)
 }
 
-/// Returns how many there were.
+/// Formats the totals.
 pub(crate) fn total(tally: Tally, styles: Styles) -> String {
     let Tally { accepted, flagged, malformed, blocked, unread } = tally;
     let all = accepted + flagged + malformed + blocked;
@@ -65,7 +65,7 @@ pub(crate) fn total(tally: Tally, styles: Styles) -> String {
     format!("{strong}{all} skill{s}{reset}{list}\n")
 }
 
-/// Returns the verdict, and below it what it rests on.
+/// Formats the verdict and its reasons.
 pub(crate) fn report(path: &str, admission: &Admission, styles: Styles) -> String {
     let report = admission.report();
     let mut out = format!("{}\n", head(path, admission, styles));
@@ -130,8 +130,7 @@ pub(crate) fn push_finding(out: &mut String, finding: &SkillFinding, styles: Sty
     writeln!(out, "    {frame}-->{reset} {path}:{}:{}{how}", finding.line, finding.column).ok();
     writeln!(out, "    {frame}|{reset} {}", escape(&finding.matched_text)).ok();
     if let Some(by) = &finding.changed_by {
-        writeln!(out, "    {frame}={reset} note: the configuration changed its severity: {}", escape(by))
-            .ok();
+        writeln!(out, "    {frame}={reset} note: severity changed by the configuration: {}", escape(by)).ok();
     }
     writeln!(out, "    {frame}={reset} fix: {}", escape(&finding.remedy)).ok();
 }

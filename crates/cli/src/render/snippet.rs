@@ -6,24 +6,24 @@ use unicode_width::UnicodeWidthChar as _;
 
 use stockade_text::{is_printable, push_escaped};
 
-/// Cells of the source line that are shown at most: before the found part, of it, and in all.
+/// Maximum cells of a source line: before the match, of the match, and in total.
 const CELLS_BEFORE: usize = 40;
 const CELLS_FOUND: usize = 72;
 const CELLS: usize = 96;
 
-/// No more bytes than this are looked at on either side: a text may be a single line of many megabytes.
+/// Maximum bytes that are read on either side: a text may be a single line of many megabytes.
 const BYTES_AROUND: usize = 512;
 
-/// Stands for what was cut off.
+/// Character that marks where text was omitted.
 const CUT: char = '…';
 
-/// Cells of a tab. It is shown as spaces.
+/// Cells of a tab, which is shown as spaces.
 const TAB: usize = 4;
 
-/// A line of text made safe to show, and where to underline it.
+/// An escaped line of text, and where to underline it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Snippet {
-    /// The line, or the part of it around the find.
+    /// The line, or the part around the match.
     pub(crate) line: String,
     /// Cells before the found part.
     pub(crate) indent: usize,
@@ -31,7 +31,7 @@ pub(crate) struct Snippet {
     pub(crate) width: usize,
     /// The found part, in bytes of the line.
     pub(crate) found: Range<usize>,
-    /// Whether the find goes on in later lines.
+    /// Whether the match continues on later lines.
     pub(crate) goes_on: bool,
 }
 
@@ -57,7 +57,7 @@ impl Snippet {
         snippet
     }
 
-    /// Appends what fits of the start of `text`, and returns its cells.
+    /// Appends the start of `text` that fits, and returns its cells.
     fn push_start(&mut self, text: &str, cells: usize) -> usize {
         let start = clip_end(text, BYTES_AROUND);
         let (shown, width, kept) = fit(start.chars(), cells);
@@ -69,7 +69,7 @@ impl Snippet {
         width + usize::from(cut)
     }
 
-    /// Appends what fits of the end of `text`, and returns its cells.
+    /// Appends the end of `text` that fits, and returns its cells.
     fn push_end(&mut self, text: &str, cells: usize) -> usize {
         let end = clip_start(text, BYTES_AROUND);
         let (mut shown, width, kept) = fit(end.chars().rev(), cells);
@@ -103,7 +103,7 @@ fn fit(chars: impl Iterator<Item = char>, cells: usize) -> (Vec<String>, usize, 
 fn show(c: char) -> (String, usize) {
     match c {
         '\t' => (" ".repeat(TAB), TAB),
-        // Asks for the coloured form of an emoji. It is everywhere, so writing it out would only be noise.
+        // Selects the color form of an emoji. It is common and harmless, so escaping it would be noise.
         '\u{fe0f}' => (String::new(), 0),
         _ if is_printable(c) => (c.to_string(), c.width().unwrap_or(0)),
         _ => {
@@ -117,7 +117,7 @@ fn show(c: char) -> (String, usize) {
 
 /// Returns the text after the last line end, or the last bytes of it.
 fn last_line(text: &str) -> &str {
-    // One byte more than is shown, so that the cut is seen.
+    // One byte more than is shown, so that the cut is detected.
     let end = clip_start(text, BYTES_AROUND + 4);
     end.rsplit_once('\n').map_or(end, |(_, line)| line)
 }

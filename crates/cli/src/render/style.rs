@@ -1,8 +1,8 @@
-//! Colours, or none.
+//! Colors of text output.
 
 use clap::ValueEnum;
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     Auto,
@@ -10,7 +10,7 @@ pub(crate) enum ColorChoice {
     Never,
 }
 
-/// What to write before and after a piece of text of each kind. Only ANSI's basic colours, which every theme has.
+/// Escape sequences of each kind of text. Only basic ANSI colors, which every theme defines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Styles {
     pub(crate) critical: &'static str,

@@ -1,8 +1,8 @@
-//! How an agent stands with its limits.
+//! Limits and usage of an agent.
 
 use stockade_guard::limits::store::{AgentLimits, AgentStatus};
 
-/// An agent, as far as what is kept of it can be read.
+/// The readable part of an agent's record.
 pub(crate) struct AgentAccount {
     pub(crate) name: String,
     pub(crate) limits: AgentLimits,

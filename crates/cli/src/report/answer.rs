@@ -1,25 +1,25 @@
-//! What `stockade check` answers.
+//! Results of `stockade check`.
 
 use serde::Serialize;
 
-/// What was decided about one thing.
+/// The decision about one argument.
 #[derive(Debug, Serialize)]
 pub(crate) struct Answer {
-    /// The tool, or the path as it was typed.
+    /// The argument: a tool, path or host.
     pub(crate) name: String,
     pub(crate) decision: Decision,
-    /// The kind of refusal, in the words of the documents.
+    /// The kind of refusal, as documented.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
-    /// What decided, in a sentence.
+    /// The deciding rule, as a sentence.
     pub(crate) rule: String,
-    /// Where a path really leads, when that is elsewhere.
+    /// The resolved path, if it differs.
     #[serde(rename = "realPath", skip_serializing_if = "Option::is_none")]
     pub(crate) real_path: Option<String>,
-    /// What its arguments must keep to, for a tool.
+    /// Restrictions of a tool's arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) limits: Vec<String>,
-    /// The changes that together would allow it, each as narrow as can be.
+    /// Changes that together would allow it, each as narrow as possible.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) fixes: Vec<String>,
 }

@@ -1,21 +1,21 @@
-//! What was found out about a package for containers.
+//! Results of checking a container package.
 
 use serde::Serialize;
 use stockade_guard::admission::SkillFinding;
 use stockade_guard::container::{ContainerManifest, ManifestProblem, PackageProblem, PackageReport};
 
-/// What was found out about a package, or about a manifest alone.
+/// The result for a package or only a manifest.
 #[derive(Debug)]
 pub(crate) enum CheckedPackage {
-    /// The manifest is none.
+    /// The manifest is invalid.
     Refused(Vec<ManifestProblem>),
-    /// The manifest alone was looked at.
+    /// Only the manifest was checked.
     Manifest(Box<ContainerManifest>),
-    /// A package with all its files.
+    /// The package was checked with all of its files.
     Package(Box<PackageReport>),
 }
 
-/// The answer, for programs.
+/// The result, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CheckedRow<'a> {
@@ -25,7 +25,7 @@ pub(crate) struct CheckedRow<'a> {
     name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     manifest_hash: Option<String>,
-    /// The publisher's address.
+    /// Address of the publisher's key.
     #[serde(skip_serializing_if = "Option::is_none")]
     signer: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub(crate) struct CheckedRow<'a> {
 }
 
 impl CheckedPackage {
-    /// Whether nothing is wrong with what was looked at.
+    /// Whether every check passed.
     pub(crate) fn passed(&self) -> bool {
         match self {
             Self::Refused(_) => false,
@@ -61,7 +61,7 @@ impl CheckedPackage {
         }
     }
 
-    /// Returns the answer for programs.
+    /// Returns the result for programs.
     pub(crate) fn row<'a>(&'a self, path: &'a str) -> CheckedRow<'a> {
         let signer = self.manifest().map(ContainerManifest::signer);
         let (errors, report) = match self {

@@ -1,4 +1,4 @@
-//! Which findings make a scan fail, and with which exit code it ends.
+//! Findings that make a scan fail, and its exit code.
 
 use clap::ValueEnum;
 use stockade_guard::admission::scan_report::ScanTally;
@@ -6,7 +6,7 @@ use stockade_guard::scanner::Severity;
 
 use crate::exit::Exit;
 
-/// Which findings make a scan fail: attempts to attack, suspicious text too, or none.
+/// Minimum severity of findings that make a scan fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
     Critical,
@@ -25,16 +25,16 @@ impl FailOn {
     }
 }
 
-/// How a scan ends in which opaque data was not examined, or files were excluded.
+/// Effect of opaque data and excluded files on the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unseen {
-    /// The answer tells of it, and the exit code does not.
+    /// They are reported, without an effect on the exit code.
     Told,
-    /// The exit code says that the scan is incomplete.
+    /// They make the scan incomplete.
     Fails,
 }
 
-/// Returns the exit code. Findings come first, since they hold whatever else could not be read.
+/// Returns the exit code. Findings take precedence over unreadable files.
 pub(crate) fn exit(tally: &ScanTally, fail_on: FailOn, unseen: Unseen) -> Exit {
     match tally.worst() {
         Some(worst) if fail_on.covers(worst) => Exit::Found,

@@ -1,4 +1,4 @@
-//! What the records of a trail add up to, in one pass and in little memory, however long the trail is.
+//! Totals of the records of a trail, in one pass with bounded memory.
 
 use std::collections::VecDeque;
 
@@ -8,10 +8,10 @@ use super::record_facts::{about, detail};
 use super::timeline::Timeline;
 use stockade_guard::admission::scan_report::Counted;
 
-/// The most refusals that are shown one by one: the newest.
+/// Maximum number of listed refusals, the newest ones.
 const MAX_REFUSED: usize = 100;
 
-/// What was decided, as columns and bars show it: their place in an array of counts.
+/// Outcomes of decisions: indexes into an array of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Allowed = 0,
@@ -19,7 +19,7 @@ pub(crate) enum Outcome {
     Refused = 2,
 }
 
-/// The sums of a trail.
+/// Totals of a trail.
 #[derive(Debug, Default)]
 pub(crate) struct RecordTally {
     pub(crate) records: u64,
@@ -27,18 +27,18 @@ pub(crate) struct RecordTally {
     pub(crate) last: Option<String>,
     pub(crate) outcomes: [u64; 3],
     pub(crate) over_time: Timeline<3>,
-    /// What refused or asked: rules.
+    /// Rules that refused or asked.
     pub(crate) rules: Counted<2>,
     pub(crate) agents: Counted<3>,
     pub(crate) skills: Counted<3>,
     pub(crate) hosts: Counted<2>,
-    /// Runs in each backend: those that ended as they should, and others.
+    /// Runs in each backend: successful ones, and others.
     pub(crate) backends: Counted<2>,
     pub(crate) skills_blocked: u64,
     pub(crate) refused: VecDeque<Refusal>,
 }
 
-/// Something that was refused.
+/// A recorded decision that refused something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) when: String,
@@ -52,7 +52,7 @@ pub(crate) struct Refusal {
 }
 
 impl RecordTally {
-    /// Adds one record, the oldest first.
+    /// Adds one record. Records are added from oldest to newest.
     pub(crate) fn add(&mut self, record: &AuditRecord) {
         self.records += 1;
         self.first.get_or_insert_with(|| record.timestamp.clone());
@@ -64,7 +64,7 @@ impl RecordTally {
                 self.skills_blocked += 1;
                 self.keep(record);
             }
-            // What something tried inside a sandbox, and what the system kept from it.
+            // Accesses from inside a sandbox that the system denied.
             Some(EventKind::SandboxDenied) => self.decided(record, Outcome::Refused),
             Some(kind) if kind.is_decision() => self.decided(record, outcome(record)),
             _ => {}
@@ -72,7 +72,7 @@ impl RecordTally {
     }
 
     fn ended(&mut self, record: &AuditRecord, counts: [u64; 2]) {
-        self.backends.add(record.backend.as_deref().unwrap_or("not said"), counts);
+        self.backends.add(record.backend.as_deref().unwrap_or("unknown"), counts);
     }
 
     fn decided(&mut self, record: &AuditRecord, outcome: Outcome) {
@@ -136,11 +136,11 @@ fn outcome(record: &AuditRecord) -> Outcome {
         (Some(K::ApprovalAsked), _) => Outcome::Asked,
         (Some(K::LimitReached), _) => Outcome::Refused,
         (_, Some("allow" | "sandbox")) => Outcome::Allowed,
-        // Where several are decided on at once, what kind of record it is says it all.
+        // A record about several decisions at once has only its kind.
         (Some(K::ToolAllowed | K::PathAllowed | K::CommandAllowed | K::NetworkAllowed), None) => {
             Outcome::Allowed
         }
-        // What cannot be read as consent is none.
+        // An unknown decision does not count as allowed.
         _ => Outcome::Refused,
     }
 }
@@ -149,7 +149,7 @@ fn outcome(record: &AuditRecord) -> Outcome {
 mod tests {
     use super::*;
 
-    /// As they are written: with a decision, and where several things are decided on at once, without.
+    /// Records with a decision, and records about several decisions at once, without one.
     #[test]
     fn what_was_allowed_is_not_shown_as_refused() {
         let cases = [

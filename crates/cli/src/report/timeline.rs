@@ -1,14 +1,13 @@
-//! How often something happened over time, as columns. Where the columns begin and what each holds is worked out as it comes, in one
-//! pass and in little memory, whatever the times are.
+//! Histograms over time. Start and width of the columns adapt to the data, in one pass with bounded memory.
 
 use std::collections::BTreeMap;
 
 use stockade_guard::audit::Timestamp;
 
-/// As many columns as there is room for on a phone.
+/// Number of columns that fit on a phone.
 const MAX_COLUMNS: u64 = 60;
 
-/// How long a column may be, in seconds, and what that is called. The last holds any time.
+/// Widths of a column, in seconds and in words. The last covers any time.
 const WIDTHS: &[(u64, &str)] = &[
     (60, "a minute"),
     (5 * 60, "five minutes"),
@@ -38,7 +37,7 @@ impl<const N: usize> Default for Timeline<N> {
 }
 
 impl<const N: usize> Timeline<N> {
-    /// Counts one more of a kind.
+    /// Counts one event.
     pub(crate) fn add(&mut self, at: Timestamp, kind: usize) {
         let seconds = at.micros() / MICROS;
         self.make_room_for(seconds);
@@ -48,7 +47,7 @@ impl<const N: usize> Timeline<N> {
         }
     }
 
-    /// What the time of a column is called.
+    /// Returns the width of a column in words.
     pub(crate) fn width_name(&self) -> &'static str {
         WIDTHS.get(self.width).map_or("", |(_, name)| *name)
     }
@@ -57,7 +56,7 @@ impl<const N: usize> Timeline<N> {
         WIDTHS.get(self.width).map_or(u64::MAX, |(seconds, _)| *seconds)
     }
 
-    /// Makes columns longer until this time is in one of them.
+    /// Widens columns until this time is in one of them.
     fn make_room_for(&mut self, seconds: u64) {
         loop {
             let at = seconds / self.seconds();
@@ -78,17 +77,17 @@ impl<const N: usize> Timeline<N> {
         }
     }
 
-    /// The first column in which something happened.
+    /// Returns the first column with an event.
     pub(crate) fn first(&self) -> Option<u64> {
         self.columns.first_key_value().map(|(column, _)| *column)
     }
 
-    /// The last one.
+    /// Returns the last column with an event.
     pub(crate) fn last(&self) -> Option<u64> {
         self.columns.last_key_value().map(|(column, _)| *column)
     }
 
-    /// How often each kind happened in all.
+    /// Returns the total of each kind.
     pub(crate) fn sums(&self) -> [u64; N] {
         let mut sums = [0_u64; N];
         for counts in self.columns.values() {
@@ -97,7 +96,7 @@ impl<const N: usize> Timeline<N> {
         sums
     }
 
-    /// When a column begins, down to the minute.
+    /// Returns the start time of a column, to the minute.
     pub(crate) fn begin(&self, column: u64) -> String {
         let at =
             Timestamp::from_micros(column.saturating_mul(self.seconds()).saturating_mul(MICROS)).to_string();

@@ -93,5 +93,5 @@ fn what_it_holds_itself_is_named() {
     let permitted = status.lines().find_map(|line| line.strip_prefix("CapPrm:")).unwrap();
     let count = u64::from_str_radix(permitted.trim(), 16).unwrap().count_ones() as usize;
     assert_eq!(found.matches("CAP_").count(), count, "{found}");
-    assert_eq!(found == "this program holds none", count == 0, "{found}");
+    assert_eq!(found == "this program has none", count == 0, "{found}");
 }

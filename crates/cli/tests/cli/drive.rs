@@ -108,8 +108,8 @@ fn a_cli_asks_its_model_with_a_key_that_it_never_sees() {
         "ANTHROPIC_API_KEY=sk-ant-api03-",
         ".claude/.credentials.json: No such file or directory",
         ".claude.json: No such file or directory",
-        "it reaches 127.0.0.1:",
-        "its key is taken from the variable ANTHROPIC_API_KEY, and stays outside",
+        "allowed host: 127.0.0.1:",
+        "its key is read from the variable ANTHROPIC_API_KEY and stays outside of the sandbox",
     ] {
         assert!(said.contains(expected), "{expected}: {said}");
     }
@@ -144,7 +144,7 @@ fn a_login_is_used_and_not_seen() {
     world.login("1");
     let said = text(&world.drive(&["claude", "--api-base", "{base}"], &[]));
     assert!(
-        said.contains("the login in ~/.claude/.credentials.json is over") && !said.contains("words:"),
+        said.contains("the login in ~/.claude/.credentials.json has expired") && !said.contains("words:"),
         "{said}"
     );
 }
@@ -161,7 +161,7 @@ fn a_cli_reaches_the_host_of_its_model_and_no_other() {
     let (port, entry) = (other.port.to_string(), format!("127.0.0.1:{}", other.port));
     let key = [("ANTHROPIC_API_KEY", REAL)];
     let said = text(&world.drive(&["claude", "--api-base", "{base}", "--", &port], &key));
-    assert!(said.contains("does not reach other.example:443") && other.heard().is_empty(), "{said}");
+    assert!(said.contains("connection to other.example:443 refused") && other.heard().is_empty(), "{said}");
     assert!(said.contains("add `other.example:443` to what it may reach with --allow-host"), "{said}");
     let said =
         text(&world.drive(&["claude", "--api-base", "{base}", "--allow-host", &entry, "--", &port], &key));
@@ -203,7 +203,7 @@ fn state_is_kept_where_that_is_wanted_and_for_nobody_else() {
     }
     assert!(!world.at("home/.claude/notes").exists());
     let said = drive(&["--keep-state=../x"], "seven");
-    assert!(said.contains("cannot be kept under this name"), "{said}");
+    assert!(said.contains("invalid name for --keep-state"), "{said}");
 }
 
 #[test]
@@ -215,15 +215,15 @@ fn its_own_home_is_shown_to_a_cli_only_where_somebody_says_so() {
         world.drive(&["claude", "--secure-credential-home", "false"], &[("ANTHROPIC_API_KEY", REAL)]);
     let said = text(&output);
     assert!(
-        said.contains(TOKEN) && said.contains("see ~/.claude, ~/.claude.json, ~/.local/share/claude"),
+        said.contains(TOKEN) && said.contains("can read ~/.claude, ~/.claude.json, ~/.local/share/claude"),
         "{said}"
     );
     assert!(!said.contains("ANTHROPIC_API_KEY="), "{said}");
     assert_eq!(fs::read_to_string(world.at("home/.claude/new")).unwrap(), "changed\n", "{said}");
     assert_eq!(fs::read_to_string(world.at("home/.claude.json")).unwrap(), "{\"settings\": true}", "{said}");
     assert!(
-        said.contains("it reaches api.anthropic.com:443")
-            && said.contains("it reaches platform.claude.com:443")
+        said.contains("allowed host: api.anthropic.com:443")
+            && said.contains("allowed host: platform.claude.com:443")
     );
 }
 
@@ -236,14 +236,14 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
     for (words, variables, why) in [
         (&["claud"][..], &key[..], "did you mean `claude`?"),
         (&["codex"], &key, "`npm install -g @openai/codex`"),
-        (&["claude"], &[], "set ANTHROPIC_API_KEY, or name where it is"),
-        (&["claude"], &[("ANTHROPIC_API_KEY", "")], "set ANTHROPIC_API_KEY, or name where it is"),
+        (&["claude"], &[], "set ANTHROPIC_API_KEY, or use --key"),
+        (&["claude"], &[("ANTHROPIC_API_KEY", "")], "set ANTHROPIC_API_KEY, or use --key"),
         (&["claude", "--program", "./no-such"], &key, "cannot be started"),
-        (&["claude", "--program", "/etc/passwd"], &key, "no file that can be executed"),
+        (&["claude", "--program", "/etc/passwd"], &key, "not an executable file"),
         (&["claude", "--api-base", "http://gw.example"], &key, "plain HTTP"),
         (&["claude", "--api-base", "gw.example"], &key, "no scheme"),
         (&["claude", "--key", "vault:x"], &key, "no source that is known"),
-        (&["claude", "--key", "NOPE=env:X"], &key, "no key of that name"),
+        (&["claude", "--key", "NOPE=env:X"], &key, "no key with that name"),
         // What lies in the workspace belongs to a project, and the CLI would see it.
         (&["claude", "--key", &inside], &[], "which the command sees"),
         (&["claude", "--env", "ANTHROPIC_API_KEY"], &key, "is given to the command"),
@@ -252,10 +252,10 @@ fn what_is_missing_or_does_not_go_together_says_what_to_do() {
         (
             &["claude", "--secure-credential-home", "false", "--keep-state"],
             &key,
-            "--keep-state means nothing",
+            "--keep-state has no effect",
         ),
-        (&["generic"], &key, "name it with --program"),
-        (&["generic", "--program", "sh", "--key", "env:X"], &key, "means nothing for `generic`"),
+        (&["generic"], &key, "use --program"),
+        (&["generic", "--program", "sh", "--key", "env:X"], &key, "has no effect with `generic`"),
     ] {
         let output = world.drive(words, variables);
         let said = text(&output);

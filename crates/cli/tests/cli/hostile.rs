@@ -115,7 +115,7 @@ fn a_full_disk_is_an_error() {
         Command::new(STOCKADE).args(["scan", "SKILL.md"]).current_dir(folder.path()).stdout(full).output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write the answer: "));
+    assert!(String::from_utf8(output.stderr).unwrap().starts_with("error: cannot write the output: "));
 }
 
 #[test]

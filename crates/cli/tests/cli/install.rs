@@ -202,11 +202,15 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
     let is_root = rustix::process::geteuid().is_root();
     type Prepare = fn(&Home, &Path);
     let cases: &[(&str, Prepare, &str)] = &[
-        ("no JSON", |_, file| write(file, "{nonsense"), "it is no JSON"),
-        ("a list", |_, file| write(file, "[]"), "no table"),
+        ("no JSON", |_, file| write(file, "{nonsense"), "invalid JSON"),
+        ("a list", |_, file| write(file, "[]"), "not a JSON object"),
         ("a key twice", |_, file| write(file, "{\"a\": 1, \"a\": 2}"), "duplicate key"),
-        ("hooks in a list", |_, file| write(file, "{\"hooks\": []}"), "no table"),
-        ("an event that is no list", |_, file| write(file, "{\"hooks\": {\"PreToolUse\": {}}}"), "no list"),
+        ("hooks in a list", |_, file| write(file, "{\"hooks\": []}"), "is not an object"),
+        (
+            "an event that is no list",
+            |_, file| write(file, "{\"hooks\": {\"PreToolUse\": {}}}"),
+            "is not a list",
+        ),
         (
             "a link",
             |home, file| {
@@ -214,7 +218,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
                 fs::create_dir_all(file.parent().unwrap()).unwrap();
                 symlink("../real.json", file).unwrap();
             },
-            "it is a link",
+            "it is a symlink",
         ),
         (
             "a folder that is a link",
@@ -222,7 +226,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
                 fs::create_dir(home.path().join("elsewhere")).unwrap();
                 symlink("elsewhere", file.parent().unwrap()).unwrap();
             },
-            "it is a link",
+            "it is a symlink",
         ),
         (
             "others can write it",
@@ -238,7 +242,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
                 write(file, "{}");
                 fs::hard_link(file, home.path().join("other")).unwrap();
             },
-            "another name",
+            "another hard link",
         ),
         (
             "another registration in the same list",
@@ -248,7 +252,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
                     "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"stockade check\"}]}]}}",
                 );
             },
-            "otherwise",
+            "in another way",
         ),
         (
             "another registration beside it",
@@ -515,7 +519,10 @@ fn hooks_of_others_beside_ours_stay() {
         // One more that calls this program, with something else: it is not ours, and it is not in our place.
         let output = run(&home, &["install", harness]);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("somebody's own"), "{harness}: {output:?}");
+        assert!(
+            output.status.code() == Some(2) && said.contains("did not write it"),
+            "{harness}: {output:?}"
+        );
         assert!(run(&home, &["uninstall", harness]).status.success());
         let left: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
         for (event, list) in left["hooks"].as_object().unwrap() {
@@ -557,7 +564,7 @@ fn files_of_others_stay() {
             let output = run(&home, &["install", harness]);
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(
-                output.status.code() == Some(2) && said.contains("somebody else's"),
+                output.status.code() == Some(2) && said.contains("not written by stockade"),
                 "{harness}: {output:?}"
             );
             assert!(run(&home, &["uninstall", harness]).status.success());
@@ -619,7 +626,7 @@ fn hooks_of_a_project_are_not_started() {
     let text = json!({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [hook]}]}}).to_string();
     write(&home.project().join(".claude/settings.json"), &text);
     let row = status(&home, "claude");
-    assert!(row["refuses"] == false && row["why"].as_str().unwrap().contains("did not write"), "{row}");
+    assert!(row["refuses"] == false && row["why"].as_str().unwrap().contains("not written"), "{row}");
     run(&home, &["doctor"]);
     assert!(!home.project().join("ran").exists());
     // What this program writes is tried, and holds only where somebody has trusted the project.

@@ -209,7 +209,7 @@ fn a_tool_that_changes_is_refused_until_somebody_agrees() {
     let answer = listed("SAYS=Says and sends.").1;
     let agreed = pins(&["accept", "s", &ticket(&answer)]);
     let agreed = String::from_utf8_lossy(&agreed.stdout).into_owned();
-    assert!(agreed.starts_with("agreed to t@") && agreed.contains("and sends"), "{agreed}");
+    assert!(agreed.starts_with("accepted t@") && agreed.contains("and sends"), "{agreed}");
     assert_eq!(listed("SAYS=Says and sends.").0, ["t"]);
     assert_eq!(pins(&["list", "s"]).status.code(), Some(0));
     assert_eq!(String::from_utf8_lossy(&pins(&["forget", "s"]).stdout), "forgot 1 tool(s)\n");
@@ -271,7 +271,8 @@ fn a_server_that_keeps_talking_is_not_waited_for() {
     }
 }
 
-/// A harness that goes ends what it has started by a signal. Nothing of the server is left then: no process, and no folder that was made
+/// A harness that goes ends what it has started by a signal. Nothing of the server is left then: no process, and no folder that
+/// was made
 /// for it.
 #[test]
 fn a_signal_ends_the_server_too() {
@@ -550,7 +551,7 @@ fn a_server_behind_an_address_is_not_trusted() {
     for (id, tool, said) in [
         (3, "plain", "done"),
         (4, "resume", "resumed"),
-        (5, "broken", "broke off before its answer"),
+        (5, "broken", "ended before its response"),
         (6, "elsewhere", "--url"),
         (7, "denied", "--secret"),
         (8, "gone", "session is over"),
@@ -616,7 +617,8 @@ fn headers_agree_with_bodies_behind_an_address() {
     talk.leave();
 }
 
-/// A secret is what the server gets, and nobody on the way there has it: neither the command line, nor the variables of the sandbox, nor what
+/// A secret is what the server gets, and nobody on the way there has it: neither the command line, nor the variables of the
+/// sandbox, nor what
 /// is kept.
 #[test]
 fn a_secret_goes_to_the_server_alone() {

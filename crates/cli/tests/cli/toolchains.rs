@@ -112,7 +112,7 @@ fn a_program_that_stays_hidden_is_named_with_the_command_that_shows_it() {
 
     let by_name = developer.run(&["exec", "--quiet", "--", "far"], "");
     assert!(
-        text(&by_name.stderr).contains(&format!("show it: stockade exec --ro {folder} -- ")),
+        text(&by_name.stderr).contains(&format!("to add it: stockade exec --ro {folder} -- ")),
         "{}",
         text(&by_name.stderr)
     );

@@ -1,45 +1,45 @@
-//! Events that a server sends in a stream, as HTML's standard for them reads them. A value: bytes in, events out.
+//! Parser of server-sent events, as the HTML standard defines them: bytes in, events out.
 
 use std::time::Duration;
 
-/// What a server has sent at once, up to an empty line.
+/// One event: everything up to an empty line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
-    /// What it is called: `message` where nothing else is said.
+    /// Its type, `message` by default.
     pub(super) name: String,
     pub(super) data: String,
 }
 
-/// Reads a stream piece by piece.
+/// Incremental parser of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
     name: String,
     data: String,
     has_data: bool,
-    /// Whether the last piece ended with a carriage return, so that a line feed after it ends no further line.
+    /// Whether the last chunk ended with a carriage return, so that a following line feed does not end another line.
     is_after_return: bool,
     is_begun: bool,
-    /// The name of the last event that had one: the stream goes on behind it.
+    /// The id of the last event with one, from which the stream is resumed.
     pub(super) last_id: Option<String>,
-    /// How long to wait before it is asked to go on.
+    /// The delay before reconnecting, if the server sets one.
     pub(super) retry: Option<Duration>,
 }
 
-/// Something in a stream is longer than it may be.
+/// A line or an event exceeds its limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// The longest name of an event: it is sent back in a header.
+/// Maximum length of an event id, which is sent back in a header.
 const MAX_ID: usize = 1024;
 
 impl Events {
-    /// Begins to read another stream, which goes on where this one ended.
+    /// Starts parsing another stream, which continues the previous one.
     pub(super) fn again(self) -> Self {
         Self { last_id: self.last_id, retry: self.retry, ..Self::default() }
     }
 
-    /// Reads a piece, and hands each event on that is whole. `max` bounds a line and the data of an event.
+    /// Parses a chunk, and passes on each complete event. `max` limits a line and the data of an event.
     pub(super) fn read(
         &mut self,
         piece: &[u8],
@@ -141,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// Where a stream is cut means nothing.
+        /// Chunk boundaries have no effect.
         #[test]
         fn pieces_mean_nothing(stream in "(data: [a-z]{0,3}|id:1|event: e|:|\r\n|\n|\r){0,20}", pieces in 1..9_usize) {
             let (found, _) = all(stream.as_bytes(), pieces);

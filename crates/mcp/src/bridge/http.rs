@@ -1,4 +1,4 @@
-//! Requests to the one address that a bridge leads to. They go through the broker of the sandbox, which decides about the host.
+//! HTTP requests to the server's address, through the egress proxy of the sandbox, which checks the host.
 #![expect(clippy::disallowed_methods, reason = "reads the certificates that programs of the sandbox trust")]
 
 use std::env;
@@ -10,19 +10,19 @@ use ureq::http::{Request, Response};
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body, Proxy};
 
-/// Where certificates are looked for, behind the file that a variable names.
+/// Default locations of certificates, after the file that a variable names.
 const ROOTS: &[&str] =
     &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
-/// The most connections that are kept for later.
+/// Maximum number of idle clients.
 const KEPT: usize = 8;
 
 const CONNECT: Duration = Duration::from_secs(30);
 
-/// How long something may take that nobody computes anything for.
+/// Timeout of operations that need no computation by the server.
 pub(super) const SHORT: Duration = Duration::from_secs(60);
 
-/// The address, and what goes with each request to it.
+/// The address, and the headers of each request.
 #[derive(Debug)]
 pub(super) struct Http {
     address: String,
@@ -45,13 +45,13 @@ impl Http {
         Ok(Self { address: address.to_owned(), headers, proxy, tls, idle: Mutex::new(Vec::new()) })
     }
 
-    /// A client of its own for one request, so that it can be ended from outside.
+    /// Returns a client that serves one request at a time, so that a request can be aborted by dropping it.
     pub(super) fn agent(&self) -> Agent {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         idle.unwrap_or_else(|| {
             let config = Agent::config_builder()
                 .http_status_as_error(false)
-                // What leads elsewhere would take the message along.
+                // A redirect would send the message to another address.
                 .max_redirects(0)
                 .timeout_connect(Some(CONNECT))
                 .proxy(Some(self.proxy.clone()))
@@ -61,7 +61,7 @@ impl Http {
         })
     }
 
-    /// Keeps a client whose request is over, with its connection.
+    /// Keeps the client of a finished request, with its connection.
     pub(super) fn done(&self, agent: Agent) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle.len() < KEPT {
@@ -69,7 +69,7 @@ impl Http {
         }
     }
 
-    /// Makes a request. `time` bounds all of it; without, whoever waits has to end it.
+    /// Sends a request. `time` limits its duration; without it, the caller has to abort.
     pub(super) fn send(
         &self,
         agent: &Agent,
@@ -100,7 +100,7 @@ fn failure(error: &ureq::Error) -> String {
         ureq::Error::ConnectProxyFailed(said) => {
             let said: String = said.chars().take(200).flat_map(char::escape_default).collect();
             format!(
-                "the broker of the sandbox has not let it through ({said}); `stockade audit query` says why"
+                "the egress proxy refused the connection ({said}); run `stockade audit query` to find the reason"
             )
         }
         ureq::Error::Timeout(_) => "the server did not answer in time".to_owned(),
@@ -108,7 +108,7 @@ fn failure(error: &ureq::Error) -> String {
     }
 }
 
-/// The certificates that programs of this sandbox trust: a broker that looks into connections is among them.
+/// Returns the certificates that programs of this sandbox trust, which include that of a proxy that inspects TLS.
 fn roots() -> RootCerts {
     let named = env::var("SSL_CERT_FILE").ok();
     let files = named.as_deref().into_iter().chain(ROOTS.iter().copied());

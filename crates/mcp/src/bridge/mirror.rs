@@ -1,5 +1,5 @@
-//! Headers that say what the body says, as the revision 2026-07-28 has them, so that what stands between may go by them. Each is made of the
-//! message that is sent, and of nothing else.
+//! Headers that repeat parts of the body, as revision 2026-07-28 requires, so that intermediaries can route by them. Each is
+//! derived only from the message that is sent.
 
 use std::collections::HashMap;
 
@@ -9,25 +9,25 @@ use stockade_text::Value;
 
 use crate::edit::{at, get, text_of};
 
-/// Where the name stands that a request is about.
+/// Where a method has the name of its subject.
 const NAMED: &[(&str, &str)] = &[("tools/call", "name"), ("prompts/get", "name"), ("resources/read", "uri")];
 
-/// The member of a schema that names a header.
+/// Member of a schema that sets a header's name.
 const ANNOTATION: &str = "x-mcp-header";
 
-/// The most tools, and the most headers of one.
+/// Maximum number of tools, and of headers of one tool.
 const MAX_TOOLS: usize = 4096;
 const MAX_HEADERS: usize = 32;
 
-/// How deep in a schema headers are named.
+/// Maximum depth in a schema at which headers are defined.
 const MAX_DEPTH: usize = 8;
 
-/// The headers that arguments of tools are mirrored in: where the argument stands, and what the header is called.
+/// Headers that mirror arguments of tools: the path of the argument, and the name of the header.
 #[derive(Debug, Default)]
 pub(super) struct Mirrors(HashMap<String, Vec<(Vec<String>, String)>>);
 
 impl Mirrors {
-    /// Takes note of a list of tools.
+    /// Stores the headers of listed tools.
     pub(super) fn learn(&mut self, tools: &[&Value]) {
         for tool in tools {
             let (Some(name), Some(schema)) = (text_of(tool, "name"), get(tool, "inputSchema")) else {
@@ -43,7 +43,7 @@ impl Mirrors {
         }
     }
 
-    /// The headers of a request of this method.
+    /// Returns the headers of a request with this method.
     pub(super) fn headers(&self, version: &str, method: &str, params: &Value) -> Vec<(String, String)> {
         let mut headers = vec![
             ("MCP-Protocol-Version".to_owned(), version.to_owned()),
@@ -68,7 +68,7 @@ impl Mirrors {
     }
 }
 
-/// Finds the properties of a schema that name a header, on the way through properties alone.
+/// Finds the properties of a schema that define a header, only below other properties.
 fn annotated(schema: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     let Some(Value::Table(properties)) = get(schema, "properties") else { return };
     for property in properties {
@@ -86,13 +86,13 @@ fn annotated(schema: &Value, path: &mut Vec<String>, found: &mut Vec<(Vec<String
     }
 }
 
-/// Whether a text can be the name of a header.
+/// Whether a text is a valid header name.
 fn is_token(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// A value as a header spells it; nothing where it has no such spelling.
+/// Returns a value in the format of a header, or `None` if it has none.
 fn spelled(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) => Some(text.clone()),
@@ -102,7 +102,7 @@ fn spelled(value: &Value) -> Option<String> {
     }
 }
 
-/// A text as a header can hold it: anything that would not come through as it is, is spelled in Base64.
+/// Encodes a text for a header: text that would not survive unchanged is encoded in Base64.
 fn encoded(text: &str) -> String {
     let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.trim() == text

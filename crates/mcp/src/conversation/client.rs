@@ -1,4 +1,4 @@
-//! What a client sends.
+//! Messages of the client.
 
 use std::time::Instant;
 
@@ -18,12 +18,12 @@ use crate::written::written;
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Why a tool is not called that nobody has looked at.
+/// Reason for refusing a tool that was not listed and checked.
 const LIST_FIRST: &str = "its server has not listed it since it began, or since it said that its tools have changed, or the agent \
                           did not have it then; list the tools first";
 
 impl<J: Judge> Conversation<J> {
-    /// Reads a line of the client.
+    /// Handles a line of the client.
     pub(crate) fn hear_client(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
         match read(line) {
             Err(unread) => {
@@ -43,7 +43,7 @@ impl<J: Judge> Conversation<J> {
 
     fn asks(&mut self, id: Id, method: String, mut whole: Value, now: Instant) {
         if self.asked.contains_key(&id) {
-            // An answer would be taken for that to the first.
+            // A duplicate id would make the response ambiguous.
             return self.tell(format!("the client has asked twice by one id: {}", written(&id.value())));
         }
         let era = match era(params(&whole)) {
@@ -82,7 +82,7 @@ impl<J: Judge> Conversation<J> {
             .insert(id, Asked { method, subject, era, tool, token, takes_tasks, is_first_page, heard: now });
     }
 
-    /// Decides on a call: the tool that is called, or what is said in the place of its result.
+    /// Decides about a call: forwards it, or returns an error in place of its result.
     fn may_call(&mut self, params: &Value) -> Result<String, String> {
         let Some(tool) = tool_name(params) else {
             return Err(
@@ -99,7 +99,8 @@ impl<J: Judge> Conversation<J> {
         let is_offered = listed == Some(Offer::Offered);
         match listed {
             Some(Offer::Offered) => {}
-            // The configuration says why, as at every other door, unless it has begun to grant what nobody has looked at.
+            // The configuration's reason applies, as at every other entry point, unless it now allows a tool that was not
+            // checked.
             Some(Offer::Withheld(NOT_GRANTED, _)) if self.judge.offers(tool) == Ok(false) => {}
             Some(Offer::Withheld(NOT_GRANTED, _)) => {
                 return Err(self.turn_away(tool, "not-listed", LIST_FIRST));
@@ -111,7 +112,7 @@ impl<J: Judge> Conversation<J> {
             Ok(HookVerdict::Silent) if is_offered => Ok(tool.to_owned()),
             Ok(HookVerdict::Silent) => Err(self.turn_away(tool, "not-listed", LIST_FIRST)),
             Ok(HookVerdict::Deny(why)) => Err(why),
-            // Nobody is asked by this way.
+            // Here is no user to ask.
             Ok(HookVerdict::Ask(why)) => {
                 Err(format!("{why}; a person has to agree, and none can be asked here"))
             }
@@ -122,7 +123,7 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// Keeps from a server what it may not ask for, so that it does not begin to.
+    /// Removes capabilities from the handshake that the server may not use, so that it does not try.
     fn keep_back(&self, whole: &mut Value) {
         let kept: Vec<&str> = ClientFeature::ALL
             .iter()
@@ -145,7 +146,7 @@ impl<J: Judge> Conversation<J> {
         }
         if method == "notifications/cancelled" {
             let id = get(params(whole), "requestId").and_then(Id::of);
-            // What is not under way is over, and cannot be told from what never was.
+            // A request that is not pending has ended, or never existed: these cases cannot be distinguished.
             if id.and_then(|id| self.asked.remove(&id)).is_none() {
                 return;
             }
@@ -164,7 +165,7 @@ impl<J: Judge> Conversation<J> {
     }
 }
 
-/// The era of a request, or the revision that is not known.
+/// Returns the era of a request, or the unknown revision.
 fn era(params: &Value) -> Result<Era, String> {
     match get(params, "_meta").and_then(|meta| get(meta, VERSION)) {
         None => Ok(Era::Handshake),

@@ -1,4 +1,4 @@
-//! The list of tools: what is in it may be called, and what must not be called is not in it.
+//! Tool lists: listed tools may be called, and tools that may not be called are not listed.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use super::{Asked, Conversation, Definition, Judge, Looked, MAX_TOOLS, Offer, Pi
 use crate::edit::{Bytes, get_mut, set};
 use crate::written::written;
 
-/// What a list may have beside its tools.
+/// Members that a list may have beside its tools.
 const MEMBERS: &[&str] = &["_meta", "cacheScope", "nextCursor", "resultType", "tools", "ttlMs"];
 
-/// What leads out of a schema.
+/// Schema keywords that refer to another document.
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef", "$schema"];
 
 impl<J: Judge> Conversation<J> {
@@ -20,7 +20,7 @@ impl<J: Judge> Conversation<J> {
             return Err("stockade: the answer has no list of tools".to_owned());
         };
         let tools = std::mem::take(tools);
-        // A list begins: what became of tools in an earlier one is over.
+        // The first page: results for an earlier list are obsolete.
         if asked.is_first_page {
             self.tools.clear();
         }
@@ -58,13 +58,13 @@ impl<J: Judge> Conversation<J> {
             members.retain(|member| MEMBERS.contains(&member.key.as_str()));
         }
         self.private(result);
-        // Each tool was looked at by itself.
+        // Each tool was scanned separately.
         let mut rest = result.clone();
         set(&mut rest, "tools", Value::Nothing);
         self.plain("tools/list", &mut rest)
     }
 
-    /// What becomes of each tool. All of them are held against what was seen first at once: each change of that is a file.
+    /// Checks each tool. All are compared with their pins at once, since each change of the pins writes a file.
     fn decided(&mut self, tools: Vec<Node>) -> Result<Vec<(String, Node, Offer)>, String> {
         let mut count: HashMap<String, usize> = HashMap::new();
         let mut named = Vec::new();
@@ -107,7 +107,7 @@ impl<J: Judge> Conversation<J> {
         Ok(decided)
     }
 
-    /// Looks at one tool: its definition, or why it is left out.
+    /// Checks one tool, and returns its definition or why it is omitted.
     fn look_at(&mut self, name: &str, tool: &mut Value, is_twice: bool) -> Result<Definition, Offer> {
         match self.judge.offers(name) {
             Ok(true) => {}
@@ -120,10 +120,10 @@ impl<J: Judge> Conversation<J> {
             return Err(Offer::Withheld("twice", "its server lists two tools of this name".to_owned()));
         }
         if leads_out(tool) {
-            let why = "its schema refers to another document, which whoever follows it would have to load";
+            let why = "its schema refers to another document, which a client would have to load";
             return Err(Offer::Withheld("reference", why.to_owned()));
         }
-        // As it came: what a cleaned one was made of may change without it.
+        // The definition as received, since the cleaned text may stay the same when the original changes.
         let definition = Definition { tool: name.to_owned(), written: written(&sorted(tool)) };
         match self.judge.text(name, &tool.to_json()) {
             Ok(Looked::Fine) => Ok(definition),
@@ -140,13 +140,13 @@ impl<J: Judge> Conversation<J> {
     }
 }
 
-/// The rule by which the configuration leaves a tool out.
+/// Rule id of tools that the configuration does not allow.
 pub(super) const NOT_GRANTED: &str = "not-granted";
 
-/// The rule where nothing could be decided.
+/// Rule id if no decision was possible.
 pub(super) const UNDECIDED: &str = "undecided";
 
-/// Whether a schema refers to something outside of it. Those who name a dialect of schemas mean nothing else by it.
+/// Whether a schema refers to another document. Dialect identifiers are excepted.
 fn leads_out(value: &Value) -> bool {
     match value {
         Value::List(items) => items.iter().any(|item| leads_out(&item.value)),
@@ -169,7 +169,7 @@ const DIALECTS: &[&str] = &[
     "https://json-schema.org/draft/2020-12/schema",
 ];
 
-/// The same with its members in one order, since theirs means nothing.
+/// Sorts members, since their order has no meaning.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::List(items) => Value::List(

@@ -1,4 +1,4 @@
-//! Results: what is in them is looked at before a model sees it.
+//! Results of the server, which are scanned before a model sees them.
 
 use base64::Engine as _;
 use stockade_text::Value;
@@ -11,25 +11,25 @@ use crate::methods::{Era, HANDSHAKE, STATELESS, Subject, wish};
 use crate::spelling::shown;
 use crate::written::written;
 
-/// The longest state that a server has its client keep.
+/// Maximum length of the state that a server stores in its client.
 const MAX_STATE: usize = 1 << 20;
 
-/// The most that a server may ask for at once.
+/// Maximum number of requests within one result.
 const MAX_WISHES: usize = 64;
 
-/// The most notes about the bytes of a result.
+/// Maximum number of notes about the bytes of a result.
 const MAX_NOTES: usize = 16;
 
-/// The member by which a server asks within something else.
+/// Member with requests within a result.
 const WISHES: &str = "inputRequests";
 
-/// What a note is about where a result has no other place for it.
+/// Subject of a note, for a result without a better name.
 const NOTE: &str = "stockade:note";
 
 impl<J: Judge> Conversation<J> {
     pub(super) fn has_answered(&mut self, id: &Id, mut whole: Value) {
         let Some(asked) = self.asked.remove(id) else {
-            return self.tell("the server has answered what nobody waits for");
+            return self.tell("response of the server to an unknown request");
         };
         let Some(result) = get_mut(&mut whole, "result") else { return };
         match self.looked(&asked, result) {
@@ -45,7 +45,7 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// Brings a result into the form in which it may pass, or says why it may not.
+    /// Returns the form in which a result may pass, or why it may not.
     fn looked(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
         match kind(asked, result)? {
             ResultKind::Complete => {}
@@ -60,7 +60,7 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// What a tool, a prompt or a resource brings.
+    /// Checks the result of a tool, a prompt or a resource.
     fn content(&mut self, asked: &Asked, result: &mut Value) -> Result<(), String> {
         let name = asked.tool.as_deref().unwrap_or(&asked.method);
         let of_bytes = self.bytes(name, result)?;
@@ -68,7 +68,7 @@ impl<J: Judge> Conversation<J> {
         let of_text = match looked.map_err(|why| undecided(&why))? {
             Looked::Fine => None,
             Looked::Withheld(why) => return Err(why),
-            // It would be taken for an order, whatever stands beside it.
+            // A prompt instructs the model, so a warning beside it would not help.
             Looked::Cleaned { found, is_hostile: true, .. } if asked.subject == Subject::Prompt => {
                 return Err(format!("stockade: the prompt could be an attack: {found}"));
             }
@@ -85,7 +85,7 @@ impl<J: Judge> Conversation<J> {
         Ok(())
     }
 
-    /// What is spelled in Base64: it is text all the same to whoever reads it as one. Returns what is to be said of it.
+    /// Checks Base64 content, which clients may decode as text. Returns a note about it.
     fn bytes(&mut self, name: &str, result: &Value) -> Result<Vec<String>, String> {
         let mut found = Vec::new();
         Bytes::Apart.each(result, &mut found);
@@ -114,7 +114,7 @@ impl<J: Judge> Conversation<J> {
         Ok(notes)
     }
 
-    /// What the server says of itself: its instructions reach the model before anything else.
+    /// Checks the server's description of itself: its instructions reach the model first.
     fn greeting(&mut self, era: Era, result: &mut Value) -> Result<(), String> {
         match era {
             Era::Handshake => {
@@ -143,7 +143,7 @@ impl<J: Judge> Conversation<J> {
         self.plain("initialize", result)
     }
 
-    /// Lists of what there is: each item is looked at by itself.
+    /// Checks lists: each item is checked separately.
     fn offers(&mut self, method: &str, result: &mut Value) -> Result<(), String> {
         self.private(result);
         for list in ["prompts", "resources", "resourceTemplates"] {
@@ -160,7 +160,7 @@ impl<J: Judge> Conversation<J> {
         self.plain(method, result)
     }
 
-    /// What has no form of its own: it is cleaned, and what could be an attack does not pass.
+    /// Checks results of unknown form: they are cleaned, and possible attacks do not pass.
     pub(super) fn plain(&mut self, what: &str, value: &mut Value) -> Result<(), String> {
         match self.judge.text(what, &value.to_json()).map_err(|why| undecided(&why))? {
             Looked::Fine => Ok(()),
@@ -175,14 +175,14 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// What came through here was made for this client alone.
+    /// Sets cache control: the checked response was made only for this client.
     pub(super) fn private(&self, result: &mut Value) {
         if get(result, "cacheScope").is_some() {
             set(result, "cacheScope", text("private"));
         }
     }
 
-    /// A server of the stateless era asks within its result.
+    /// In the stateless era, a server sends requests within its result.
     fn input_required(&mut self, asked: &Asked, result: &Value) -> Result<(), String> {
         match get(result, "requestState") {
             None => {}
@@ -203,7 +203,7 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// What a server asks for within something else: each wish is held to what it is let.
+    /// Checks requests within a result: each must be allowed.
     pub(super) fn wishes(&mut self, within: &Value) -> Result<(), String> {
         let wishes = match get(within, WISHES) {
             None => return Ok(()),
@@ -224,7 +224,7 @@ impl<J: Judge> Conversation<J> {
         Ok(())
     }
 
-    /// Why a server does not get what it asks for, if it does not.
+    /// Returns why a request of the server is refused, if it is.
     pub(super) fn why_not(&mut self, wish: ClientFeature, params: &Value) -> Option<String> {
         let (name, meaning) = (wish.name(), wish.meaning());
         if !self.is_let(wish) {
@@ -232,7 +232,7 @@ impl<J: Judge> Conversation<J> {
             return Some(self.turn_away(name, "not-let", &why));
         }
         if wish == ClientFeature::Elicitation && text_of(params, "mode") == Some("url") {
-            let why = "it wants to send the person to a page, and nobody here can say what that is";
+            let why = "it asks to open a web page, whose content cannot be checked";
             return Some(self.turn_away(name, "url", why));
         }
         match self.judge.text(name, &params.to_json()) {
@@ -244,11 +244,11 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// What becomes of a tool that was listed. A name that is listed twice is what the stricter of both is.
+    /// Stores the result of checking a listed tool. For a name that is listed twice, the stricter result applies.
     pub(super) fn note_offer(&mut self, tool: &str, offer: Offer) {
         let is_withheld = matches!(self.tools.get(tool), Some(Offer::Withheld(..)));
         match offer {
-            // Nothing is known of it, so it is as if it had not been listed.
+            // Nothing is known about it, so it counts as unlisted.
             Offer::Withheld(UNDECIDED, _) if !is_withheld => drop(self.tools.remove(tool)),
             Offer::Withheld(UNDECIDED, _) => {}
             Offer::Offered if is_withheld => {}
@@ -265,7 +265,7 @@ enum ResultKind {
 fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
     let may_ask = matches!(asked.subject, Subject::Call | Subject::Prompt | Subject::Content);
     let kind = get(result, "resultType");
-    // One kind of results asks. Whatever calls itself otherwise would ask without being held to anything.
+    // Only one result type contains requests. Another type with requests would bypass their checks.
     let is_asking = matches!(kind, Some(Value::Text(kind)) if kind == "input_required");
     let asks = |one: &Value| get(one, WISHES).is_some();
     let asks_within = [get(result, "task"), get(result, "result")].into_iter().flatten().any(asks);
@@ -273,7 +273,7 @@ fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
         return Err("stockade: the result asks for something, and is not of the kind that asks".to_owned());
     }
     match (kind, asked.era) {
-        // Servers of earlier revisions have no such member.
+        // Earlier revisions do not have this member.
         (None, _) => match get(result, "task") {
             Some(_) if asked.subject == Subject::Call && !asked.takes_tasks => {
                 Err("stockade: the server has begun a task that the client did not ask for".to_owned())
@@ -289,7 +289,7 @@ fn kind(asked: &Asked, result: &Value) -> Result<ResultKind, String> {
     }
 }
 
-/// Leaves the revisions that are known here.
+/// Keeps the known revisions.
 fn known_versions(result: &mut Value) {
     if let Some(Value::List(versions)) = get_mut(result, "supportedVersions") {
         let is_known = |value: &Value| match value {
@@ -300,10 +300,10 @@ fn known_versions(result: &mut Value) {
     }
 }
 
-/// Says beside a result what a model should know of it, where whoever asked looks for it. Returns whether there is such a place.
+/// Adds a note for the model to a result, where the client reads it. Returns whether the result has such a place.
 fn add_note(asked: &Asked, result: &mut Value, note: &str) -> bool {
     match (asked.subject, asked.method.as_str()) {
-        // A task is known by what it comes to, and nobody reads words beside it.
+        // Clients read the result of a task and ignore text beside it.
         (Subject::Call, _)
             if get(result, "task").is_some() || text_of(result, "resultType") == Some("task") =>
         {
@@ -323,7 +323,7 @@ fn add_note(asked: &Asked, result: &mut Value, note: &str) -> bool {
     }
 }
 
-/// Adds an item to the list of this name, which is made where there is none. Returns whether it is a list.
+/// Appends to the list with this name, which is created if missing. Returns whether it is a list.
 fn add(to: &mut Value, list: &str, item: Value) -> bool {
     if get(to, list).is_none() {
         set(to, list, Value::List(Vec::new()));

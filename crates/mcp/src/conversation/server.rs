@@ -1,4 +1,4 @@
-//! What a server sends.
+//! Messages of the server.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::spelling::shown;
 use crate::written::written;
 
 impl<J: Judge> Conversation<J> {
-    /// Reads a line of the server.
+    /// Handles a line of the server.
     pub(crate) fn hear_server(&mut self, line: &[u8], now: Instant) -> Vec<Out> {
         if self.gone.is_none() {
             match read(line) {
@@ -31,7 +31,7 @@ impl<J: Judge> Conversation<J> {
         std::mem::take(&mut self.out)
     }
 
-    /// A line was longer than any message may be, so nobody knows what it was about.
+    /// Handles a line above the maximum length, whose subject is unknown.
     pub(crate) fn server_overflowed(&mut self) -> Vec<Out> {
         self.fail_all("the server has sent a message that is longer than any may be");
         std::mem::take(&mut self.out)
@@ -53,7 +53,7 @@ impl<J: Judge> Conversation<J> {
         }
     }
 
-    /// The server asks for something, as servers of the handshake do.
+    /// Handles a request of the server, which exists in the era of the handshake.
     fn wants(&mut self, id: Id, method: &str, whole: &Value) {
         let why = match request(Side::Server, Era::Handshake, method) {
             _ if !self.is_handshake => {
@@ -82,7 +82,7 @@ impl<J: Judge> Conversation<J> {
             return self.tell(format!("a notification of the server is not known: {}", shown(method)));
         }
         let said = params(whole);
-        // A server may ask within what it tells of a task.
+        // A server may send requests within the status of a task.
         for within in [Some(said), get(said, "task")].into_iter().flatten() {
             if let Err(why) = self.wishes(within) {
                 return self.tell(format!("a notification of the server was dropped: {why}"));
@@ -92,7 +92,7 @@ impl<J: Judge> Conversation<J> {
         match method {
             "notifications/cancelled" => {
                 let of_server = id("requestId").is_some_and(|id| self.wanted.remove(&id));
-                // A server ends what listens so, and nothing else of the client's.
+                // A server ends subscriptions with this notification, and no other request of the client.
                 let ends = id("requestId")
                     .filter(|id| self.asked.get(id).is_some_and(|asked| asked.subject == Subject::Listen));
                 if !of_server && ends.and_then(|id| self.asked.remove(&id)).is_none() {
@@ -107,7 +107,7 @@ impl<J: Judge> Conversation<J> {
                     None => return,
                 }
             }
-            // Each is to be looked at again before it is called.
+            // All tools have to be checked again before they can be called.
             "notifications/tools/list_changed" => self.tools.clear(),
             _ => {}
         }
@@ -121,11 +121,11 @@ impl<J: Judge> Conversation<J> {
 
     fn has_failed(&mut self, id: Option<&Id>, whole: &Value) {
         let Some((id, _)) = id.and_then(|id| self.asked.remove_entry(id)) else {
-            return self.tell("the server has answered what nobody waits for");
+            return self.tell("response of the server to an unknown request");
         };
         let error = get(whole, "error").unwrap_or(whole);
         if sends_to_a_page(error) {
-            let why = "it wants to send the person to a page, and nobody here can say what that is";
+            let why = "it asks to open a web page, whose content cannot be checked";
             let why = self.turn_away(ClientFeature::Elicitation.name(), "url", why);
             return self.error(&id, said::WITHHELD, &why);
         }
@@ -136,16 +136,16 @@ impl<J: Judge> Conversation<J> {
                     Some(Id::Number(code)) => i32::try_from(code).unwrap_or(said::WITHHELD),
                     _ => said::WITHHELD,
                 };
-                self.error(&id, code, &format!("the server failed, and what it says is not shown: {why}"));
+                self.error(&id, code, &format!("the server failed; its message is withheld: {why}"));
             }
         }
     }
 }
 
-/// The code of the error that asks the client to send a person to a page.
+/// Error code that asks the client to open a web page for the user.
 const PAGE_REQUIRED: f64 = -32042.0;
 
-/// Whether an error asks the client for something, as a server does that must not ask by itself. A code may be spelled in several ways.
+/// Whether an error asks the client for something that the server may not request. A code may be encoded in several ways.
 fn sends_to_a_page(error: &Value) -> bool {
     let is_code = match get(error, "code") {
         Some(Value::Number(code) | Value::Text(code)) => {

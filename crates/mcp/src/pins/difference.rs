@@ -1,5 +1,5 @@
-//! What is another in a definition, so that a person can read it: all of it. Whoever agrees to a change agrees to what stands here, so nothing
-//! that differs is left out; only what is the same before and behind it is.
+//! Human-readable diff of two tool definitions. A user accepts exactly what is shown, so every difference is included; only the
+//! equal text before and after it is shortened.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use stockade_text::{Format, Value, escape, parse};
 
 use crate::written::written;
 
-/// How many characters that are the same are shown on each side of what differs.
+/// Number of equal characters shown on each side of a difference.
 const AROUND: usize = 20;
 
-/// The longest definition that is read.
+/// Maximum size of a definition.
 const MAX_BYTES: usize = 16 << 20;
 
-/// Says where two definitions differ. This is never empty where they do.
+/// Describes where two definitions differ. The result is never empty if they do.
 pub(super) fn difference(before: &str, after: &str) -> String {
     let read = |text: &str| parse(text, Format::Json, MAX_BYTES).map(|node| node.value).ok();
     let mut found = Vec::new();
     if let (Some(before), Some(after)) = (read(before), read(after)) {
         differ("", Some(&before), Some(&after), &mut found);
     }
-    // Whatever the two are, they were not the same.
+    // The texts differ, even if both parse to the same value.
     if found.is_empty() && before != after {
         found.push(place("definition", Some(before), Some(after)));
     }
@@ -48,7 +48,7 @@ fn differ(path: &str, before: Option<&Value>, after: Option<&Value>, found: &mut
     }
 }
 
-/// A name, so that it cannot be taken for a way through several.
+/// Quotes a name, so that it cannot be taken for a path.
 fn shown_key(key: &str) -> String {
     let is_plain =
         !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-$".contains(&byte));
@@ -59,7 +59,7 @@ fn place(path: &str, before: Option<&str>, after: Option<&str>) -> String {
     format!("`{path}` was {} and is {}", shown(before, after), shown(after, before))
 }
 
-/// One side, from shortly before the first difference to shortly behind the last one.
+/// Formats one side, from shortly before the first difference to shortly after the last one.
 fn shown(one: Option<&str>, other: Option<&str>) -> String {
     let Some(one) = one else { return "not there".to_owned() };
     let (one, other): (Vec<char>, Vec<char>) =
@@ -75,7 +75,7 @@ fn shown(one: Option<&str>, other: Option<&str>) -> String {
     format!("{before}{}{behind}", quoted(&part))
 }
 
-/// A text in quotes, which end where they seem to.
+/// Quotes a text so that its end is unambiguous.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", escape(&text.replace('"', "\\\"")))
 }
@@ -98,7 +98,7 @@ mod tests {
         assert!(!told.contains(&long), "{told}");
     }
 
-    /// Numbers that no reader keeps as they are, and what is no JSON at all.
+    /// Numbers that no parser preserves, and invalid JSON.
     #[test]
     fn a_difference_is_never_nothing() {
         for (before, after) in [
@@ -121,7 +121,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is put wherever, it is there to be read.
+        /// A change at any position is visible.
         #[test]
         fn what_is_put_in_can_be_read(before in "[a-z\" ]{0,60}", at in 0..60_usize, evil in "[A-Z]{1,400}", depth in 0..6_usize) {
             let mut after = before.clone();

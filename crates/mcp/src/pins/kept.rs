@@ -1,5 +1,5 @@
-//! How pins are kept in a file. The command line of a server may hold secrets, so it is not kept: only what tells it from others, and what
-//! of it can be shown.
+//! File format of pins. A server's command line may contain secrets, so only a digest of it is stored, and a redacted form for
+//! display.
 
 use std::collections::BTreeMap;
 use stockade_text::to_hex;
@@ -11,34 +11,34 @@ use stockade_guard::command::shell::quote_argv;
 
 use super::{DefinitionChange, difference::difference};
 
-/// The longest command line that is kept to be shown, in characters.
+/// Maximum length of a stored command line, in characters.
 const MAX_SHOWN: usize = 400;
 
-/// What is kept of all servers that have one name.
+/// Pins of all servers with one name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Kept {
     pub(super) servers: Vec<KeptServer>,
 }
 
-/// What is kept of one server.
+/// Pins of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct KeptServer {
-    /// What is mixed into the digest, so that nobody finds a secret by trying.
+    /// Salt of the digest, so that secrets cannot be found by guessing.
     salt: String,
-    /// Tells the program and its arguments from others.
+    /// Identifies the program and its arguments.
     digest: String,
-    /// The program and its arguments without what looks like a secret.
+    /// The program and its arguments without likely secrets.
     pub shown: String,
-    /// Its tools, by their names.
+    /// Its tools by name.
     pub tools: BTreeMap<String, KeptTool>,
-    /// Whether the file has it in the form of earlier versions, with the whole command line.
+    /// Whether the file has the format of earlier versions, with the whole command line.
     #[serde(skip)]
     is_old: bool,
 }
 
-/// The same as it may stand in a file.
+/// Redacts a command line for the file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stored {
@@ -65,7 +65,7 @@ impl TryFrom<Stored> for KeptServer {
 }
 
 impl KeptServer {
-    /// A server of which nothing is known yet.
+    /// Returns a new server without tools.
     pub(super) fn of(command: &[String]) -> Result<Self, String> {
         let salt = random::<16>()?;
         let line = quote_argv(command.iter().map(String::as_str));
@@ -77,18 +77,18 @@ impl KeptServer {
         Ok(Self { digest: digest(&salt, command), salt, shown, tools: BTreeMap::new(), is_old: false })
     }
 
-    /// Whether it is this one.
+    /// Whether this is the server with this command line.
     pub(super) fn is(&self, command: &[String]) -> bool {
         self.digest == digest(&self.salt, command)
     }
 
-    /// From now on it is kept as it is kept today.
+    /// Converts an old entry to the current format.
     pub(super) fn renew(&mut self) {
         self.is_old = false;
     }
 }
 
-/// Each word with its length, so that no two lines of words have one digest.
+/// Hashes each word with its length, so that different command lines have different digests.
 fn digest(salt: &str, command: &[String]) -> String {
     let mut hash = Sha256::new_with_prefix(salt);
     for word in command {
@@ -98,30 +98,30 @@ fn digest(salt: &str, command: &[String]) -> String {
     to_hex(&hash.finalize())
 }
 
-/// So many bytes that nobody has had, in hexadecimal.
+/// Returns random bytes in hexadecimal.
 fn random<const N: usize>() -> Result<String, String> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| error.to_string())?;
     Ok(to_hex(&bytes))
 }
 
-/// What is kept of one tool.
+/// Pin of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptTool {
-    /// Its definition, as it was agreed to.
+    /// The accepted definition.
     pub(super) definition: String,
-    /// What it is now, where that is something else.
+    /// The current definition, if it differs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) changed: Option<Changed>,
 }
 
-/// A definition that nobody has agreed to.
+/// A changed definition that was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Changed {
     pub(super) definition: String,
-    /// What names it to whoever agrees: drawn anew for each, so that no server can have two of one name.
+    /// Random ticket that identifies the change, so that a server cannot create two changes with one ticket.
     ticket: String,
 }
 
@@ -132,12 +132,12 @@ impl Changed {
 }
 
 impl KeptTool {
-    /// What names a change to whoever agrees to it, where there is one.
+    /// Returns the name of a pending change, if there is one.
     pub(super) fn ticket(&self, name: &str) -> Option<String> {
         self.changed.as_ref().map(|changed| format!("{name}@{}", changed.ticket))
     }
 
-    /// What is another now.
+    /// Returns the difference of a pending change.
     pub fn change(&self, name: &str) -> Option<DefinitionChange> {
         let changed = self.changed.as_ref()?;
         Some(DefinitionChange {

@@ -1,4 +1,4 @@
-//! The tools: a row for each, and what they take, out of the types of `stockade serve`.
+//! Tool definitions: a table, with schemas from the types of `stockade serve`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,14 +6,14 @@ use serde_json::{Map, Value, json};
 #[derive(Debug)]
 pub(super) struct Tool {
     pub(super) name: &'static str,
-    /// The method that answers.
+    /// The method that implements it.
     pub(super) method: &'static str,
     description: &'static str,
-    /// The parameters that a model may choose.
+    /// Parameters that a model may set.
     members: &'static [&'static str],
-    /// Those of them that it has to.
+    /// Required parameters.
     required: &'static [&'static str],
-    /// Whether a use of it may change something.
+    /// Whether a call may change something.
     changes: bool,
 }
 
@@ -21,8 +21,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "scan",
         method: "scan",
-        description: "Look for attacks in a text before it is followed: skills, instructions, pages, results of other tools. Says what \
-                      was found, where, and what it means.",
+        description: "Scan a text for attacks before you follow it: skills, instructions, web pages, results of other tools. Returns the \
+                      findings with their positions and meanings.",
         members: &["text", "path"],
         required: &["text"],
         changes: false,
@@ -30,8 +30,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "check_command",
         method: "command.evaluate",
-        description: "Say what a command of a shell would run, and whether it would be allowed, run in the sandbox, asked about or \
-                      denied, and why. Runs nothing.",
+        description: "Show what a shell command would run, and whether it would be allowed, run in the sandbox, asked about or denied, \
+                      and why. Runs nothing.",
         members: &["command", "shell", "suggest"],
         required: &["command"],
         changes: false,
@@ -39,8 +39,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "exec",
         method: "exec",
-        description: "Run a command of bash in the sandbox, as the configuration allows it: it sees and changes the folder of the project, \
-                      without a network but for the hosts that are let, and without credentials. What is refused comes back with the reason.",
+        description: "Run a bash command in the sandbox, as the configuration allows. It can read and change the project's directory, has \
+                      no credentials, and can only connect to allowed hosts. A refusal has a reason.",
         members: &["command", "timeoutMs", "maxOutputBytes"],
         required: &["command"],
         changes: true,
@@ -48,8 +48,8 @@ pub(super) const TOOLS: &[Tool] = &[
     Tool {
         name: "audit_query",
         method: "audit.query",
-        description: "Show what was decided and run for this agent, the newest first: to find out why something was refused, by the name that \
-                      a refusal tells.",
+        description: "Show decisions and commands of this agent, newest first. Use the id in a refusal to find out why something was \
+                      refused.",
         members: &["event", "since", "until", "run", "name", "severity", "limit"],
         required: &[],
         changes: false,
@@ -61,7 +61,7 @@ impl Tool {
         TOOLS.iter().find(|tool| tool.name == name)
     }
 
-    /// Returns the parameters of the method, or what is wrong with those of the tool.
+    /// Returns the parameters of the method, or the error in those of the tool.
     pub(super) fn parameters(&self, agent: &str, arguments: Map<String, Value>) -> Result<Value, String> {
         if let Some(other) = arguments.keys().find(|key| !self.members.contains(&key.as_str())) {
             let known = self.members.join(", ");
@@ -80,7 +80,7 @@ impl Tool {
         Ok(Value::Object(parameters))
     }
 
-    /// Returns how the tool is described to a client. `all` is the document of `stockade serve --schema`.
+    /// Returns the definition of the tool for clients. `all` is the document of `stockade serve --schema`.
     pub(super) fn description(&self, all: &Value) -> Value {
         let of_method = at(all, &["methods", self.method, "params", "properties"]);
         let properties: Map<String, Value> =
@@ -103,7 +103,7 @@ impl Tool {
     }
 }
 
-/// Collects the types that a schema refers to.
+/// Collects the types to which a schema refers.
 fn collect(schema: &Value, all: &Value, named: &mut Map<String, Value>) {
     match schema {
         Value::Array(items) => items.iter().for_each(|item| collect(item, all, named)),
@@ -122,7 +122,7 @@ fn collect(schema: &Value, all: &Value, named: &mut Map<String, Value>) {
     }
 }
 
-/// What stands behind these names; nothing where they lead nowhere.
+/// Resolves references; `None` if one is dangling.
 pub(super) fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
     path.iter().try_fold(value, |value, name| value.get(name)).unwrap_or(&Value::Null)
 }

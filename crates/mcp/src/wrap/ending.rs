@@ -1,8 +1,5 @@
-//! The end by a signal: the server goes first, with all that it has started and all that was made for it.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "waits for signals, and ends the program where nothing else does"
-)]
+//! Shutdown by a signal: the server is stopped first, with all of its processes and resources.
+#![expect(clippy::disallowed_methods, reason = "waits for signals, and exits if the shutdown hangs")]
 
 use std::io::{self, Read as _};
 use std::os::unix::net::UnixStream;
@@ -16,25 +13,25 @@ use stockade_guard::exec::run::Cancellation;
 
 use super::Event;
 
-/// The signals that tell a program to end.
+/// Signals that stop this program.
 const SIGNALS: &[i32] =
     &[signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP];
 
-/// How long a client that reads nothing more may keep this program from its end.
+/// How long a client that does not read may delay the exit.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Which signal has told this program to end, if one has.
+/// The signal that stops this program, if one was received.
 #[derive(Debug)]
 pub(super) struct Ending(Arc<AtomicUsize>);
 
 impl Ending {
-    /// From now on a signal ends the server, and then this program.
+    /// From now on, a signal stops the server and then this program.
     pub(super) fn by_signal(cancellation: Cancellation, events: SyncSender<Event>) -> io::Result<Self> {
         let (mut heard, told) = UnixStream::pair()?;
         let first = Arc::new(AtomicUsize::new(0));
         for signal in SIGNALS {
             let number = usize::try_from(*signal).unwrap_or_default();
-            // In this order: whoever hears of it looks which one it was.
+            // In this order: the thread that is woken reads the signal.
             signal_hook::flag::register_usize(*signal, Arc::clone(&first), number)?;
             signal_hook::low_level::pipe::register(*signal, told.try_clone()?)?;
         }
@@ -46,7 +43,7 @@ impl Ending {
                 return;
             }
             cancellation.cancel();
-            // The conversation may be waiting for a client that does not read.
+            // The conversation may be blocked by a client that does not read.
             thread::spawn(move || events.send(Event::Signal).ok());
             thread::sleep(GRACE);
             std::process::exit(128 + own.signal().map_or(0, i32::from));

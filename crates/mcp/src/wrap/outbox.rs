@@ -1,4 +1,4 @@
-//! Lines on their way to a server that need not read them at once. One that never does is not waited for, and fills no memory.
+//! Output queue for a server that may not read immediately. Neither time nor memory is spent on one that never reads.
 #![expect(clippy::disallowed_methods, reason = "writes on a thread of its own")]
 
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-/// The most bytes that wait.
+/// Maximum size of the queue in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What waits to be written.
+/// A bounded queue of lines for the server.
 #[derive(Debug)]
 pub(super) struct Outbox {
     lines: Sender<String>,
@@ -24,7 +24,7 @@ impl Outbox {
         let bytes = Arc::new(AtomicUsize::new(0));
         let own = Arc::clone(&bytes);
         thread::Builder::new().name("stockade-write".to_owned()).spawn(move || {
-            // When nobody puts anything more, this ends, and what it writes to is closed.
+            // Ends when the sender is dropped, which closes the pipe.
             for line in waiting {
                 let length = line.len();
                 if to.write_all(format!("{line}\n").as_bytes()).is_err() {
@@ -36,13 +36,13 @@ impl Outbox {
         Ok(Self { lines, bytes })
     }
 
-    /// Puts a line there. Returns whether there was room for it.
+    /// Appends a line. Returns whether the queue had room.
     pub(super) fn put(&self, line: String) -> bool {
         let length = line.len();
         if self.bytes.fetch_add(length, Ordering::SeqCst).saturating_add(length) > MAX_BYTES {
             return false;
         }
-        // A server that is gone is told of by its end.
+        // The end of the server is reported elsewhere.
         self.lines.send(line).ok();
         true
     }

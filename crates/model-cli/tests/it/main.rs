@@ -29,6 +29,6 @@ fn a_program_without_a_preset_takes_no_option_of_one() {
     ];
     for change in refused {
         let error = request(change).unwrap_err();
-        assert!(error.why.contains("means nothing for `generic`"), "{error}");
+        assert!(error.why.contains("has no effect with `generic`"), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! `stockade audit receipt` and `check-receipt`: one record, shown to somebody who has not the trail.
+//! `stockade audit receipt` and `check-receipt`: proof of one record for a party without the trail.
 #![expect(clippy::disallowed_methods, reason = "reads the receipt")]
 
 use std::path::Path;
@@ -13,16 +13,17 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use stockade_text::to_printable_json;
 
-/// The longest receipt that is read: a record is bounded, and so is a proof.
+/// Maximum size of a receipt. Records and proofs are bounded, so a larger one is invalid.
 const MAX_RECEIPT_BYTES: u64 = 1 << 20;
 
 pub(super) fn print(trail: &AuditTrail, id: u64) -> Result<Exit, Failure> {
     let receipt = trail.receipt(id).map_err(|error| unreadable(&error))?;
-    let receipt = receipt.map_err(|why| Failure::found(format_args!("no receipt of record {id}: {why}")))?;
+    let receipt = receipt
+        .map_err(|why| Failure::found(format_args!("cannot issue a receipt for record {id}: {why}")))?;
     finish(&format!("{}\n", to_printable_json(&receipt)), Exit::Clean)
 }
 
-/// What a receipt shows, for programs.
+/// Content of a valid receipt, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Shown<'r> {
@@ -34,7 +35,7 @@ struct Shown<'r> {
     record: &'r AuditRecord,
 }
 
-/// The checkpoint that a receipt rests on.
+/// The checkpoint that a receipt refers to.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Rests<'r> {
@@ -48,7 +49,7 @@ pub(super) fn check(path: &Path, key: &str, format: Format) -> Result<Exit, Fail
         |what: &dyn std::fmt::Display| Failure::incomplete(format_args!("{}: {what}", path.display()));
     let length = std::fs::metadata(path).map_err(|error| named(&error))?.len();
     if length > MAX_RECEIPT_BYTES {
-        return Err(named(&"it is too long for a receipt"));
+        return Err(named(&"too large for a receipt"));
     }
     let text = std::fs::read_to_string(path).map_err(|error| named(&error))?;
     let receipt = Receipt::read(&text).map_err(|error| named(&error))?;
@@ -56,7 +57,7 @@ pub(super) fn check(path: &Path, key: &str, format: Format) -> Result<Exit, Fail
     let printed = match (format, &checked) {
         (Format::Json, _) => format!("{}\n", to_printable_json(&shown(&receipt, &checked))),
         (Format::Text, Ok(checkpoint)) => proven(&receipt.record, checkpoint),
-        (Format::Text, Err(why)) => format!("not proven: {why}\n"),
+        (Format::Text, Err(why)) => format!("invalid: {why}\n"),
     };
     finish(&printed, if checked.is_ok() { Exit::Clean } else { Exit::Found })
 }
@@ -80,7 +81,7 @@ fn shown<'r>(
 
 fn proven(record: &AuditRecord, checkpoint: &Checkpoint) -> String {
     format!(
-        "proven: record {} ({}, {}) was on record when {} had {} records, at {}\n",
+        "valid: record {} ({}, {}) was in {} when it had {} records, at {}\n",
         record.id,
         escape(&record.event),
         escape(&record.timestamp),

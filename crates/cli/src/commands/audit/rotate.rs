@@ -1,5 +1,5 @@
-//! `stockade audit rotate`: sets a trail aside, whole or not.
-#![expect(clippy::disallowed_methods, reason = "names the trail that is set aside after the time")]
+//! `stockade audit rotate`: renames a trail and starts a new one, even if the old one is damaged.
+#![expect(clippy::disallowed_methods, reason = "reads the clock for the name of the old trail")]
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -16,7 +16,7 @@ use crate::render::audit_text;
 use stockade_state::trail;
 use stockade_text::to_printable_json;
 
-/// What became of the trail, for programs.
+/// Result of a rotation, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SetAside {
@@ -36,10 +36,11 @@ pub(super) fn rotate(path: &Path, to: Option<&Path>, format: Format) -> Result<E
             format!("{}\n", to_printable_json(&SetAside { file, last, wrong: rotated.wrong }))
         }
         Format::Text => {
-            let wrong =
-                rotated.wrong.map(|wrong| format!("it was not as it was written: {}\n", escape(&wrong)));
+            let wrong = rotated
+                .wrong
+                .map(|wrong| format!("warning: the old trail was changed: {}\n", escape(&wrong)));
             format!(
-                "set aside as {}, which ended with {last}\n{}",
+                "moved to {}, whose last record is {last}\n{}",
                 escape_path(&to),
                 wrong.unwrap_or_default()
             )
@@ -48,7 +49,7 @@ pub(super) fn rotate(path: &Path, to: Option<&Path>, format: Format) -> Result<E
     finish(&printed, Exit::Clean)
 }
 
-/// The name of the trail, with the time before its ending: by that, it is known what kind of trail it is.
+/// Inserts the time into the name of the trail. The extension stays, since it selects the format.
 fn named_after_now(path: &Path) -> PathBuf {
     let now = Timestamp::from(SystemTime::now()).to_string();
     let now: String = now.chars().filter(char::is_ascii_alphanumeric).collect();

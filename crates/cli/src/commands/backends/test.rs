@@ -1,6 +1,9 @@
-//! `stockade backends test`: whether a backend does what every backend has to do. Each row runs `stockade exec`, so that what is
-//! tested is what commands go through.
-#![expect(clippy::disallowed_methods, reason = "runs this program, and looks at what others run")]
+//! `stockade backends test`: conformance tests of a backend. Each test runs `stockade exec`, so that it covers the same path as
+//! other commands.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "runs this program, and reads the command lines of other processes"
+)]
 
 use std::ffi::OsString;
 use std::fs;
@@ -25,56 +28,56 @@ use stockade_text::to_printable_json;
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade backends test mine                          the program stockade-backend-mine
-  stockade backends test docker --image NAME@sha256:…  containers of this image; it needs a `sh`";
+  stockade backends test mine                          test the program stockade-backend-mine
+  stockade backends test docker --image NAME@sha256:…  test containers of this image, which needs `sh`";
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  it does all of it
-  1  it does not";
+  0  all tests passed
+  1  a test failed";
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct TestArgs {
-    /// The backend
+    /// Name of the backend
     #[arg(value_name = "NAME", value_parser = crate::commands::exec::backends())]
     backend: SandboxBackend,
 
-    /// The image of the container, where that is one
+    /// Container image, for a container backend
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// What the backend is told besides, as NAME=VALUE; may be repeated
+    /// Option for the backend; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = crate::commands::exec::option)]
     backend_option: Vec<(String, String)>,
 
-    /// How to print
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 }
 
-/// What a backend has to do, and how that is found out.
+/// Tests that every backend must pass.
 type Check = (&'static str, fn(&Ground) -> Result<(), String>);
 
 const CHECKS: &[Check] = &[
-    ("runs a command and hands both outputs on", both_outputs),
-    ("tells the exit code", exit_code),
-    ("hands standard input on, and its end", standard_input),
-    ("keeps values of variables out of every command line", variables),
-    ("ends a command whose time is up, with all that it started", time_is_up),
-    ("bounds output at 10 MiB, and says what was dropped", much_output),
-    ("says that a program is not there", no_such_program),
-    ("leaves nothing when this program is killed", killed),
-    ("refuses what is no request", garbage),
+    ("runs a command and relays stdout and stderr", both_outputs),
+    ("reports the exit code", exit_code),
+    ("relays standard input and its end", standard_input),
+    ("keeps values of variables off command lines", variables),
+    ("stops a command and its children at the time limit", time_is_up),
+    ("limits output to 10 MiB, and reports dropped bytes", much_output),
+    ("reports a missing program", no_such_program),
+    ("leaves nothing behind when stockade is killed", killed),
+    ("rejects invalid requests", garbage),
 ];
 
-/// How long a command of a check may take in all.
+/// Time limit of a command in a test.
 const PATIENCE: &str = "60s";
 
-/// How long what was killed may take to be gone.
+/// How long a killed command may take to disappear.
 const UNTIL_GONE: Duration = Duration::from_secs(15);
 
-/// A check, and how it went.
+/// A test and its result.
 #[derive(Debug, Serialize)]
 struct Checked {
     check: &'static str,
@@ -93,7 +96,7 @@ struct Report<'r> {
 /// Runs the command.
 pub(super) fn run(args: &TestArgs, color: ColorChoice) -> Result<Exit, Failure> {
     let ground = Ground::new(args)
-        .map_err(|error| Failure::incomplete(format_args!("cannot make a folder to test in: {error}")))?;
+        .map_err(|error| Failure::incomplete(format_args!("cannot create a temporary directory: {error}")))?;
     let checked = |(check, test): &Check| {
         let why = test(&ground).err();
         Checked { check, ok: why.is_none(), why }
@@ -120,7 +123,7 @@ fn text(checks: &[Checked], styles: Styles) -> String {
     checks.iter().map(row).collect()
 }
 
-/// What the checks begin from.
+/// The fixture of the tests.
 struct Ground {
     _folder: tempfile::TempDir,
     workspace: PathBuf,
@@ -130,7 +133,7 @@ struct Ground {
     own: std::collections::BTreeMap<String, String>,
 }
 
-/// Whose workspace it is where root tests.
+/// Owner of the workspace if root runs the tests.
 const NOBODY: u32 = 65534;
 
 impl Ground {
@@ -157,7 +160,7 @@ impl Ground {
         })
     }
 
-    /// `stockade exec` with these options, and a script for `sh`.
+    /// Returns `stockade exec` with these options and a script for `sh`.
     fn exec(&self, options: &[&str], script: &str) -> Command {
         let mut command = Command::new(&self.program);
         command.args(["exec", "--quiet", "--format", "json", "--no-rules", "--backend", self.backend.name()]);
@@ -175,7 +178,7 @@ impl Ground {
     }
 }
 
-/// The document of a run that came to an end.
+/// Returns the JSON document of a finished run.
 fn document(output: &std::process::Output) -> Result<Value, String> {
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     let document: Value = serde_json::from_slice(&output.stdout).map_err(|_| said.clone())?;
@@ -185,11 +188,11 @@ fn document(output: &std::process::Output) -> Result<Value, String> {
     Ok(document)
 }
 
-/// Whether a run has this value at this place.
+/// Whether a document has this value at this place.
 fn is(document: &Value, place: &str, wanted: &Value) -> Result<(), String> {
     match document.pointer(place) {
         Some(found) if found == wanted => Ok(()),
-        found => Err(format!("{place} is {}, and not {wanted}", found.unwrap_or(&Value::Null))),
+        found => Err(format!("{place} is {}, expected {wanted}", found.unwrap_or(&Value::Null))),
     }
 }
 
@@ -215,10 +218,10 @@ fn standard_input(ground: &Ground) -> Result<(), String> {
     let ran = document(&child.wait_with_output().map_err(|error| error.to_string())?)?;
     writer.join().ok();
     let printed = ran.pointer("/stdout/text").and_then(Value::as_str).unwrap_or_default().trim();
-    if printed == "1000000" { Ok(()) } else { Err(format!("of 1000000 bytes, `{printed}` came in")) }
+    if printed == "1000000" { Ok(()) } else { Err(format!("`{printed}` of 1000000 bytes arrived")) }
 }
 
-/// A word that stands nowhere else on this machine.
+/// A word that occurs nowhere else on this machine.
 fn marker(what: &str) -> String {
     format!("stockade-{what}-{}", std::process::id())
 }
@@ -241,15 +244,15 @@ fn variables(ground: &Ground) -> Result<(), String> {
     }
     let ran = document(&child.wait_with_output().map_err(|error| error.to_string())?)?;
     is(&ran, "/stdout/text", &format!("{value}\n").into())?;
-    if is_seen { Err("the value of a variable stood on a command line".to_owned()) } else { Ok(()) }
+    if is_seen { Err("the value of a variable was on a command line".to_owned()) } else { Ok(()) }
 }
 
-/// Waits until nothing has a word on its command line.
+/// Waits until no command line contains a word.
 fn gone(word: &str) -> Result<(), String> {
     let late = Instant::now() + UNTIL_GONE;
     while on_a_command_line(word) {
         if Instant::now() > late {
-            return Err("the command runs on".to_owned());
+            return Err("the command is still running".to_owned());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -290,7 +293,7 @@ fn killed(ground: &Ground) -> Result<(), String> {
     gone(&word)
 }
 
-/// Waits until the command itself runs. Where that is on another machine, nothing of it is seen here, and it has some seconds.
+/// Waits until the command itself runs, or some seconds if it runs on another machine, where it cannot be observed.
 fn until_it_runs(child: &mut Child, word: &str) -> Result<(), String> {
     let late = Instant::now() + Duration::from_secs(5);
     let is_it = |line: &[u8]| {
@@ -303,14 +306,14 @@ fn until_it_runs(child: &mut Child, word: &str) -> Result<(), String> {
             return Ok(());
         }
         if child.try_wait().map_err(|error| error.to_string())?.is_some() {
-            return Err("it ended before it was killed".to_owned());
+            return Err("it ended before it could be killed".to_owned());
         }
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
 }
 
-/// What is not a program of somebody's is asked nothing in JSON.
+/// Only backend programs speak JSON; built-in backends pass.
 fn garbage(ground: &Ground) -> Result<(), String> {
     let SandboxBackend::Added(name) = ground.backend else { return Ok(()) };
     let Some(program) = external_program(name, &ground.own) else { return Ok(()) };
@@ -321,7 +324,7 @@ fn garbage(ground: &Ground) -> Result<(), String> {
     ] {
         let said = answered(&program, line).map_err(|error| error.to_string())?;
         if said.trim().is_empty() || !said.lines().all(is_error) {
-            return Err(format!("to `{}` it answered `{}`", line.trim(), said.trim()));
+            return Err(format!("`{}` was answered with `{}`", line.trim(), said.trim()));
         }
     }
     Ok(())
@@ -332,7 +335,7 @@ fn is_error(line: &str) -> bool {
     event.is_ok_and(|event| event.get("event").is_some_and(|kind| kind == "error"))
 }
 
-/// What a program answers to a line within some seconds.
+/// Returns the answer to a line, with a timeout.
 fn answered(program: &Path, line: &str) -> io::Result<String> {
     let mut child =
         Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;

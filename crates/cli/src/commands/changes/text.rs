@@ -1,4 +1,4 @@
-//! Changes, for a person.
+//! Text output about changes.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use stockade_text::{escape, escape_path};
 
 use stockade_state::changes::{ChangeDecision, DecidedChanges};
 
-/// A layer: what it is called and how far it has come; then which command changed how much, and where.
+/// Formats a layer: its id and state, then its command, and the workspace.
 pub(super) fn layer(layer: &ReviewLayer) -> String {
     let mut text = format!("{}  {}  {}\n", layer.id(), layer.state().name(), escape_path(layer.workspace()));
     let ago = layer.made().and_then(|made| made.elapsed().ok()).map(|ago| format!(", {} ago", about(ago)));
@@ -25,10 +25,10 @@ fn counted(changes: &[FileChange]) -> String {
     let waiting = count(&|change| change.state == ChangeState::Waiting && change.refused.is_none());
     let applied = count(&|change| change.state == ChangeState::Applied);
     let refused = count(&|change| change.refused.is_some());
-    format!("{waiting} waiting, {applied} applied, {refused} never applied")
+    format!("{waiting} pending, {applied} applied, {refused} never applied")
 }
 
-/// A change: what becomes of the path, how far that has come, and why it does not come further.
+/// Formats a change: its kind, path and state, and why it is not applied.
 pub(super) fn change(change: &FileChange, leads_to: Option<Vec<u8>>) -> String {
     let sign = change.kind.name();
     let mut text = format!("{sign:<9} {:<9} {}", change.state.name(), escape_path(&change.path));
@@ -50,7 +50,7 @@ pub(super) fn change(change: &FileChange, leads_to: Option<Vec<u8>>) -> String {
     text
 }
 
-/// What came of a decision.
+/// Formats the result of a decision.
 pub(super) fn decided(layer: &ReviewLayer, decision: ChangeDecision, decided: &DecidedChanges) -> String {
     match decided {
         DecidedChanges::Merged(found) => merged(layer, decision.name(), found),
@@ -58,23 +58,25 @@ pub(super) fn decided(layer: &ReviewLayer, decision: ChangeDecision, decided: &D
     }
 }
 
-/// What became of what somebody was killed in.
+/// Formats the result of completing an interrupted operation.
 pub(super) fn resumed(resumed: &ResumedLayer) -> String {
     let id = &resumed.id;
     match &resumed.swept {
         Ok(swept) => {
-            let begin = format!("note: {id} was half done, and is completed\n");
+            let begin = format!("note: {id} was interrupted, and is now completed\n");
             let rows = swept.iter();
             let rows = rows.map(|(path, why)| {
-                format!("note: {id}: {} is not there: {}\n", escape_path(path), escape(why))
+                format!("note: {id}: {} is missing: {}\n", escape_path(path), escape(why))
             });
             begin + &rows.collect::<String>()
         }
-        Err(error) => format!("note: {id} is half done still: {}\n", escape(&error.to_string())),
+        Err(error) => {
+            format!("note: {id} was interrupted, and cannot be completed: {}\n", escape(&error.to_string()))
+        }
     }
 }
 
-/// What was done, and what was not.
+/// Formats what was done and what was not.
 fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String {
     let mut text = format!("{verb} {} of {}\n", paths(merged.done.len()), layer.id());
     for conflict in &merged.conflicts {
@@ -90,11 +92,8 @@ fn merged(layer: &ReviewLayer, verb: &str, merged: &Merged) -> String {
     }
     if !merged.conflicts.is_empty() {
         let id = layer.id();
-        writeln!(
-            text,
-            "  help: look at it with `stockade changes diff {id}`, and name the paths that you want"
-        )
-        .ok();
+        writeln!(text, "  help: inspect it with `stockade changes diff {id}`, and name the paths to select")
+            .ok();
     }
     text
 }

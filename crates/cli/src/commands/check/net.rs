@@ -1,5 +1,5 @@
-//! `stockade check net`: what a host is, and what the configuration of an agent says about it.
-#![expect(clippy::disallowed_methods, reason = "asks in which folder it runs")]
+//! `stockade check net`: checks hosts against the configuration of an agent.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
 use clap::builder::NonEmptyStringValueParser;
 use stockade_guard::HostAnswer;
@@ -11,28 +11,27 @@ use crate::commands::config::{assignment, failure};
 use crate::failure::Failure;
 use stockade_state::command_rules::of_agent;
 
-/// The key of the list of hosts.
+/// Key of the host list.
 const LIST: &str = "security.permission.allowedNetHosts";
 
-/// What holds commands to a list of hosts.
-const BROKER: &str =
-    "commands reach it through a broker, which judges every address that a name leads to as well";
+/// How the host list is enforced.
+const BROKER: &str = "commands connect through an egress proxy, which also checks every resolved address";
 
-/// Say whether the commands of an agent may talk to hosts
+/// Check whether an agent's commands may connect to hosts
 ///
-/// Nothing is looked up or connected to. What a name leads to is not known before, so an answer about a name holds for the
+/// No name is resolved and no connection is made. The addresses of a name are checked on connection, so the answer is about the
 /// name alone.
 #[derive(Debug, clap::Args)]
 pub(super) struct NetArgs {
-    /// The hosts: a name or an address, perhaps with a port, or a URL
+    /// Hosts: a name or an address, optionally with a port, or a URL
     #[arg(required = true, value_name = "HOST", value_parser = NonEmptyStringValueParser::new())]
     hosts: Vec<String>,
 
-    /// The agent whose configuration holds
+    /// Agent whose configuration to use
     #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
-    /// A value that goes before those of files and variables; may be repeated
+    /// Setting that overrides files and variables; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
 }

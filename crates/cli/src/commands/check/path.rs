@@ -1,4 +1,4 @@
-//! `stockade check path`: what really is there, and what the rules say about it.
+//! `stockade check path`: resolves paths, and checks them against the rules.
 
 use std::path::{Path, PathBuf};
 
@@ -14,46 +14,46 @@ use super::{Answer, Decision};
 use crate::failure::{Failure, with_causes};
 use stockade_state::command_rules::{configuration, of_agent};
 
-/// Say whether a tool may read or write paths
+/// Check whether a tool may read or write paths
 #[derive(Debug, clap::Args)]
 pub(super) struct PathArgs {
-    /// The paths, as a tool would be given them
+    /// Paths, as a tool would receive them
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// May a tool read it? This is what is asked by default
+    /// Check reading (default)
     #[arg(long, conflicts_with = "write")]
     read: bool,
 
-    /// May a tool write, create, rename or delete it?
+    /// Check writing, creating, renaming and deleting
     #[arg(long)]
     write: bool,
 
-    /// The workspace that relative paths and globs start from
+    /// Workspace that relative paths and globs refer to
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     cwd: PathBuf,
 
-    /// The agent whose configuration holds, instead of a preset that is typed; what is denied besides only narrows
+    /// Agent whose configuration to use instead of a preset; --deny options still apply
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = ["preset", "allow", "otherwise"])]
     agent: Option<String>,
 
-    /// The configuration to start from
+    /// Preset to start from
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: PresetChoice,
 
-    /// A glob to allow as well; may be repeated
+    /// Additional glob to allow; repeatable
     #[arg(long, value_name = "GLOB")]
     allow: Vec<String>,
 
-    /// A glob to deny as well, whatever allows it; may be repeated
+    /// Additional glob to deny, even if another glob allows it; repeatable
     #[arg(long, value_name = "GLOB")]
     deny: Vec<String>,
 
-    /// A glob that nothing overrides; may be repeated
+    /// Glob to forbid, which nothing overrides; repeatable
     #[arg(long, value_name = "GLOB")]
     forbid: Vec<String>,
 
-    /// The answer where no glob matches
+    /// Decision if no glob matches
     #[arg(long, value_name = "ANSWER")]
     otherwise: Option<AnswerChoice>,
 }
@@ -72,10 +72,10 @@ enum AnswerChoice {
     Deny,
 }
 
-/// How many obstacles are looked behind.
+/// Maximum number of obstacles for which fixes are collected.
 const MAX_FIXES: usize = 8;
 
-/// Under which name the tool is asked for that does not exist.
+/// Placeholder name of the tool that would use the path.
 const TOOL: &str = "check";
 
 pub(super) fn check(args: &PathArgs) -> Result<Vec<Answer>, Failure> {
@@ -115,14 +115,14 @@ fn answer(config: &SandboxConfig, cwd: &Path, access: Access, path: &Path) -> Re
         Verdict::Denied(refused) => {
             (Decision::Deny, Some(refused.reason.name().to_owned()), refused.rule.to_string())
         }
-        _ => (Decision::Deny, None, "no rule of this program knows the verdict".to_owned()),
+        _ => (Decision::Deny, None, "unknown verdict".to_owned()),
     };
     let fixes = fixes(config.clone(), cwd, access, path, verdict)?;
     let name = escape_path(path);
     Ok(Answer { name, decision, reason, rule, real_path: real, limits: Vec::new(), fixes })
 }
 
-/// What is decided, and where the path really leads when that is elsewhere.
+/// Returns the decision, and the real path if it differs.
 fn decide(
     config: &SandboxConfig,
     cwd: &Path,
@@ -141,7 +141,7 @@ fn decide(
     Ok((guard.sandbox().guard_for(TOOL).decide(&request, &Caller::default()), real))
 }
 
-/// The changes that lead to a permission, one obstacle after the other.
+/// Returns the changes that would allow the path, one for each obstacle.
 fn fixes(
     mut config: SandboxConfig,
     cwd: &Path,

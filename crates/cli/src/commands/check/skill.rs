@@ -1,4 +1,4 @@
-//! The tools that a skill lists at the head of its SKILL.md.
+//! The tool list in the front matter of a skill.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use stockade_text::escape_path;
 
 use crate::failure::Failure;
 
-/// Returns the name of a skill and the tools that it lists. A head that cannot be read lists nobody knows what.
+/// Returns the name of a skill and its tool list. If the front matter cannot be parsed, the list is unknown, so this is an error.
 pub(super) fn read(file: &Path) -> Result<(String, SkillTools), Failure> {
     let shown = escape_path(file);
     let text = read_text(&Source::Path(file.to_owned()), &FileOptions::default())

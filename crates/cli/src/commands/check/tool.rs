@@ -1,4 +1,4 @@
-//! `stockade check tool`: profile, then allow, then deny, then the lists of skills.
+//! `stockade check tool`: evaluates the profile, allowed tools, denied tools, and the tool lists of skills, in this order.
 
 use std::path::PathBuf;
 
@@ -10,34 +10,34 @@ use super::{Answer, Decision, skill};
 use crate::failure::Failure;
 use stockade_state::command_rules::{configuration, of_agent};
 
-/// Say whether an agent may use tools
+/// Check whether an agent may use tools
 #[derive(Debug, clap::Args)]
 pub(super) struct ToolArgs {
-    /// The tools; they count as present
+    /// Tools, which are assumed to exist
     #[arg(required = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     names: Vec<String>,
 
-    /// The agent whose configuration holds, instead of a profile and lists that are typed
+    /// Agent whose configuration to use instead of a profile and lists
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = ["profile", "allow", "deny"])]
     agent: Option<String>,
 
-    /// The baseline: minimal, coding, messaging, supervisor, full, cron-minimal, heartbeat-minimal
+    /// Profile: minimal, coding, messaging, supervisor, full, cron-minimal, heartbeat-minimal
     #[arg(long, value_name = "PROFILE", default_value = "coding")]
     profile: String,
 
-    /// What is added: a tool, group:NAME, or a pattern such as mcp__github__*; may be repeated
+    /// Tool to add: a name, group:NAME, or a pattern such as mcp__github__*; repeatable
     #[arg(long, value_name = "ENTRY")]
     allow: Vec<String>,
 
-    /// What is removed, whatever allows it; may be repeated
+    /// Tool to remove, even if another option allows it; repeatable
     #[arg(long, value_name = "ENTRY")]
     deny: Vec<String>,
 
-    /// The SKILL.md of an active skill: only what its allowed-tools list stays; may be repeated
+    /// SKILL.md of an active skill, whose allowed-tools list restricts the tools; repeatable
     #[arg(long, value_name = "FILE")]
     skill: Vec<PathBuf>,
 
-    /// An MCP server whose tools are not named here, so that patterns for it are no slips; may be repeated
+    /// MCP server with unlisted tools, so that patterns for it are not reported as mistakes; repeatable
     #[arg(long, value_name = "NAME")]
     mcp_server: Vec<String>,
 }
@@ -52,9 +52,8 @@ pub(super) fn check(args: &ToolArgs) -> Result<Vec<Answer>, Failure> {
         },
     };
     let catalog = ToolCatalog { tools: args.names.clone(), mcp_servers: args.mcp_server.clone() };
-    let policy = ToolPolicy::compile(&config, &catalog).map_err(|slips| {
-        Failure::usage(slips).with_help("an entry that names nothing would protect nothing")
-    })?;
+    let policy = ToolPolicy::compile(&config, &catalog)
+        .map_err(|slips| Failure::usage(slips).with_help("an entry that matches no tool has no effect"))?;
     let mut narrowed = policy;
     for file in &args.skill {
         let (name, tools) = skill::read(file)?;
@@ -69,10 +68,10 @@ fn answer(policy: &ToolPolicy, name: &str) -> Answer {
             (Decision::Deny, Some(kind(&removal)), removal.to_string(), Vec::new())
         }
         ToolVerdict::AllowedFor(limits) => {
-            let rule = "the policy grants it, and the active skills list it for some arguments".to_owned();
+            let rule = "the policy allows it, and the active skills list it for some arguments".to_owned();
             (Decision::Allow, None, rule, limits.iter().map(limit).collect())
         }
-        _ => (Decision::Allow, None, "the policy grants it".to_owned(), Vec::new()),
+        _ => (Decision::Allow, None, "the policy allows it".to_owned(), Vec::new()),
     };
     let fixes = policy.fixes(name).iter().map(ToString::to_string).collect();
     Answer { name: name.to_owned(), decision, reason, rule, real_path: None, limits, fixes }

@@ -1,6 +1,6 @@
-//! What shells offer where a name is to be typed: rules, agents, keys of the configuration, harnesses.
+//! Completed names: scanner rules, agents, configuration keys, harnesses.
 //!
-//! The names of one's own, of rule files and of agents in a configuration, are not among them: a script that is printed once
+//! Names from the user's own rule files and configuration are not included: the completion script is generated once and
 //! cannot know them.
 
 use clap::Command;
@@ -9,10 +9,10 @@ use clap::builder::PossibleValuesParser;
 use stockade_guard::config::{Config, KNOWN_AGENTS};
 use stockade_guard::scanner::Scanner;
 
-/// The commands that lead to an argument, the argument, and the names that it takes.
+/// The subcommands of an argument, the argument, and its values.
 type NamedArgument = (&'static [&'static str], &'static str, fn() -> Vec<&'static str>);
 
-/// Where names of a kind are typed: the commands that lead there, and the argument.
+/// The arguments with names: their subcommands, and the id of the argument.
 const NAMES: &[NamedArgument] = &[
     (&["rules", "show"], "id", rules),
     (&["config", "explain"], "key", keys),
@@ -24,12 +24,12 @@ const NAMES: &[NamedArgument] = &[
     (&["hook"], "harness", harnesses),
 ];
 
-/// What names of agents are called in the help.
+/// Value name of arguments that take an agent's id.
 const AGENT: [&str; 2] = ["agent", "agents"];
 
-/// Returns a command that knows what may be typed. It is for completions alone: of those that are offered, not all that are taken.
+/// Returns the command with value hints, only for completions: arguments may accept more values than are offered.
 pub(super) fn with_names(mut command: Command) -> Command {
-    // Before that, commands within commands are not there.
+    // Subcommands are only built by this call.
     command.build();
     NAMES
         .iter()
@@ -66,7 +66,7 @@ fn rules() -> Vec<&'static str> {
     kept(Scanner::builtin().rules().iter().map(|rule| rule.id.clone()))
 }
 
-/// The keys with a name in the place of `<id>`, which a shell would not take as it stands.
+/// Returns the keys with example names for placeholders, since `<id>` has a meaning in shells.
 fn keys() -> Vec<&'static str> {
     let named = Config::keys().iter().map(|key| {
         key.path.replace("<id>", "default").replace("<tool>", "exec").replace("<rule>", "EXEC_PIPE_BASH")
@@ -74,7 +74,7 @@ fn keys() -> Vec<&'static str> {
     kept(named.filter(|key| !key.contains('<')))
 }
 
-/// Names that a command line can hold, which wants them for as long as the program runs: it ends when they are printed.
+/// Leaks names, since clap requires static ones; the program ends right after printing them.
 fn kept(names: impl Iterator<Item = String>) -> Vec<&'static str> {
     names.map(|name| &*name.leak()).collect()
 }
@@ -110,7 +110,7 @@ mod tests {
         for (shell, names) in [
             (clap_complete::Shell::Bash, ALL),
             (clap_complete::Shell::Zsh, ALL),
-            // Those of clap offer fish the values of options alone.
+            // For fish, clap completes only the values of options.
             (clap_complete::Shell::Fish, &["opencode"]),
         ] {
             let mut script = Vec::new();

@@ -1,4 +1,4 @@
-//! `stockade config set` and `config add`: one value in the user's configuration.
+//! `stockade config set` and `config add`: change one value in the user's config file.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -11,19 +11,19 @@ use super::unknown;
 use crate::failure::Failure;
 use stockade_state::saved_rules::{MAX_CONFIG_BYTES, SavedRules, SavedRulesError, config_with};
 
-/// What becomes of the value.
+/// How to change the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// It is this one.
+    /// Replace the value that the file has.
     Set,
-    /// This one is added to the list.
+    /// Add an entry to the list.
     Add,
 }
 
-/// Changes the user's configuration, after all layers together were read with the change, and returns what to print.
+/// Changes the user's config file and returns the output. All layers are validated with the change first.
 pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Failure> {
     let known: &ConfigKey = Config::key(key).ok_or_else(|| unknown(key))?;
-    // Where rules are kept, all else of the user's is: the same file, by the same checks.
+    // The user's config file, which also contains the user's rules, with the same checks.
     let kept = SavedRules::of_agent("*")?;
     let path = kept.path();
     if let Some(folder) = path.parent() {
@@ -38,13 +38,13 @@ pub(super) fn run(change: Change, key: &str, value: &str) -> Result<String, Fail
     };
     let changed = KeptFile::new(path, MAX_CONFIG_BYTES).change(edit).map_err(SavedRulesError::from);
     changed.and_then(|done| done).map_err(|error| {
-        Failure::from(error).with_help(format!("`stockade config explain {}` says what it holds", known.path))
+        Failure::from(error).with_help(format!("run `stockade config explain {}`", known.path))
     })?;
     let done = if change == Change::Set { "set" } else { "added to" };
     Ok(format!("{done} {key}, in {}\n", escape_path(path)))
 }
 
-/// The document with the change. A value that is no TOML is text.
+/// Returns the changed document. A value that is not valid TOML is a string.
 fn edited(change: Change, key: &str, value: &str, text: &str) -> Result<String, String> {
     let path: Vec<&str> = key.split('.').collect();
     let by = |value: &str| match change {

@@ -1,7 +1,7 @@
-//! `stockade container run`: lets a package in, and runs it in a container as its manifest says.
+//! `stockade container run`: verifies a package, and runs it in a container as its manifest declares.
 #![expect(
     clippy::disallowed_methods,
-    reason = "makes a folder for the files that were checked, and prints documents"
+    reason = "creates a directory for the verified files, and prints documents"
 )]
 
 use std::ffi::OsString;
@@ -29,53 +29,53 @@ use crate::report::checked_package::CheckedPackage;
 use crate::rule_files::Rules;
 use stockade_state::{command_check, trail};
 
-/// The exit codes of this program where the package never began.
+/// Exit codes if the package did not start.
 const FAILED: u8 = 125;
 const REFUSED: u8 = 126;
 
-/// What the folder of the files is called.
+/// Name of the directory with the files.
 const FILES: &str = "package";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
-    /// A folder with a manifest.json
+    /// Package: a directory with a manifest.json
     #[arg(value_name = "FOLDER")]
     path: PathBuf,
 
-    /// The image by its digest: sha256:… or NAME@sha256:… [default: iscl-skill-NAME:latest, whatever that is by then]
+    /// Image by digest: sha256:… or NAME@sha256:… [default: iscl-skill-NAME:latest, which is not pinned]
     #[arg(long, value_name = "IMAGE")]
     image: Option<String>,
 
-    /// A unix socket of the API, the only way out of the container
+    /// Unix socket of the API, the only connection of the container
     #[arg(long, value_name = "SOCKET")]
     api_socket: Option<PathBuf>,
 
-    /// What makes the container
+    /// Container engine
     #[arg(long, value_name = "WHAT", default_value = "docker")]
     backend: EngineName,
 
-    /// What runs the container in the place of what the engine takes by itself, such as runsc
+    /// Container runtime instead of the engine's default, such as runsc
     #[arg(long, value_name = "NAME")]
     runtime: Option<String>,
 
-    /// Put the run on record in FILE in the place of the audit trail of this user; without a record it does not run
+    /// Record the run in FILE instead of your audit trail; it does not run if it cannot be recorded
     #[arg(long, value_name = "FILE", conflicts_with = "dry_run")]
     audit: Option<PathBuf>,
 
-    /// Say what would be done, and do nothing
+    /// Print the plan without running anything
     #[arg(long)]
     dry_run: bool,
 
-    /// How to say how it went; json keeps what the package prints, and puts it into one document
+    /// Output format; json collects the package's output in one document
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
 
-    /// The program to start and its arguments, in the folder of the files [default: what the image says that it starts]
+    /// Program and arguments, relative to the package's files [default: the image's entry point]
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
-/// The engines of containers that a person may name for a package.
+/// Container engines that can run a package.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum EngineName {
     Docker,
@@ -91,7 +91,7 @@ impl From<EngineName> for Engine {
     }
 }
 
-/// Why a package did not run: the code to end with, what a person is told, and what mends it.
+/// Why a package did not run: exit code, error and fix.
 struct Stopped {
     code: u8,
     why: String,
@@ -108,7 +108,7 @@ impl Stopped {
     }
 }
 
-/// Runs the package and ends as it ends.
+/// Runs the package and exits like it.
 pub(crate) fn run(args: &RunArgs, rules: &[PathBuf]) -> ExitCode {
     match Rules::load(rules).and_then(|rules| look(&args.path, &rules)) {
         Ok(checked) => run_checked(args, &checked).unwrap_or_else(|stopped| not_run(args, &stopped)),
@@ -122,8 +122,8 @@ pub(crate) fn run(args: &RunArgs, rules: &[PathBuf]) -> ExitCode {
 fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Stopped> {
     let path = escape_path(&args.path);
     let CheckedPackage::Package(report) = checked else {
-        let fix = "name a folder with a manifest.json; `stockade container check` says what is wrong with it";
-        return Err(Stopped::refused(format!("{path} is no package that passes"), fix));
+        let fix = "use a directory with a manifest.json; run `stockade container check` for details";
+        return Err(Stopped::refused(format!("{path} is not a valid package"), fix));
     };
     let (_folder, ready) = made_ready(args, report, &path)?;
     for missing in &ready.not_enforced {
@@ -143,14 +143,14 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
     let text = text(plan);
     if let Some(decision) = command_check::denied(&CommandPolicy::builtin(), &text, &spec) {
         let why = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
-        let fix = "`stockade check command` says more; have the package start something else";
+        let fix = "run `stockade check command` for details, and start another program";
         return Err(Stopped::refused(format!("the rules for commands deny `{text}`: {why}"), fix));
     }
     if args.dry_run {
         print(&plan.to_string());
         return Ok(ExitCode::SUCCESS);
     }
-    // What is held, which may be more than the manifest says: an engine takes no less than some.
+    // The enforced limits, which may be higher than those of the manifest: engines have minimums.
     let memory = spec.limits.memory.bound().map_or(0, |bytes| bytes >> 20);
     let started = AuditEvent {
         skill: Some(report.package.manifest.name().into()),
@@ -180,10 +180,10 @@ fn run_checked(args: &RunArgs, checked: &CheckedPackage) -> Result<ExitCode, Sto
     }
 }
 
-/// Lays the files that were checked into a folder of their own, and says what a sandbox is asked for.
+/// Copies the verified files to a new directory, and returns the sandbox spec.
 fn made_ready(args: &RunArgs, report: &PackageReport, path: &str) -> Result<(TempDir, PackageRun), Stopped> {
     let package = report.verified().ok_or_else(|| {
-        Stopped::refused(format!("{path} is refused"), "`stockade container check` says why")
+        Stopped::refused(format!("{path} is refused"), "run `stockade container check` for details")
     })?;
     let options = ContainerOptions {
         image: args.image.clone(),
@@ -192,20 +192,18 @@ fn made_ready(args: &RunArgs, report: &PackageReport, path: &str) -> Result<(Tem
         run: None,
     };
     let folder = tempfile::tempdir()
-        .map_err(|error| Stopped::failed(format!("there is no folder for its files: {error}")))?;
+        .map_err(|error| Stopped::failed(format!("cannot create a directory for its files: {error}")))?;
     let files = real(folder.path()).join(FILES);
-    let fix = "`stockade container run --help` says what an option is to be";
+    let fix = "run `stockade container run --help`";
     let ready = package
         .manifest()
         .package_run(args.backend.into(), &files, &args.command, &options)
         .map_err(|error| Stopped::refused(error, fix))?;
-    package
-        .write_to(&files)
-        .map_err(|error| Stopped::failed(format!("its files cannot be laid out: {error}")))?;
+    package.write_to(&files).map_err(|error| Stopped::failed(format!("cannot copy its files: {error}")))?;
     Ok((folder, ready))
 }
 
-/// Links in what a person types are theirs; what they lead to is what is meant.
+/// Resolves symlinks: in a path that the user typed, they are trusted.
 fn real(path: &std::path::Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
@@ -216,7 +214,7 @@ fn text(plan: &Plan) -> String {
     quote_argv(words.iter().map(AsRef::as_ref))
 }
 
-/// A package has no input: whoever started it speaks to it by the API, if at all.
+/// Returns the streams. A package has no standard input: its only input is the API.
 fn streams(args: &RunArgs) -> Streams {
     let stream = if args.format == Format::Json { Stream::Keep } else { Stream::Relay };
     Streams {
@@ -241,7 +239,7 @@ fn not_run(args: &RunArgs, stopped: &Stopped) -> ExitCode {
     document(args, &said, stopped.code)
 }
 
-/// A program that reads documents gets one in any case.
+/// Prints a document even if nothing ran, since programs expect one.
 fn document(args: &RunArgs, document: &str, code: u8) -> ExitCode {
     if args.format == Format::Json {
         print(&format!("{document}\n"));

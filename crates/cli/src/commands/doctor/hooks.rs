@@ -1,5 +1,4 @@
-//! Whether the harnesses of agents that are used here ask before they use a tool: each registered hook is started as its harness
-//! would start it, and has to refuse.
+//! Checks of installed hooks: each registered hook is started as its harness would start it, and has to refuse the test calls.
 #![expect(clippy::disallowed_methods, reason = "reads the settings of another program")]
 
 use std::fs;
@@ -18,13 +17,13 @@ const WHAT: &str = "hooks";
 
 const MCP: &str = "mcp";
 
-/// The most that is read of the settings of OpenClaw.
+/// Maximum size of OpenClaw's settings.
 const MAX_SETTINGS: u64 = 4 << 20;
 
-/// Looks at home and in this folder.
+/// Checks the settings in the home directory and in the current one.
 pub(super) fn look() -> Vec<Finding> {
     let Ok(places) = places() else {
-        return vec![Finding::ok(WHAT, "HOME names no folder, so no harness has settings")];
+        return vec![Finding::ok(WHAT, "HOME is not set, so no agent has settings")];
     };
     let harnesses = HARNESSES.iter().filter_map(|harness| finding(harness, &look_at(harness, &places)));
     let servers = HARNESSES.iter().flat_map(|harness| unwrapped(harness, &places));
@@ -32,7 +31,7 @@ pub(super) fn look() -> Vec<Finding> {
     match findings.is_empty() {
         true => {
             let names: Vec<&str> = HARNESSES.iter().map(|harness| harness.title).collect();
-            vec![Finding::ok(WHAT, format!("no settings of {}; nothing to register with", names.join(", ")))]
+            vec![Finding::ok(WHAT, format!("no settings of {} found; no hook is needed", names.join(", ")))]
         }
         false => findings,
     }
@@ -43,18 +42,18 @@ fn finding(harness: &Harness, state: &State) -> Option<Finding> {
         State::NotUsed => None,
         State::NotRegistered => Some(Finding::warn(
             WHAT,
-            format!("{} uses tools without asking stockade", harness.title),
+            format!("{} has no hook, so it uses tools unchecked", harness.title),
             &format!("stockade install {}", harness.name),
         )),
         State::Broken { why, fix } => Some(Finding::warn(WHAT, why, fix)),
         State::Refuses { file, .. } => Some(Finding::ok(
             WHAT,
-            format!("{} refuses what must be refused, by {}", harness.title, file.display()),
+            format!("{} blocks the test calls, with the hook in {}", harness.title, file.display()),
         )),
     }
 }
 
-/// Servers of the Model Context Protocol that a harness starts or asks, and nothing stands in front of.
+/// Reports MCP servers of a harness that are not wrapped.
 fn unwrapped(harness: &Harness, places: &SettingsFolders) -> Vec<Finding> {
     let Some(file) = servers_file(harness) else { return Vec::new() };
     let mut found = Vec::new();
@@ -72,11 +71,11 @@ fn unwrapped(harness: &Harness, places: &SettingsFolders) -> Vec<Finding> {
         let listed = match servers(file, &text) {
             Ok(listed) => listed,
             Err(why) => {
-                let what = format!("the servers of {} in {shown} cannot be read: {why}", harness.title);
+                let what = format!("cannot read the MCP servers of {} in {shown}: {why}", harness.title);
                 found.push(Finding::warn(
                     MCP,
                     what,
-                    "mend it; `python3 -m json.tool` says where it is wrong",
+                    "fix the syntax; `python3 -m json.tool` shows the position",
                 ));
                 continue;
             }
@@ -90,29 +89,25 @@ fn unwrapped(harness: &Harness, places: &SettingsFolders) -> Vec<Finding> {
             (!names.is_empty()).then(|| Finding::warn(MCP, what, fix))
         };
         let fix = format!("stockade install {} --mcp{option}", harness.name);
-        found.extend(says(named(|one| *one == Wrapped::No), "starts servers of MCP", &fix));
-        let fix = "put `stockade mcp wrap --name NAME --url URL` in the place of each";
-        found.extend(says(
-            named(|one| *one == Wrapped::Address),
-            "asks servers of MCP behind addresses",
-            fix,
-        ));
-        let fix = "put `stockade mcp wrap --name NAME --` in front of the program of each";
+        found.extend(says(named(|one| *one == Wrapped::No), "starts MCP servers", &fix));
+        let fix = "replace each by `stockade mcp wrap --name NAME --url URL`";
+        found.extend(says(named(|one| *one == Wrapped::Address), "connects to MCP servers", fix));
+        let fix = "put `stockade mcp wrap --name NAME --` before the program of each";
         let cannot = named(|one| matches!(one, Wrapped::Cannot(_)));
-        found.extend(says(cannot, "starts servers of MCP", fix));
+        found.extend(says(cannot, "starts MCP servers", fix));
         if !listed.is_empty() && listed.iter().all(|server| server.wrapped == Wrapped::Yes) {
             let count = listed.len();
             found.push(Finding::ok(
                 MCP,
-                format!("{} server(s) of {} are wrapped, in {shown}", count, harness.title),
+                format!("{} MCP server(s) of {} are wrapped, in {shown}", count, harness.title),
             ));
         }
     }
     found
 }
 
-/// OpenClaw calls hooks within its own process alone, so a plugin has to ask. That one is named in its settings does not show that
-/// it asks.
+/// OpenClaw supports only hooks in its own process, so it needs a plugin. A plugin in its settings is no proof that calls are
+/// checked.
 fn openclaw(places: &SettingsFolders) -> Option<Finding> {
     let settings = places.home.join(".openclaw/openclaw.json");
     if !settings.parent().is_some_and(Path::is_dir) {
@@ -125,15 +120,15 @@ fn openclaw(places: &SettingsFolders) -> Option<Finding> {
         true => Finding::warn(
             WHAT,
             format!(
-                "OpenClaw names stockade in {shown}; whether a plugin asks it cannot be seen from outside"
+                "the settings of OpenClaw mention stockade ({shown}), but whether its plugin checks calls cannot be tested"
             ),
-            "have OpenClaw run `rm -rf / --no-preserve-root` in a machine that may be lost, and see it refused",
+            "in a disposable machine, let OpenClaw run `rm -rf / --no-preserve-root` and see that it is blocked",
         ),
         false => Finding::warn(
             WHAT,
-            "OpenClaw uses tools without asking stockade; it calls no command, only plugins within its own process",
-            "write a plugin whose `before_tool_call` asks `stockade hook --harness openclaw` (https://docs.openclaw.ai/plugins/hooks), \
-             and check its skills: stockade skill check ~/.openclaw/skills/*",
+            "OpenClaw has no plugin for stockade, so it uses tools unchecked",
+            "write a plugin whose `before_tool_call` runs `stockade hook --harness openclaw` (https://docs.openclaw.ai/plugins/hooks), \
+              and check its skills: stockade skill check ~/.openclaw/skills/*",
         ),
     })
 }

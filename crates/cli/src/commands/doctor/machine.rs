@@ -1,5 +1,5 @@
-//! The machine around the sandboxes: kernel, containers, and the place of the audit trail.
-#![expect(clippy::disallowed_methods, reason = "asks other programs, and looks where the audit trail is")]
+//! Checks of the machine around the sandboxes: kernel, container engines, and the audit trail.
+#![expect(clippy::disallowed_methods, reason = "runs container engines, and looks up the audit trail")]
 
 use std::path::Path;
 use std::thread;
@@ -11,10 +11,10 @@ use stockade_guard::exec::handoff::{find_program, helper_command};
 
 use super::Finding;
 
-/// How long another program may take to answer.
+/// Timeout of other programs.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often it is looked whether it has.
+/// Interval of checking whether a program has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 pub(super) fn kernel() -> Finding {
@@ -24,12 +24,12 @@ pub(super) fn kernel() -> Finding {
     Finding::ok("kernel", found)
 }
 
-/// Asks the service behind `docker` or `podman`, which the version of a program says nothing about. Whoever runs this has more rights
-/// than the question needs, so the program gets none of them.
+/// Queries the service behind `docker` or `podman`, since the version of the client does not prove that it runs. The program gets
+/// no privileges, since it needs none.
 pub(super) fn containers(program: &'static str) -> Finding {
     let found = find_program(program).map(|path| helper_command(&path));
     let started = found.map(|mut it| it.args(["version", "--format", "{{.Server.Version}}"]).spawn());
-    let Some(Ok(mut child)) = started else { return Finding::ok(program, "not installed; nothing needs it") };
+    let Some(Ok(mut child)) = started else { return Finding::ok(program, "not installed (optional)") };
     let start = Instant::now();
     let status = loop {
         match child.try_wait() {
@@ -42,23 +42,17 @@ pub(super) fn containers(program: &'static str) -> Finding {
         }
     };
     match status {
-        Some(status) if status.success() => Finding::ok(program, "it answers; nothing needs it"),
-        Some(_) => {
-            Finding::ok(program, "installed, but does not answer who has no privileges; nothing needs it")
-        }
-        None => Finding::warn(program, "it does not answer in time; nothing needs it", "look at its service"),
+        Some(status) if status.success() => Finding::ok(program, "reachable (optional)"),
+        Some(_) => Finding::ok(program, "installed, not reachable without root (optional)"),
+        None => Finding::warn(program, "no response in time (optional)", "check its service"),
     }
 }
 
-/// Reads the trail that there is, or looks whether one can be made. Nothing is created.
+/// Reads the trail, or checks whether one could be created. Nothing is created.
 pub(super) fn audit() -> Finding {
     const WHAT: &str = "audit trail";
     let Some(path) = AuditTrail::default_path() else {
-        return Finding::fail(
-            WHAT,
-            "neither XDG_STATE_HOME nor HOME says where it is",
-            "export HOME=/home/YOU",
-        );
+        return Finding::fail(WHAT, "neither XDG_STATE_HOME nor HOME is set", "export HOME=/home/YOU");
     };
     if path.exists() {
         let head = AuditTrail::open_to_read_beside(&path, default_register_folder().as_deref())
@@ -73,11 +67,11 @@ pub(super) fn audit() -> Finding {
     match writable {
         true => Finding::ok(
             WHAT,
-            format!("none yet; the first command that is run begins one in {}", path.display()),
+            format!("none yet; the first recorded command creates it in {}", path.display()),
         ),
         false => Finding::fail(
             WHAT,
-            format!("{} may not be written to, so no command can be put on record", folder.display()),
+            format!("{} is not writable, so no command can be recorded", folder.display()),
             "export XDG_STATE_HOME=FOLDER",
         ),
     }

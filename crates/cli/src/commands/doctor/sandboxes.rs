@@ -1,7 +1,7 @@
-//! Makes sandboxes of each kind, runs a command in each, and asks from inside what holds.
+//! Checks of the sandboxes: runs a command in each kind, and queries its protection from inside.
 #![expect(
     clippy::disallowed_methods,
-    reason = "makes a folder to try sandboxes in, and reads settings of the kernel"
+    reason = "creates a directory for sandboxes, and reads kernel settings"
 )]
 
 use std::fs;
@@ -16,16 +16,16 @@ use stockade_guard::exec::{
 
 use super::Finding;
 
-/// What a command in a sandbox is asked about itself, by names of /proc/self/status.
+/// Queries a sandboxed command's own protection, by field names of /proc/self/status.
 const ASKED: &str = "grep -E '^(Seccomp|CapEff|NoNewPrivs):' /proc/self/status";
 
-/// How long a sandbox may take to say that it works.
+/// Timeout of a sandbox.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Whether programs of users may make user namespaces, where AppArmor has a say.
+/// Setting of AppArmor that restricts user namespaces to privileged programs.
 const APPARMOR: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
 
-/// Tries every kind of sandbox.
+/// Tests every kind of sandbox.
 pub(super) fn look() -> io::Result<Vec<Finding>> {
     let folder = tempfile::Builder::new().prefix("stockade-doctor-").tempdir()?;
     let workspace = fs::canonicalize(folder.path())?;
@@ -40,16 +40,16 @@ pub(super) fn look() -> io::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Runs a command in a sandbox and returns how it ended, or why not.
+/// Runs a command in a sandbox and returns its outcome, or why it failed.
 fn attempt(workspace: &Path, backend: SandboxBackend, require: Option<Property>) -> Result<Outcome, String> {
     let mut spec = SandboxSpec::new(workspace, ["/bin/sh", "-c", ASKED]);
     spec.backend = backend;
     spec.limits.wall_time = Limit::AtMost(PATIENCE);
     spec.require.extend(require);
     if backend == SandboxBackend::Landlock {
-        // It enforces less by its nature. What is asked here is whether it works at all.
+        // Landlock enforces less by design. This only tests whether it works at all.
         spec.require.clear();
-        // As root it becomes somebody else, who can neither enter nor change what root has made.
+        // As root, the command runs as another user, who cannot enter or change directories of root.
         spec.workspace_access = MountAccess::ReadOnly;
         spec.cwd = Some("/usr".into());
     }
@@ -57,7 +57,7 @@ fn attempt(workspace: &Path, backend: SandboxBackend, require: Option<Property>)
         Streams { stdin: Input::Empty, stdout: Stream::Keep, stderr: Stream::Keep, ..Streams::default() };
     match run_spec(&spec, streams) {
         Ok(outcome) if matches!(outcome.end, End::Exited(_)) => Ok(outcome),
-        Ok(outcome) => Err(format!("a command in it ended oddly: {:?}", outcome.end)),
+        Ok(outcome) => Err(format!("a test command ended unexpectedly: {:?}", outcome.end)),
         Err(RunError::Refused(refusal)) => Err(refusal.to_string()),
         Err(error) => Err(error.to_string()),
     }
@@ -66,28 +66,28 @@ fn attempt(workspace: &Path, backend: SandboxBackend, require: Option<Property>)
 fn namespaces(tried: &Result<Outcome, String>, some_work: bool) -> Finding {
     const WHAT: &str = "native sandbox";
     let Err(why) = tried else {
-        return Finding::ok(WHAT, "a command ran in namespaces of its own");
+        return Finding::ok(WHAT, "a test command ran in its own namespaces");
     };
     let is_set = |path: &str, value: &str| fs::read_to_string(path).is_ok_and(|text| text.trim() == value);
     let (found, fix) = if is_set(APPARMOR, "1") {
         (
-            format!("AppArmor lets no program of a user make namespaces: {why}"),
+            format!("AppArmor forbids namespaces for user programs: {why}"),
             "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
         )
     } else if is_set("/proc/sys/user/max_user_namespaces", "0") {
         (
-            format!("the kernel permits no user namespace: {why}"),
+            format!("the kernel forbids user namespaces: {why}"),
             "sudo sysctl -w user.max_user_namespaces=15000",
         )
     } else if is_set("/proc/sys/kernel/unprivileged_userns_clone", "0") {
         (
-            format!("the kernel permits no user namespace to users: {why}"),
+            format!("the kernel forbids user namespaces for users: {why}"),
             "sudo sysctl -w kernel.unprivileged_userns_clone=1",
         )
     } else {
         (
-            format!("namespaces cannot be made here: {why}"),
-            "start the container with --security-opt seccomp=unconfined, or use a machine that permits user namespaces",
+            format!("namespaces cannot be created here: {why}"),
+            "start the container with --security-opt seccomp=unconfined, or use a machine that allows user namespaces",
         )
     };
     if some_work { Finding::warn(WHAT, found, fix) } else { Finding::fail(WHAT, found, fix) }
@@ -96,14 +96,13 @@ fn namespaces(tried: &Result<Outcome, String>, some_work: bool) -> Finding {
 fn bwrap(tried: &Result<Outcome, String>) -> Finding {
     const WHAT: &str = "bubblewrap";
     match tried {
-        Ok(_) => Finding::ok(WHAT, "a command ran in it"),
-        Err(_) if geteuid().is_root() => Finding::ok(
-            WHAT,
-            "not used by root, whose command would stay root to the kernel; nothing needs it",
-        ),
+        Ok(_) => Finding::ok(WHAT, "a test command ran in it"),
+        Err(_) if geteuid().is_root() => {
+            Finding::ok(WHAT, "not used by root, since the command would stay root for the kernel (optional)")
+        }
         Err(why) => Finding::warn(
             WHAT,
-            format!("{why}; nothing needs it while the native sandbox works"),
+            format!("{why} (optional while the native sandbox works)"),
             "sudo apt install bubblewrap",
         ),
     }
@@ -113,23 +112,23 @@ fn walls(workspace: &Path, tried: &Result<Outcome, String>) -> Finding {
     const WHAT: &str = "Landlock";
     let version = probe(&SandboxSpec::new(workspace, ["true"])).kernel.landlock;
     match tried {
-        Ok(_) if version >= 6 => Finding::ok(WHAT, format!("version {version}; a command ran behind it")),
+        Ok(_) if version >= 6 => Finding::ok(WHAT, format!("version {version}; a test command ran in it")),
         Ok(_) => Finding::warn(
             WHAT,
             format!(
-                "version {version}; a command ran behind it, but signals and abstract sockets pass below version 6"
+                "version {version}; a test command ran in it, but below version 6 signals and abstract sockets are not restricted"
             ),
             "use Linux 6.12 or newer",
         ),
         Err(why) => Finding::warn(
             WHAT,
-            format!("{why}: the second wall is missing"),
+            format!("{why}: the second layer of protection is missing"),
             "boot with lsm=landlock,… on Linux 5.13 or newer",
         ),
     }
 }
 
-/// What a command in the native sandbox said about itself.
+/// Checks what a command in the native sandbox reports about itself.
 fn inside(tried: &Result<Outcome, String>) -> Vec<Finding> {
     let Ok(outcome) = tried else { return Vec::new() };
     let said = String::from_utf8_lossy(&outcome.output.stdout).into_owned();
@@ -147,28 +146,28 @@ fn inside(tried: &Result<Outcome, String>) -> Vec<Finding> {
         told(
             "seccomp",
             seccomp == "2",
-            "a command in the sandbox says that its system calls are filtered",
-            format!("a command in the sandbox says `Seccomp: {seccomp}`, and not 2"),
+            "a sandboxed command reports that its system calls are filtered",
+            format!("a sandboxed command reports `Seccomp: {seccomp}`, expected 2"),
         ),
         told(
             "capabilities",
             none && gains == "1",
-            "a command in the sandbox says that it has none and can gain none",
-            format!("a command in the sandbox says `CapEff: {caps}`, `NoNewPrivs: {gains}`"),
+            "a sandboxed command reports that it has none and cannot gain any",
+            format!("a sandboxed command reports `CapEff: {caps}`, `NoNewPrivs: {gains}`"),
         ),
     ]
 }
 
-/// What this program holds, of which a command gets nothing.
+/// Reports the capabilities of this program, none of which a command gets.
 fn held(workspace: &Path) -> Finding {
     const WHAT: &str = "own capabilities";
     let held = probe(&SandboxSpec::new(workspace, ["true"])).capabilities;
     if held.is_empty() {
-        return Finding::ok(WHAT, "this program holds none");
+        return Finding::ok(WHAT, "this program has none");
     }
     let names: Vec<String> = held.into_iter().collect();
     let found = format!(
-        "this program holds {}: {}; a command in a sandbox gets none of them, nor do the helpers beside it but for the few that they need",
+        "this program has {}: {}; sandboxed commands get none of them, and helpers only the few that they need",
         names.len(),
         names.join(" ")
     );
@@ -185,10 +184,10 @@ fn groups(tried: &Result<Outcome, String>) -> Finding {
                 *property == Property::TotalMemory && means.contains("control group")
             };
             if outcome.enforcement.enforced.iter().any(by_group) {
-                Finding::ok(WHAT, format!("{kind}; one was made, and bounded a command"))
+                Finding::ok(WHAT, format!("{kind}; a test group was created, and limited a command"))
             } else {
                 let found = format!(
-                    "{kind}; none may be made here, so memory is bounded process by process and watched"
+                    "{kind}; none can be created here, so memory is limited per process and monitored"
                 );
                 Finding::warn(WHAT, found, FIX)
             }

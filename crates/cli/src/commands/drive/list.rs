@@ -1,8 +1,8 @@
-//! What presets there are, and what one makes of a run, for a person.
+//! Text output about presets and planned runs.
 
 use stockade_guard::driven::{Driven, DrivenCli};
 
-/// All presets: a paragraph each.
+/// Lists all presets.
 pub(super) fn presets() -> String {
     let mut text = String::new();
     for cli in DrivenCli::all() {
@@ -20,12 +20,12 @@ pub(super) fn presets() -> String {
     text
 }
 
-/// What a CLI reaches and what was decided for it: a line each.
+/// Lists the hosts that a CLI can reach, and what was decided for it.
 pub(super) fn driven(driven: &Driven, more: &[String]) -> String {
-    let hosts = driven.hosts.iter().map(|host| format!("it reaches {} ({})", host.entry, host.why));
+    let hosts = driven.hosts.iter().map(|host| format!("allowed host: {} ({})", host.entry, host.why));
     let more = more.iter().map(|entry| match entry.strip_prefix('!') {
-        Some(host) => format!("it does not reach {host} (--allow-host)"),
-        None => format!("it reaches {entry} (--allow-host)"),
+        Some(host) => format!("denied host: {host} (--allow-host)"),
+        None => format!("allowed host: {entry} (--allow-host)"),
     });
     let notes = driven.notes.iter().cloned();
     hosts.chain(more).chain(notes).map(|line| line + "\n").collect()

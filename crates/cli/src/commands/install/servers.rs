@@ -1,4 +1,4 @@
-//! `stockade install --mcp`: the servers of the Model Context Protocol in the settings of a harness.
+//! `stockade install --mcp`: wraps the MCP servers in the settings of a harness.
 
 use stockade_text::{escape, escape_path};
 
@@ -9,7 +9,7 @@ use stockade_harness::Harness;
 use stockade_harness::mcp_servers::{ListedServer, Wrapped, servers, servers_file, unwrap, wrap};
 use stockade_harness::registration::{self, SettingsChange, SettingsFolders, SettingsScope};
 
-/// Puts `stockade mcp wrap` in front of each server, and says what is to be done by hand.
+/// Wraps each server in `stockade mcp wrap`, and lists the manual steps.
 pub(super) fn install(
     harness: &Harness,
     places: &SettingsFolders,
@@ -19,20 +19,20 @@ pub(super) fn install(
 ) -> Result<Exit, Failure> {
     let change =
         registration::servers(harness, places, scope, |file, text| wrap(file, text, harness.name, program))?;
-    let mut said = changed(&change, is_dry, "no server that is not wrapped already")?;
+    let mut said = changed(&change, is_dry, "no unwrapped server")?;
     said.push_str(&left(harness, &change)?);
     if !change.is_none() && !is_dry {
         said.push_str(&format!(
-            "a server runs in the sandbox now: without a network, but for the hosts of `--allow-host`, and of the disk the folder of the project. Put \
-             what it needs before the `--` of its arguments (stockade mcp wrap --help). Its tools are refused until \
-             `agents.{}.toolPolicy.allow` names them: mcp__NAME__*\n",
+            "Servers now run in the sandbox: without network access, except to the hosts of `--allow-host`, and with only the project's directory. \
+             Put further options before the `--` of their arguments (stockade mcp wrap --help). Their tools are refused until \
+             `agents.{}.toolPolicy.allow` lists them: mcp__NAME__*\n",
             harness.name
         ));
     }
     print(&said, Exit::Clean)
 }
 
-/// Takes that away again.
+/// Unwraps the servers.
 pub(super) fn uninstall(
     harness: &Harness,
     places: &SettingsFolders,
@@ -40,7 +40,7 @@ pub(super) fn uninstall(
     is_dry: bool,
 ) -> Result<Exit, Failure> {
     let change = registration::servers(harness, places, scope, unwrap)?;
-    print(&changed(&change, is_dry, "no server that is wrapped")?, Exit::Clean)
+    print(&changed(&change, is_dry, "no wrapped server")?, Exit::Clean)
 }
 
 fn changed(change: &SettingsChange, is_dry: bool, nothing: &str) -> Result<String, Failure> {
@@ -55,7 +55,7 @@ fn changed(change: &SettingsChange, is_dry: bool, nothing: &str) -> Result<Strin
     Ok(format!("changed {path}\n"))
 }
 
-/// The servers that nothing was put in front of.
+/// Returns notes on servers that could not be wrapped.
 fn left(harness: &Harness, change: &SettingsChange) -> Result<String, Failure> {
     let (Some(file), Some(text)) = (servers_file(harness), change.after.as_deref()) else {
         return Ok(String::new());
@@ -69,9 +69,9 @@ fn left(harness: &Harness, change: &SettingsChange) -> Result<String, Failure> {
         match wrapped {
             Wrapped::Yes | Wrapped::No => {}
             Wrapped::Address => said.push_str(&format!(
-                "`{name}` is behind an address, and stays as it is: `stockade mcp wrap --name NAME --url URL` in its place looks at it\n"
+                "`{name}` is a remote server and was not changed; to check it, replace it by `stockade mcp wrap --name NAME --url URL`\n"
             )),
-            Wrapped::Cannot(why) => said.push_str(&format!("`{name}` stays as it is: {why}\n")),
+            Wrapped::Cannot(why) => said.push_str(&format!("`{name}` was not changed: {why}\n")),
         }
     }
     Ok(said)

@@ -1,5 +1,5 @@
-//! `stockade limits reset`: lets an agent begin anew, after a mistake. It is put on record before it happens.
-#![expect(clippy::disallowed_methods, reason = "asks a person on the terminal")]
+//! `stockade limits reset`: resets the limits of an agent, for example after a mistake. The reset is recorded first.
+#![expect(clippy::disallowed_methods, reason = "prompts on the terminal")]
 
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
 use std::ops::ControlFlow;
@@ -19,31 +19,31 @@ use crate::output::Output;
 use stockade_state::trail;
 use stockade_text::to_printable_json;
 
-/// The longest answer that is read.
+/// Maximum length of an answer.
 const MAX_ANSWER: u64 = 64;
 
-/// The most names that a question lists.
+/// Maximum number of names in a prompt.
 const MAX_NAMES: usize = 10;
 
-/// Forget what an agent used and how its service was doing, so that it begins anew
+/// Reset the budgets and circuit breaker of an agent
 ///
-/// A person on a terminal is asked first. Each reset is put on record in the audit trail of the configuration before it
-/// happens, and does not happen where that is not possible.
+/// Asks for confirmation on a terminal. Each reset is recorded in the audit trail of the configuration first, and is not made if
+/// it cannot be recorded.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResetArgs {
-    /// The agents
+    /// Agents to reset
     #[arg(value_name = "AGENT", required_unless_present = "all", conflicts_with = "all")]
     agents: Vec<String>,
 
-    /// Every agent that there is
+    /// Reset all agents
     #[arg(long)]
     all: bool,
 
-    /// Only one part: what was used, or whether its service is left alone
+    /// Reset only the budget or only the circuit breaker
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short)]
     yes: bool,
 
@@ -67,7 +67,7 @@ pub(super) fn run(args: &ResetArgs, format: Format) -> Result<Exit, Failure> {
         return output.finish(Exit::Clean);
     }
     if !args.yes && !asked(&question(args.only, &agents))? {
-        return Err(Failure::found("nothing was reset, for want of a yes"));
+        return Err(Failure::found("nothing was reset: not confirmed"));
     }
     let config = configuration()?;
     let trail = trail::open(&config).map_err(|error| unrecorded(&error))?;
@@ -85,7 +85,7 @@ fn record(trail: &AuditTrail, agent: &str, only: Option<Part>) -> Result<(), Fai
     let event = AuditEvent { agent: Some(agent.into()), ..AuditEvent::new(EventKind::LimitsReset) };
     let kept = trail.record(event.with(field::PART, part).with(field::BY, u64::from(by)));
     match kept.map_err(|error| unrecorded(&error))? {
-        // Where it is lost, the configuration says to go on all the same.
+        // With `audit.onUnrecorded = "warn"`, the reset is made anyway.
         Recorded::Kept(_) | Recorded::Lost(_) => Ok(()),
     }
 }
@@ -97,7 +97,7 @@ fn reset(store: &SqliteStore, agent: &str, only: Option<Part>) -> Result<(), Sto
         Some(Part::Breaker) => LimitReset::Breaker,
     };
     match store.update(agent, &mut |state: &mut AgentState, _| state.reset(what)) {
-        // What cannot be read can still be forgotten as a whole; that is what somebody asks for who names no part.
+        // Damaged data can still be reset as a whole, which is what a reset without --only does.
         Err(StoreError::Unreadable { .. }) if only.is_none() => store.forget(agent),
         other => other,
     }
@@ -105,47 +105,44 @@ fn reset(store: &SqliteStore, agent: &str, only: Option<Part>) -> Result<(), Sto
 
 fn question(only: Option<Part>, agents: &[String]) -> String {
     let what = match only {
-        None => "what was used and failed",
-        Some(Part::Budget) => "what was used",
-        Some(Part::Breaker) => "what failed",
+        None => "usage and failures",
+        Some(Part::Budget) => "usage",
+        Some(Part::Breaker) => "failures",
     };
     let names: Vec<_> = agents.iter().take(MAX_NAMES).map(|name| escape(name).into_owned()).collect();
     let more = match agents.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    format!("Forget {what} by {}{more}? [y/N] ", names.join(", "))
+    format!("Reset {what} of {}{more}? [y/N] ", names.join(", "))
 }
 
-/// Asks a person, whose answer is no unless it is yes.
+/// Asks for confirmation. Every answer except yes means no.
 fn asked(question: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Err(Failure::usage("there is no terminal to ask a person on")
-            .with_help("--yes resets without asking"));
+        return Err(Failure::usage("cannot ask for confirmation without a terminal")
+            .with_help("use --yes to reset without asking"));
     }
     let mut answer = String::new();
     let mut read = || {
         io::stderr().write_all(question.as_bytes())?;
         io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer)
     };
-    read().map_err(|error| Failure::incomplete(format_args!("cannot ask: {error}")))?;
+    read().map_err(|error| Failure::incomplete(format_args!("cannot read the answer: {error}")))?;
     Ok(["y", "yes"].contains(&answer.trim().to_lowercase().as_str()))
 }
 
 fn told(agents: &[String], format: Format) -> String {
     match format {
         Format::Json => format!("{}\n", to_printable_json(&json!({ "reset": agents }))),
-        Format::Text if agents.is_empty() => "nothing was used by any agent\n".to_owned(),
+        Format::Text if agents.is_empty() => "no usage recorded\n".to_owned(),
         Format::Text => agents.iter().map(|agent| format!("reset {}\n", escape(agent))).collect(),
     }
 }
 
 fn unrecorded(error: &dyn std::error::Error) -> Failure {
-    Failure::incomplete(format_args!(
-        "the reset cannot be put on record, so it does not happen: {}",
-        with_causes(error)
-    ))
-    .with_help("`stockade doctor` says what is wrong with the audit trail; `audit.path` names another")
+    Failure::incomplete(format_args!("cannot record the reset, so nothing was reset: {}", with_causes(error)))
+        .with_help("run `stockade doctor` to check the audit trail, or set another file with `audit.path`")
 }
 
 impl Part {

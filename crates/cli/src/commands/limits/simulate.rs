@@ -1,4 +1,4 @@
-//! `stockade limits simulate`: what the limits would do.
+//! `stockade limits simulate`: replays calls against limits.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -34,13 +34,13 @@ A script drives one limit alone:
   {\"component\": \"breaker\", \"config\": {\"failureThreshold\": 1},
    \"script\": [{\"atMs\": 0, \"op\": \"recordFailure\"}, {\"atMs\": 5, \"op\": \"isOpen\"}]}";
 
-const FORM: &str = "`stockade limits simulate --help` shows what a trace and a script look like";
+const FORM: &str = "`stockade limits simulate --help` shows the format of traces and scripts";
 
-/// Replay a trace of calls, or a script for one limit, and show what happens step by step
+/// Replay a trace of calls, or a script for one limit, step by step
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXIT_CODES)]
 pub(super) struct SimulateArgs {
-    /// A trace or script in JSON; - is standard input
+    /// Trace or script in JSON; - for standard input
     #[arg(value_name = "SCRIPT")]
     script: PathBuf,
 }
@@ -51,14 +51,14 @@ pub(super) fn run(args: &SimulateArgs, format: Format) -> Result<Exit, Failure> 
     let wrong =
         |error: &dyn std::fmt::Display| Failure::usage(format_args!("{name}: {error}")).with_help(FORM);
     if text.trim().is_empty() {
-        return Err(wrong(&"it is empty; a trace or a script in JSON is expected"));
+        return Err(wrong(&"empty input, expected a trace or a script in JSON"));
     }
     let document: Value = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
     if !document.is_object() {
-        return Err(wrong(&"it is no JSON object; a trace or a script is one"));
+        return Err(wrong(&"expected a JSON object with a trace or a script"));
     }
     let replayed = if document.get("component").is_some() {
-        // Read from the text again, so that an error says where it is.
+        // Parsed from the text again, so that an error has its position.
         let script: LimitScript = serde_json::from_str(&text).map_err(|error| wrong(&error))?;
         let results = run_script(&script).map_err(|error| wrong(&error))?;
         Replayed::Script { script, results }
@@ -74,7 +74,7 @@ pub(super) fn run(args: &SimulateArgs, format: Format) -> Result<Exit, Failure> 
     output.finish(if replayed.refusals() > 0 { Exit::Found } else { Exit::Clean })
 }
 
-/// What became of the calls that were simulated.
+/// The result of the simulated calls.
 enum Replayed {
     Trace(Vec<SimulatedStep>),
     Script { script: LimitScript, results: Vec<Value> },
@@ -98,7 +98,7 @@ impl Replayed {
             Self::Script { script, results } => answers(script, results),
         };
         if steps.is_empty() {
-            return "nothing was replayed: there is no call in it\n".to_owned();
+            return "nothing was replayed: the trace has no calls\n".to_owned();
         }
         let refused = match self.refusals() {
             0 => "nothing was refused".to_owned(),
@@ -124,7 +124,7 @@ impl Replayed {
     }
 }
 
-/// One line for each event: when, what, and the answer.
+/// Formats an event as a line: time, event, and answer.
 fn answers(script: &LimitScript, results: &[Value]) -> String {
     let lines = script.script.iter().zip(results).map(|(step, result)| {
         let seconds = step.at_ms as f64 / 1e3;

@@ -1,4 +1,4 @@
-//! `stockade limits status`: what each agent used and may still use, and whether its service works.
+//! `stockade limits status`: shows the used and remaining limits of each agent, and its circuit breaker.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -21,13 +21,13 @@ use crate::render::style::ColorChoice;
 use crate::report::agent_limits::AgentAccount;
 use stockade_text::to_printable_json;
 
-/// Show what each agent used and may still use, and whether its service works
+/// Show used and remaining budgets of each agent, and its circuit breaker
 ///
-/// The caps are those of the configuration that holds in this folder. Exit code 1 says that every call of at least one
-/// agent is refused at the moment.
+/// Limits are those of the configuration for the current directory. Exits with 1 if every call of at least one agent would be
+/// refused now.
 #[derive(Debug, clap::Args)]
 pub(super) struct StatusArgs {
-    /// The agents; all by default
+    /// Agents to show [default: all]
     #[arg(value_name = "AGENT")]
     agents: Vec<String>,
 
@@ -38,7 +38,7 @@ pub(super) struct StatusArgs {
 pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Result<Exit, Failure> {
     let (agents, now) = match args.kept.begun()? {
         Some(file) => kept(&file, &args.agents)?,
-        // Before the first call of a program, nothing was used, and of no agent anything is kept.
+        // Without a file, nothing is recorded yet, and no agent is known.
         None => of_known(Vec::new(), &args.agents).map(|_| (Vec::new(), Duration::ZERO))?,
     };
     let mut output = Output::new();
@@ -52,13 +52,13 @@ pub(super) fn run(args: &StatusArgs, format: Format, color: ColorChoice) -> Resu
     output.finish(exit(&agents))
 }
 
-/// The agents of whom something is kept, and the time at which that was looked at.
+/// The agents with recorded usage, and the time of reading.
 fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), Failure> {
     let store = SqliteStore::open_to_read(file).map_err(|error| unreadable(&error))?;
     let config = configuration()?;
     let now = store.now();
     let agents = chosen(&store, named)?.into_iter().map(|name| {
-        // Something was used by an agent that the configuration named then.
+        // The agent was in the configuration when its usage was recorded.
         let limits = config.agent(&name).or_else(|_| config.agent("*")).map(|agent| agent.limits);
         let limits = limits.unwrap_or_default();
         let status = store.state(&name).map(|state| state.status(&limits, now));
@@ -67,7 +67,7 @@ fn kept(file: &Path, named: &[String]) -> Result<(Vec<AgentAccount>, Duration), 
     Ok((agents.collect(), now))
 }
 
-/// What was found goes before what could not be looked at, as everywhere.
+/// A refusal takes precedence over an incomplete result, as in all commands.
 fn exit(agents: &[AgentAccount]) -> Exit {
     if agents.iter().any(|agent| agent.status.as_ref().is_ok_and(AgentStatus::refuses)) {
         return Exit::Found;
@@ -87,7 +87,7 @@ struct List<'a> {
 #[serde(rename_all = "camelCase")]
 struct Row<'a> {
     agent: &'a str,
-    /// Why what is kept of it cannot be read.
+    /// Why its record cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
     #[serde(flatten)]
@@ -111,7 +111,7 @@ struct Task<'a> {
     account: Account,
 }
 
-/// Tokens, and money in dollars; a cap that is `null` is none.
+/// Tokens, and US dollars; a cap of `null` is no limit.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Account {
@@ -123,7 +123,7 @@ struct Account {
     reserved_usd: f64,
     cap_usd: Option<f64>,
     left_usd: Option<f64>,
-    /// When the oldest part of it leaves.
+    /// When the oldest usage leaves the window.
     frees_in_ms: Option<u64>,
 }
 
@@ -186,7 +186,7 @@ fn bound<T>(cap: Cap<T>) -> Option<T> {
     }
 }
 
-/// As traces and scripts of limits have it.
+/// The same names as in traces and scripts.
 pub(crate) fn phase_name(phase: BreakerPhase) -> &'static str {
     match phase {
         BreakerPhase::Closed => "closed",

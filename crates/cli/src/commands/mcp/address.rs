@@ -1,5 +1,5 @@
-//! A server behind an address: what of it may stand on a command line, and what begins it in the sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks where this program is")]
+//! Address of a remote MCP server: which parts may be on a command line, and the bridge that connects to it in the sandbox.
+#![expect(clippy::disallowed_methods, reason = "looks up the path of this program")]
 
 use std::env;
 use std::ffi::OsString;
@@ -11,10 +11,10 @@ use super::bridge::{Part, parts, split};
 use crate::failure::Failure;
 use stockade_harness::mcp_servers::is_server_name;
 
-/// Headers that hold credentials whatever stands in them.
+/// Headers that always contain credentials.
 const CREDENTIALS: &[&str] = &["authorization", "proxy-authorization", "cookie", "x-api-key", "api-key"];
 
-/// Headers that are made of each message.
+/// Headers that are set for each message.
 const MADE: &[&str] = &[
     "host",
     "origin",
@@ -26,43 +26,50 @@ const MADE: &[&str] = &[
     "last-event-id",
 ];
 
-/// A server behind an address.
+/// A remote MCP server.
 #[derive(Debug)]
 pub(super) struct Address {
     url: String,
-    /// The host and the port, as the list of hosts has them.
+    /// Host and port, as an entry of a host list.
     host: String,
-    /// What rules call it, where nobody says otherwise.
+    /// Default name of the server in rules.
     name: Option<String>,
     headers: Vec<String>,
 }
 
 impl Address {
-    /// Reads an address and headers, which name secrets and hold none.
+    /// Parses an address and its headers, which may refer to secrets but not contain any.
     pub(super) fn read(url: &str, headers: &[String], secrets: &[String]) -> Result<Self, Failure> {
-        let uri: Uri =
-            url.parse().map_err(|error| Failure::usage(format_args!("--url is no address: {error}")))?;
+        let uri: Uri = url.parse().map_err(|error| Failure::usage(format_args!("invalid --url: {error}")))?;
         let usage = |what: &str, help: &str| Failure::usage(what).with_help(help);
         let host = uri.host().filter(|host| !host.is_empty());
-        let host = host.ok_or_else(|| usage("--url names no host", "name it whole: https://HOST/PATH"))?;
+        let host = host.ok_or_else(|| usage("--url has no host", "write a full URL: https://HOST/PATH"))?;
         let is_here = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
         let port = match uri.scheme_str() {
             Some("https") => 443,
             Some("http") if is_here => 80,
             Some("http") => {
-                let help = "name it with https; http is for servers of this machine";
-                return Err(usage("--url would send everything in the clear", help));
+                let help = "use https; http is only for servers on this machine";
+                return Err(usage("--url would send everything unencrypted", help));
             }
-            _ => return Err(usage("--url is neither https nor http", "name it whole: https://HOST/PATH")),
+            _ => {
+                return Err(usage(
+                    "--url must be an https or http URL",
+                    "write a full URL: https://HOST/PATH",
+                ));
+            }
         };
         let has_user = uri.authority().is_some_and(|authority| authority.as_str().contains('@'));
         if has_user || Redactor::default().redact(url) != url {
-            let help = "name it with --secret, 'NAME=SOURCE@HOST in query:KEY' or in a header";
-            return Err(usage("--url holds a credential, which everybody on this machine could read", help));
+            let help = "use --secret 'NAME=SOURCE@HOST in query:KEY', or a header";
+            return Err(usage(
+                "--url contains a credential, which all users of this machine could read",
+                help,
+            ));
         }
         let names: Vec<&str> = secrets.iter().filter_map(|one| Some(one.split_once('=')?.0)).collect();
         headers.iter().try_for_each(|header| check(header, &names))?;
-        // Where nobody says how, it is where servers of this protocol look for it.
+        // Default place of the token: MCP servers expect it in this header.
         let bearer = names.first().filter(|_| headers.is_empty());
         let bearer = bearer.map(|name| format!("Authorization: Bearer ${name}"));
         Ok(Self {
@@ -77,21 +84,22 @@ impl Address {
         self.name.clone()
     }
 
-    /// The host that it may talk to, and no other one.
+    /// Returns the only host that the bridge may connect to.
     pub(super) fn host(&self) -> &str {
         &self.host
     }
 
-    /// What pins and records know the server by.
+    /// Returns the id of the server in pins and records.
     pub(super) fn words(&self) -> Vec<String> {
         let headers = self.headers.iter().flat_map(|header| ["--header".to_owned(), header.clone()]);
         ["--url".to_owned(), self.url.clone()].into_iter().chain(headers).collect()
     }
 
-    /// This program, and what begins the bridge to it.
+    /// Returns the command line of the bridge.
     pub(super) fn command(&self) -> Result<Vec<OsString>, Failure> {
-        let own = env::current_exe()
-            .map_err(|error| Failure::incomplete(format_args!("cannot find this program: {error}")))?;
+        let own = env::current_exe().map_err(|error| {
+            Failure::incomplete(format_args!("cannot find the path of this program: {error}"))
+        })?;
         let mut words: Vec<OsString> = vec![own.into(), "mcp".into(), "bridge".into()];
         words.extend(self.headers.iter().map(|header| format!("--header={header}").into()));
         words.push("--".into());
@@ -103,11 +111,11 @@ impl Address {
 fn check(header: &str, secrets: &[&str]) -> Result<(), Failure> {
     let usage = |what: String, help: &str| Err(Failure::usage(what).with_help(help));
     let Some((name, value)) = split(header) else {
-        return usage("a --header is none".to_owned(), "write it as 'NAME: VALUE', in ASCII");
+        return usage("invalid --header".to_owned(), "write it as 'NAME: VALUE', in ASCII");
     };
     let lower = name.to_ascii_lowercase();
     if MADE.contains(&lower.as_str()) || lower.starts_with("mcp-") {
-        return usage(format!("the header `{name}` is made of each message"), "leave it out");
+        return usage(format!("the header `{name}` is set automatically"), "omit it");
     }
     let parts = parts(value);
     for part in &parts {
@@ -115,8 +123,8 @@ fn check(header: &str, secrets: &[&str]) -> Result<(), Failure> {
             && !secrets.contains(variable)
         {
             return usage(
-                format!("the header `{name}` names `${variable}`, which no --secret is called"),
-                "name it: --secret 'NAME=SOURCE@HOST'",
+                format!("the header `{name}` refers to `${variable}`, but no --secret has that name"),
+                "add --secret 'NAME=SOURCE@HOST'",
             );
         }
     }
@@ -124,8 +132,8 @@ fn check(header: &str, secrets: &[&str]) -> Result<(), Failure> {
     let is_credential = CREDENTIALS.contains(&lower.as_str()) || Redactor::default().redact(header) != header;
     if is_credential && !names_secret {
         return usage(
-            format!("the header `{name}` holds a credential, which everybody on this machine could read"),
-            "name it with --secret 'NAME=SOURCE@HOST', and write $NAME in its place",
+            format!("the header `{name}` contains a credential, which all users of this machine could read"),
+            "use --secret 'NAME=SOURCE@HOST', and write $NAME in the header",
         );
     }
     Ok(())

@@ -1,7 +1,7 @@
-//! `stockade mcp bridge`: what `stockade mcp wrap --url` runs in its sandbox. Nobody types it.
+//! `stockade mcp bridge`: connects to a remote server, in the sandbox of `stockade mcp wrap --url`. Internal.
 #![expect(
     clippy::disallowed_methods,
-    reason = "talks over standard input and output, and reads the variables of the sandbox"
+    reason = "reads standard input and the environment of the sandbox, and writes standard output"
 )]
 
 use std::env;
@@ -13,11 +13,11 @@ use stockade_mcp::bridge::{self, Header};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct BridgeArgs {
-    /// Where the server is
+    /// URL of the server
     #[arg(value_name = "URL")]
     url: String,
 
-    /// What goes with each request
+    /// Header of each request
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
 }
@@ -31,22 +31,22 @@ pub(super) fn run(args: &BridgeArgs) -> ExitCode {
     }
 }
 
-/// A header with the values of the variables that it names.
+/// Replaces the variables in a header.
 fn read(header: &str) -> Result<Header, String> {
-    let (name, value) = split(header).ok_or_else(|| format!("`{header}` is no header"))?;
+    let (name, value) = split(header).ok_or_else(|| format!("invalid header `{header}`"))?;
     let mut whole = String::new();
     for part in parts(value) {
         match part {
             Part::Text(text) => whole.push_str(text),
             Part::Variable(name) => {
-                whole.push_str(&env::var(name).map_err(|_| format!("there is no variable `{name}`"))?);
+                whole.push_str(&env::var(name).map_err(|_| format!("variable `{name}` is not set"))?);
             }
         }
     }
     Ok((name.to_owned(), whole))
 }
 
-/// The name and the value of a header.
+/// Splits a header into its name and value.
 pub(super) fn split(header: &str) -> Option<(&str, &str)> {
     let (name, value) = header.split_once(':')?;
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -56,15 +56,15 @@ pub(super) fn split(header: &str) -> Option<(&str, &str)> {
     is_header.then(|| (name, value.trim()))
 }
 
-/// A part of the value of a header.
+/// A part of a header's value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part<'v> {
     Text(&'v str),
-    /// The name of a variable, whose value stands there in the end.
+    /// A variable, which is replaced by its value.
     Variable(&'v str),
 }
 
-/// The parts of a value: `$NAME` is a variable.
+/// Splits a value into text and variables: `$NAME` is a variable.
 pub(super) fn parts(value: &str) -> Vec<Part<'_>> {
     let mut found = Vec::new();
     let mut rest = value;

@@ -1,4 +1,4 @@
-//! `stockade mcp pins`: the definitions of tools that were seen first.
+//! `stockade mcp pins`: pinned tool definitions.
 
 use std::ops::ControlFlow;
 
@@ -14,15 +14,15 @@ use stockade_mcp::pins::{DefinitionChange, Pins, names};
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade mcp pins list                          all servers, their tools, and what has changed
-  stockade mcp pins accept github search@1a2b3c4d agree to this change of the tool `search` alone
-  stockade mcp pins forget github                 what is seen next is seen for the first time";
+  stockade mcp pins list                          list all servers, their tools, and changed definitions
+  stockade mcp pins accept github search@1a2b3c4d accept this change of the tool `search`
+  stockade mcp pins forget github                 delete the pins, so that the next definitions count as new";
 
 const MORE: &str = "\
 Exit codes:
-  0  it is so, and nothing waits to be agreed to
-  1  `list`: a definition has changed and was not agreed to
-  2  the command line is wrong, or nothing of that name is known; `accept`: a tool is another by now, and nothing is agreed to
+  0  done, and no change is pending
+  1  `list`: a definition has changed and was not accepted
+  2  the command line is wrong, or the name is unknown; `accept`: the tool changed again, and nothing was accepted
   3  the pins cannot be read or written";
 
 #[derive(Debug, clap::Args)]
@@ -34,27 +34,27 @@ pub(super) struct PinsArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Show the tools that were seen, and how they differ from what is agreed to
+    /// List pinned tools, and how their current definitions differ
     List {
-        /// The server, if not all
+        /// Server [default: all]
         #[arg(value_name = "NAME", value_parser = name)]
         server: Option<String>,
     },
-    /// Agree to changes that were read
+    /// Accept changes of tool definitions after you have read them
     Accept {
-        /// The server
+        /// Server
         #[arg(value_name = "NAME", value_parser = name)]
         server: String,
-        /// The changes, as the refusal and `list` name them: what is another by now was not read
+        /// Changes, as named by the refusal and `list`; a definition that has changed again is not accepted
         #[arg(value_name = "TOOL@CHANGE", required = true)]
         changes: Vec<String>,
     },
-    /// Forget what was seen
+    /// Delete pins of a server
     Forget {
-        /// The server
+        /// Server
         #[arg(value_name = "NAME", value_parser = name)]
         server: String,
-        /// The tools, if not all
+        /// Tools [default: all]
         #[arg(value_name = "TOOL")]
         tools: Vec<String>,
     },
@@ -79,10 +79,8 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
             match known(server)?.accept(changes).map_err(Failure::incomplete)? {
                 Ok(agreed) => agreed.iter().for_each(|change| print(&agreed_to(change))),
                 Err(unknown) => {
-                    let what = format_args!("`{}` names no change that waits", escape(&unknown));
-                    let help = format!(
-                        "`stockade mcp pins list {server}` shows those that do, and how to agree to them"
-                    );
+                    let what = format_args!("no pending change `{}`", escape(&unknown));
+                    let help = format!("run `stockade mcp pins list {server}` to list pending changes");
                     return Err(Failure::usage(what).with_help(help));
                 }
             }
@@ -98,14 +96,14 @@ pub(super) fn run(args: &PinsArgs) -> Result<Exit, Failure> {
 }
 
 fn agreed_to(change: &DefinitionChange) -> String {
-    format!("agreed to {}: {}\n", escape(&change.ticket), change.difference)
+    format!("accepted {}: {}\n", escape(&change.ticket), change.difference)
 }
 
 fn known(server: &str) -> Result<Pins, Failure> {
     let pins = Pins::of_user(server).map_err(Failure::incomplete)?;
     match pins.servers().map_err(Failure::incomplete)?.is_empty() {
-        true => Err(Failure::usage(format_args!("no tool of a server `{server}` was seen"))
-            .with_help("`stockade mcp pins list` shows those that were")),
+        true => Err(Failure::usage(format_args!("no pinned tools of server `{server}`"))
+            .with_help("run `stockade mcp pins list` to list all servers")),
         false => Ok(pins),
     }
 }
@@ -121,7 +119,7 @@ fn list(server: &str, print: &mut dyn FnMut(&str)) -> Result<Exit, Failure> {
                     worst = Exit::Found;
                     let (name, ticket) = (escape(name), escape(&ticket));
                     print(&format!("  {name} HAS CHANGED: {difference}\n"));
-                    print(&format!("    `stockade mcp pins accept {server} {ticket}` agrees to that\n"));
+                    print(&format!("    accept: `stockade mcp pins accept {server} {ticket}`\n"));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! `stockade mcp serve`: a server of our own.
+//! `stockade mcp serve`: Stockade as an MCP server.
 #![expect(clippy::disallowed_methods, reason = "talks over standard input and output")]
 
 use std::io;
@@ -15,26 +15,26 @@ use stockade_state::command_rules::{configuration, of_agent};
 
 const EXAMPLES: &str = "\
 Examples:
-  stockade mcp serve                    what a client starts: {\"command\": \"stockade\", \"args\": [\"mcp\", \"serve\"]}
-  stockade mcp serve --agent claude     by the configuration of the agent `claude`";
+  stockade mcp serve                    client settings: {\"command\": \"stockade\", \"args\": [\"mcp\", \"serve\"]}
+  stockade mcp serve --agent claude     use the configuration of the agent `claude`";
 
 const MORE: &str = "\
 Exit codes:
-  0  the input has ended, and everything was answered
-  2  the command line is wrong, or the configuration
-  3  the input could not be read, or the answers could not be written
+  0  the input ended, and every request was answered
+  2  the command line or the configuration is wrong
+  3  the input could not be read, or the output not be written
 
-The tools are `scan`, `check_command`, `exec` and `audit_query`. They are methods of 'stockade serve', without the parameters that would make
-anything milder: what a person has said, rules, and what a sandbox shows. The configuration of the agent decides, and what it asks a
-person about is refused, with the way to allow it.";
+The tools are `scan`, `check_command`, `exec` and `audit_query`. They are methods of 'stockade serve' without the parameters that could
+loosen a policy: answers of the user, rules, and the visible part of the file system. The configuration of the agent decides. Where it
+would ask the user, the call is refused with instructions to allow it.";
 
-/// How many commands may run at the same time.
+/// Maximum number of concurrent commands.
 const COMMANDS: usize = 16;
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(super) struct ServeArgs {
-    /// The agent whose configuration holds
+    /// Agent whose configuration to use
     #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 }
@@ -56,8 +56,8 @@ pub(super) fn run(args: &ServeArgs) -> Result<Exit, Failure> {
     }));
     server.check().map_err(Failure::usage)?;
     end_by_signal(&server)
-        .map_err(|error| Failure::incomplete(format_args!("cannot listen to signals: {error}")))?;
+        .map_err(|error| Failure::incomplete(format_args!("cannot handle signals: {error}")))?;
     let ended = serve(&server, &args.agent, io::stdin().lock(), io::stdout());
     server.end();
-    ended.map(|()| Exit::Clean).map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))
+    ended.map(|()| Exit::Clean).map_err(|error| Failure::incomplete(format_args!("cannot continue: {error}")))
 }

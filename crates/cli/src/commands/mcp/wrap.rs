@@ -1,5 +1,5 @@
-//! `stockade mcp wrap`: a server of somebody else's, in the sandbox.
-#![expect(clippy::disallowed_methods, reason = "asks which folder this is")]
+//! `stockade mcp wrap`: runs an untrusted MCP server in a sandbox.
+#![expect(clippy::disallowed_methods, reason = "reads the current directory")]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,116 +24,115 @@ use stockade_mcp::{ClientFeature, Terms};
 const EXAMPLES: &str = "\
 Examples:
   stockade mcp wrap --name fs -- npx -y @modelcontextprotocol/server-filesystem .
-                                             what a client starts in the place of the server
+                                             start a server in a sandbox, with its tools checked
   stockade mcp wrap --name github --agent claude --allow-host api.github.com --env GITHUB_TOKEN -- github-mcp-server stdio
-                                             it may talk to this host, and has this variable
+                                             allow one host, and pass one variable
   stockade mcp wrap --url https://mcp.example.com/mcp --secret 'TOKEN=env:MCP_TOKEN@mcp.example.com'
-                                             a server behind an address, which gets the token and nobody else
+                                             connect to a remote server; only this host gets the token
   stockade mcp wrap --let elicitation -- ./server
-                                             it may ask the person something, where the client can";
+                                             let the server ask the user, if the client supports it";
 
 const MORE: &str = "\
 Exit codes:
-  that of the server; 128 and the number of a signal that has ended this program, and the server with it
+  that of the server; 128 plus the number of a signal that stopped this program, and the server with it
   125  the server could not be started
-  126  the rules for commands deny it, or there is no sandbox for it
+  126  the rules for commands deny it, or no sandbox can be created
 
-In the settings of a client, `command` is `stockade`, and `args` are these words. The server runs as under 'stockade exec': without a
-network, but for the hosts of --allow-host, and without your credentials.
+In the settings of a client, set `command` to `stockade` and `args` to the other words. The server runs as with 'stockade exec': without
+your credentials, and without network access except to the hosts of --allow-host.
 
-The rules call a tool of the server `mcp__NAME__TOOL`, as they do where a harness asks. The agent has none of them until its configuration
-says so: toolPolicy.allow = [\"mcp__NAME__*\"]. What it does not have is not listed; what was not listed is not called. Texts of the server
-are scanned and cleaned as results of tools are. A definition is kept when it is first seen ('stockade mcp pins'), and a tool that is
-another one later is refused, with the difference. Whatever is not understood does not pass. Each decision is on record.";
+Rules and hooks name a tool of the server `mcp__NAME__TOOL`. An agent may use none of them until its configuration allows them:
+toolPolicy.allow = [\"mcp__NAME__*\"]. Tools that are not allowed are not listed, and tools that are not listed cannot be called. Texts of
+the server are scanned and cleaned like tool results. Each tool definition is pinned when it is first seen ('stockade mcp pins'); a tool
+whose definition changes later is refused, with the difference. Unknown messages are not forwarded. Every decision is recorded.";
 
-/// How long nothing may be heard of a request: tools may take their time.
+/// Default time without a message after which a request fails. Tools may take long.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = MORE)]
 pub(crate) struct WrapArgs {
-    /// What the rules call the server [default: the name of its program]
+    /// Name of the server in rules [default: the name of its program]
     #[arg(long, value_name = "NAME", value_parser = name)]
     name: Option<String>,
 
-    /// The server is behind this address, and is not begun here: https://HOST/PATH, or http for this machine itself
+    /// Connect to a remote server instead of starting one: https://HOST/PATH, or http for this machine
     #[arg(long, value_name = "URL", conflicts_with_all = ["command", "workspace", "read_only", "ro", "rw", "env", "home", "image", "allow_host"])]
     url: Option<String>,
 
-    /// What goes with each request to --url: 'NAME: VALUE'. $NAME in it is a --secret; may be repeated
+    /// Header of each request to --url: 'NAME: VALUE', where $NAME refers to a --secret; repeatable
     #[arg(long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
 
-    /// A secret that --url is sent, and that nobody sees on the way there, as for 'stockade exec'; without --header it is the token of
-    /// `Authorization: Bearer`
+    /// Secret for --url that the bridge cannot read, as in 'stockade exec' [default place: the header `Authorization: Bearer`]
     #[arg(long = "secret", value_name = "NAME=SOURCE@HOST")]
     secrets: Vec<String>,
 
-    /// The agent whose configuration holds
+    /// Agent whose configuration to use
     #[arg(long, value_name = "ID", default_value = "default", value_parser = stockade_state::agents::parse_name)]
     agent: String,
 
-    /// What the server may ask the client for; it gets nothing of it without; may be repeated
+    /// Request that the server may send to the client; all others are refused; repeatable
     #[arg(long = "let", value_name = "WHAT", value_parser = wishes())]
     lets: Vec<ClientFeature>,
 
-    /// How long nothing may be heard of a request before it fails, in seconds
+    /// Seconds without a message after which a request fails
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     patience: Option<u32>,
 
-    /// The folder that the server works in and may change, if not this one
+    /// Workspace: the directory that the server runs in and may change [default: the current directory]
     #[arg(long, short, value_name = "DIR")]
     workspace: Option<PathBuf>,
 
-    /// It changes nothing that outlasts it
+    /// Forbid lasting changes
     #[arg(long)]
     read_only: bool,
 
-    /// Something more that it may read; may be repeated
+    /// Additional path that the server may read; repeatable
     #[arg(long, value_name = "PATH")]
     ro: Vec<OsString>,
 
-    /// A folder more that it may change; may be repeated
+    /// Additional directory that the server may change; repeatable
     #[arg(long, value_name = "DIR")]
     rw: Vec<OsString>,
 
-    /// A host that it may talk to, as for 'stockade exec'; may be repeated
+    /// Host that the server may connect to, as in 'stockade exec'; repeatable
     #[arg(long, value_name = "HOST[:PORT]")]
     allow_host: Vec<OsString>,
 
-    /// A variable to hand on, NAME, or to set, NAME=VALUE; may be repeated
+    /// Environment variable to pass (NAME) or to set (NAME=VALUE); repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
 
-    /// What it sees of your home, as for 'stockade exec'
+    /// Visible part of your home directory, as in 'stockade exec'
     #[arg(long, value_name = "WHAT")]
     home: Option<OsString>,
 
-    /// How much memory it may use: 512M, 2G
+    /// Memory limit: 512M, 2G
     #[arg(long, value_name = "SIZE")]
     memory: Option<OsString>,
 
-    /// How many processes and threads it may have at once
+    /// Maximum number of concurrent processes and threads
     #[arg(long, value_name = "N")]
     processes: Option<OsString>,
 
-    /// What makes the sandbox, as for 'stockade exec'
+    /// Sandbox backend, as in 'stockade exec'
     #[arg(long, value_name = "WHAT")]
     backend: Option<OsString>,
 
-    /// The image of the container, for --backend docker or podman
+    /// Container image for --backend docker or podman
     #[arg(long, value_name = "IMAGE")]
     image: Option<OsString>,
 
-    /// What must be enforced, as for 'stockade exec'; may be repeated
+    /// Property that must be enforced, as in 'stockade exec'; repeatable
     #[arg(long, value_name = "PROPERTY")]
     require: Vec<OsString>,
 
-    /// Run it even if the rules for commands deny it, so that the sandbox alone holds it
+    /// Run the server even if the rules for commands deny it; only the sandbox restricts it
     #[arg(long)]
     no_rules: bool,
 
-    /// The server and its arguments
+    /// Server program and its arguments
     #[arg(last = true, required_unless_present = "url", value_name = "SERVER")]
     command: Vec<OsString>,
 }
@@ -141,20 +140,20 @@ pub(crate) struct WrapArgs {
 fn wishes() -> impl TypedValueParser<Value = ClientFeature> {
     let possible = ClientFeature::ALL.iter().map(|wish| PossibleValue::new(wish.name()).help(wish.meaning()));
     let find = |word: String| ClientFeature::ALL.iter().copied().find(|wish| wish.name() == word);
-    PossibleValuesParser::new(possible).try_map(move |word| find(word).ok_or("there is no such word"))
+    PossibleValuesParser::new(possible).try_map(move |word| find(word).ok_or("unknown value"))
 }
 
-/// Reads the name of a server.
+/// Parses the name of a server.
 pub(super) fn name(text: &str) -> Result<String, &'static str> {
     match is_server_name(text) {
         true => Ok(text.to_owned()),
         false => Err(
-            "a server is called by 1 to 64 letters, digits, `-` and single `_`, and begins and ends with none of these",
+            "a server name has 1 to 64 letters, digits, `-` or single `_`, and starts and ends with a letter or digit",
         ),
     }
 }
 
-/// Runs the server, and ends as it ends.
+/// Runs the server, and exits like it.
 pub(super) fn run(args: &WrapArgs) -> ExitCode {
     match try_run(args) {
         Ok(code) => code,
@@ -167,8 +166,9 @@ pub(super) fn run(args: &WrapArgs) -> ExitCode {
 
 fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
     if args.url.is_none() && !(args.headers.is_empty() && args.secrets.is_empty()) {
-        return Err(Failure::usage("--header and --secret are for a server behind an address")
-            .with_help("name the address: --url https://HOST/PATH"));
+        return Err(
+            Failure::usage("--header and --secret require --url").with_help("add --url https://HOST/PATH")
+        );
     }
     let address =
         args.url.as_ref().map(|url| Address::read(url, &args.headers, &args.secrets)).transpose()?;
@@ -182,9 +182,9 @@ fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
         None => args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
     };
     let judged = Judged::new(&args.agent, &server, words, origin).map_err(Failure::incomplete)?;
-    // A configuration that cannot be used is told now, and not to a client that shows nothing of it.
+    // An invalid configuration is reported here, since a client would hide it.
     let trail = judged.open().map_err(Failure::incomplete)?.session.trail().clone();
-    // The bridge to an address has nothing to work in.
+    // The bridge needs no workspace.
     let nothing = address.as_ref().map(|_| tempfile::tempdir()).transpose().map_err(Failure::incomplete)?;
     let exec = exec_args(args, address.as_ref(), nothing.as_ref().map(TempDir::path))?;
     let record = RunRecord { trail: Some(trail), agent: Some(args.agent.clone()) };
@@ -199,7 +199,7 @@ fn try_run(args: &WrapArgs) -> Result<ExitCode, Failure> {
     let patience = args.patience.map_or(PATIENCE, |seconds| Duration::from_secs(seconds.into()));
     let terms = Terms { lets: args.lets.clone(), patience };
     let ended = wrap::run(&judged, terms, prepared, started(&exec));
-    let ended = ended.map_err(|error| Failure::incomplete(format_args!("cannot go on: {error}")))?;
+    let ended = ended.map_err(|error| Failure::incomplete(format_args!("cannot continue: {error}")))?;
     if let (Err(error), _) = &ended {
         crate::agent_run::say(&format!("stockade: {}\n", stockade_text::escape(&error.to_string())));
     }
@@ -214,14 +214,12 @@ fn server_name(args: &WrapArgs, address: Option<&Address>) -> Result<String, Fai
     let of_program = program.file_stem().and_then(|stem| stem.to_str()).map(name);
     match of_program {
         Some(Ok(name)) => Ok(name),
-        _ => {
-            Err(Failure::usage("the name of this program is none for a server")
-                .with_help("name it: --name NAME"))
-        }
+        _ => Err(Failure::usage("the name of the program is not a valid server name")
+            .with_help("set one with --name NAME")),
     }
 }
 
-/// The same as somebody would have typed it for `stockade exec`, read by the same code.
+/// Returns the equivalent arguments of `stockade exec`, parsed by the same code.
 fn exec_args(
     args: &WrapArgs,
     address: Option<&Address>,
@@ -229,7 +227,7 @@ fn exec_args(
 ) -> Result<ExecArgs, Failure> {
     let mut typed: Vec<OsString> = vec!["exec".into()];
     let mut add = |option: &str, values: &mut dyn Iterator<Item = &OsString>| {
-        // In one word, so that no value is taken for an option.
+        // One word, so that a value is never parsed as an option.
         typed.extend(values.map(|value| {
             let mut word = OsString::from(format!("--{option}="));
             word.push(value);
@@ -256,7 +254,7 @@ fn exec_args(
     add("require", &mut args.require.iter());
     for (option, is_given) in [
         ("--read-only", args.read_only || address.is_some()),
-        // The rules are for commands of others, and this is the bridge.
+        // The rules judge the untrusted command, but here the command is the bridge.
         ("--no-rules", args.no_rules || address.is_some()),
     ] {
         typed.extend(is_given.then(|| OsString::from(option)));

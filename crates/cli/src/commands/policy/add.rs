@@ -1,4 +1,4 @@
-//! `stockade policy add`: one rule more, as a person says it or as it was suggested.
+//! `stockade policy add`: adds a rule that is given in words or suggested.
 
 use std::fmt::Write as _;
 
@@ -17,43 +17,43 @@ use crate::failure::Failure;
 use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
-/// Add a rule that is said in words, or one that is suggested
+/// Add a rule that is given in words, or a suggested one
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("words").args(["rule", "allow", "sandbox", "ask", "deny"]))]
 pub(super) struct AddArgs {
-    /// The rule in words, such as 'allow git push origin *'; with --for, the name of a suggestion
+    /// Rule in words, such as 'allow git push origin *'; with --for, the id of a suggestion
     #[arg(value_name = "RULE", num_args = 1..)]
     rule: Vec<String>,
 
-    /// Allow commands that begin with these words
+    /// Allow commands that start with these words
     #[arg(long, value_name = "WORD", num_args = 1..)]
     allow: Vec<String>,
 
-    /// Run commands that begin with these words in a sandbox
+    /// Run commands that start with these words in a sandbox
     #[arg(long, value_name = "WORD", num_args = 1..)]
     sandbox: Vec<String>,
 
-    /// Ask before commands that begin with these words
+    /// Ask before running commands that start with these words
     #[arg(long, value_name = "WORD", num_args = 1..)]
     ask: Vec<String>,
 
-    /// Refuse commands that begin with these words
+    /// Deny commands that start with these words
     #[arg(long, value_name = "WORD", num_args = 1..)]
     deny: Vec<String>,
 
-    /// Add what is suggested for this command: all of it, or the suggestion that is named
+    /// Add the rules that are suggested for this command, or only the named suggestion
     #[arg(long = "for", value_name = "COMMAND", conflicts_with_all = ["allow", "sandbox", "ask", "deny"])]
     command: Option<String>,
 
-    /// The name of the rule, instead of one made of its words
+    /// Id of the rule [default: made from its words]
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
-    /// Why, for whoever is asked or refused
+    /// Reason, which is shown when the rule asks or denies
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 
-    /// Allow a program that runs whatever it is told to
+    /// Allow even a program that can run any other program
     #[arg(long)]
     i_know: bool,
 
@@ -78,13 +78,13 @@ struct AddedRule {
     id: String,
     decision: Effect,
     pattern: String,
-    /// Whether there was a rule that says this.
+    /// Whether the same rule existed already.
     was_there: bool,
     /// The rule, in TOML.
     rule: String,
 }
 
-/// Returns what to print, and how to end.
+/// Returns the output and the exit code.
 pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;
     let mut rules = match &args.command {
@@ -96,14 +96,14 @@ pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Fail
         rule.reason = args.reason.clone().unwrap_or_else(|| rule.reason.clone());
         rule.i_know = args.i_know;
     }
-    // What is added under a name that a person chose has that name or is not added.
+    // An id that the user chose is used unchanged, or the rule is not added.
     if let Some(id) = &args.id {
         let free = kept.apply(&SavedRuleChange::Add(rules.clone()), false)?;
         if free.changed.first().is_some_and(|rule| rule.id != *id) {
-            return Err(Failure::usage(format_args!("there is a rule `{id}` already in {}", kept.place())));
+            return Err(Failure::usage(format_args!("rule `{id}` already exists in {}", kept.place())));
         }
     }
-    // All of it, or nothing: what is refused must not leave half of what was asked for.
+    // All or nothing: an error must not leave half of the rules added.
     let tried = kept.apply(&SavedRuleChange::Add(rules.clone()), false)?;
     if let Some((rule, problem)) = tried.refused.first() {
         return Err(refused(rule, problem, args));
@@ -116,7 +116,7 @@ pub(super) fn run(args: &AddArgs, format: Format) -> Result<(String, Exit), Fail
     Ok((printed, Exit::Clean))
 }
 
-/// The rule that is said in words.
+/// Returns the rule that is given in words.
 fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
     let options = [
         (Effect::Allow, &args.allow),
@@ -128,12 +128,12 @@ fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
         Failure::usage(error).with_help("stockade policy add 'deny git push' --rules team.toml")
     };
     if let Some((effect, words)) = options.into_iter().find(|(_, words)| !words.is_empty()) {
-        // These are for commands that begin with the words.
+        // --deny and its kin take the words that a command starts with.
         let words = words.iter().cloned().chain(["**".to_owned()]).collect();
         return CommandRule::of_words(effect, words).map_err(|error| wrong(&error));
     }
     match args.rule.as_slice() {
-        [] => Err(wrong(&"say which rule to add")),
+        [] => Err(wrong(&"no rule was given")),
         [line] => CommandRule::from_words(line).map_err(|error| wrong(&error)),
         [effect, words @ ..] => match Effect::from_name(effect) {
             Some(effect) => CommandRule::of_words(effect, words.to_vec()).map_err(|error| wrong(&error)),
@@ -142,7 +142,7 @@ fn said(args: &AddArgs) -> Result<CommandRule, Failure> {
     }
 }
 
-/// What is suggested for a command, by the rules where it would be added.
+/// Returns suggestions for a command, under the rules to which they would be added.
 fn suggested(args: &AddArgs, kept: &SavedRules, command: &str) -> Result<Vec<CommandRule>, Failure> {
     let policy = kept.policy()?;
     let options = args.how.read_options();
@@ -152,12 +152,11 @@ fn suggested(args: &AddArgs, kept: &SavedRules, command: &str) -> Result<Vec<Com
     if rules.is_empty() {
         let reason = decision.decisive().next().map(|part| part.cause.to_string()).unwrap_or_default();
         let message = match decision.effect {
-            Effect::Allow => "the command is allowed already".to_owned(),
-            effect => format!("no rule that could be suggested makes this milder than {effect}: {reason}"),
+            Effect::Allow => "the command is already allowed".to_owned(),
+            effect => format!("no single rule can change the decision {effect}: {reason}"),
         };
-        return Err(Failure::usage(message).with_help(
-            "`stockade policy explain COMMAND` says what decides; a rule in words can always be added",
-        ));
+        return Err(Failure::usage(message)
+            .with_help("run `stockade policy explain COMMAND` to see what decides, or add a rule in words"));
     }
     let Some(id) = args.rule.first() else { return Ok(rules) };
     let named: Vec<CommandRule> = rules.iter().filter(|rule| rule.id == *id).cloned().collect();
@@ -165,8 +164,8 @@ fn suggested(args: &AddArgs, kept: &SavedRules, command: &str) -> Result<Vec<Com
         let ids: Vec<&str> = rules.iter().map(|rule| rule.id.as_str()).collect();
         let meant =
             nearest(id, ids.iter().copied()).map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();
-        let message = format_args!("nothing of the name `{id}` is suggested for this command{meant}");
-        return Err(Failure::usage(message).with_help(format!("suggested are {}", ids.join(", "))));
+        let message = format_args!("no suggestion `{id}` for this command{meant}");
+        return Err(Failure::usage(message).with_help(format!("suggestions: {}", ids.join(", "))));
     }
     Ok(named)
 }
@@ -177,7 +176,8 @@ fn refused(rule: &CommandRule, problem: &CommandRuleFileProblem, args: &AddArgs)
         CommandRuleFileProblem::Rule(error) => match &error.problem {
             CommandRuleProblem::TooBroad { program } => program,
             CommandRuleProblem::AnyProgram => {
-                return failure.with_help("name the programs, one rule for each; --i-know adds it as it is");
+                return failure
+                    .with_help("add one rule for each program, or use --i-know to add it unchanged");
             }
             _ => return failure,
         },
@@ -185,8 +185,8 @@ fn refused(rule: &CommandRule, problem: &CommandRuleFileProblem, args: &AddArgs)
     };
     let narrow = format!("{} {program} WORD", rule.effect);
     failure.with_help(format!(
-        "say what it may run: stockade policy add '{narrow}' {}; --for COMMAND adds what one command needs; --i-know adds \
-         it as it is",
+        "restrict what it may run: stockade policy add '{narrow}' {}; or use --for COMMAND to allow one command, or --i-know to \
+        add the rule unchanged",
         args.target.options()
     ))
 }
@@ -198,8 +198,7 @@ fn text(done: &ChangedRules, kept: &SavedRules, dry_run: bool) -> String {
         let what = format!("{}: {} {}", rule.id, rule.effect, rule.pattern);
         writeln!(out, "{verb} {} to {}", escape(&what), kept.place()).ok();
         if rule.effect == Effect::Allow && matches!(rule.pattern, CommandPattern::Exact(_)) {
-            writeln!(out, "  = it is for exactly these words; `**` at the end takes all that may follow")
-                .ok();
+            writeln!(out, "  = it matches exactly these words; add `**` to match longer commands, too").ok();
         }
         if dry_run {
             rule.to_toml().lines().for_each(|line| {
@@ -208,7 +207,7 @@ fn text(done: &ChangedRules, kept: &SavedRules, dry_run: bool) -> String {
         }
     }
     for (_, id) in &done.there {
-        writeln!(out, "nothing to add: {} says this already in {}", escape(id), kept.place()).ok();
+        writeln!(out, "nothing to add: rule {} in {} is the same", escape(id), kept.place()).ok();
     }
     out
 }

@@ -1,4 +1,4 @@
-//! `stockade policy explain`: which rules were considered for a command, and why one of them decided.
+//! `stockade policy explain`: shows which rules were considered for a command, and why one of them decided.
 
 use std::path::PathBuf;
 
@@ -15,17 +15,17 @@ use crate::render::command_text;
 use crate::render::style::Styles;
 use stockade_text::to_printable_json;
 
-/// Decide on a command, and say which rules were considered and why one of them decided
+/// Decide about a command, and show the considered rules and which one decided
 #[derive(Debug, clap::Args)]
 pub(super) struct ExplainArgs {
-    /// The command, as one argument; - is standard input. A file of rules may stand before it
+    /// Command as one argument; - for standard input. It may follow a rule file
     #[arg(value_name = "COMMAND", required = true, num_args = 1..=2)]
     words: Vec<String>,
 
     #[command(flatten)]
     from: RulesFrom,
 
-    /// Show the rules about the program that do not match, too
+    /// Also show rules about the program that do not match
     #[arg(long)]
     all: bool,
 
@@ -45,19 +45,19 @@ struct Explained {
 struct ExplainedRule {
     rule: String,
     layer: &'static str,
-    /// What it does, or would have done.
+    /// What the part does or would do.
     decision: &'static str,
     outcome: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// Returns what to print, and how to end.
+/// Returns the output and the exit code.
 pub(super) fn run(args: &ExplainArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
     let (file, text) = match args.words.as_slice() {
         [file, text] => (Some(PathBuf::from(file)), text),
         [text] => (None, text),
-        _ => return Err(Failure::usage("give one command, as one argument")),
+        _ => return Err(Failure::usage("expected one command, as one argument")),
     };
     let from = RulesFrom {
         rules: file.into_iter().chain(args.from.rules.iter().cloned()).collect(),

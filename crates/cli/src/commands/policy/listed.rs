@@ -1,4 +1,4 @@
-//! `stockade policy list`: all rules, the ones that decide first, and where each stands.
+//! `stockade policy list`: lists all rules in the order of precedence, with their origins.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -17,31 +17,31 @@ use stockade_state::command_rules::{self, RuleSources};
 use stockade_state::saved_rules::SavedRules;
 use stockade_text::to_printable_json;
 
-/// List the rules that hold, and where each stands
+/// List the effective rules, and their origin
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
     from: RulesFrom,
 
-    /// List the built-in rules as well
+    /// Also list the built-in rules
     #[arg(long)]
     all: bool,
 }
 
-/// Whose rules are shown.
+/// The source of rules to list.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct RulesFrom {
-    /// A file of rules; admin:FILE and project:FILE say whose it is; may be repeated
+    /// Rule file; admin:FILE and project:FILE set its layer; repeatable
     #[arg(long, value_name = "FILE")]
     pub(super) rules: Vec<PathBuf>,
 
-    /// The agent whose configuration counts as well; '*' is what holds for all of them
+    /// Agent whose configured rules to list; '*' for those of all agents
     #[arg(long, value_name = "ID", value_parser = agent_or_all)]
     pub(super) agent: Option<String>,
 }
 
 impl RulesFrom {
-    /// The rules of one place.
+    /// The rules of one source.
     pub(super) fn kept(kept: &SavedRules) -> Self {
         match kept {
             SavedRules::File { layer, path } => {
@@ -53,7 +53,7 @@ impl RulesFrom {
         }
     }
 
-    /// Where nothing is said, what the configuration has for all agents.
+    /// Without options, the rules for all agents in the configuration.
     pub(super) fn sources(&self) -> Result<RuleSources, Failure> {
         let sources = match &self.agent {
             None if !self.rules.is_empty() => command_rules::sources_of(&self.rules),
@@ -63,7 +63,7 @@ impl RulesFrom {
     }
 }
 
-/// A rule, as it is listed.
+/// A rule in the list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ListedRule {
@@ -74,11 +74,11 @@ pub(super) struct ListedRule {
     #[serde(skip_serializing_if = "String::is_empty")]
     reason: String,
     enabled: bool,
-    /// Whether it has more conditions than its words.
+    /// Whether it has conditions other than its words.
     has_conditions: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<String>,
-    /// The rule that always decides instead.
+    /// The rule that always takes precedence over it.
     #[serde(skip_serializing_if = "Option::is_none")]
     shadowed_by: Option<String>,
 }
@@ -88,14 +88,15 @@ struct List<'l> {
     rules: &'l [ListedRule],
 }
 
-/// Returns what to print, and how to end.
+/// Returns the output and the exit code.
 pub(super) fn run(args: &ListArgs, format: Format, styles: Styles) -> Result<(String, Exit), Failure> {
     let mut rules = listed(&args.from)?;
     rules.retain(|rule| args.all || rule.layer != Layer::BuiltIn.name());
     let printed = match format {
         Format::Json => format!("{}\n", to_printable_json(&List { rules: &rules })),
         Format::Text if rules.is_empty() => {
-            "no rules but the built-in ones, which --all shows; 'stockade policy add' adds one\n".to_owned()
+            "no rules except the built-in ones, which --all shows; to add one, use 'stockade policy add'\n"
+                .to_owned()
         }
         Format::Text => rules.iter().fold(String::new(), |mut out, rule| {
             push(&mut out, rule, styles);
@@ -133,7 +134,7 @@ pub(super) fn listed(from: &RulesFrom) -> Result<Vec<ListedRule>, Failure> {
 fn push(out: &mut String, rule: &ListedRule, styles: Styles) {
     let Styles { strong, frame, warn, reset, .. } = styles;
     let conditions = if rule.has_conditions { " (with conditions)" } else { "" };
-    let off = if rule.enabled { "" } else { " (switched off)" };
+    let off = if rule.enabled { "" } else { " (disabled)" };
     writeln!(
         out,
         "{strong}{}{reset} {} {} {}{conditions}{off}",
@@ -147,6 +148,6 @@ fn push(out: &mut String, rule: &ListedRule, styles: Styles) {
         writeln!(out, "  {frame}={reset} {}", escape(place)).ok();
     }
     if let Some(by) = &rule.shadowed_by {
-        writeln!(out, "  {frame}={reset} {warn}it never decides{reset}: {} does instead", escape(by)).ok();
+        writeln!(out, "  {frame}={reset} {warn}never decides{reset}: {} takes precedence", escape(by)).ok();
     }
 }

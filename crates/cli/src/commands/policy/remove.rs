@@ -1,4 +1,4 @@
-//! `stockade policy remove`: rules go by their names.
+//! `stockade policy remove`: removes rules by their ids.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use stockade_state::saved_rules::{SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
-/// Remove rules by their names
+/// Remove rules by id
 #[derive(Debug, clap::Args)]
 pub(super) struct RemoveArgs {
-    /// The name of a rule; `stockade policy list` shows them
+    /// Id of a rule, as listed by `stockade policy list`
     #[arg(value_name = "NAME", required = true, num_args = 1..)]
     ids: Vec<String>,
 
@@ -32,7 +32,7 @@ struct Removed {
     removed: Vec<String>,
 }
 
-/// Returns what to print, and how to end. A name that is not there is an error, and then nothing is removed.
+/// Returns the output and the exit code. With an unknown id, nothing is removed.
 pub(super) fn run(args: &RemoveArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;
     let change = SavedRuleChange::Remove(args.ids.clone());
@@ -65,6 +65,6 @@ fn unknown(id: &str, kept: &SavedRules) -> Failure {
     let there = listed(&RulesFrom::kept(kept)).unwrap_or_default();
     let ids = || there.iter().map(|one| one.id.as_str());
     let meant = nearest(id, ids()).map(|id| format!("; did you mean `{id}`?")).unwrap_or_default();
-    Failure::usage(format_args!("there is no rule `{id}` in {}{meant}", kept.place()))
-        .with_help("`stockade policy list` shows all rules and where they stand")
+    Failure::usage(format_args!("no rule `{id}` in {}{meant}", kept.place()))
+        .with_help("run `stockade policy list` to list all rules and their origins")
 }

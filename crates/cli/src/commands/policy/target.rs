@@ -1,22 +1,22 @@
-//! Whose rules a command changes or shows, as it is typed.
+//! Options that select the rules to change.
 
 use std::path::PathBuf;
 
 use crate::failure::Failure;
 use stockade_state::saved_rules::SavedRules;
 
-/// Where the rules are kept.
+/// Location of the rules.
 #[derive(Debug, clap::Args)]
 pub(super) struct TargetArgs {
-    /// The file of rules in TOML, which is made where there is none; admin:FILE and project:FILE say whose it is
+    /// Rule file in TOML, which is created if missing; admin:FILE and project:FILE set its layer
     #[arg(long, value_name = "FILE", conflicts_with = "agent")]
     rules: Option<PathBuf>,
 
-    /// The agent in whose part of the user's configuration the rules are; '*' is all agents
+    /// Agent in your configuration whose rules to change; '*' for all agents
     #[arg(long, value_name = "ID", value_parser = agent_or_all)]
     agent: Option<String>,
 
-    /// Show what would be done, and change nothing
+    /// Show the change without making it
     #[arg(long)]
     pub(super) dry_run: bool,
 }
@@ -26,13 +26,13 @@ impl TargetArgs {
         match (&self.rules, &self.agent) {
             (Some(file), _) => Ok(SavedRules::of_file(file)?),
             (None, Some(agent)) => Ok(SavedRules::of_agent(agent)?),
-            (None, None) => Err(Failure::usage("say where the rules are kept").with_help(
-                "--rules FILE names a file of rules, --agent ID an agent of the user's configuration",
+            (None, None) => Err(Failure::usage("missing --rules FILE or --agent ID").with_help(
+                "--rules selects a rule file, --agent the rules of an agent in your configuration",
             )),
         }
     }
 
-    /// The options that name the same place.
+    /// Returns the options that select the same location.
     pub(super) fn options(&self) -> String {
         match (&self.rules, &self.agent) {
             (Some(file), _) => format!("--rules {}", file.display()),
@@ -42,7 +42,7 @@ impl TargetArgs {
     }
 }
 
-/// Reads the name of an agent, or the sign for all of them.
+/// Parses the id of an agent, or `*`.
 pub(super) fn agent_or_all(text: &str) -> Result<String, String> {
     if text == "*" { Ok(text.to_owned()) } else { stockade_state::agents::parse_name(text) }
 }

@@ -1,4 +1,4 @@
-//! `stockade policy import` and `export`: rules from and for other files and programs.
+//! `stockade policy import` and `export`: conversion of rules from and to other formats.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use stockade_state::command_rules::{layer_of, read};
 use stockade_state::saved_rules::{ChangedRules, SavedRuleChange, SavedRules};
 use stockade_text::to_printable_json;
 
-/// Add the rules of another file: a file of rules, or the settings of Claude Code
+/// Import rules from a rule file or the settings of Claude Code
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportArgs {
-    /// A file of rules in TOML, YAML or JSON, or a settings.json of Claude Code with `permissions`
+    /// Rule file in TOML, YAML or JSON, or a settings.json of Claude Code with `permissions`
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
@@ -29,23 +29,23 @@ pub(super) struct ImportArgs {
     target: TargetArgs,
 }
 
-/// Print rules as a file of rules
+/// Print rules as a rule file
 #[derive(Debug, clap::Args)]
 pub(super) struct ExportArgs {
     #[command(flatten)]
     from: RulesFrom,
 }
 
-/// What came of an import.
+/// Result of an import.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Imported {
     place: String,
     dry_run: bool,
     added: Vec<Row>,
-    /// Entries that say what a rule says which is there.
+    /// Entries that are equal to an existing rule.
     was_there: Vec<Row>,
-    /// Entries that mean something else here than there.
+    /// Entries whose meaning differs between both programs.
     changed: Vec<Noted>,
     left_out: Vec<Noted>,
 }
@@ -63,7 +63,7 @@ struct Noted {
     reason: String,
 }
 
-/// Returns what to print, and how to end: with 1 where something was left out.
+/// Returns the output and the exit code, which is 1 if something was omitted.
 pub(super) fn import(args: &ImportArgs, format: Format) -> Result<(String, Exit), Failure> {
     let kept = args.target.kept()?;
     let from = foreign(&args.file)?;
@@ -77,7 +77,7 @@ pub(super) fn import(args: &ImportArgs, format: Format) -> Result<(String, Exit)
     Ok((printed, exit))
 }
 
-/// Reads a file of rules, or of settings of another program.
+/// Parses a rule file, or settings of another program.
 fn foreign(file: &Path) -> Result<ImportedRules, Failure> {
     let (layer, path) = layer_of(file);
     let is_json = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
@@ -122,18 +122,18 @@ impl Imported {
             writeln!(out, "{verb} {}: {} {}", escape(&row.id), row.decision, escape(&row.pattern)).ok();
         }
         for row in &self.was_there {
-            writeln!(out, "there already as {}: {} {}", escape(&row.id), row.decision, escape(&row.pattern))
+            writeln!(out, "already exists as {}: {} {}", escape(&row.id), row.decision, escape(&row.pattern))
                 .ok();
         }
         for note in &self.changed {
-            writeln!(out, "not the same: {}: {}", escape(&note.entry), escape(&note.reason)).ok();
+            writeln!(out, "differs: {}: {}", escape(&note.entry), escape(&note.reason)).ok();
         }
         for note in &self.left_out {
-            writeln!(out, "left out: {}: {}", escape(&note.entry), escape(&note.reason)).ok();
+            writeln!(out, "omitted: {}: {}", escape(&note.entry), escape(&note.reason)).ok();
         }
         let count = |number: usize| format!("{number} {}", if number == 1 { "rule" } else { "rules" });
         let left_out = self.left_out.len();
-        writeln!(out, "{verb} {} to {}, left {left_out} out", count(self.added.len()), kept.place()).ok();
+        writeln!(out, "{verb} {} to {}, omitted {left_out}", count(self.added.len()), kept.place()).ok();
         out
     }
 }
@@ -144,7 +144,7 @@ impl Row {
     }
 }
 
-/// Returns the rules that are written somewhere, as a file of rules.
+/// Returns the rules of a source as a rule file.
 pub(super) fn export(args: &ExportArgs, format: Format) -> Result<(String, Exit), Failure> {
     let sources = args.from.sources()?;
     let written = || sources.policy.all_rules().rules().filter(|(layer, _)| *layer > Layer::BuiltIn);
@@ -155,7 +155,7 @@ pub(super) fn export(args: &ExportArgs, format: Format) -> Result<(String, Exit)
     if format == Format::Text {
         return Ok((toml, Exit::Clean));
     }
-    // The same document as JSON, so that nothing can be in one and not in the other.
+    // Converted from the TOML, so that both formats have the same content.
     let node = stockade_text::parse(&toml, stockade_text::Format::Toml, toml.len())
         .map_err(|error| Failure::incomplete(format_args!("cannot export the rules: {error}")))?;
     Ok((format!("{}\n", to_printable_json(&node.value.to_json())), Exit::Clean))

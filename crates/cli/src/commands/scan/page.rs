@@ -1,4 +1,4 @@
-//! The answer of a scan as it is written, file after file.
+//! Output of a scan, which is written file by file.
 
 use std::ops::ControlFlow;
 
@@ -15,17 +15,17 @@ use stockade_guard::admission::scan_report::ScanTally;
 use stockade_guard::admission::scan_report::{JSON_HEAD, findings_json, summary_json};
 use stockade_guard::admission::scan_report::{SetAside, SetAsideRow};
 
-/// How each file is printed.
+/// Formatter of each file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Printer<'s> {
-    /// Nothing is printed without one.
+    /// Without a formatter, nothing is printed.
     pub(crate) format: Option<ScanFormat>,
     pub(crate) styles: Styles,
     pub(crate) fail_on: FailOn,
     pub(crate) scanner: &'s Scanner,
 }
 
-/// What was written so far, and what it adds up to.
+/// The output so far, and its totals.
 #[derive(Debug)]
 pub(crate) struct Page<'s> {
     output: Output,
@@ -37,7 +37,7 @@ pub(crate) struct Page<'s> {
 }
 
 impl Printer<'_> {
-    /// Returns what to print for one file. This runs beside the scan, on any thread.
+    /// Formats one file. Runs in parallel, on any thread of the scan.
     pub(crate) fn file(self, scan: &FileScan<'_>) -> String {
         match self.format {
             None => String::new(),
@@ -51,7 +51,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns what comes before all files.
+    /// Returns the output before the first file.
     fn head(self) -> String {
         match self.format {
             Some(ScanFormat::Json) => JSON_HEAD.to_owned(),
@@ -62,7 +62,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Returns what comes after all files.
+    /// Returns the output after the last file.
     fn end(self, tally: &ScanTally) -> String {
         match self.format {
             Some(ScanFormat::Text) => scan_text::summary(tally, self.styles),
@@ -76,7 +76,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether what is printed for each file begins with the comma that parts it from the one before.
+    /// Whether the output of each file starts with a comma that separates it from the one before.
     const fn has_commas(self) -> bool {
         matches!(self.format, Some(ScanFormat::Json | ScanFormat::Sarif))
     }
@@ -90,7 +90,7 @@ impl<'s> Page<'s> {
         Self { output: Output::new(), printer, progress, begun: false, tally }
     }
 
-    /// Adds what was printed for one file, and says to stop once nobody reads on.
+    /// Writes the output of one file. Returns `Break` once the reader has closed the output.
     pub(crate) fn add(&mut self, printed: &str, tally: ScanTally) -> ControlFlow<()> {
         self.tally.add(tally);
         let ScanTally { files, bytes, critical, warn, .. } = self.tally;
@@ -109,7 +109,7 @@ impl<'s> Page<'s> {
         self.output.write(first.unwrap_or(printed))
     }
 
-    /// Writes the end. What does not arrive shows when the output is finished.
+    /// Writes the end. Write errors are reported when the output is finished.
     pub(crate) fn end(mut self) -> (Output, ScanTally) {
         let end = self.printer.end(&self.tally);
         let _: ControlFlow<()> = self.write(&end);

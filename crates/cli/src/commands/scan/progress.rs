@@ -1,19 +1,19 @@
-//! Shows a person that a long scan goes on.
-#![expect(clippy::disallowed_methods, reason = "keeps the time, and writes to a terminal")]
+//! Progress of a long scan on a terminal.
+#![expect(clippy::disallowed_methods, reason = "reads the clock, and writes to a terminal")]
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-/// A scan that is done sooner shows nothing.
+/// Delay before the first output: shorter scans show no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often the line is written anew.
+/// Time between two updates of the line.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Back to the beginning of the line, which is emptied.
+/// Returns to the start of the line and clears it.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// A line on standard error, where that is a terminal.
+/// A progress line on standard error, if that is a terminal.
 #[derive(Debug)]
 pub(super) struct Progress {
     next: Option<Instant>,
@@ -26,7 +26,7 @@ impl Progress {
         Self { next: on.then(|| Instant::now() + PATIENCE), shown: false }
     }
 
-    /// Says how far the scan is.
+    /// Shows the current state.
     pub(super) fn tell(&mut self, files: usize, bytes: usize, found: usize) {
         let now = Instant::now();
         if self.next.is_some_and(|next| now >= next) {
@@ -36,7 +36,7 @@ impl Progress {
         }
     }
 
-    /// Takes the line away, before something else is written.
+    /// Removes the line, before other output is written.
     pub(super) fn clear(&mut self) {
         if std::mem::take(&mut self.shown) {
             write(CLEAR);
@@ -45,6 +45,6 @@ impl Progress {
 }
 
 fn write(text: &str) {
-    // Nobody is left to tell when even this fails.
+    // A failure to write to standard error cannot be reported anywhere.
     io::stderr().write_all(text.as_bytes()).ok();
 }

@@ -1,4 +1,4 @@
-//! `stockade skill check`: one skill with all that was found, or a line for each skill of a collection.
+//! `stockade skill check`: the full report on one skill, or one line for each skill of a collection.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::render::skill_text::{self, Tally};
 use stockade_text::to_printable_json;
 
-/// What could not be read, for programs.
+/// A skill that could not be read, for programs.
 #[derive(Serialize)]
 struct Unread<'a> {
     path: &'a str,
@@ -55,7 +55,7 @@ impl Check<'_> {
         Ok(self.show(|| skill_text::report(&shown, &admission, styles), || row(&shown, &admission, None)))
     }
 
-    /// Checks every skill: one that cannot be read keeps nobody from hearing about the others.
+    /// Checks every skill: an unreadable one does not hide the results of others.
     fn collection(&mut self, found: &SkillFolders) -> ControlFlow<()> {
         let others = std::mem::take(&mut self.tally);
         let mut flow = found.skills.iter().try_for_each(|path| self.member(path));
@@ -111,7 +111,7 @@ impl Check<'_> {
 
 const BEGIN: &str = "{\"skills\":[\n";
 
-/// The skills that a path means: itself, or those below it. Standard input is itself.
+/// Returns the skills at a path: the path itself, or the skills below it. Standard input is one skill.
 fn skills_at(path: &Path) -> SkillFolders {
     match path == Path::new("-") {
         true => SkillFolders::default(),
@@ -137,7 +137,7 @@ impl Tally {
         self.unread += other.unread;
     }
 
-    /// The worst of all: what was found counts, however much could not be read.
+    /// Returns the worst result. Findings take precedence over unreadable skills.
     const fn exit(&self) -> Exit {
         match self {
             Self { flagged: 0, malformed: 0, blocked: 0, unread: 0, .. } => Exit::Clean,

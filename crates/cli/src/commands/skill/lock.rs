@@ -1,4 +1,4 @@
-//! `stockade skill lock`: holds on to what skills are, and says what is another since.
+//! `stockade skill lock`: records skills in a lock file, and reports changes.
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -17,16 +17,16 @@ use stockade_text::to_printable_json;
 
 pub(super) const MORE: &str = "\
 Exit codes:
-  0  all of them are locked
-  1  at least one is malformed or blocked, and is not locked
-  2  the command line or the lock is wrong
+  0  all skills are locked
+  1  at least one skill is malformed or blocked, and is not locked
+  2  the command line or the lock file is wrong
   3  a skill could not be read
 
-The lock is a file of JSON for a repository: every file of every skill with its digest, the tools that a skill lists, what it runs,
-what it says that it touches, and what was found in it. Look at the difference before you commit it. 'skill check', 'skill admit'
-and 'run' take it with --lock. Without a path, what is locked is locked anew, and what is gone is forgotten.";
+The lock file is JSON and is meant to be committed. It records every file of each skill with its digest, the tools that the skill
+lists, the commands that it runs, the resources that it declares, and its findings. Review the diff before you commit it. 'skill check',
+'skill admit' and 'run' read it with --lock. Without a path, the locked skills are locked again, and missing ones are removed.";
 
-/// What became of one skill, for programs.
+/// The result for one skill, for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
@@ -62,8 +62,8 @@ pub(super) fn run(door: &Door<'_>, paths: &[PathBuf], file: &Path) -> Result<Exi
         rows.extend(found.gaps.iter().map(|(place, gap)| unread(place, &gap.to_string())));
     }
     if rows.is_empty() {
-        return Err(Failure::usage("there is no skill to lock")
-            .with_help("name folders with skills: stockade skill lock skills/"));
+        return Err(Failure::usage("no skills to lock")
+            .with_help("lock a directory with skills: stockade skill lock skills/"));
     }
     lock.write().map_err(|error| unusable(&error))?;
     let exit = exit(&rows);
@@ -96,7 +96,7 @@ fn line(row: &Row) -> String {
     format!("{} {}{why}\n", row.result, row.path)
 }
 
-/// What is refused counts, however much could not be read.
+/// A refusal takes precedence over unreadable skills.
 fn exit(rows: &[Row]) -> Exit {
     let is_any = |result| rows.iter().any(|row| row.result == result);
     match (is_any("refused"), is_any("unread")) {

@@ -1,5 +1,5 @@
-//! What would be decided, by whom, and what would change it: asked of the session that decides when something is done.
-#![expect(clippy::disallowed_methods, reason = "finds out where a path leads")]
+//! Decisions that would be made, and how to change them, from the same session that decides about real calls.
+#![expect(clippy::disallowed_methods, reason = "resolves paths")]
 
 use std::path::{Path, PathBuf};
 
@@ -16,28 +16,28 @@ use crate::agent_run::undecided;
 use crate::failure::{Failure, with_causes};
 use stockade_state::agents;
 
-/// Under which name a file tool is asked for.
+/// Tool name for calls of file tools.
 const TOOLS: [(&str, &str, Access); 2] = [("read", "read", Access::Read), ("write", "write", Access::Write)];
 
-/// What is decided about one use of what was asked about.
+/// The decision about one use of the argument.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Answer {
-    /// What would be done with it: `read`, `write`, `run` and so on.
+    /// The use: `read`, `write`, `run` and so on.
     #[serde(rename = "use")]
     pub(super) wanted: &'static str,
     pub(super) decision: Effect,
     pub(super) layer: &'static str,
     pub(super) rule: String,
     pub(super) reason: String,
-    /// The rule in a sentence, where that says more.
+    /// The rule as a sentence, where that says more than its id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<String>,
     pub(super) from: RuleOrigin,
-    /// The changes that together would allow it.
+    /// Changes that together would allow it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) to_allow: Vec<String>,
-    /// Why no setting allows it.
+    /// Why no setting can allow it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) never: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -46,11 +46,11 @@ pub(super) struct Answer {
     pub(super) parts: Vec<WhyPart>,
 }
 
-/// Whoever is asked: the session of an agent, whose decisions are kept by nobody.
+/// A session of an agent whose decisions are not recorded.
 pub(super) struct Asked {
     config: Config,
     session: Session,
-    /// Where the trail is that the session must have. It is gone with this.
+    /// Directory of the temporary trail that the session requires.
     _folder: TempDir,
 }
 
@@ -61,7 +61,7 @@ impl Asked {
         let config = Config::load(&sources).map_err(|error| crate::commands::config::failure(&error))?;
         let guard = agents::open(&config, agent, workspace).map_err(|error| undecided(&error))?;
         let folder = tempfile::tempdir().map_err(|error| {
-            Failure::incomplete(format_args!("cannot make a folder to decide in: {error}"))
+            Failure::incomplete(format_args!("cannot create a temporary directory: {error}"))
         })?;
         let trail = AuditTrail::open(&folder.path().join("why.jsonl"), AuditOptions::default())
             .map_err(|error| Failure::incomplete(with_causes(&error)))?;
@@ -72,7 +72,7 @@ impl Asked {
         self.session.guard().workspace()
     }
 
-    /// Everything that is decided about a word.
+    /// Returns all decisions about an argument.
     pub(super) fn answers(&self, kind: Kind, word: &str) -> Result<Vec<Answer>, Failure> {
         let answers = match kind {
             Kind::Tool => self.session.why_tool(&self.config, word).map(|why| vec![told("use", why)]),
@@ -95,7 +95,7 @@ impl Asked {
         Ok(answers)
     }
 
-    /// What the commands of the agent see of it.
+    /// Describes what the agent's commands can see of a path.
     #[cfg(target_os = "linux")]
     fn seen(&self, real: &Path, answers: &mut Vec<Answer>) -> Result<(), GuardError> {
         for (wanted, access) in [("command-read", Access::Read), ("command-write", Access::Write)] {
@@ -113,7 +113,7 @@ impl Asked {
     }
 
     fn command(&self, word: &str) -> Result<Vec<Answer>, GuardError> {
-        // A command is a use of this tool first.
+        // Running a command is a call of this tool.
         let tool = self.session.why_tool(&self.config, "exec")?;
         let why = match tool.decision.is_allowed() {
             true => self.session.why_command(&self.config, word)?,
@@ -125,7 +125,7 @@ impl Asked {
         Ok(vec![told("run", why)])
     }
 
-    /// What becomes of it as a command of the agent, and as one that a person types after `stockade exec --`.
+    /// Returns the decisions about a command of the agent, and about the same command under `stockade exec --`.
     #[cfg(target_os = "linux")]
     fn ran(&self, word: &str, why: Why) -> Result<Vec<Answer>, GuardError> {
         use stockade_guard::command::CommandPolicy;
@@ -157,14 +157,14 @@ impl Asked {
             layer: "commands",
             rule: cause.map_or("typed", |cause| cause.id()).to_owned(),
             reason: cause.map_or_else(
-                || "a person typed it, and no rule denies it".to_owned(),
+                || "the user typed it, and no rule denies it".to_owned(),
                 |cause| format!("the rules for commands deny this: {cause}"),
             ),
             by: None,
             from: RuleOrigin::built_in(),
             to_allow: Vec::new(),
             never: denied.is_some().then(|| {
-                "no setting changes the built-in rules for what is typed; a person who means it adds \
+                "no setting changes the built-in rules for commands that the user types; to run it anyway, add \
                                              --no-rules"
                     .to_owned()
             }),
@@ -196,7 +196,7 @@ fn of_decision(wanted: &'static str, decision: Decision, from: RuleOrigin, never
     }
 }
 
-/// A path in the home as a shell would read it.
+/// Expands a path in the home directory as a shell does.
 fn in_home(word: &str) -> PathBuf {
     let home = || std::env::var_os("HOME").map(PathBuf::from);
     match word.strip_prefix('~') {
@@ -209,7 +209,7 @@ fn in_home(word: &str) -> PathBuf {
     }
 }
 
-/// Where a path leads, as far as it is there.
+/// Resolves the existing part of a path.
 fn real(path: &Path) -> PathBuf {
     let above = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
     match above {

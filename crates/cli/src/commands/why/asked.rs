@@ -1,4 +1,4 @@
-//! What a word is that somebody asks about: a decision, a command, a path, a host or a tool.
+//! Kinds of an argument: a decision, a command, a path, a host or a tool.
 
 use std::path::Path;
 
@@ -7,17 +7,17 @@ use serde::Serialize;
 use stockade_guard::egress::NetTarget;
 use stockade_guard::policy::tools::Group;
 
-/// What something is taken for.
+/// The kind of an argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Kind {
-    /// The name of a decision on record
+    /// The id of a recorded decision
     Id,
-    /// What a shell would run
+    /// A command that a shell would run
     Command,
-    /// A file or a folder
+    /// A file or a directory
     Path,
-    /// A name or an address, perhaps with a port, or a URL
+    /// A host name or an address, optionally with a port, or a URL
     Host,
     /// A tool of an agent
     Tool,
@@ -35,13 +35,13 @@ impl Kind {
     }
 }
 
-/// The fewest digits of the name of a decision: what is shorter may be a word.
+/// Minimum number of digits of a decision's id. A shorter one may be a word.
 const MIN_ID: usize = 16;
 
-/// What only a command has within it.
+/// Characters that only occur in commands.
 const OF_COMMANDS: &[char] = &[' ', '\t', '\n', ';', '|', '&', '<', '>', '$', '`', '(', '"', '\'', '*'];
 
-/// Returns everything that a word may be, what it is taken for first. The order is documented in the help.
+/// Returns the kinds that an argument may have, the assumed one first. Help documents the order.
 pub(super) fn kinds(word: &str, is_there: impl Fn(&Path) -> bool) -> Vec<Kind> {
     let by_form = [
         (Kind::Id, is_id(word)),
@@ -49,7 +49,7 @@ pub(super) fn kinds(word: &str, is_there: impl Fn(&Path) -> bool) -> Vec<Kind> {
         (Kind::Host, is_url(word)),
         (Kind::Command, word.contains(OF_COMMANDS)),
     ];
-    // What has the form of one thing alone is that.
+    // These forms are unambiguous.
     if let Some((kind, _)) = by_form.into_iter().find(|(_, holds)| *holds) {
         return vec![kind];
     }
@@ -58,7 +58,7 @@ pub(super) fn kinds(word: &str, is_there: impl Fn(&Path) -> bool) -> Vec<Kind> {
         (Kind::Tool, is_tool(word)),
         (Kind::Host, is_host(word)),
         (Kind::Command, true),
-        // A path that nobody has made yet.
+        // A path that does not exist.
         (Kind::Path, !is_there(Path::new(word)) && !word.contains('/') && word.contains('.')),
     ];
     may_be.into_iter().filter(|(_, holds)| *holds).map(|(kind, _)| kind).collect()

@@ -1,4 +1,4 @@
-//! What would be decided, for a person.
+//! Text output about decisions that would be made.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(super) fn text(asking: &Asking<'_>, styles: Styles) -> String {
     );
     let others: Vec<String> = or.iter().map(|kind| format!("--as {}", kind.name())).collect();
     if !others.is_empty() {
-        writeln!(out, "{frame}it could be something else as well: {}{reset}", others.join(", ")).ok();
+        writeln!(out, "{frame}other meanings: {}{reset}", others.join(", ")).ok();
     }
     for answer in *decisions {
         push(&mut out, answer, styles);
@@ -68,7 +68,7 @@ fn of_part(part: &WhyPart) -> String {
     format!("{} `{}`: {} ({})", word(part.effect), part.text, part.reason, place(&part.from))
 }
 
-/// Where a rule stands, the nearest first.
+/// Formats the origins of a rule, the nearest first.
 fn place(from: &RuleOrigin) -> String {
     let words = [from.place.as_deref(), Some(from.layer.as_str()), from.key.as_deref()];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -1,10 +1,10 @@
-//! Rows of names with what belongs to each, as numbers and as bars. A table first: whoever sees no picture reads the numbers.
+//! Tables of names with counts, as numbers and as bars. The numbers are readable without the graphics, for screen readers.
 
 use std::fmt::Write as _;
 
 use super::{Tone, section, text};
 
-/// A name, and how much of each kind belongs to it.
+/// A name with its counts of each kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bar {
     pub(crate) name: String,
@@ -12,15 +12,15 @@ pub(crate) struct Bar {
     pub(crate) parts: Vec<(Tone, u64)>,
 }
 
-/// Rows that a table shows; the others are counted.
+/// Maximum rows of a table; others are only counted.
 pub(crate) const MAX_BARS: usize = 20;
 
-/// What a table of bars is about.
+/// Headings of a table.
 pub(crate) struct Bars<'t> {
     pub(crate) heading: &'t str,
-    /// What the names are.
+    /// Heading of the names.
     pub(crate) names: &'t str,
-    /// What the parts are, in their order.
+    /// Headings of the counts, in order.
     pub(crate) parts: &'t [&'t str],
 }
 
@@ -31,7 +31,7 @@ impl Bar {
 }
 
 impl Bars<'_> {
-    /// Returns the table, the longest bars first; nothing without a row. `unnamed` is how much belongs to names that were not kept.
+    /// Formats the table, the largest rows first; empty without rows. `unnamed` is the count of names that were not stored.
     pub(crate) fn table(&self, mut rows: Vec<Bar>, unnamed: u64) -> String {
         rows.sort_by(|a, b| b.total().cmp(&a.total()).then_with(|| a.name.cmp(&b.name)));
         let Some(most) = rows.first().map(|row| row.total().max(1)) else { return String::new() };
@@ -45,9 +45,7 @@ impl Bars<'_> {
             (0, 0) => String::new(),
             (rows, 0) => format!("<p class=\"lead\">and {rows} more</p>\n"),
             (rows, unnamed) => {
-                format!(
-                    "<p class=\"lead\">and {rows} more, and {unnamed} of names beyond those that are kept</p>\n"
-                )
+                format!("<p class=\"lead\">and {rows} more, and {unnamed} without a stored name</p>\n")
             }
         };
         let table = format!(
@@ -84,7 +82,7 @@ fn line(row: &Bar, most: u64) -> String {
     )
 }
 
-/// How many thousandths of the whole a part is; at least some where there is anything.
+/// Returns a part in thousandths of the whole, with a visible minimum.
 pub(super) fn thousandths(part: u64, whole: u64) -> u64 {
     if part == 0 {
         return 0;
@@ -117,7 +115,7 @@ mod tests {
         assert_eq!(BARS.table(Vec::new(), 0), "");
         let rows: Vec<_> = (0..MAX_BARS + 3).map(|n| bar(&n.to_string(), 1, 0)).collect();
         assert!(BARS.table(rows.clone(), 0).contains("and 3 more</p>"));
-        assert!(BARS.table(rows, 7).contains("and 3 more, and 7 of names"));
+        assert!(BARS.table(rows, 7).contains("and 3 more, and 7 without"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A timeline as a picture.
+//! A histogram over time as SVG.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use super::bars::thousandths;
 use super::{Tone, text};
 use crate::report::timeline::Timeline;
 
-/// The widest column, in thousandths of the picture.
+/// Maximum width of a column, in thousandths of the picture.
 const MAX_WIDTH: u64 = 100;
 
-/// Returns the picture; nothing where nothing happened. `kinds` are drawn from the bottom up.
+/// Formats the picture; empty without events. `kinds` are stacked from the bottom up.
 pub(crate) fn figure<const N: usize>(timeline: &Timeline<N>, kinds: [(Tone, &str); N]) -> String {
     let (Some(first), Some(last)) = (timeline.first(), timeline.last()) else { return String::new() };
     let sum = |counts: &[u64; N]| counts.iter().fold(0_u64, |sum, count| sum.saturating_add(*count));
@@ -31,7 +31,7 @@ pub(crate) fn figure<const N: usize>(timeline: &Timeline<N>, kinds: [(Tone, &str
     )
 }
 
-/// One column: its kinds on top of each other.
+/// Formats one column of stacked kinds.
 fn stack<const N: usize>(
     counts: &[u64; N],
     kinds: [(Tone, &str); N],

@@ -94,7 +94,7 @@ const ROWS: &[Row] = &[
     Row {
         name: "an agent that is like no other",
         agent: "unheard-of",
-        says: &["`unheard-of` is none of them", "`[agents.unheard-of]`"],
+        says: &["agent `unheard-of` is not in the configuration", "`[agents.unheard-of]`"],
         ..ROW
     },
     Row { name: "an agent that is no name", agent: "../bot", says: &["letters, digits, `-` and `_`"], ..ROW },

@@ -86,7 +86,7 @@ fn document(output: &Output) -> Value {
 
 fn checked(house: &House, args: &[&str]) -> String {
     let output = stockade(house, &[&["check"], args, &["--format", "json"]].concat());
-    if String::from_utf8_lossy(&output.stderr).contains("is none of them") {
+    if String::from_utf8_lossy(&output.stderr).contains("is not in the configuration") {
         return UNNAMED.to_owned();
     }
     let answer = document(&output);
