@@ -30,7 +30,7 @@ pub fn keep_capabilities(kept: &[Capability]) -> io::Result<()> {
 
 fn keep(kept: &[Capability]) -> Result<(), CapsError> {
     let held = caps::read(None, CapSet::Permitted)?;
-    // The bounding set comes first: to lower it takes a capability. Whoever has none can gain none by it either.
+    // The bounding set comes first: to lower it takes a capability. A process without that capability can gain none by it either.
     if caps::has_cap(None, CapSet::Effective, Capability::CAP_SETPCAP)? {
         caps::clear(None, CapSet::Bounding)?;
     }

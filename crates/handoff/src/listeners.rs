@@ -1,7 +1,7 @@
 //! Hands sockets out of a sandbox that has a network of its own, so that a proxy outside hears what connects.
 //!
-//! A socket belongs to the network that it was made in, whoever holds it. So the first process of a sandbox makes those that
-//! listen there, and hands them out; a proxy outside takes what connects. Nothing of the proxy runs inside, no file is
+//! A socket belongs to the network that it was made in, whichever process holds it. So the first process of a sandbox makes those
+//! that listen there, and hands them out; a proxy outside takes what connects. Nothing of the proxy runs inside, no file is
 //! shared, and programs find what they know: a proxy at an address and a port. Those that know of no proxy find the addresses
 //! of [`EgressSockets`], which are the sandbox's own, and are heard there.
 

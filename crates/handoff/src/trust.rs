@@ -26,8 +26,8 @@ pub const JAVA_STORES: &[&str] = &[
     "/etc/ca-certificates/extracted/java-cacerts",
 ];
 
-/// Where browsers that are built on Chromium look for policies of the machine: Chromium, Chrome, Chrome for Testing. They read neither
-/// the bundles of the system nor a variable.
+/// Where browsers that are built on Chromium look for policies of the machine: Chromium, Chrome, Chrome for Testing. They read
+/// neither the bundles of the system nor a variable.
 pub const BROWSER_POLICIES: &[&str] = &[
     "/etc/chromium/policies/managed",
     "/etc/opt/chrome/policies/managed",
@@ -98,7 +98,7 @@ impl RunTrust {
         Self { folder, is_anothers: false }
     }
 
-    /// Files that another program wrote, which outlasts whoever trusts them.
+    /// Files that another program wrote, and that outlast this process.
     #[must_use]
     pub const fn of_another(folder: PathBuf) -> Self {
         Self { folder, is_anothers: true }

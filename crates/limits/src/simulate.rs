@@ -143,7 +143,7 @@ pub enum TraceError {
         /// Which call, from one.
         call: usize,
     },
-    /// An amount of money is none.
+    /// An amount of money is invalid.
     #[error("call {call}: the cost is {reason}")]
     Cost {
         /// Which call, from one.

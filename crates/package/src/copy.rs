@@ -14,8 +14,8 @@ impl CheckedPackage {
         self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()))
     }
 
-    /// Writes these files into a new folder, to build an image from or to mount read-only: what lay in the package when it
-    /// was checked, whatever lies there now. Nobody but the owner may change them.
+    /// Writes these files into a new directory, to build an image from or to mount read-only: the content of the package when it
+    /// was checked, whatever it contains now. Only the owner may change them.
     ///
     /// # Errors
     /// The folder is there already, or something could not be written; then what was written stays.

@@ -63,7 +63,7 @@ pub enum ContainerOptionsError {
     /// The run has a name that cannot be part of a container's.
     #[error("a run is called by 1 to 32 lower-case letters, digits and hyphens")]
     Run,
-    /// The runtime has a name that is none.
+    /// The runtime has an invalid name.
     #[error("a runtime is called by up to 64 letters, digits and `-._`")]
     Runtime,
 }
@@ -74,9 +74,9 @@ pub(super) const LEAST_MEMORY_MB: u64 = 6;
 /// Where the socket is found inside.
 const SOCKET: &str = "/run/iscl.sock";
 
-/// What every container is run with. What is written alone stands for itself, the rest is an option with its value.
+/// Options of every container. An entry of one word is a flag, the others have a value.
 const ALWAYS: &[&[&str]] = &[
-    // Nothing is left behind, and nothing is fetched that nobody has looked at.
+    // Nothing is left behind, and no unchecked image is fetched.
     &["--rm"],
     &["--pull", "never"],
     &["--network", "none"],
@@ -92,7 +92,7 @@ const ALWAYS: &[&[&str]] = &[
     &["--cap-drop", "ALL"],
     // No profile is named: another one would take the place of Docker's own, which closes more.
     &["--security-opt", "no-new-privileges"],
-    // Nobody: an image may say to run as root.
+    // The overflow uid: an image may ask to run as root.
     &["--user", "65534:65534"],
     // What it prints goes to the caller alone, and fills no disk.
     &["--log-driver", "none"],

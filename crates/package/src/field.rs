@@ -43,8 +43,8 @@ pub(super) fn version(value: &Value) -> Checked<&'static str> {
 
 pub(super) fn name(value: &Value) -> Checked<String> {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    // The schema lets it begin with a hyphen. What begins with two is an option to whoever forgets to put the name of
-    // the image before it.
+    // The schema allows a name that begins with a hyphen. One that begins with two would be an option in a command line without
+    // the name of the image before it.
     let fits =
         |text: &str| (1..=64).contains(&text.len()) && text.bytes().all(letter) && !text.starts_with("--");
     fitting(value, fits, || {

@@ -31,8 +31,8 @@ pub struct PackageRun {
 }
 
 impl ContainerManifest {
-    /// Returns what a sandbox is asked for that runs the package. `files` is a folder with its files as they were checked: they are
-    /// mounted read-only, and the command starts there. Without a `command`, the image says what it starts.
+    /// Returns what a sandbox is asked for that runs the package. `files` is a folder with its files as they were checked: they
+    /// are mounted read-only, and the command starts there. Without a `command`, the image's entry point starts.
     ///
     /// # Errors
     /// An option cannot be used.
@@ -189,7 +189,7 @@ mod tests {
         ] {
             assert!(plan(&run.spec, &facts(lacking.clone())).is_err(), "{lacking:?}");
         }
-        // The image says none, and nobody else does.
+        // Neither the image nor the caller names a command.
         let run =
             manifest(64, true).package_run(Engine::Docker, Path::new("/srv/p"), &[], &pinned()).unwrap();
         let refusal = plan(&run.spec, &facts(full())).unwrap_err();

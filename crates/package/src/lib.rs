@@ -2,9 +2,9 @@
 //!
 //! [`ContainerManifest::parse`] reads a manifest and refuses whatever is not written as the schema wants it, with the
 //! place and the remedy. [`ContainerManifest::signer`] says whose key signed it, [`ContainerManifest::package_run`] what a
-//! sandbox is asked for that runs it, and [`ContainerManifest::docker_args`] how Docker runs it without one. A valid manifest is no
-//! proof: look at the signature, and decide which publishers to trust. [`read_package`] compares a folder with its manifest; what
-//! is in the files is for whoever inspects them.
+//! sandbox is asked for that runs it, and [`ContainerManifest::docker_args`] how Docker runs it without one. A valid manifest is
+//! no proof: look at the signature, and decide which publishers to trust. [`read_package`] compares a folder with its manifest;
+//! what is in the files is for the caller to inspect.
 //!
 //! ```
 //! use stockade_package::ContainerManifest;

@@ -50,7 +50,7 @@ pub enum PackageError {
     Manifest(#[from] ManifestErrors),
 }
 
-/// What a folder says that it is, and whether it is.
+/// A checked directory: its manifest, and whether the files match it.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CheckedPackage {
@@ -82,7 +82,7 @@ pub struct PackageProblem {
 ///
 /// Files are opened from folder to folder and never through a link. A folder that nothing is listed in is not entered.
 ///
-/// `is_visible` says whether a name has no characters that nobody sees, and `inspect` gets each file that is listed, whether it is
+/// `is_visible` checks a name for invisible characters, and `inspect` gets each file that is listed, whether it is
 /// as it was signed or not.
 ///
 /// # Errors

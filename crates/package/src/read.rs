@@ -140,7 +140,7 @@ impl Reader {
     fn visible_path(&mut self, part: &Part<'_>) -> Option<String> {
         let path = file_path(&part.node.value).map_err(|it| self.wrong(part, &it.what, &it.fix)).ok()?;
         if !(self.is_visible)(&path) {
-            self.wrong(part, "free of characters that nobody sees", AS_IT_LIES);
+            self.wrong(part, "free of invisible characters", AS_IT_LIES);
             return None;
         }
         Some(path)

@@ -14,7 +14,7 @@ use super::manifest::ContainerManifest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Address([u8; 20]);
 
-/// Nobody is known to have signed a manifest as its publisher.
+/// Why the publisher's signature of a manifest is not valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SignatureError {
@@ -34,7 +34,7 @@ pub enum SignatureError {
 impl ContainerManifest {
     /// Returns the publisher's address, if it was the publisher's key that signed what the manifest says now.
     ///
-    /// That proves that whoever holds this key has signed it. Whether to trust the key is another question.
+    /// That proves that the holder of this key has signed it. Whether to trust the key is another question.
     ///
     /// # Errors
     /// Another key has signed it, or none.

@@ -33,7 +33,7 @@ const IMPURE_PACKAGES: &[&str] =
 /// The files that do I/O, and what they do. A name that ends in `/` is a folder.
 const IO_FILES: &[(&str, &str)] = &[
     ("crates/audit/src/", "keeps the audit trail in a file"),
-    ("crates/files/src/", "opens and reads folders of strangers, on several threads; it is there for that"),
+    ("crates/files/src/", "opens and reads untrusted directories, on several threads; that is its purpose"),
     ("crates/git/src/find.rs", "asks what is where git would look, and where the home is"),
     ("crates/admission/src/answers.rs", "reads the clock, by which answers end"),
     ("crates/admission/src/answers/store.rs", "keeps answers for later sessions in a file"),

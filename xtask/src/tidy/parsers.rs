@@ -1,4 +1,4 @@
-//! Which fuzz target feeds each parser of bytes that a stranger wrote.
+//! Which fuzz target feeds each parser of untrusted bytes.
 
 use super::problem::Problem;
 use super::tree::Tree;
@@ -116,7 +116,7 @@ const PARSERS: &[Parser] = &[
         targets: &[("audit", "audit_note")],
     },
     Parser {
-        reads: "audit trails that somebody may have changed",
+        reads: "audit trails that an attacker may have changed",
         path: "crates/audit/src/verify.rs",
         targets: &[("audit", "audit_verify")],
     },

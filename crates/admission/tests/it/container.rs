@@ -81,7 +81,8 @@ fn no_file_name_has_invisible_characters() {
         let mut manifest = manifest(&[("a", MAIN)]);
         manifest["files"][0]["path"] = json!(path);
         let problems = parse_manifest(&manifest.to_string()).err().map(|error| error.problems);
-        let hidden = problems.iter().flatten().any(|problem| problem.message.contains("that nobody sees"));
+        let hidden =
+            problems.iter().flatten().any(|problem| problem.message.contains("invisible characters"));
         assert_eq!(hidden, !seen, "{path:?}");
         assert_eq!(problems.is_none(), seen, "{path:?}");
     }

@@ -31,7 +31,7 @@ pub(super) fn is_header(name: &str, value: &[u8], host: HostKind) -> bool {
 /// The shortest text that is taken for a token by the letters that it has, and that begins as tokens do.
 const LONG: usize = 16;
 
-/// Returns whether a text looks like a token, and not like the name of somebody: it begins as tokens do, or is long and of letters and
+/// Returns whether a text looks like a token, and not like a user name: it begins as tokens do, or is long and of letters and
 /// digits alone.
 pub(super) fn is_token(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);

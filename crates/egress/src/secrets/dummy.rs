@@ -1,4 +1,4 @@
-//! What stands within for a secret: of the same shape, so that programs take it for one, and of no use to anybody.
+//! Placeholders for secrets: of the same shape, so that programs accept them, and of no use to an attacker.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -27,7 +27,7 @@ const ALPHABETS: &[&[u8]] = &[
 /// The one that is taken for all else. Nothing of it is ever escaped anywhere.
 const LETTERS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// Returns what stands for a secret; nothing if the system has no random numbers.
+/// Returns the placeholder of a secret, or `None` if the system has no random numbers.
 pub(super) fn of(secret: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(secret).unwrap_or_default();
     if is_jwt(text) {
@@ -47,7 +47,7 @@ pub(super) fn of(secret: &[u8]) -> Option<String> {
     Some(format!("{prefix}{}{}", random(alphabet, length)?, "=".repeat(padding)))
 }
 
-/// Returns how many of the first bytes of a secret say what kind of token it is, and are known to all.
+/// Returns the length of the prefix of a secret that marks its kind of token, and is public.
 pub(super) fn known_beginning(secret: &[u8]) -> usize {
     let text = std::str::from_utf8(secret).unwrap_or_default();
     let prefix = if is_jwt(text) { JWT_BEGINS } else { token_prefix(text) };

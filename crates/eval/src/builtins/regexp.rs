@@ -217,7 +217,7 @@ pub(super) fn texts(machine: &mut Machine<'_>, text: &Text, groups: &Groups) -> 
     Ok(texts)
 }
 
-/// Returns the named groups, or `undefined` if there are none.
+/// Returns the named groups, or `undefined` for an expression without any.
 pub(super) fn named(machine: &mut Machine<'_>, regex: &RegexObject, texts: &[Value]) -> Run {
     let names: Vec<(Rc<str>, usize)> =
         regex.regex.names().enumerate().filter_map(|(at, name)| Some((name?.into(), at))).collect();

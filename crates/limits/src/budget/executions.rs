@@ -61,7 +61,7 @@ impl Executions {
         self.0.remove(execution);
     }
 
-    /// Forgets executions that nobody used since `start`: by then the day's cap has forgotten them too.
+    /// Forgets executions that were not used since `start`: by then the day's cap has forgotten them too.
     pub(crate) fn drop_idle_since(&mut self, start: Duration) {
         self.0.retain(|_, spent| spent.touched >= start);
     }

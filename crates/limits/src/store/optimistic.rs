@@ -1,4 +1,4 @@
-//! Optimistic concurrency: a change is computed on a copy and kept only if nobody changed the original in between.
+//! Optimistic concurrency: a change is computed on a copy and kept only if the original was not changed in between.
 
 use std::time::Duration;
 

@@ -119,7 +119,7 @@ impl<S: LimitStore> SharedLimits<S> {
     }
 
     /// Decides whether an agent may make a call that costs up to `estimate`, which is one step of its execution. A call that is
-    /// refused is none. A store that fails refuses.
+    /// refused is not a step. A store that fails refuses.
     pub fn admit(&self, agent: &str, execution: &str, estimate: Usage) -> CallVerdict {
         let mut answer = None;
         let result = self.store.update(agent, &mut |state, now| {
@@ -136,8 +136,8 @@ impl<S: LimitStore> SharedLimits<S> {
         }
     }
 
-    /// Counts a step that costs nothing by itself, such as a command: it is taken where the execution has one left, anything is left
-    /// of the budgets, and the service is not left alone. Returns how many are left.
+    /// Counts a step that costs nothing by itself, such as a command: it is taken where the execution has one left, anything is
+    /// left of the budgets, and the service is not left alone. Returns how many are left.
     ///
     /// # Errors
     /// The refusal. The step must not be taken then.
@@ -146,7 +146,7 @@ impl<S: LimitStore> SharedLimits<S> {
         let result = self.store.update(agent, &mut |state, now| {
             let decided = self.decide(state, execution, Usage::ZERO, now);
             answer = Some(decided.map(|(reservation, breaker, steps_left)| {
-                // Nothing is in flight, and nobody has heard how the service is doing.
+                // The call never started, so it tells nothing about the health of the service.
                 self.on(state, |budget, service| {
                     budget.cancel(reservation, now);
                     service.withdraw(breaker, now);
@@ -167,7 +167,7 @@ impl<S: LimitStore> SharedLimits<S> {
         let mut answer = None;
         let result = self.store.update(agent, &mut |state, now| {
             let mut tried = state.clone();
-            // No step is counted in an execution that nobody has begun.
+            // A check belongs to no execution, so that no step is counted.
             answer = Some(self.decide(&mut tried, "", Usage::ZERO, now).map(drop));
         });
         result.map_err(CallRefusal::Store)?;

@@ -31,7 +31,7 @@ struct Shelf {
 /// How the store keeps a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Swaps {
-    /// Only if nobody else's came in between.
+    /// Only if no other write came in between.
     #[default]
     Comparing,
     /// In any case: what is tested here must go wrong with such a store.

@@ -108,7 +108,7 @@ fn is_boilerplate(tag: &Tag) -> bool {
     if is_in(role.as_bytes(), BOILERPLATE_ROLES) {
         return true;
     }
-    // `<body class="has-sidebar">` says what the page has, not what it is.
+    // `<body class="has-sidebar">` describes the page, not the element.
     if matches!(&**tag.name, b"html" | b"body") || is_main(tag) {
         return false;
     }

@@ -27,7 +27,7 @@ fn until_stable(text: &str, step: impl Fn(&str) -> String) -> String {
     if next == text { next } else { until_stable(&next, step) }
 }
 
-/// Takes out the first comment until there is none.
+/// Removes the first comment until no comment is left.
 pub(crate) fn strip_comments(text: &str) -> String {
     let Some((before, inside)) = text.split_once("<!--") else { return text.to_owned() };
     let end = (0..=inside.len()).filter(|&end| inside.is_char_boundary(end)).find(|&end| {

@@ -10,7 +10,7 @@ use super::layer::{Editor, Layer};
 
 const OPENER: &str = "<!--";
 
-/// Removes the comments within a line; `None` if there are none. An unclosed comment is kept.
+/// Removes the comments within a line; `None` for a line without comments. An unclosed comment is kept.
 pub(super) fn cut(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     let mut at = 0;

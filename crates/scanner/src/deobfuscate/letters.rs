@@ -7,7 +7,7 @@ use super::quoting::is_word;
 use super::tables::{Glyph, glyph};
 use super::token::{is_foreign, tokens};
 
-/// Writes characters that read as ASCII as ASCII; `None` if there are none.
+/// Replaces characters that read as ASCII by ASCII; `None` for a text without any.
 pub(super) fn unmask(text: &str) -> Option<Layer> {
     let mut editor = Editor::new(text);
     tokens(text, |_, byte, _| is_foreign(byte)).for_each(|token| unmask_token(&mut editor, text, token));

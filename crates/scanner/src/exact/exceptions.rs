@@ -29,7 +29,7 @@ pub(super) struct Exceptions {
     after: Lazy,
 }
 
-/// Exceptions about the same stretch of text: one expression, which reads it once. `None` if there are none, or if
+/// Exceptions about the same stretch of text: one expression, which reads it once. `None` without exceptions, or if
 /// they cannot be compiled.
 type Lazy = OnceLock<Option<Condition>>;
 

@@ -46,7 +46,7 @@ pub(super) struct Grams {
     pub(super) nodes: Vec<usize>,
 }
 
-/// Returns grams of which every match contains one. `None` if there are none; matches must then be found in another
+/// Returns grams of which every match contains one. `None` if no such grams exist; matches must then be found in another
 /// way.
 pub(super) fn of(graph: &Graph, frequency: Frequency) -> Option<Grams> {
     let mut choices: Vec<Option<Choice>> = vec![None; graph.len()];

@@ -86,7 +86,7 @@ impl Graph {
         &self.nodes[index]
     }
 
-    /// Returns the nodes that accept exactly these bytes; if there are none, those that accept some of them and no
+    /// Returns the nodes that accept exactly these bytes; without such nodes, those that accept some of them and no
     /// others.
     pub(super) fn taking(&self, bytes: ByteSet) -> Vec<usize> {
         let those = |takes: &dyn Fn(ByteSet) -> bool| -> Vec<usize> {

@@ -227,7 +227,7 @@ mod tests {
             ("x: 0\nl:\n  - &k a: 1\n    'a': 2\n", 4),
             ("&k a: 1\n*k : 2\n", 1), // an alias stands where its anchor does
             ("a: [1\n", 1),
-            ("a: *nobody\n", 1),
+            ("a: *unknown\n", 1),
             (bomb, 4),
             (&deep, 1),
             ("a: 1\n---\nb: 2\n", 2),

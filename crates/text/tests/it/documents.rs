@@ -54,7 +54,7 @@ fn what_is_hostile_is_refused_with_its_position() {
         (Format::Yaml, "a: 1\na: 2\n", "2:1: duplicate mapping key: a"),
         (Format::Yaml, "a: [1\n", "1:4: unclosed bracket"),
         (Format::Yaml, "a: 1\n---\nb: 2\n", "2:1: "),
-        (Format::Yaml, "a: *nobody\n", "1:4: "),
+        (Format::Yaml, "a: *unknown\n", "1:4: "),
         (Format::Yaml, bomb, "4:"),
         (Format::Yaml, &lists, "1:"),
         (Format::Json, "{\"a\": 1, \"\\u0061\": 2}", "1:10: duplicate key `a`"),
