@@ -5,13 +5,13 @@
 //!                      (pure)      (a Job that waits)                                                            seen to be gone
 //! ```
 //!
-//! [`RunObjects::plan`] makes of a [`SandboxSpec`](crate::SandboxSpec) what the cluster gets, as values that can be printed and
+//! [`RunObjects::plan`] makes of a [`SandboxSpec`](stockade_exec_sandbox::SandboxSpec) what the cluster gets, as values that can be printed and
 //! compared: a pod that has no rights, cannot change its own system, ends in time and knows no account of the cluster; its variables
 //! in a Secret; and a NetworkPolicy that lets nothing in or out.
 //!
 //! [`ClusterClient`] asks the server for it, by HTTP and TLS, one request at a time. Every object has a name that follows from the
 //! name of the run, so that a request may be made again whatever became of it, and a run is never made twice. A Job is made so that
-//! it does not begin, and is let go when all else is there: whoever finds a Job that is held back knows that nothing of it ran.
+//! it does not begin, and is let go when all else is there: a Job that is found held back has run nothing.
 //!
 //! [`Fleet`] runs many commands, so many at a time, with a [`FleetJournal`] on disk: when the client dies, the next one goes on
 //! where it was, and runs nothing twice.

@@ -18,7 +18,7 @@ const MAX_ANSWER: u64 = 1 << 20;
 /// The longest that is waited before something is asked again, whatever the server says.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 const FIRST_WAIT: Duration = Duration::from_millis(200);
-/// How often somebody is asked meanwhile whether there is still a reason to wait.
+/// How often the caller is asked meanwhile whether there is still a reason to wait.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// How a request is told from others, and what it brings.
@@ -98,7 +98,7 @@ pub(crate) enum RemoteError {
     TooLong(u64),
     /// It took too long.
     TimedOut(Duration),
-    /// Somebody said that there is no reason to wait any longer.
+    /// The caller has no reason to wait any longer.
     Stopped,
     /// That cannot be asked.
     Plain(&'static str),
@@ -129,7 +129,7 @@ impl Remote {
         Self { agent: config.build().into(), patience, stop: Stop::never() }
     }
 
-    /// The same, which gives up when somebody says so.
+    /// The same client, which gives up when `stop` tells it to.
     #[cfg_attr(not(feature = "kube"), expect(dead_code, reason = "runs in a cluster are ended from outside"))]
     pub(crate) fn until(&self, stop: Stop) -> Self {
         Self { stop, ..self.clone() }
@@ -167,7 +167,7 @@ impl Remote {
         self.agent.run(request).map_err(|error| failure(&error, time))
     }
 
-    /// Whether the server says that it did not do it, and may the next time; or failed, where that may be asked again.
+    /// Whether the server did not carry the request out and may the next time; or failed, where a request may be repeated.
     fn is_asked_again(&self, answer: &Response<Body>) -> bool {
         match answer.headers().get("should-retry").and_then(|value| value.to_str().ok()) {
             Some(said) => said.eq_ignore_ascii_case("true"),

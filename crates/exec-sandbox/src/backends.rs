@@ -13,6 +13,8 @@ pub(crate) mod engine;
 pub(crate) mod external;
 #[cfg(target_os = "linux")]
 mod launcher;
+#[cfg(all(feature = "external", target_os = "linux"))]
+pub mod protocol;
 #[cfg(target_os = "linux")]
 pub(crate) mod registry;
 
@@ -22,6 +24,6 @@ pub use crate::container_request::{
 #[cfg(target_os = "linux")]
 pub use backend::{Backend, BackendRun, Probed};
 #[cfg(all(feature = "external", target_os = "linux"))]
-pub use external::{external_backends, external_program, find_external};
+pub use external::{external_backends, external_program, find_external, released_backends};
 #[cfg(target_os = "linux")]
 pub use registry::{BackendFinder, BackendRegistry, ListedBackend, Selection, engine_runtimes};

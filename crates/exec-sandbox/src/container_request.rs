@@ -205,7 +205,7 @@ impl ContainerPlan {
     /// Whether the image is named by its digest, and so always the same.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        self.request.image.as_deref().is_some_and(is_pinned)
+        self.request.is_pinned()
     }
 }
 
@@ -228,6 +228,18 @@ pub(crate) fn is_image(name: &str) -> bool {
 }
 
 impl ContainerRequest {
+    /// Returns whether this is the name of an image, which cannot be taken for an option.
+    #[must_use]
+    pub fn is_image(name: &str) -> bool {
+        is_image(name)
+    }
+
+    /// Returns whether the image is named by its digest.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        self.image.as_deref().is_some_and(is_pinned)
+    }
+
     /// Returns whether this is the name of a runtime.
     #[must_use]
     pub fn is_runtime(name: &str) -> bool {

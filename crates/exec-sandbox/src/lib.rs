@@ -43,8 +43,6 @@ mod bwrap;
 mod cgroup;
 mod choices;
 mod container_request;
-#[cfg(feature = "e2b")]
-pub mod e2b;
 mod enforcement;
 mod env;
 mod explain;
@@ -56,8 +54,6 @@ pub mod host;
 #[cfg(target_os = "linux")]
 mod journal;
 mod known_links;
-#[cfg(feature = "kube")]
-pub mod kubernetes;
 mod limits;
 mod mode;
 #[cfg(target_os = "linux")]
@@ -65,7 +61,6 @@ mod moment;
 pub mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
-pub mod openshell;
 mod outcome;
 #[cfg(target_os = "linux")]
 mod plain_file;
@@ -79,8 +74,6 @@ pub mod quarantine;
 mod quarantined;
 mod reach;
 mod refusal;
-#[cfg(any(feature = "e2b", feature = "kube"))]
-mod remote;
 mod requirement;
 #[cfg(target_os = "linux")]
 pub mod review;

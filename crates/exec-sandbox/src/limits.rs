@@ -56,12 +56,14 @@ impl Default for ResourceLimits {
 
 impl ResourceLimits {
     /// Returns the bytes in the private `/tmp`.
-    pub(crate) fn temporary(&self) -> u64 {
+    #[must_use]
+    pub fn temporary(&self) -> u64 {
         self.memory.bound().map_or(self.scratch, |memory| self.scratch.min(memory / 2))
     }
 
     /// Returns the bytes in the private home, which are as many as in shared memory.
-    pub(crate) fn beside_temporary(&self) -> u64 {
+    #[must_use]
+    pub fn beside_temporary(&self) -> u64 {
         self.temporary() / 2
     }
 

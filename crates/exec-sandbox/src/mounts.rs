@@ -27,6 +27,14 @@ pub struct Mount {
     pub reason: &'static str,
 }
 
+impl Mount {
+    /// Returns whether it shows a part of the user's home that every command sees.
+    #[must_use]
+    pub fn is_at_home(&self) -> bool {
+        AT_HOME.iter().any(|row| row.3 == self.reason)
+    }
+}
+
 /// What is mounted at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

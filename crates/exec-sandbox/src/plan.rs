@@ -92,7 +92,7 @@ impl Plan {
     }
 
     /// Returns the writable directories that other programs open: there, names are protected.
-    pub(crate) fn guarded(&self) -> (Option<&Path>, Vec<PathBuf>) {
+    pub fn guarded(&self) -> (Option<&Path>, Vec<PathBuf>) {
         let workspace =
             (self.workspace_access() == MountAccess::ReadWrite).then_some(self.workspace.as_path());
         let others = self.mounts.iter().filter_map(|mount| match &mount.kind {
@@ -330,6 +330,16 @@ fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Resul
             }
         }
         _ => Ok(Identity::Nobody),
+    }
+}
+
+impl SandboxSpec {
+    /// Returns the program and its arguments.
+    ///
+    /// # Errors
+    /// When there is no program, or a word has a byte 0.
+    pub fn program(&self) -> Result<(OsString, Vec<OsString>), Refusal> {
+        command(&self.command)
     }
 }
 

@@ -11,14 +11,18 @@
 //! ```
 
 #[cfg(feature = "config")]
+mod openshell_policy;
+#[cfg(feature = "config")]
 mod policy_document;
 
+#[cfg(feature = "config")]
+pub use openshell_policy::{OpenShellError, OpenShellPolicy};
 #[cfg(feature = "config")]
 pub use policy_document::openshell_policy;
 pub use stockade_exec_sandbox::*;
 #[cfg(target_os = "linux")]
 use stockade_exec_sandbox::{
-    backends::{BackendRegistry, Selection, find_external},
+    backends::{BackendRegistry, Selection, find_external, released_backends},
     run::{RunControl, Streams},
 };
 
@@ -34,8 +38,9 @@ pub fn run_spec(spec: &SandboxSpec, streams: Streams) -> Result<Outcome, RunErro
 pub fn backends() -> &'static BackendRegistry {
     static BACKENDS: std::sync::LazyLock<BackendRegistry> = std::sync::LazyLock::new(|| {
         let registry = BackendRegistry::builtin().finding(find_external);
-        #[cfg(feature = "e2b")]
-        registry.register(Box::new(e2b::E2bBackend), 0, Selection::ByNameOnly);
+        for backend in released_backends() {
+            registry.register(backend, 0, Selection::ByNameOnly);
+        }
         registry
     });
     &BACKENDS

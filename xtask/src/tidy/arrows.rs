@@ -39,8 +39,11 @@ const BETWEEN_LAYERS: &[(&str, &str, &str)] = &[(
 )];
 
 /// Crates that make something of layers, and which layers each of them may name.
-const ON_THE_SANDBOX: &[(&str, &[&str])] =
-    &[("model-cli", &["egress", "exec-sandbox"]), ("package", &["exec-sandbox"])];
+const ON_THE_SANDBOX: &[(&str, &[&str])] = &[
+    ("backends-remote", &["exec-sandbox"]),
+    ("model-cli", &["egress", "exec-sandbox"]),
+    ("package", &["exec-sandbox"]),
+];
 
 const PREFIX: &str = "stockade-";
 

@@ -51,8 +51,12 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
     ("crates/handoff/src/helper.rs", "looks for programs of the machine, and starts them"),
     ("crates/handoff/src/trust.rs", "removes the certificates of a run"),
+    ("crates/backends-remote/src/e2b/backend.rs", "reads a key, and packs a workspace"),
+    ("crates/backends-remote/src/kubernetes/", "asks clusters, follows runs, and records how far they are"),
+    ("crates/backends-remote/src/program.rs", "reads a request, and writes the answers"),
+    ("crates/backends-remote/src/program/", "brings a command its input, and writes what it prints"),
+    ("crates/backends-remote/src/remote.rs", "asks servers, and waits before it asks again"),
     ("crates/exec-sandbox/src/backends/engine.rs", "has an engine make, begin and end containers"),
-    ("crates/exec-sandbox/src/e2b/backend.rs", "reads a key, and packs a workspace"),
     (
         "crates/exec-sandbox/src/backends/external/",
         "starts programs that are backends, and looks at whose they are",
@@ -82,8 +86,6 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/exec-sandbox/src/plain_file.rs", "reads a regular file of bounded length"),
     ("crates/exec-sandbox/src/quarantine.rs", "keeps what was taken away from workspaces"),
     ("crates/exec-sandbox/src/quarantine/", "takes, lists, gives back and drops what is kept"),
-    ("crates/exec-sandbox/src/remote.rs", "asks servers, and waits before it asks again"),
-    ("crates/exec-sandbox/src/kubernetes/", "asks clusters, follows runs, and keeps how far they are"),
     (
         "crates/exec-sandbox/src/review/",
         "keeps what commands changed in views, and brings it into workspaces",

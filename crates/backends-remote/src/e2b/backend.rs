@@ -25,17 +25,18 @@ use stockade_handoff::{find_program, helper_command};
 use super::{
     E2bClient, E2bCommand, E2bEnd, E2bError, E2bKey, E2bRequest, E2bSandbox, E2bSettings, E2bStream,
 };
-use crate::backends::backend::{Backend, BackendRun, Probed};
-use crate::choices::{BackendName, SandboxBackend};
-use crate::enforcement::{Enforcement, Property};
-use crate::host::HostFacts;
-use crate::mounts::MountKind;
-use crate::outcome::{End, Outcome};
-use crate::plan::Plan;
-use crate::provider::{Offer, Sees};
-use crate::refusal::{Refusal, SandboxRule, What};
-use crate::run::{AddedCommand, Cancellation, RunError, run_added};
-use crate::spec::{Network, SandboxSpec, Spawn};
+use stockade_exec_sandbox::Plan;
+use stockade_exec_sandbox::backends::{Backend, BackendRun, Probed};
+use stockade_exec_sandbox::host::HostFacts;
+use stockade_exec_sandbox::mounts::MountKind;
+use stockade_exec_sandbox::provider::{Offer, Sees};
+use stockade_exec_sandbox::run::{AddedCommand, Cancellation};
+use stockade_exec_sandbox::{BackendName, SandboxBackend};
+use stockade_exec_sandbox::{End, Outcome};
+use stockade_exec_sandbox::{Enforcement, Property};
+use stockade_exec_sandbox::{Network, SandboxSpec, Spawn};
+use stockade_exec_sandbox::{Refusal, SandboxRule, What};
+use stockade_exec_sandbox::{RunError, run_added};
 
 /// What it is called.
 const NAME: &str = "e2b";
@@ -88,7 +89,7 @@ impl E2bBackend {
     fn settings(spec: &SandboxSpec) -> Result<E2bSettings, Refusal> {
         let options = &spec.backend_options;
         if let Some(odd) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
-            let fix = format!("`{odd}` is none; there are {}", OPTIONS.join(", "));
+            let fix = format!("`{odd}` is unknown; there are {}", OPTIONS.join(", "));
             return Err(Self::refused("it has no such option", fix));
         }
         const FIX: &str =
@@ -127,7 +128,7 @@ impl E2bBackend {
     }
 }
 
-/// The key in a file that nobody else reads.
+/// The key in a file that only its owner can read.
 fn key_of(path: &Path) -> Result<String, &'static str> {
     use std::os::unix::fs::MetadataExt as _;
     if !path.is_absolute() {
@@ -237,7 +238,8 @@ const COPY: &str = "work";
 /// What is run there.
 fn command(plan: &Plan) -> Result<E2bCommand, RunError> {
     let text = |text: &std::ffi::OsStr| {
-        let words = || E2bBackend::refused("its service takes text, and a word is none", "write it in UTF-8");
+        let words =
+            || E2bBackend::refused("its service takes text, and a word is not UTF-8", "write it in UTF-8");
         text.to_str().map(str::to_owned).ok_or_else(words)
     };
     let below = plan.cwd.strip_prefix(&plan.workspace).unwrap_or(Path::new(""));

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::http::{Ask, Http, body, json};
 use super::{E2bError, E2bSettings};
 
-/// What somebody wants of a sandbox.
+/// What is asked of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct E2bRequest {
     /// What it is made of.
@@ -19,7 +19,7 @@ pub struct E2bRequest {
     pub internet: bool,
     /// Variables of all its commands.
     pub variables: BTreeMap<String, String>,
-    /// What is written beside it, for whoever looks at the sandboxes of an account.
+    /// Metadata that is shown in the list of sandboxes of an account.
     pub metadata: BTreeMap<String, String>,
 }
 
@@ -44,7 +44,7 @@ pub struct E2bClient {
     http: Http,
 }
 
-/// A sandbox that is there until somebody deletes it, or its time is up.
+/// A sandbox that exists until it is deleted or its time is up.
 #[derive(Clone)]
 pub struct E2bSandbox {
     id: String,
@@ -97,7 +97,7 @@ impl E2bClient {
     ///
     /// # Errors
     ///
-    /// When the server does not make it, or says what cannot be used.
+    /// When the server does not make it, or its answer cannot be used.
     pub fn create(&self, request: &E2bRequest) -> Result<E2bSandbox, E2bError> {
         let new = New {
             template: &request.template,
@@ -112,7 +112,7 @@ impl E2bClient {
         let plain =
             |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
         if made.id.is_empty() || !plain(&made.id) || !made.domain.as_deref().is_none_or(plain) {
-            return Err(E2bError::Unexpected("the name of the sandbox is none".to_owned()));
+            return Err(E2bError::Unexpected("the name of the sandbox is not valid".to_owned()));
         }
         let service = self.settings.service(&made.id, made.domain.as_deref())?;
         Ok(E2bSandbox {

@@ -9,13 +9,13 @@ pub enum E2bError {
     /// There is no key, or what is given cannot be one.
     #[error("there is no key for E2B that could be one: {0}")]
     Key(&'static str),
-    /// The address of the server is none that a key may be sent to.
+    /// A key may not be sent to the address of the server.
     #[error("a key is not sent to {0}: it is neither https nor this machine")]
     Address(String),
     /// The server does not know the key, or the token.
     #[error("E2B does not accept the key")]
     Unauthorised,
-    /// There is no such sandbox, template, file or process.
+    /// The sandbox, template, file or process does not exist.
     #[error("E2B does not have it: {0}")]
     NotFound(String),
     /// What was asked for is wrong.
@@ -27,8 +27,8 @@ pub enum E2bError {
     /// There is no more room in the sandbox.
     #[error("there is no more room in the sandbox")]
     NoRoom,
-    /// The sandbox is gone: its time was up, or somebody ended it.
-    #[error("the sandbox is gone: its time was up, or somebody ended it")]
+    /// The sandbox is gone: its time was up, or it was ended.
+    #[error("the sandbox is gone: its time was up, or it was ended")]
     Gone,
     /// The server did not answer, or broke off.
     #[error("E2B did not answer: {0}")]

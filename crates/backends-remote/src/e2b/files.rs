@@ -135,7 +135,7 @@ impl Entry {
     }
 }
 
-/// A path in full, without `..` and without what nobody sees.
+/// An absolute path, without `..` and without invisible characters.
 fn plain(path: &str) -> Result<&str, E2bError> {
     let is_plain = path.starts_with('/')
         && !path.chars().any(char::is_control)

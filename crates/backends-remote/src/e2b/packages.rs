@@ -18,7 +18,7 @@ impl Packages {
     ///
     /// # Errors
     ///
-    /// When a name is none: it would be an option, or something else than the name and version of a package.
+    /// When a name is not valid: it would be an option, or something else than the name and version of a package.
     pub fn install<N: AsRef<str>>(self, names: &[N]) -> Result<E2bCommand, E2bError> {
         if names.is_empty() || !names.iter().all(|name| is_name(name.as_ref())) {
             return Err(E2bError::Plain(
@@ -39,7 +39,7 @@ impl Packages {
 fn is_name(name: &str) -> bool {
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '@');
     let may = |c: char| c.is_ascii_alphanumeric() || "@/._-+=<>~!^*[],:".contains(c);
-    // Addresses and paths are packages as well, of whoever wrote them.
+    // Addresses and paths are packages as well, from any author.
     begins && name.len() <= 214 && name.chars().all(may) && !name.contains("://") && !name.contains("..")
 }
 

@@ -128,7 +128,7 @@ impl E2bSandbox {
     ///
     /// # Errors
     ///
-    /// When it could not be started, or the stream broke off: then nobody knows whether it still runs, and
+    /// When it could not be started, or the stream broke off: then it may still run, and
     /// [`E2bSandbox::delete`] ends it.
     pub fn run(
         &self,

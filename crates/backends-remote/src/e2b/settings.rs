@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::E2bError;
 
-/// A key of an account. It is shown to nobody but the server.
+/// A key of an account. It is shown to the server alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct E2bKey(String);
 
@@ -74,7 +74,7 @@ impl E2bSettings {
     }
 }
 
-/// An address to which a key may be sent: nobody on the way reads it.
+/// An address to which a key may be sent: it cannot be read on the way.
 fn safe(address: &str) -> Result<String, E2bError> {
     let address = address.trim_end_matches('/').to_owned();
     let host = |rest: &str| rest.split(['/', ':']).next().unwrap_or_default().to_owned();

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Component, Path};
 
 use super::name::{HOME, NAME, is_label};
 use super::settings::{ClusterSettings, ClusterWorkspace};
-use crate::choices::SandboxBackend;
-use crate::container_request::is_image;
-use crate::refusal::{Refusal, SandboxRule, What};
-use crate::spec::{Confinement, MountAccess, Network, SandboxSpec, Spawn};
+use stockade_exec_sandbox::SandboxBackend;
+use stockade_exec_sandbox::backends::ContainerRequest;
+use stockade_exec_sandbox::{Confinement, MountAccess, Network, SandboxSpec, Spawn};
+use stockade_exec_sandbox::{Refusal, SandboxRule, What};
 
-/// A user whom nobody is.
-const NOBODY: u32 = 65532;
+/// A user without an account.
+const NO_ACCOUNT: u32 = 65532;
 /// The longest that all words of a command are together, and all variables: an object of a cluster is no larger than a mebibyte.
 const MAX_BYTES: usize = 1 << 19;
 
@@ -27,7 +27,7 @@ const LACKS: &[Lack] = &[
         "a node of a cluster has not got the folders of this machine",
         "take the folders out of the request, and put what is needed into the image, the workspace or its claim"),
     (|spec, settings| (!spec.hidden.is_empty() || !spec.unwritable.is_empty()) && matches!(settings.workspace, ClusterWorkspace::Claim { .. }),
-        "nobody here sees what lies in the volume of a claim, to hide parts of it",
+        "the volume of a claim cannot be read from here, so no part of it can be hidden",
         "take the paths out of the request, or name a folder of the volume without them"),
     (|spec, _| matches!(spec.network, Network::Broker { .. } | Network::Proxy(_)),
         "a pod does not reach a socket or a proxy of this machine", "choose no network, or an open one"),
@@ -41,7 +41,7 @@ const LACKS: &[Lack] = &[
     (|spec, _| spec.limits.memory.bound().is_none(),
         "nodes are shared, and a command without a bound on memory takes that of others", "name a bound on memory"),
     (|spec, settings| spec.workspace_access == MountAccess::ReadWrite && settings.workspace == ClusterWorkspace::Upload,
-        "files that travel into a cluster do not come back, so the command would change a copy that nobody sees",
+        "files that travel into a cluster do not come back, so the command would change a copy that is deleted",
         "let the command read the workspace only, or name a claim that holds it"),
 ];
 
@@ -89,13 +89,21 @@ fn is_subdomain(name: &str) -> bool {
 /// A path that is text, whole, and that a container engine reads as a name and nothing else.
 fn is_plain(path: &Path) -> bool {
     let has_odd = |path: &str| path.contains([':', '$']) || path.chars().any(char::is_control);
-    path.to_str().is_some_and(|path| !has_odd(path) && path.len() < 4096) && crate::binds::is_plain(path)
+    path.to_str().is_some_and(|path| !has_odd(path) && path.len() < 4096) && is_absolute_and_plain(path)
+}
+
+/// Returns whether a path starts at the root and has no `..`, no `.` and no byte 0.
+fn is_absolute_and_plain(path: &Path) -> bool {
+    let mut components = path.components();
+    components.next() == Some(Component::RootDir)
+        && components.all(|component| matches!(component, Component::Normal(_)))
+        && !path.as_os_str().as_encoded_bytes().contains(&0)
 }
 
 /// As whom the command runs: never as root, whose number is that of root on the node.
 pub(super) fn user(settings: &ClusterSettings, host: (u32, u32)) -> Result<(u32, u32), Refusal> {
     let is_claim = matches!(settings.workspace, ClusterWorkspace::Claim { .. });
-    let user = settings.user.unwrap_or(if is_claim { host } else { (NOBODY, NOBODY) });
+    let user = settings.user.unwrap_or(if is_claim { host } else { (NO_ACCOUNT, NO_ACCOUNT) });
     if user.0 == 0 || user.1 == 0 {
         return Err(cannot(
             "the command would run as root, whom a node does not tell from its own",
@@ -107,7 +115,7 @@ pub(super) fn user(settings: &ClusterSettings, host: (u32, u32)) -> Result<(u32,
 
 pub(super) fn image(spec: &SandboxSpec) -> Result<String, Refusal> {
     match &spec.container.image {
-        Some(image) if is_image(image) => Ok(image.clone()),
+        Some(image) if ContainerRequest::is_image(image) => Ok(image.clone()),
         Some(_) => Err(cannot(
             "that is no name of an image",
             "an image is named by lower-case letters, digits and `.-_/:@`",
@@ -121,7 +129,7 @@ pub(super) fn image(spec: &SandboxSpec) -> Result<String, Refusal> {
 
 /// The words of the command. A cluster replaces what looks like the name of a variable in them, so every `$` is written twice.
 pub(super) fn words(spec: &SandboxSpec) -> Result<Vec<String>, Refusal> {
-    let (program, arguments) = crate::plan::command(&spec.command)?;
+    let (program, arguments) = spec.program()?;
     let words: Option<Vec<String>> = std::iter::once(&program).chain(&arguments).map(text).collect();
     let words = words.filter(|words| words.iter().map(String::len).sum::<usize>() <= MAX_BYTES);
     let fix = "write the words in UTF-8, and put what is long into a file of the workspace";
@@ -136,7 +144,7 @@ fn text(word: &OsString) -> Option<String> {
     word.to_str().map(str::to_owned)
 }
 
-/// The variables of the command: those that somebody named, and where it lives. Those of this machine mean nothing
+/// The variables of the command: those of the request, and where it lives. Those of this machine mean nothing
 /// there, and where programs are is for the image to say.
 pub(super) fn variables(
     spec: &SandboxSpec,

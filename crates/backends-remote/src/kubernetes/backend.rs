@@ -21,17 +21,18 @@ use super::options;
 use super::run::ClusterEnd;
 use super::settings::{ClusterSettings, ClusterWorkspace};
 use super::upload::Upload;
-use crate::backends::backend::{Backend, BackendRun, Probed};
-use crate::backends::engine::{is_orphaned, owner_label};
-use crate::choices::BackendName;
-use crate::explain::Denial;
-use crate::host::HostFacts;
-use crate::outcome::{End, Outcome};
-use crate::plan::Plan;
-use crate::provider::{Offer, Sees};
-use crate::refusal::Refusal;
-use crate::run::{AddedCommand, RunError, run_added};
-use crate::spec::SandboxSpec;
+use stockade_exec_sandbox::BackendName;
+use stockade_exec_sandbox::Denial;
+use stockade_exec_sandbox::Plan;
+use stockade_exec_sandbox::Refusal;
+use stockade_exec_sandbox::SandboxSpec;
+use stockade_exec_sandbox::backends::protocol::{is_orphaned, owner_label};
+use stockade_exec_sandbox::backends::{Backend, BackendRun, Probed};
+use stockade_exec_sandbox::host::HostFacts;
+use stockade_exec_sandbox::provider::{Offer, Sees};
+use stockade_exec_sandbox::run::AddedCommand;
+use stockade_exec_sandbox::{End, Outcome};
+use stockade_exec_sandbox::{RunError, run_added};
 
 /// Runs commands in the cluster of a kubeconfig. It is taken where it is named, `kubernetes`, and nowhere else.
 #[derive(Debug, Clone, Copy, Default)]
@@ -101,7 +102,7 @@ impl Backend for KubernetesBackend {
 
     /// Asks the cluster whether it would take such a run, by its schemas, its rules and what this user may do. Nothing is run.
     fn probe(&self, spec: &SandboxSpec) -> Probed {
-        let facts = crate::probe::probe(spec);
+        let facts = stockade_exec_sandbox::probe(spec);
         let planned = || -> Result<RunObjects, Probed> {
             let refused = |refusal: Refusal| Probed::Not { why: refusal.rule.to_string(), fix: refusal.fix };
             let prepared = Prepared::read(spec, &facts).map_err(refused)?;
@@ -121,7 +122,7 @@ impl Backend for KubernetesBackend {
         let mut objects = prepared.objects(name, job.spec, &job.facts)?;
         objects.is_waited_for_by(&owner_label().map_err(random)?);
         let client = ClusterClient::new(&prepared.access).map_err(|error| failed(&error))?;
-        // What killed programs left is removed while there is somebody to ask.
+        // Leftovers of killed programs are removed now, while the cluster answers.
         client
             .remove_orphans(&objects.namespace, objects.workload, is_orphaned)
             .map_err(|error| failed(&error))?;
@@ -182,7 +183,7 @@ fn carry_out(
     let fed = Arc::clone(&is_fed);
     let told = stop.clone();
     let is_over = move || told.is_cancelled() || fed.load(Ordering::SeqCst);
-    // Whoever does not read any more misses nothing, and whoever reads slowly does not keep the run from its end.
+    // A reader that is gone misses nothing, and one that is slow does not keep the run from its end.
     let mut print = |bytes: &[u8]| drop(stop.write_unless(&stdout, bytes));
     let end = client.run(objects).to_the_end(is_over, &mut print).map_err(|error| failed(&error))?;
     if is_fed.load(Ordering::SeqCst) {

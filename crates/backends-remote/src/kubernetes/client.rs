@@ -23,7 +23,7 @@ const MAX_LIST: u64 = 16 << 20;
 const PAGE: usize = 100;
 /// How many parts a list may have.
 const MAX_PAGES: usize = 200;
-/// How often something is tried again that somebody else changed meanwhile.
+/// How often a change is tried again that conflicts with another client's.
 const MAX_CONFLICTS: usize = 8;
 
 /// Asks the server of a cluster.
@@ -34,7 +34,7 @@ pub struct ClusterClient {
     remote: Remote,
 }
 
-/// The kinds of objects that are asked for: what it is, where it is, and what is done with it, for whoever grants that.
+/// The kinds of objects that are asked for: what it is, where it is, and what is done with it, for the administrator who grants that.
 pub(super) const KINDS: &[(Kind, &str, &str, &[&str])] = &[
     (Kind::Job, "batch/v1", "jobs", &["create", "get", "list", "patch", "delete"]),
     (Kind::Sandbox, "agents.x-k8s.io/v1alpha1", "sandboxes", &["create", "get", "list", "patch", "delete"]),
@@ -84,14 +84,14 @@ impl ClusterClient {
     /// Prepares to ask a server. Nothing is asked yet.
     ///
     /// # Errors
-    /// When a certificate or a key is none.
+    /// When a certificate or a key is not valid.
     pub fn new(access: &ClusterAccess) -> Result<Self, KubernetesError> {
         let patience = Patience { request_time: Duration::from_secs(30), retries: 6, again: Again::Whatever };
         let remote = Remote::new(patience, Some(tls(access)?));
         Ok(Self { server: access.server.clone(), login: access.login.clone(), remote })
     }
 
-    /// The same, which gives up when somebody says so.
+    /// The same client, which gives up when `stop` tells it to.
     pub(super) fn until(&self, stop: Stop) -> Self {
         Self { remote: self.remote.until(stop), ..self.clone() }
     }
@@ -388,7 +388,7 @@ impl ClusterClient {
             time.as_secs()
         );
         let path = format!("{}{query}", Kind::Pod.path(namespace));
-        // Once: whoever watches begins anew in another way than by asking the same again.
+        // Once: a watch begins anew in another way than by repeating the request.
         let answer = self.ask("GET", &path, None, Some(time + Duration::from_secs(10)))?;
         Ok(answer.into_body().into_reader())
     }
@@ -481,9 +481,9 @@ fn tls(access: &ClusterAccess) -> Result<TlsConfig, KubernetesError> {
     if let ClusterLogin::Certificate { certificate, key } = &access.login {
         let chain = certificates(certificate);
         if chain.is_empty() {
-            return Err(wrong("the certificate of the user is none"));
+            return Err(wrong("the certificate of the user is not valid"));
         }
-        let key = PrivateKey::from_pem(key).map_err(|_| wrong("the key of the user is none"))?;
+        let key = PrivateKey::from_pem(key).map_err(|_| wrong("the key of the user is not valid"))?;
         config = config.client_cert(Some(ClientCert::new_with_certs(&chain, key)));
     }
     Ok(config.build())

@@ -24,14 +24,14 @@ pub enum KubernetesError {
     /// Who asks may not do this.
     #[error("the cluster does not let this user do it: {0}")]
     Forbidden(String),
-    /// There is no such object.
+    /// The object does not exist.
     #[error("the cluster does not have it: {0}")]
     NotFound(String),
     /// There is one of that name already.
     #[error("the cluster has one of that name: {0}")]
     Exists(String),
-    /// Somebody else changed it meanwhile.
-    #[error("somebody else changed it meanwhile: {0}")]
+    /// Another client changed it meanwhile.
+    #[error("another client changed it meanwhile: {0}")]
     Conflict(String),
     /// What was known of the cluster is too old to go on from there.
     #[error("the cluster has forgotten what was seen last")]
@@ -51,8 +51,8 @@ pub enum KubernetesError {
     /// It took too long.
     #[error("the cluster took longer than {} seconds", .0.as_secs())]
     TimedOut(Duration),
-    /// Somebody said that there is no reason to wait any longer.
-    #[error("nobody waits for it any longer")]
+    /// The caller has no reason to wait any longer.
+    #[error("it was cancelled")]
     Stopped,
     /// A name cannot be one of an object.
     #[error("{0:?} cannot be the name of a run")]
@@ -63,7 +63,7 @@ pub enum KubernetesError {
     /// The command never began.
     #[error("the command never began: {0}")]
     NeverBegan(String),
-    /// The cluster gave the pod up, and nobody knows how far the command came.
+    /// The cluster gave the pod up, and how far the command came is unknown.
     #[error("the cluster gave the pod up: {0}")]
     Lost(String),
     /// What was removed is still there.

@@ -4,7 +4,7 @@
 //!  written down: making ──► made, held back ──► written down: starting ──► let go ──► followed ──► written down: ended ──► removed
 //! ```
 //!
-//! A run that is held back ran nothing, so whoever finds `making` and no more may make it. One that was let go is never made again:
+//! A run that is held back ran nothing, so a client that finds `making` and no more may make it. One that was let go is never made again:
 //! if the cluster has it, it is followed; if not, it may have run, and that is what is said.
 
 #![expect(clippy::disallowed_methods, reason = "follows runs on threads")]
@@ -54,7 +54,7 @@ pub struct Fleet {
 pub struct FleetReport {
     /// Each run that is over, with those that were over before.
     pub runs: BTreeMap<RunName, FleetStep>,
-    /// Whether somebody ended it before all were over.
+    /// Whether it was cancelled before all runs were over.
     pub is_cancelled: bool,
 }
 
@@ -106,7 +106,7 @@ impl Fleet {
 }
 
 impl Fleet {
-    /// Removes what is over by the journal, and was not removed because somebody was killed in between.
+    /// Removes what is over by the journal, and was not removed because a client was killed in between.
     fn sweep(&self, one: &RunObjects, journal: &FleetJournal, selector: &str) {
         let is_over = |name: &RunName| journal.of(name).is_some_and(|record| record.is_over());
         if !journal.runs().values().any(FleetStep::is_over) {
@@ -172,14 +172,14 @@ impl Worker<'_> {
         self.journal.write(&objects.name, FleetStep::Making)?;
         let held = self.patiently(|| self.client.make(objects))?;
         if held == Held::Free {
-            // Nobody but another client lets it go.
+            // Only another client can have released it.
             return self.journal.write(&objects.name, FleetStep::Starting);
         }
         self.journal.write(&objects.name, FleetStep::Starting)?;
         self.patiently(|| self.client.let_go(objects))
     }
 
-    /// Looks for a run that was about to be let go when somebody died.
+    /// Looks for a run that was about to be released when its client died.
     fn found(&self, objects: &RunObjects) -> Result<(), KubernetesError> {
         match self.patiently(|| self.client.held(objects))? {
             Some(Held::Free) => Ok(()),

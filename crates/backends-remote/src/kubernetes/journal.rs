@@ -1,4 +1,4 @@
-//! How far the runs of a fleet are, in a file that outlives whoever runs it: a line of JSON for each step, written before the step is
+//! How far the runs of a fleet are, in a file that outlives the client: a line of JSON for each step, written before the step is
 //! taken.
 
 #![expect(clippy::disallowed_methods, reason = "keeps a file")]
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::KubernetesError;
 use super::name::RunName;
 use super::run::ClusterEnd;
-use crate::outcome::End;
+use stockade_exec_sandbox::End;
 
 /// The longest line that is read back.
 const MAX_LINE: u64 = 16 << 10;
@@ -38,7 +38,7 @@ pub enum FleetStep {
         /// Whether some of what it printed could not be read.
         lost_output: bool,
     },
-    /// It never began, or nobody knows how it ended.
+    /// It never began, or how it ended is unknown.
     Failed {
         /// Why.
         why: String,
@@ -93,7 +93,7 @@ impl FleetJournal {
     /// Opens the journal of a fleet, or begins one.
     ///
     /// # Errors
-    /// When it is none, another program has it open, or it is that of another fleet.
+    /// When the file is not a journal, another program has it open, or it is that of another fleet.
     pub fn open(path: &Path, fleet: &RunName) -> Result<Self, KubernetesError> {
         let wrong = |why: String| KubernetesError::Journal(format!("{}: {why}", path.display()));
         let failed = |error: std::io::Error| wrong(error.to_string());
@@ -101,7 +101,7 @@ impl FleetJournal {
         let mut file = options.read(true).append(true).create(true).mode(0o600).open(path).map_err(failed)?;
         file.try_lock().map_err(|_| wrong("another program has it open".to_owned()))?;
         let (runs, length) = read(&mut file, fleet).map_err(wrong)?;
-        // What was being written when somebody was killed is no step.
+        // A line that was being written when the client was killed is no step.
         file.set_len(length).map_err(failed)?;
         let journal = Self { fleet: fleet.clone(), kept: Mutex::new(Kept { file, runs }) };
         if length == 0 {

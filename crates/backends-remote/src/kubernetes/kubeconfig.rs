@@ -32,23 +32,23 @@ pub struct ClusterAccess {
     pub namespace: String,
 }
 
-/// Who asks a cluster. It is shown to nobody but the server.
+/// The credentials of the user. They are shown to the server alone.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ClusterLogin {
-    /// Whoever has this token.
+    /// A token, which is sent with every request.
     Token(String),
-    /// Whoever has the token in this file, which is replaced now and then.
+    /// The token in this file, which is replaced now and then.
     TokenFile(PathBuf),
-    /// Whoever has the key of this certificate, both as PEM.
+    /// A certificate with its key, both as PEM.
     Certificate {
         /// The certificate.
         certificate: Vec<u8>,
         /// Its key.
         key: Vec<u8>,
     },
-    /// Anybody. A server of a test may know nobody; one of a cluster does.
-    Nobody,
+    /// No credentials: a test server may accept that, a cluster does not.
+    Anonymous,
 }
 
 impl fmt::Debug for ClusterLogin {
@@ -57,7 +57,7 @@ impl fmt::Debug for ClusterLogin {
             Self::Token(_) => "Token(…)",
             Self::TokenFile(_) => "TokenFile(…)",
             Self::Certificate { .. } => "Certificate(…)",
-            Self::Nobody => "Nobody",
+            Self::Anonymous => "Anonymous",
         })
     }
 }
@@ -71,11 +71,11 @@ impl ClusterLogin {
                 let bytes = file(path)?;
                 String::from_utf8(bytes).map_err(|_| config("the token is no text", NEW_TOKEN))?
             }
-            Self::Certificate { .. } | Self::Nobody => return Ok(None),
+            Self::Certificate { .. } | Self::Anonymous => return Ok(None),
         };
         let token = text.trim();
         if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(config("the token is none", NEW_TOKEN));
+            return Err(config("the token is not valid", NEW_TOKEN));
         }
         Ok(Some(token.to_owned()))
     }
@@ -127,7 +127,7 @@ impl ClusterAccess {
     /// `context` is one of its contexts, or the current one if nothing is said.
     ///
     /// # Errors
-    /// When there is none, or it cannot be used.
+    /// When no kubeconfig is found, or it cannot be used.
     pub fn find(context: Option<&str>, home: &Path) -> Result<Self, KubernetesError> {
         let named = std::env::var_os("KUBECONFIG").filter(|paths| !paths.is_empty());
         if let Some(paths) = named {
@@ -181,7 +181,7 @@ impl ClusterAccess {
     /// Reads a kubeconfig. What it names by a relative path is looked for in `folder`.
     ///
     /// # Errors
-    /// When it is none, or says what cannot be done here.
+    /// When the text is not a kubeconfig, or asks for something that is not supported.
     pub fn from_text(text: &str, folder: &Path, context: Option<&str>) -> Result<Self, KubernetesError> {
         const WRITE: &str = "let `kubectl config view --flatten --minify` write it";
         let document =
@@ -220,7 +220,7 @@ fn login(user: &TableReader<'_>, folder: &Path) -> Result<ClusterLogin, Kubernet
     }
 }
 
-/// The address of a server to which a token may be sent: nobody on the way reads it.
+/// The address of a server to which a token may be sent: it cannot be read on the way.
 fn server(address: &str) -> Result<String, KubernetesError> {
     let address = address.trim_end_matches('/');
     let is_plain = address.bytes().all(|byte| byte.is_ascii_graphic() && !b"@?#\\".contains(&byte));
@@ -288,7 +288,7 @@ fn said(table: &TableReader<'_>, key: &'static str) -> Result<String, Kubernetes
     optional(table, key)?.map(str::to_owned).ok_or_else(missing)
 }
 
-/// The entry of a list that has this name. Which of two with the same name is meant, nobody says.
+/// The entry of a list that has this name. Two with the same name are ambiguous.
 fn entry<'n>(
     root: &TableReader<'n>,
     list: &'static str,
@@ -315,7 +315,7 @@ fn entry<'n>(
     found.and_then(|reader| reader.get(key)).map(|entry| &entry.node).ok_or_else(missing)
 }
 
-/// What stands in the document itself, or in a file that it names.
+/// The content in the document itself, or in a file that it names.
 fn data(
     table: &TableReader<'_>,
     key: &'static str,

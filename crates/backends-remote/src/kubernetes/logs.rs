@@ -13,12 +13,12 @@ use crate::remote::broken;
 
 /// How much is read at once.
 const CHUNK: usize = 32 << 10;
-/// How many pieces wait to be handed on. Whoever prints more waits.
+/// How many pieces wait to be handed on. The reader of more waits.
 const WAITING: usize = 4;
 /// The longest stamp: `2026-11-25T16:00:00.123456789+00:00`.
 const MAX_STAMP: usize = 40;
 
-/// A stream of what is printed, which is read on another thread, so that nobody waits for a command that prints nothing.
+/// A stream of what is printed, which is read on another thread, so that a command that prints nothing delays no caller.
 pub(super) struct LogStream(Receiver<Piece>);
 
 /// A piece of a stream.
@@ -49,7 +49,7 @@ impl LogStream {
                 loop {
                     let count = stream.read(&mut chunk).map_err(broken)?;
                     let piece = chunk.get(..count).unwrap_or_default().to_vec();
-                    // Whoever has gone away waits for nothing.
+                    // The receiver is gone.
                     if count == 0 || send.send(Piece::Bytes(piece)).is_err() {
                         return Ok(());
                     }

@@ -42,7 +42,7 @@ impl RunName {
         }
     }
 
-    /// A name that nobody guesses, and no other run has.
+    /// A random name, which no other run has.
     ///
     /// # Errors
     /// When there are no random numbers.

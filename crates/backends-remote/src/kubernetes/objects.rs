@@ -16,9 +16,9 @@ use super::pod::PodParts;
 use super::promise::promise;
 use super::settings::{ClusterSettings, Workload};
 use super::upload::Upload;
-use crate::enforcement::Enforcement;
-use crate::refusal::Refusal;
-use crate::spec::{Network, SandboxSpec};
+use stockade_exec_sandbox::Enforcement;
+use stockade_exec_sandbox::Refusal;
+use stockade_exec_sandbox::{Network, SandboxSpec};
 
 /// What a cluster gets for a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +32,7 @@ pub struct RunObjects {
     pub workload: Workload,
     /// The Job or the Sandbox, held back.
     pub owner: Value,
-    /// The Secret with the variables, and the files of the workspace where they travel in one. It has values that nobody is to see.
+    /// The Secret with the variables, and the files of the workspace where they travel in one. Its values are secret.
     pub secret: Value,
     /// The NetworkPolicy, unless the network is open.
     pub policy: Option<Value>,
@@ -40,7 +40,7 @@ pub struct RunObjects {
     pub enforcement: Enforcement,
     /// How long the command may take.
     pub time: Duration,
-    /// Whether somebody named that time.
+    /// Whether the request has a time limit.
     pub(super) is_timed: bool,
     /// How long it may take until it begins.
     pub start_time: Duration,
@@ -107,7 +107,7 @@ impl RunObjects {
         json!({ "apiVersion": "v1", "kind": "Pod", "metadata": self.metadata(), "spec": spec })
     }
 
-    /// Says who waits for the run.
+    /// Annotates the run with the process that waits for it.
     #[cfg_attr(
         not(target_os = "linux"),
         expect(dead_code, reason = "elsewhere nothing is known of processes")
@@ -200,7 +200,7 @@ fn policy(name: &RunName, namespace: &str) -> Value {
     })
 }
 
-/// How long the pod is let be, should nobody end it before: what is before the start counts as well.
+/// The deadline of the pod, should the client not end it before: the time before the start counts as well.
 fn deadline(objects: &RunObjects) -> u64 {
     let time = objects.time + objects.start_time;
     (time.as_secs() + u64::from(time.subsec_nanos() > 0)).max(1)

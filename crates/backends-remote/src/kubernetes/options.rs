@@ -1,4 +1,4 @@
-//! What somebody says of a cluster as options of a backend, `NAME=VALUE`, and what each means.
+//! The options of the backend, `NAME=VALUE`, and what each means for a cluster.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use stockade_text::nearest;
 
 use super::asked::cannot;
 use super::settings::{ClusterSettings, ClusterWorkspace, NetworkPolicies, Workload};
-use crate::refusal::Refusal;
+use stockade_exec_sandbox::Refusal;
 
 /// Takes a value into the settings, if it can be one.
 type Take = fn(&mut ClusterSettings, &str) -> Option<()>;
@@ -22,7 +22,7 @@ const OPTIONS: &[Row] = &[
         settings.namespace = super::name::is_label(value, 63).then(|| value.to_owned());
         settings.namespace.as_ref().map(drop)
     }),
-    ("networkPolicies", "enforced", "the network of the cluster carries NetworkPolicies out, as Calico and Cilium do; nobody can ask it", |settings, value| {
+    ("networkPolicies", "enforced", "the network of the cluster carries NetworkPolicies out, as Calico and Cilium do; no request of Kubernetes tells", |settings, value| {
         settings.network_policies = (value == "enforced").then_some(NetworkPolicies::Enforced)?;
         Some(())
     }),
@@ -65,7 +65,7 @@ pub(super) fn read(options: &BTreeMap<String, String>) -> Result<(ClusterSetting
             return Err(cannot("it has no option of that name", fix));
         };
         let wrong =
-            || cannot("an option has a value that is none", format!("`{}` is {}: {}", row.0, row.1, row.2));
+            || cannot("an option has an invalid value", format!("`{}` is {}: {}", row.0, row.1, row.2));
         (row.3)(&mut settings, value).ok_or_else(wrong)?;
     }
     Ok((settings, options.get("context").cloned()))

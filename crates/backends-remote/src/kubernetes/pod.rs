@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::name::{CONTAINER, HOME, RunName, file_key, variable_key};
 use super::settings::{ClusterSettings, ClusterWorkspace};
 use super::upload::{Upload, UploadedFile};
-use crate::spec::{MountAccess, Network, SandboxSpec};
+use stockade_exec_sandbox::{MountAccess, Network, SandboxSpec};
 
 /// A pod that is to end has so many seconds for it, and is ended then.
 const GRACE: u64 = 1;
@@ -50,7 +50,7 @@ impl PodParts<'_> {
             }
         };
         if self.spec.network == Network::None {
-            // What asks for names asks itself, and the names of the cluster are nobody's business.
+            // DNS requests go to the pod itself: the names of the cluster are not for the command.
             add("dnsPolicy", "None".into());
             add("dnsConfig", json!({ "nameservers": ["127.0.0.1"] }));
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::outcome::End;
 use crate::remote::shown;
+use stockade_exec_sandbox::End;
 
 /// A pod, as far as it is of interest. Servers say more each year, and that is passed over.
 #[derive(Debug, Clone, Deserialize)]
@@ -114,7 +114,7 @@ impl Pod {
         match state {
             Some(ContainerState { terminated: Some(ended), .. }) => ended.state(),
             Some(ContainerState { running: Some(_), .. }) => PodState::Running,
-            // The phase says that it is over, and no container did: its node is gone, or never took it.
+            // The phase is final, and no container has ended: its node is gone, or never accepted it.
             _ if status.phase == "Failed" => PodState::Lost(said(&status.reason, &status.message)),
             Some(ContainerState { waiting: Some(waiting), .. }) => {
                 let said = said(&waiting.reason, &waiting.message);
@@ -127,7 +127,7 @@ impl Pod {
         }
     }
 
-    /// A node puts out whoever uses too much of its disk.
+    /// A node evicts pods that use too much of its disk.
     fn evicted(&self) -> PodState {
         let message = self.status.message.to_ascii_lowercase();
         let is_disk = ["ephemeral", "emptydir", "disk", "storage"].iter().any(|word| message.contains(word));

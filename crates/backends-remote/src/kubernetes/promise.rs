@@ -1,16 +1,15 @@
 //! What holds in a pod, by what Kubernetes says of it.
 
 use super::settings::{ClusterSettings, ClusterWorkspace, NetworkPolicies};
-use crate::container_request::is_pinned;
-use crate::enforcement::{Enforcement, Property};
-use crate::spec::{MountAccess, Network, SandboxSpec};
+use stockade_exec_sandbox::{Enforcement, Property};
+use stockade_exec_sandbox::{MountAccess, Network, SandboxSpec};
 
 /// Returns what a request may count on, and every gap.
 pub(super) fn promise(spec: &SandboxSpec, settings: &ClusterSettings) -> Enforcement {
     let mut promise = Enforcement::default();
     promise
         .enforce(Property::Files, "an image of its own that cannot be written, and the volumes of its pod");
-    if !spec.container.image.as_deref().is_some_and(is_pinned) {
+    if !spec.container.is_pinned() {
         let why = "the image is named by a tag, which may be another image next time: name it by its digest";
         promise.gap(Property::Files, why);
     }
@@ -26,14 +25,17 @@ pub(super) fn promise(spec: &SandboxSpec, settings: &ClusterSettings) -> Enforce
         ),
         (_, NetworkPolicies::Unknown) => promise.gap(
             Property::Network,
-            "a NetworkPolicy lets nothing in or out, and nobody says that the network of the cluster carries it out: say so by the option `networkPolicies=enforced`, or leave the network open",
+            "a NetworkPolicy lets nothing in or out, and whether the network of the cluster enforces it is unknown: confirm it by the option `networkPolicies=enforced`, or leave the network open",
         ),
     }
     promise.gap(Property::SecondWall, "a pod has none; name a RuntimeClass of gVisor or Kata for one");
     if matches!(settings.workspace, ClusterWorkspace::Claim { .. })
         && spec.workspace_access == MountAccess::ReadWrite
     {
-        promise.gap(Property::ProtectedNames, "nobody here sees what is written into the volume of a claim");
+        promise.gap(
+            Property::ProtectedNames,
+            "files that are written into the volume of a claim cannot be checked from here",
+        );
     } else {
         promise.enforce(Property::ProtectedNames, "nothing that the command writes comes back");
     }

@@ -12,10 +12,10 @@ use super::name::RUN;
 use super::objects::RunObjects;
 use super::pods::{PodEnd, PodState};
 use super::watch::{Pods, Seen};
-use crate::outcome::End;
 use crate::remote::Stop;
+use stockade_exec_sandbox::End;
 
-/// How often it is looked whether the time is up, or somebody ends the run.
+/// How often the time and a cancellation are checked.
 const GLANCE: Duration = Duration::from_millis(50);
 /// How long one request for what is printed may go on.
 const LOG_WINDOW: Duration = Duration::from_secs(300);
@@ -63,7 +63,7 @@ impl ClusterRun<'_> {
     /// `is_cancelled` is asked all the while; when it says so, the run is ended.
     ///
     /// # Errors
-    /// When it could not be run, or nobody knows how it ended. Nothing of it is left then, as far as the cluster answers.
+    /// When it could not be run, or how it ended is unknown. Nothing of it is left then, as far as the cluster answers.
     pub fn to_the_end(
         self,
         is_cancelled: impl Fn() -> bool + Send + Sync + 'static,
@@ -94,7 +94,7 @@ impl ClusterRun<'_> {
             }
             ended => {
                 let removed = self.client.remove(self.objects, UNTIL_GONE);
-                // Whoever was ended is to be gone; what has ended by itself is, and the cluster removes the rest in time.
+                // A run that was ended has to be gone; one that has ended by itself is, and the cluster removes the rest in time.
                 match &ended {
                     Ok(ClusterEnd { end: End::TimedOut | End::Cancelled, .. }) => removed.and(ended),
                     _ => ended,
@@ -258,7 +258,7 @@ impl Following<'_> {
         }
     }
 
-    /// Ends what is still under way, from outside. What was printed until then is handed on by nobody any more.
+    /// Ends what is still under way, from outside. Output that was not read until then is lost.
     fn is_over(&self, end: End) -> Result<ClusterEnd, KubernetesError> {
         Ok(ClusterEnd {
             end,

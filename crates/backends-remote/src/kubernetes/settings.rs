@@ -1,4 +1,4 @@
-//! What whoever operates an agent decides of a cluster.
+//! What the operator of an agent decides about a cluster.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ pub struct ClusterSettings {
     pub workspace: ClusterWorkspace,
     /// What makes the pod.
     pub workload: Workload,
-    /// The user and the group that the command runs as. If nothing is said, whoever starts this program where the workspace is
-    /// a claim, and otherwise 65532, which is nobody's.
+    /// The user and the group that the command runs as. The default is the user of this program where the workspace is a claim, and
+    /// otherwise 65532, which has no account.
     pub user: Option<(u32, u32)>,
     /// The Secret by which nodes fetch the image.
     pub pull_secret: Option<String>,
@@ -51,10 +51,10 @@ impl Default for ClusterSettings {
 /// Whether the network of a cluster carries out what a NetworkPolicy says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NetworkPolicies {
-    /// Nobody says so: a command has a NetworkPolicy beside it, and nothing is promised of it.
+    /// Unknown: a command has a NetworkPolicy beside it, and nothing is promised of it.
     #[default]
     Unknown,
-    /// Whoever operates the cluster says that it does, as Calico, Cilium and others do.
+    /// The operator of the cluster confirms that it does, as Calico, Cilium and others do.
     Enforced,
 }
 
@@ -64,7 +64,7 @@ pub enum ClusterWorkspace {
     /// An empty folder, which is gone with the command.
     #[default]
     Empty,
-    /// A volume that somebody has made, by the name of its PersistentVolumeClaim.
+    /// A volume that exists, by the name of its PersistentVolumeClaim.
     Claim {
         /// The name of the claim.
         name: String,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use stockade_files::{EntryKind, FolderEntry, OpenFolder, OpenedPath, open_path};
 use stockade_names::{Hit, Kind, Root, hits};
 
-use crate::spec::SandboxSpec;
+use stockade_exec_sandbox::SandboxSpec;
 
 /// All of it together becomes an object of the cluster, which is no larger than a mebibyte, in letters that take a third more.
 const MAX_BYTES: u64 = 512 << 10;

@@ -70,7 +70,7 @@ impl Pods {
         Self(shared)
     }
 
-    /// What is known of the pod of a run; nothing if there is none yet.
+    /// The last known state of the pod of a run, if it has one.
     pub(super) fn of(&self, run: &str) -> Result<Option<Seen>, KubernetesError> {
         if let Some(error) = &*lock(&self.0.failed) {
             return Err(error.clone());
@@ -159,7 +159,7 @@ enum Broken {
 }
 
 impl Watch<'_> {
-    /// Watches until nobody waits any more. Only what does not pass is an error.
+    /// Watches until all runs are over. Only a lasting failure is an error.
     fn go_on(&self) -> Result<(), KubernetesError> {
         while !self.stop.is_now() {
             match self.client.pods(&self.namespace, &self.selector) {
@@ -189,7 +189,7 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// Takes changes until the stream ends. A line that is cut off is none: it comes again.
+    /// Takes changes until the stream ends. A line that is cut off is ignored: it comes again.
     fn read(&self, stream: impl Read, mut version: String) -> Broken {
         let mut lines = BufReader::new(stream);
         let mut line = Vec::new();

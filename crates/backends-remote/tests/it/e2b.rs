@@ -3,7 +3,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
-    reason = "starts servers and programs that ask them, and says what it skips"
+    reason = "starts servers and programs that ask them, and prints what it skips"
 )]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,20 +12,21 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use stockade_exec_sandbox::e2b::{
+use stockade_backends_remote::e2b::{
     E2bClient, E2bCommand, E2bEntryKind, E2bError, E2bKey, E2bRequest, E2bSandbox, E2bSettings, E2bStream,
     Packages,
 };
 
-struct Fake {
+/// A server that speaks as E2B does.
+pub(crate) struct Fake {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
     /// It serves until its input ends.
     _folder: tempfile::TempDir,
 }
 
 impl Fake {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/e2b/fake.py");
         let mut child = Command::new("/usr/bin/python3")
@@ -71,13 +72,12 @@ impl Fake {
     }
 
     /// How often something was asked for.
-    fn asked(&self, method: &str, path: &str) -> usize {
+    pub(crate) fn asked(&self, method: &str, path: &str) -> usize {
         self.count(|one| one["method"] == method && one["path"] == path)
     }
 
     /// How often a sandbox was to be deleted.
-    #[cfg(target_os = "linux")]
-    fn deleted(&self) -> usize {
+    pub(crate) fn deleted(&self) -> usize {
         self.count(|one| one["method"] == "DELETE")
     }
 
@@ -293,8 +293,8 @@ fn request(fake: &Fake, folder: &Path, words: &[&str]) -> stockade_exec_sandbox:
 fn run(
     spec: &stockade_exec_sandbox::SandboxSpec,
 ) -> Result<stockade_exec_sandbox::Outcome, stockade_exec_sandbox::RunError> {
+    use stockade_backends_remote::e2b::E2bBackend;
     use stockade_exec_sandbox::backends::{BackendRegistry, Selection};
-    use stockade_exec_sandbox::e2b::E2bBackend;
     use stockade_exec_sandbox::run::{RunControl, Streams};
     let registry = BackendRegistry::builtin();
     registry.register(Box::new(E2bBackend), 0, Selection::ByNameOnly);
@@ -327,7 +327,7 @@ fn a_command_runs_on_a_copy_and_the_machine_is_gone() {
             && outcome.enforcement.gaps.iter().any(|gap| gap.property == Property::Privileges)
     );
     assert!(fake.deleted() > 0);
-    // What it holds in part only is refused where somebody names it.
+    // What it holds in part only is refused where it is required by name.
     spec.require_by_name = [Property::Privileges].into();
     assert!(matches!(run(&spec), Err(stockade_exec_sandbox::RunError::Refused(_))));
 }

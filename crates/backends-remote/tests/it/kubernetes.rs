@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use server::{Faults, Server};
-use stockade_exec_sandbox::kubernetes::{
+use stockade_backends_remote::kubernetes::{
     ClusterAccess, ClusterClient, ClusterEnd, ClusterHost, ClusterSettings, Fleet, FleetJournal, FleetRun,
     FleetStep, KubernetesError, RunName, RunObjects, Workload,
 };
@@ -375,7 +375,7 @@ fn a_run_that_was_let_go_and_is_gone_is_never_made_again() {
     assert_clean(&server);
 }
 
-/// In a cluster of somebody's own, where they say so.
+/// In a real cluster, where one is named.
 #[test]
 fn a_real_cluster_runs_it_where_somebody_names_one() {
     let Some(image) = std::env::var("STOCKADE_TEST_CLUSTER_IMAGE").ok() else {

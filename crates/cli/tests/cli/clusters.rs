@@ -1,15 +1,15 @@
-//! Commands in a cluster, through the doors that people and programs use, on the server of the tests of `exec-sandbox`.
+//! Commands in a cluster, through the doors that people and programs use, on the server of the tests of `backends-remote`.
 #![expect(
     clippy::disallowed_methods,
     clippy::string_slice,
     reason = "a test may panic; it starts servers and commands"
 )]
 
-#[path = "../../../exec-sandbox/tests/it/kubernetes/schema.rs"]
+#[path = "../../../backends-remote/tests/it/kubernetes/schema.rs"]
 mod schema;
-#[path = "../../../exec-sandbox/tests/it/kubernetes/server.rs"]
+#[path = "../../../backends-remote/tests/it/kubernetes/server.rs"]
 mod server;
-#[path = "../../../exec-sandbox/tests/it/kubernetes/world.rs"]
+#[path = "../../../backends-remote/tests/it/kubernetes/world.rs"]
 mod world;
 
 use std::fs;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use server::{Faults, Server};
 use tempfile::TempDir;
 
-use crate::support::STOCKADE;
+use crate::support::{STOCKADE, build_remote_backends};
 
 const IMAGE: &str =
     "registry.example/tools@sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
@@ -32,6 +32,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
+        build_remote_backends();
         let (folder, server) = (tempfile::tempdir().unwrap(), Server::start(Faults::default()));
         fs::create_dir(folder.path().join("work")).unwrap();
         fs::create_dir(folder.path().join("home")).unwrap();

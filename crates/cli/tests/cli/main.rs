@@ -11,7 +11,7 @@ mod brokers;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod changes;
-#[cfg(all(target_os = "linux", feature = "kube"))]
+#[cfg(target_os = "linux")]
 #[cfg(test)]
 mod clusters;
 #[cfg(target_os = "linux")]
@@ -54,6 +54,9 @@ mod mcp;
 #[cfg(target_os = "linux")]
 #[cfg(test)]
 mod owners;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod remote_machines;
 #[cfg(test)]
 mod reports;
 #[cfg(target_os = "linux")]

@@ -9,6 +9,43 @@ use std::process::{Command, Output, Stdio};
 /// The binary under test.
 pub(crate) const STOCKADE: &str = env!("CARGO_BIN_EXE_stockade");
 
+/// Makes sure that the programs of remote backends lie beside the binary under test. Tests of the whole workspace have built them;
+/// tests of this crate alone have not.
+#[cfg(target_os = "linux")]
+pub(crate) fn build_remote_backends() {
+    static BUILT: std::sync::Once = std::sync::Once::new();
+    BUILT.call_once(|| {
+        let beside = Path::new(STOCKADE).parent().unwrap();
+        let sources = ["backends-remote", "exec-sandbox"]
+            .map(|name| repository().join("crates").join(name).join("src"));
+        let newest = sources.iter().filter_map(|folder| newest_in(folder)).max();
+        let is_fresh = |name: &str| modified(&beside.join(name)) >= newest;
+        if ["stockade-backend-e2b", "stockade-backend-kubernetes"].into_iter().all(is_fresh) {
+            return;
+        }
+        let mut build = Command::new(env!("CARGO"));
+        build
+            .args(["build", "--quiet", "--package", "stockade-backends-remote", "--bins"])
+            .current_dir(repository());
+        build.arg("--target-dir").arg(beside.parent().unwrap());
+        if beside.ends_with("release") {
+            build.arg("--release");
+        }
+        assert!(build.status().unwrap().success(), "the programs of remote backends do not build");
+    });
+}
+
+#[cfg(target_os = "linux")]
+fn modified(path: &Path) -> Option<std::time::SystemTime> {
+    fs::metadata(path).and_then(|data| data.modified()).ok()
+}
+
+#[cfg(target_os = "linux")]
+fn newest_in(folder: &Path) -> Option<std::time::SystemTime> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter_map(|path| if path.is_dir() { newest_in(&path) } else { modified(&path) }).max()
+}
+
 /// The folder of this repository.
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

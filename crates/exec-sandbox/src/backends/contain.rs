@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::container_request::{ContainerPlan, ContainerPurpose, Engine, EngineFacts, EngineLack, is_image};
 use crate::enforcement::{Enforcement, Property};
 use crate::host::HostFacts;
-use crate::mounts::{AT_HOME, Mount, MountKind, Owner, TEMPORARY};
+use crate::mounts::{Mount, MountKind, Owner, TEMPORARY};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Network, SandboxSpec, Spawn};
 
@@ -39,13 +39,12 @@ pub(crate) fn command(container: &ContainerPlan) -> Result<(OsString, Vec<OsStri
 
 /// What of the mounts goes into a container: what belongs to the command. The system is that of the image.
 pub(crate) fn within(mounts: Vec<Mount>, purpose: ContainerPurpose) -> Vec<Mount> {
-    let is_at_home = |mount: &Mount| AT_HOME.iter().any(|row| row.3 == mount.reason);
     let is_given =
         |mount: &Mount| purpose == ContainerPurpose::Command || mount.target == Path::new(TEMPORARY);
     let kept: Vec<Mount> = mounts
         .into_iter()
         .filter(|mount| match &mount.kind {
-            MountKind::Bind { owner, .. } => *owner == Owner::User && !is_at_home(mount),
+            MountKind::Bind { owner, .. } => *owner == Owner::User && !mount.is_at_home(),
             MountKind::Scratch { .. } => is_given(mount),
             MountKind::Hidden { .. } => true,
             MountKind::Link { .. }

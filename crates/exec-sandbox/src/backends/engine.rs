@@ -35,9 +35,10 @@ use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, Spawn};
 use crate::sys::raw;
 pub(crate) use ask::Client;
-#[cfg(feature = "kube")]
-pub(crate) use leftovers::is_orphaned;
-pub(crate) use leftovers::{owner_label, remove_leftovers};
+#[cfg(feature = "external")]
+pub use leftovers::is_orphaned;
+pub use leftovers::owner_label;
+pub(crate) use leftovers::remove_leftovers;
 
 /// How long it may take until a container is made, or gone.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,28 +1,37 @@
-//! Backends that are programs of somebody's: `stockade-backend-NAME`, which is asked in JSON and answers in lines of JSON.
+//! Backends that are programs: `stockade-backend-NAME`, which is asked in JSON and answers in lines of JSON.
 //!
 //! ```text
 //!  {"request":"run", …} ──► its standard input, then {"event":"stdin", …}
 //!                           its standard output ──► {"event":"stdout", …} … {"event":"end", …}
 //! ```
 //!
-//! Such a program is believed in nothing that matters: what it says that it holds is marked as its own word, which nobody tried; it is
-//! taken where somebody names it, and nowhere else; and a line that cannot be understood, an end that does not come, or a word behind
-//! the end is a run that failed. `EXTERNAL.md` has the protocol.
+//! The claims of a user's program are marked as untested; it is used only by name; and an invalid line, a missing end, or a line
+//! behind the end is a run that failed. A program of a release, which lies beside `stockade`, is trusted as `stockade` is: it is asked
+//! about the whole request, and its answers are reported as they are. `EXTERNAL.md` has the protocol.
 
 mod program;
+mod refused;
+mod released;
+mod sandbox_request;
 mod talk;
 mod wire;
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use program::{external_backends, external_program};
+pub use refused::RefusedRequest;
+pub use sandbox_request::{NetworkRequest, SandboxRequest};
+pub use wire::{BackendLine, EndCause, NamedGap, NamedMeans, WorkspaceSeen};
 
 use super::backend::{Backend, BackendRun, Probed};
 use crate::choices::{BackendName, SandboxBackend};
 use crate::enforcement::{Enforcement, Property};
+use crate::explain::Denial;
 use crate::host::HostFacts;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -30,11 +39,16 @@ use crate::provider::{Offer, Provider, Sees};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::run::{RunError, run_added};
 use crate::spec::SandboxSpec;
-use program::Program;
-use wire::{Answer, Claims, Request};
+use program::{Program, Trust};
+use released::{RELEASED, Released, lasting};
+use wire::{Answer, Claims, Request, said};
 
-/// How long one may take to say what it can.
+/// How long one may take to answer a probe.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a program of a release may take to try a sandbox, or to remove what killed runs left: it asks servers, and some of
+/// them are asked again.
+const UNTIL_TRIED: Duration = Duration::from_secs(300);
 
 /// By what means something holds that a program says of itself.
 const CLAIMED: &str = "the backend says so itself";
@@ -45,10 +59,12 @@ const UNTRIED: &str = "nobody has tried whether it does what it says";
 /// Who was asked what it can, and for which options.
 type Asked = (Program, BTreeMap<String, String>);
 
-/// A backend that is a program of somebody's.
+/// A backend that is a program.
 #[derive(Debug)]
 struct External {
     name: BackendName,
+    /// Whether a release has a program for it.
+    released: Option<&'static Released>,
     /// What each program said of itself for these options, as long as it is the same file.
     said: Mutex<BTreeMap<Asked, Claims>>,
 }
@@ -57,10 +73,20 @@ struct External {
 #[must_use]
 pub fn find_external(name: BackendName, spec: &SandboxSpec) -> Option<Box<dyn Backend>> {
     let is_there = program::OPTION.is_some_in(spec) || program::find(name).is_some();
-    is_there.then(|| Box::new(External { name, said: Mutex::default() }) as Box<dyn Backend>)
+    is_there.then(|| Box::new(External::new(name)) as Box<dyn Backend>)
+}
+
+/// Returns the backends whose programs come with a release, whether they are installed or not.
+pub fn released_backends() -> impl Iterator<Item = Box<dyn Backend>> {
+    let names = RELEASED.iter().filter_map(|row| BackendName::new(row.name));
+    names.map(|name| Box::new(External::new(name)) as Box<dyn Backend>)
 }
 
 impl External {
+    fn new(name: BackendName) -> Self {
+        Self { name, released: Released::of(name), said: Mutex::default() }
+    }
+
     fn backend(&self) -> SandboxBackend {
         SandboxBackend::Added(self.name)
     }
@@ -91,14 +117,82 @@ impl External {
             other => Err(wrong(format!("it answered `{}` to the question what it can", other.name()))),
         }
     }
+
+    /// Asks a program of a release what holds for this request.
+    fn answer(
+        &self,
+        program: &Program,
+        spec: &SandboxSpec,
+        variables: &BTreeMap<OsString, OsString>,
+        tries: bool,
+    ) -> Result<Claims, Refusal> {
+        let refused = |why: &str, fix: String| {
+            let rule = SandboxRule::CannotEnforce(lasting(&said(why)));
+            Refusal::new(What::Backend(self.backend()), rule, fix)
+        };
+        let sandbox = SandboxRequest::of(spec, variables).map_err(|why| {
+            refused("its service takes text, and a word is not UTF-8", format!("write it in UTF-8 ({why})"))
+        })?;
+        let request = Request::probe(program::OPTION.without(spec)).about(sandbox);
+        let (request, patience) =
+            if tries { (request.by_trying(), UNTIL_TRIED) } else { (request, PATIENCE) };
+        let broken = |why: &str| {
+            let fix = format!("`stockade backends test {}` says what is wrong", self.name);
+            refused(why, fix)
+        };
+        match talk::ask(program, &request, patience) {
+            Ok(Answer::Capabilities(claims)) => Ok(claims),
+            Ok(Answer::Refused(refusal)) => Err(refusal.refusal(self.backend())),
+            Ok(Answer::Unavailable { why, fix }) => Err(refused(&why, fix)),
+            Ok(Answer::Failed { why, .. }) => Err(broken(&why)),
+            Ok(_) => Err(broken("its program answered something else than what it can")),
+            Err(error) => Err(broken(&format!("its program did not answer: {error}"))),
+        }
+    }
+
+    /// The request to run a command.
+    fn request(&self, program: &Program, job: &BackendRun<'_>, run: &str) -> Result<Request, String> {
+        let options = program::OPTION.without(job.spec);
+        let request = Request::run(run, &job.plan, options, program.trust)?;
+        match program.trust {
+            Trust::OwnWord => Ok(request),
+            Trust::Release => Ok(request.about(SandboxRequest::of(job.spec, &job.facts.environment)?)),
+        }
+    }
+
+    fn offered(&self, claims: &Claims, trust: Trust) -> Offer {
+        let sees = if claims.sees_itself { Sees::Itself } else { Sees::Copy };
+        Offer::added(self.name, sees, claims.enforcement(trust))
+    }
 }
 
 impl Claims {
-    fn enforcement(&self) -> Enforcement {
+    fn enforcement(&self, trust: Trust) -> Enforcement {
+        match trust {
+            Trust::OwnWord => self.untested(),
+            Trust::Release => self.stated(),
+        }
+    }
+
+    fn untested(&self) -> Enforcement {
         let mut enforcement = Enforcement::default();
         for property in Property::all().filter(|one| self.holds.iter().any(|name| name == one.name())) {
             enforcement.enforce(property, CLAIMED);
             enforcement.gap(property, UNTRIED);
+        }
+        enforcement
+    }
+
+    fn stated(&self) -> Enforcement {
+        let named = |name: &str| Property::all().find(|property| property.name() == name);
+        let mut enforcement = Enforcement::default();
+        for means in &self.enforced {
+            named(&means.property)
+                .into_iter()
+                .for_each(|one| enforcement.enforce(one, lasting(&said(&means.by))));
+        }
+        for gap in &self.gaps {
+            named(&gap.property).into_iter().for_each(|one| enforcement.gap(one, lasting(&said(&gap.why))));
         }
         enforcement
     }
@@ -110,18 +204,24 @@ impl Backend for External {
     }
 
     fn about(&self) -> &str {
-        "A program of its own, stockade-backend-NAME; what it holds is its own word"
+        self.released
+            .map_or("A program of its own, stockade-backend-NAME; what it holds is its own word", |row| {
+                row.about
+            })
     }
 
-    fn offer(&self, spec: &SandboxSpec, _: &HostFacts) -> Result<Offer, Refusal> {
+    fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal> {
         let program = self.program(spec)?;
+        if program.trust == Trust::Release {
+            let claims = self.answer(&program, spec, &facts.environment, false)?;
+            return Ok(self.offered(&claims, program.trust));
+        }
         let claims = self.claims(&program, spec, false).map_err(|(why, fix)| {
             let rule =
                 SandboxRule::CannotEnforce("the program says that it cannot, or does not say what it can");
             Refusal::new(What::Backend(self.backend()), rule, format!("{fix} (it says: {why})"))
         })?;
-        let sees = if claims.sees_itself { Sees::Itself } else { Sees::Copy };
-        Ok(Offer::added(self.name, sees, claims.enforcement()))
+        Ok(self.offered(&claims, program.trust))
     }
 
     fn probe(&self, spec: &SandboxSpec) -> Probed {
@@ -129,8 +229,14 @@ impl Backend for External {
             Ok(program) => program,
             Err(refusal) => return Probed::Not { why: refusal.rule.to_string(), fix: refusal.fix },
         };
+        if program.trust == Trust::Release {
+            return match self.answer(&program, spec, &BTreeMap::new(), true) {
+                Ok(claims) => Probed::Works(claims.enforcement(program.trust)),
+                Err(refusal) => Probed::Not { why: refusal.rule.to_string(), fix: refusal.fix },
+            };
+        }
         match self.claims(&program, spec, true) {
-            Ok(claims) => Probed::Works(claims.enforcement()),
+            Ok(claims) => Probed::Works(claims.enforcement(program.trust)),
             Err((why, fix)) => Probed::Not { why, fix },
         }
     }
@@ -138,25 +244,56 @@ impl Backend for External {
     fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError> {
         let program = self.program(job.spec)?;
         let run = talk::name_of_a_run().map_err(RunError::setup("naming a run"))?;
-        let options = program::OPTION.without(job.spec);
-        let request = Request::run(&run, &job.plan, options.clone()).map_err(|why| {
+        let request = self.request(&program, &job, &run).map_err(|why| {
             RunError::setup("telling the backend of the command")(std::io::Error::other(why))
         })?;
         debug_assert!(matches!(job.plan.provider, Provider::Added(_)), "planned of its own offer");
+        if program.trust == Trust::Release {
+            return released_run(job, program, request);
+        }
+        let kill = Request::kill(&run, program::OPTION.without(job.spec));
         let outcome = run_added(&job.plan, job.streams, job.control, move |command| {
-            talk::run(&program, &request, &Request::kill(&run, options), command)
+            talk::run(&program, &request, &kill, command)
         })?;
         Ok((job.plan, outcome))
     }
 
     fn cleanup(&self, spec: &SandboxSpec) -> usize {
-        let checked = |path: PathBuf| Program::checked(&path, Some(&spec.workspace));
-        let Some(Ok(program)) = program::find(self.name).map(checked) else {
-            return 0;
+        let (program, request, patience) = match self.released {
+            Some(_) => {
+                let Ok(sandbox) = SandboxRequest::of(spec, &BTreeMap::new()) else { return 0 };
+                (Program::of(self.name, spec), Request::cleanup().about(sandbox), UNTIL_TRIED)
+            }
+            None => {
+                let checked = |path: PathBuf| Program::checked(&path, Some(&spec.workspace));
+                let Some(program) = program::find(self.name).map(checked) else { return 0 };
+                (program, Request::cleanup(), PATIENCE)
+            }
         };
-        match talk::ask(&program, &Request::cleanup(), PATIENCE) {
+        let Ok(program) = program else { return 0 };
+        match talk::ask(&program, &request, patience) {
             Ok(Answer::Cleaned { count }) => usize::try_from(count).unwrap_or(usize::MAX),
             _ => 0,
         }
     }
+}
+
+/// Runs a command by a program of a release.
+fn released_run(
+    job: BackendRun<'_>,
+    program: Program,
+    request: Request,
+) -> Result<(Plan, Outcome), RunError> {
+    let backend = job.spec.backend;
+    let ran_out: Arc<AtomicBool> = Arc::default();
+    let told = Arc::clone(&ran_out);
+    let mut outcome = run_added(&job.plan, job.streams, job.control, move |command| {
+        let ended = talk::run_of_release(&program, &request, command, backend)?;
+        told.store(ended.ran_out_of_memory, Ordering::SeqCst);
+        Ok(ended.end)
+    })?;
+    if ran_out.load(Ordering::SeqCst) {
+        outcome.denials.push(Denial::Memory);
+    }
+    Ok((job.plan, outcome))
 }

@@ -90,12 +90,6 @@ impl BackendRegistry {
             };
             registry.register(Box::new(Builtin(backend)), 100 - 10 * place, selection);
         }
-        #[cfg(feature = "kube")]
-        registry.register(
-            Box::new(crate::kubernetes::KubernetesBackend::default()),
-            0,
-            Selection::ByNameOnly,
-        );
         registry
     }
 
@@ -488,9 +482,8 @@ mod tests {
         let names: Vec<(&str, Selection)> =
             rows.iter().map(|row| (row.backend.name(), row.selection)).collect();
         let wanted = [("native", ByPriority), ("bwrap", ByPriority), ("landlock", ByPriority)];
-        let named = ["docker", "podman", "kubernetes"].map(|name| (name, ByNameOnly));
-        let named = named.iter().filter(|row| cfg!(feature = "kube") || row.0 != "kubernetes");
-        assert_eq!(names, wanted.iter().chain(named).copied().collect::<Vec<_>>());
+        let named = ["docker", "podman"].map(|name| (name, ByNameOnly));
+        assert_eq!(names, wanted.into_iter().chain(named).collect::<Vec<_>>());
     }
 
     /// A registry of what comes with this crate plans as the crate does without one.

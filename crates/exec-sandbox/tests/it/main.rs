@@ -12,8 +12,6 @@ mod auto_traits;
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod continued;
-#[cfg(all(target_os = "linux", feature = "e2b"))]
-mod e2b;
 #[cfg(target_os = "linux")]
 mod escapes;
 #[cfg(target_os = "linux")]
@@ -25,8 +23,6 @@ mod helpers;
 mod homes;
 #[cfg(target_os = "linux")]
 mod inherited_memory;
-#[cfg(all(target_os = "linux", feature = "kube"))]
-mod kubernetes;
 #[cfg(target_os = "linux")]
 mod limits;
 #[cfg(target_os = "linux")]

@@ -8,9 +8,8 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::Path;
 
-use crate::mounts::{AT_HOME, Mount, MountKind};
-use crate::plan::{Identity, Plan};
-use crate::spec::{MountAccess, Network, Protection, Spawn};
+use stockade_exec_sandbox::mounts::{Mount, MountKind};
+use stockade_exec_sandbox::{Identity, MountAccess, Network, Plan, Protection, Spawn};
 
 /// The most paths that a policy may list.
 const MAX_PATHS: usize = 256;
@@ -27,28 +26,28 @@ const RANDOM: [&str; 2] = ["/dev/random", "/dev/urandom"];
 pub struct OpenShellPolicy {
     /// The document, for `openshell sandbox create --policy FILE`. What it does not hold stands in its comments.
     pub yaml: String,
-    /// What somebody asked for that does not hold there.
+    /// The parts of the request that are not enforced there.
     pub lost: Vec<String>,
 }
 
 /// An entry of a list of hosts, for a policy of OpenShell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenShellEntry {
+pub(super) struct OpenShellEntry {
     /// The host.
-    pub host: OpenShellHost,
+    pub(super) host: OpenShellHost,
     /// One port, or those of the web.
-    pub port: Option<u16>,
+    pub(super) port: Option<u16>,
     /// Whether it keeps out what it is about.
-    pub is_denied: bool,
+    pub(super) is_denied: bool,
     /// Whether something is asked of requests, or so much is let through and no more.
-    pub has_conditions: bool,
+    pub(super) has_conditions: bool,
     /// The entry as it was written.
-    pub written: String,
+    pub(super) written: String,
 }
 
 /// The host of an [`OpenShellEntry`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OpenShellHost {
+pub(super) enum OpenShellHost {
     /// A name, and that name alone.
     Name(String),
     /// All names below this one, and not the name itself.
@@ -72,7 +71,10 @@ pub struct OpenShellError {
 ///
 /// # Errors
 /// When the network is open, which no policy of OpenShell is, or there are more paths than one may list.
-pub fn openshell_policy(plan: &Plan, hosts: &[OpenShellEntry]) -> Result<OpenShellPolicy, OpenShellError> {
+pub(super) fn openshell_policy(
+    plan: &Plan,
+    hosts: &[OpenShellEntry],
+) -> Result<OpenShellPolicy, OpenShellError> {
     let error = |why: &str, fix| OpenShellError { why: why.to_owned(), fix };
     if plan.network == Network::Open {
         return Err(error(
@@ -121,10 +123,11 @@ fn list(yaml: &mut String, name: &str, paths: &[String]) {
 
 /// What the command reads, and what it writes beside the workspace.
 fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
+    // OpenShell has a home of its own, so what every command sees of this one is left out.
     let (mut read, mut written) = (vec!["/proc".to_owned()], Vec::new());
     let around = Around::of(plan);
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    for mount in plan.mounts.iter().filter(|mount| !is_at_home(mount)) {
+    for mount in plan.mounts.iter().filter(|mount| !mount.is_at_home()) {
         match &mount.kind {
             MountKind::Bind { access: MountAccess::ReadWrite, .. } if mount.target == plan.workspace => {}
             MountKind::Bind { access: MountAccess::ReadWrite, .. } => written.push(text(&mount.target)),
@@ -138,11 +141,8 @@ fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
                 read.extend(RANDOM.map(str::to_owned));
                 written.extend(DEVICES.map(str::to_owned));
             }
-            MountKind::Scratch { .. }
-            | MountKind::Link { .. }
-            | MountKind::Processes
-            | MountKind::Generated { .. }
-            | MountKind::Hidden { .. } => {}
+            // OpenShell has what such a mount makes, or no words for it: see `lost`.
+            _ => {}
         }
     }
     for paths in [&mut read, &mut written] {
@@ -151,11 +151,6 @@ fn paths(plan: &Plan) -> (Vec<String>, Vec<String>) {
     }
     read.retain(|path| !written.contains(path));
     (read, written)
-}
-
-/// What is there of the home without being asked for; OpenShell has a home of its own.
-fn is_at_home(mount: &Mount) -> bool {
-    AT_HOME.iter().any(|row| row.3 == mount.reason)
 }
 
 /// The folders that are handed over as a whole: whatever lies in one is as that one is.
@@ -167,7 +162,7 @@ struct Around<'p> {
 impl<'p> Around<'p> {
     fn of(plan: &'p Plan) -> Self {
         let mut around = Self { written: BTreeSet::new(), read: BTreeSet::new() };
-        for mount in plan.mounts.iter().filter(|mount| !is_at_home(mount)) {
+        for mount in plan.mounts.iter().filter(|mount| !mount.is_at_home()) {
             if let MountKind::Bind { access, .. } = &mount.kind {
                 let folders = match access {
                     MountAccess::ReadWrite => &mut around.written,
@@ -209,7 +204,7 @@ fn user(plan: &Plan) -> Option<(u32, u32)> {
     }
 }
 
-/// What somebody asked for that OpenShell has no words for.
+/// The parts of the request that a policy of OpenShell cannot express.
 fn lost(plan: &Plan) -> Vec<String> {
     let around = Around::of(plan);
     let kept = plan.mounts.iter().filter_map(|mount| Some((mount, around.loses(mount)?)));
@@ -263,7 +258,7 @@ fn notes(plan: &Plan, entries: &[OpenShellEntry], lost: &mut Vec<String>) -> Vec
 /// Why an entry is left out: more would be let through otherwise.
 fn left_out(entry: &OpenShellEntry, entries: &[OpenShellEntry]) -> Option<&'static str> {
     if destination(entry).is_none() {
-        return Some("OpenShell lets nobody reach it");
+        return Some("OpenShell lets no program reach it");
     }
     if entry.has_conditions {
         return Some("its conditions cannot be said there");
@@ -293,7 +288,7 @@ fn reached(entries: &[OpenShellEntry]) -> Vec<(String, &OpenShellEntry)> {
     written.filter_map(|entry| Some((destination(entry)?, entry))).collect()
 }
 
-/// A host in the notation of OpenShell; nothing for one that it lets nobody reach.
+/// A host in the notation of OpenShell; `None` for one that it lets no program reach.
 fn destination(entry: &OpenShellEntry) -> Option<String> {
     match &entry.host {
         OpenShellHost::Name(name) | OpenShellHost::Below(name)
@@ -352,8 +347,8 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Stamp};
-    use crate::spec::SandboxSpec;
+    use stockade_exec_sandbox::SandboxSpec;
+    use stockade_exec_sandbox::host::{Entry, HostFacts, Kernel, ProtectedEntry, ProtectionMode, Stamp};
 
     fn facts() -> HostFacts {
         let folders = ["/usr", "/bin", "/lib", "/srv/work", "/srv/more"];
@@ -377,7 +372,7 @@ mod tests {
     ) -> Result<OpenShellPolicy, OpenShellError> {
         let mut spec = SandboxSpec::new("/srv/work", ["make"]);
         change(&mut spec);
-        let plan = crate::plan::plan(&spec, &facts()).unwrap();
+        let plan = stockade_exec_sandbox::plan(&spec, &facts()).unwrap();
         openshell_policy(&plan, hosts)
     }
 
@@ -446,7 +441,7 @@ mod tests {
             let mut spec = SandboxSpec::new("/srv/work", ["make"]);
             let folders = if is_written { &mut spec.shared } else { &mut spec.read_only };
             folders.extend((folder != "/srv/work").then(|| folder.into()));
-            let policy = openshell_policy(&crate::plan::plan(&spec, &facts).unwrap(), &[]).unwrap();
+            let policy = openshell_policy(&stockade_exec_sandbox::plan(&spec, &facts).unwrap(), &[]).unwrap();
             let lost =
                 |verb: &str| policy.lost.iter().any(|lost| lost.contains(verb) && lost.contains(folder));
             assert!(lost(".env is not hidden"), "{folder}: {:?}", policy.lost);
@@ -471,7 +466,7 @@ mod tests {
                 stamp: Stamp::default(),
                 around: 0,
             }];
-            let plan = crate::plan::plan(&SandboxSpec::new("/srv/work", ["make"]), &facts).unwrap();
+            let plan = stockade_exec_sandbox::plan(&SandboxSpec::new("/srv/work", ["make"]), &facts).unwrap();
             let policy = openshell_policy(&plan, &[]).unwrap();
             assert_eq!(policy.lost.len(), 1);
             assert!(!policy.yaml.contains(&format!("{end}filesystem_policy: x")), "{:?}", policy.yaml);

@@ -1,7 +1,7 @@
 //! A plan and its list of hosts as a policy of OpenShell: the sandbox knows the plan, and the egress broker the list.
 
+use super::openshell_policy::{self, OpenShellEntry, OpenShellError, OpenShellHost, OpenShellPolicy};
 use stockade_exec_sandbox::Plan;
-use stockade_exec_sandbox::openshell::{OpenShellEntry, OpenShellError, OpenShellHost, OpenShellPolicy};
 
 use crate::egress::{Host, HostEntry, HostList};
 
@@ -11,7 +11,7 @@ use crate::egress::{Host, HostEntry, HostList};
 /// When the network is open, which no policy of OpenShell is, or there are more paths than one may list.
 pub fn openshell_policy(plan: &Plan, hosts: Option<&HostList>) -> Result<OpenShellPolicy, OpenShellError> {
     let entries: Vec<_> = hosts.map(HostList::entries).unwrap_or_default().into_iter().map(entry).collect();
-    stockade_exec_sandbox::openshell::openshell_policy(plan, &entries)
+    openshell_policy::openshell_policy(plan, &entries)
 }
 
 fn entry(entry: HostEntry<'_>) -> OpenShellEntry {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stockade_exec_sandbox::kubernetes::{
+use stockade_backends_remote::kubernetes::{
     ClusterAccess, ClusterHost, ClusterSettings, ClusterWorkspace, KubernetesError, NetworkPolicies, RunName,
     RunObjects, Upload, Workload,
 };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use stockade_exec_sandbox::kubernetes::ClusterSettings;
+use stockade_backends_remote::kubernetes::ClusterSettings;
 
 use super::{planned, spec};
 

@@ -54,7 +54,7 @@ fn hold(root: &Value, schema: &Value, value: &Value, at: &str, problems: &mut Ve
         let at = format!("{at}.{name}");
         match (schema["properties"].get(name), &schema["additionalProperties"]) {
             (Some(schema), _) | (None, schema @ Value::Object(_)) => hold(root, schema, field, &at, problems),
-            (None, _) => problems.push(format!("{at}: there is no such field")),
+            (None, _) => problems.push(format!("{at}: unknown field")),
         }
     }
 }

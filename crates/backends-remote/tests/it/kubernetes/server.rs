@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::schema;
 use super::world::World;
 
-pub(super) const TOKEN: &str = "a-token-of-nobody";
+pub(super) const TOKEN: &str = "a-token-of-a-test";
 
 /// How often, of a hundred requests, something goes wrong, each kind as often as any other.
 #[derive(Debug, Clone, Copy, Default)]
@@ -114,7 +114,7 @@ impl Connection {
         }
         let (code, said) = self.carry_out(&request);
         match fault {
-            // It was done, and nobody hears of it.
+            // It was done, and no client learns of it.
             Some(Fault::ResetAfter) => reset(&stream),
             Some(Fault::HalfWritten) => {
                 let text = said.to_string();

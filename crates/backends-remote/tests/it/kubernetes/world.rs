@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How many changes are remembered. Whoever comes later is told that they are forgotten.
+/// How many changes are remembered. A later request is told that they are forgotten.
 const REMEMBERED: usize = 60;
 
 #[derive(Default)]
@@ -306,7 +306,7 @@ impl Node<'_> {
         self.until_removed();
     }
 
-    /// Keeps the pod until somebody removes it.
+    /// Keeps the pod until it is removed.
     fn until_removed(&self) {
         while self.world.with(|state| state.pods.get(self.pod).is_some_and(|pod| !pod.is_ending)) {
             std::thread::sleep(Duration::from_millis(5));

@@ -1,10 +1,14 @@
 //! Talks to a backend that is a program: within bounds of time and memory, and to its end.
 
-#![expect(clippy::disallowed_methods, reason = "starts the program, reads what it says, and keeps its time")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "starts the program, reads what it says, keeps its time, and passes variables on"
+)]
 
+use std::env;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,10 +17,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use stockade_handoff::helper_variables;
 
-use super::program::Program;
+use super::program::{Program, Trust};
+use super::refused::RefusedRequest;
 use super::wire::{Answer, MAX_LINE, Request, stdin_line};
+use crate::choices::SandboxBackend;
 use crate::outcome::End;
-use crate::run::{AddedCommand, RunError};
+use crate::run::{AddedCommand, Cancellation, RunError};
 use crate::sys::raw;
 
 /// How much is read at once.
@@ -24,6 +30,9 @@ const CHUNK: usize = 64 << 10;
 
 /// How long a program may take to end a command and to say that it is gone.
 const UNTIL_GONE: Duration = Duration::from_secs(10);
+
+/// How long a program of a release may take to end a command and to say so.
+const UNTIL_STOPPED: Duration = Duration::from_secs(60);
 
 /// How long it may take to end itself when it has said everything.
 const TO_END: Duration = Duration::from_secs(2);
@@ -42,6 +51,7 @@ impl Talk {
         // It makes sandboxes as this program does, and so it has the same rights; of what this program knows, it is told little.
         let mut command = Command::new(&program.path);
         command.env_clear().envs(helper_variables());
+        command.envs(program.variables.iter().filter_map(|name| Some((name, env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?);
@@ -149,7 +159,26 @@ fn write_some(to: Option<&mut ChildStdin>, waiting: &mut Vec<u8>) -> io::Result<
     Ok(())
 }
 
-/// Runs a command in it, and returns when it said how that ended.
+/// How a command ended, as its program says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ended {
+    pub(super) end: End,
+    pub(super) ran_out_of_memory: bool,
+}
+
+/// The last line of a run.
+enum Last {
+    Ended(Ended),
+    Refused(RefusedRequest),
+    Failed {
+        why: String,
+        doing: Option<String>,
+    },
+    /// None: the command has to be ended, by another request.
+    Kill,
+}
+
+/// Runs a command by a program of a user, and returns when it said how that ended.
 pub(super) fn run(
     program: &Program,
     request: &Request,
@@ -157,9 +186,18 @@ pub(super) fn run(
     command: AddedCommand,
 ) -> Result<End, RunError> {
     let mut talk = Talk::begin(program).map_err(RunError::setup("starting the program of the backend"))?;
-    match converse(&mut talk, request, command) {
+    let last = converse(&mut talk, request, command, Trust::OwnWord).and_then(|last| match last {
+        Last::Ended(Ended { end: End::TimedOut | End::Cancelled | End::OutOfDisk, .. }) => {
+            Err(io::Error::other("it said an end that only programs of a release say"))
+        }
+        Last::Ended(ended) => Ok(Some(ended.end)),
+        Last::Kill => Ok(None),
+        Last::Failed { why, .. } => Err(io::Error::other(why)),
+        Last::Refused(_) => Err(io::Error::other("it said `refused` while a command ran")),
+    });
+    match last {
         Ok(Some(end)) => Ok(end),
-        // Somebody wants it to end: it is told to, and says when it is gone. Otherwise nobody knows whether it runs on.
+        // It is told to end the command, and says when it is gone. Otherwise the command may run on.
         Ok(None) => {
             gone(program, kill).map_err(RunError::Watch)?;
             Ok(End::Cancelled)
@@ -177,43 +215,67 @@ pub(super) fn run(
     }
 }
 
+/// Runs a command by a program of a release, which ends the command itself when its input is closed.
+pub(super) fn run_of_release(
+    program: &Program,
+    request: &Request,
+    command: AddedCommand,
+    backend: SandboxBackend,
+) -> Result<Ended, RunError> {
+    let mut talk = Talk::begin(program).map_err(RunError::setup("starting the program of the backend"))?;
+    match converse(&mut talk, request, command, Trust::Release) {
+        Ok(Last::Ended(ended)) => Ok(ended),
+        Ok(Last::Refused(refused)) => Err(refused.refusal(backend).into()),
+        Ok(Last::Failed { why, doing: Some(doing) }) => Err(RunError::setup(doing)(io::Error::other(why))),
+        Ok(Last::Failed { why, doing: None }) => Err(RunError::Watch(io::Error::other(why))),
+        Ok(Last::Kill) => Err(RunError::Watch(io::Error::other("its program did not end the command"))),
+        Err(error) => {
+            let message = format!("its program broke off, and the command may run on: {error}");
+            Err(RunError::Watch(io::Error::new(error.kind(), message)))
+        }
+    }
+}
+
 /// Has the program end a command, and believes nothing but the word that it is gone.
 fn gone(program: &Program, kill: &Request) -> io::Result<()> {
     match ask(program, kill, UNTIL_GONE)? {
         Answer::Gone => Ok(()),
-        Answer::Failed { why } => Err(io::Error::other(why)),
+        Answer::Failed { why, .. } => Err(io::Error::other(why)),
         other => Err(io::Error::other(format!("it answered `{}` and not that it is gone", other.name()))),
     }
 }
 
-/// Hands on what the command reads and prints until it has ended; nothing, where it has to be ended.
-fn converse(talk: &mut Talk, request: &Request, command: AddedCommand) -> io::Result<Option<End>> {
+/// Hands on what the command reads and prints, until its program says the last line or it has to be ended.
+fn converse(talk: &mut Talk, request: &Request, command: AddedCommand, trust: Trust) -> io::Result<Last> {
     let AddedCommand { stdin, stdout, stderr, stop } = command;
     let (mut input, mut waiting) = (Some(File::from(stdin)), request.line());
     let bell = stop.bell()?;
+    let mut late = None;
     loop {
-        while let Some(line) = talk.line()? {
-            match Answer::read(&line).map_err(io::Error::other)? {
-                Answer::Stdout(bytes) => stop.write_unless(&stdout, &bytes)?,
-                Answer::Stderr(bytes) => stop.write_unless(&stderr, &bytes)?,
-                Answer::End(end) => return ended(talk).map(|()| Some(end)),
-                Answer::Failed { why } => return Err(io::Error::other(why)),
-                other => {
-                    return Err(io::Error::other(format!("it said `{}` while a command ran", other.name())));
-                }
-            }
+        if let Some(last) = hand_on(talk, &stop, &stdout, &stderr)? {
+            return Ok(last);
+        }
+        if stop.is_cancelled() && trust == Trust::OwnWord {
+            return Ok(Last::Kill);
         }
         if stop.is_cancelled() {
-            return Ok(None);
+            talk.stdin = None;
+            let late = *late.get_or_insert_with(|| Instant::now() + UNTIL_STOPPED);
+            if Instant::now() >= late {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it did not end the command in time"));
+            }
         }
-        let mut fds =
-            vec![PollFd::new(&talk.stdout, PollFlags::IN), PollFd::from_borrowed_fd(bell, PollFlags::IN)];
-        match (&talk.stdin, &input) {
-            (Some(to), _) if !waiting.is_empty() => fds.push(PollFd::new(to, PollFlags::OUT)),
-            (Some(_), Some(from)) => fds.push(PollFd::new(from, PollFlags::IN)),
-            _ => {}
+        let mut fds = vec![PollFd::new(&talk.stdout, PollFlags::IN)];
+        // Once it was told to end the command, only its last line is of interest.
+        if late.is_none() {
+            fds.push(PollFd::from_borrowed_fd(bell, PollFlags::IN));
+            match (&talk.stdin, &input) {
+                (Some(to), _) if !waiting.is_empty() => fds.push(PollFd::new(to, PollFlags::OUT)),
+                (Some(_), Some(from)) => fds.push(PollFd::new(from, PollFlags::IN)),
+                _ => {}
+            }
         }
-        wait(&mut fds, None)?;
+        wait(&mut fds, late.map(|late| late.saturating_duration_since(Instant::now())))?;
         let is_ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
         let (reads, feeds) = (is_ready(0), is_ready(2));
         drop(fds);
@@ -232,6 +294,30 @@ fn converse(talk: &mut Talk, request: &Request, command: AddedCommand) -> io::Re
     }
 }
 
+/// Hands on every whole line that was read, up to the last one of a run.
+fn hand_on(
+    talk: &mut Talk,
+    stop: &Cancellation,
+    stdout: &OwnedFd,
+    stderr: &OwnedFd,
+) -> io::Result<Option<Last>> {
+    while let Some(line) = talk.line()? {
+        match Answer::read(&line).map_err(io::Error::other)? {
+            Answer::Stdout(bytes) => stop.write_unless(stdout, &bytes)?,
+            Answer::Stderr(bytes) => stop.write_unless(stderr, &bytes)?,
+            Answer::End { end, ran_out_of_memory } => {
+                return ended(talk).map(|()| Some(Last::Ended(Ended { end, ran_out_of_memory })));
+            }
+            Answer::Refused(refused) => return Ok(Some(Last::Refused(refused))),
+            Answer::Failed { why, doing } => return Ok(Some(Last::Failed { why, doing })),
+            other => {
+                return Err(io::Error::other(format!("it said `{}` while a command ran", other.name())));
+            }
+        }
+    }
+    Ok(None)
+}
+
 fn next_input(input: &mut Option<File>) -> io::Result<Vec<u8>> {
     let mut chunk = vec![0; CHUNK];
     let Some(file) = input else { return Ok(Vec::new()) };
@@ -242,7 +328,7 @@ fn next_input(input: &mut Option<File>) -> io::Result<Vec<u8>> {
     Ok(stdin_line(chunk.get(..count).unwrap_or_default()))
 }
 
-/// Whoever has said how it ended says nothing more, and ends itself.
+/// A program that has reported the end writes nothing more, and ends itself.
 fn ended(talk: &mut Talk) -> io::Result<()> {
     talk.stdin = None;
     let late = Instant::now() + TO_END;

@@ -1,12 +1,14 @@
 //! What is said to a backend that is a program, and what it says.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+use super::program::Trust;
+use super::refused::RefusedRequest;
+use super::sandbox_request::{SandboxRequest, text};
 use crate::mounts::MountKind;
 use crate::outcome::End;
 use crate::plan::Plan;
@@ -28,6 +30,12 @@ pub(super) struct Request {
     run: Option<String>,
     #[serde(flatten)]
     command: Option<Command>,
+    /// The whole request, for a program of a release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<SandboxRequest>,
+    /// Whether it is to run something before it answers.
+    #[serde(rename = "try", skip_serializing_if = "std::ops::Not::not")]
+    tries: bool,
     options: BTreeMap<String, String>,
 }
 
@@ -59,11 +67,21 @@ struct Bounds {
 
 impl Request {
     fn of(request: &'static str, options: BTreeMap<String, String>) -> Self {
-        Self { stockade: VERSION, request, run: None, command: None, options }
+        Self { stockade: VERSION, request, run: None, command: None, sandbox: None, tries: false, options }
     }
 
     pub(super) fn probe(options: BTreeMap<String, String>) -> Self {
         Self::of("probe", options)
+    }
+
+    /// The same, for a program of a release.
+    pub(super) fn about(self, sandbox: SandboxRequest) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// The same, to be answered by what running something shows.
+    pub(super) fn by_trying(self) -> Self {
+        Self { tries: true, ..self }
     }
 
     pub(super) fn cleanup() -> Self {
@@ -75,10 +93,17 @@ impl Request {
     }
 
     /// The request to run what was planned, or why it cannot be written in JSON.
-    pub(super) fn run(run: &str, plan: &Plan, options: BTreeMap<String, String>) -> Result<Self, String> {
+    pub(super) fn run(
+        run: &str,
+        plan: &Plan,
+        options: BTreeMap<String, String>,
+        trust: Trust,
+    ) -> Result<Self, String> {
         let network = match plan.network {
             Network::None => "none",
             Network::Open => "open",
+            // It has said which gap that leaves.
+            Network::Broker { .. } | Network::Proxy(_) if trust == Trust::Release => "none",
             Network::Broker { .. } | Network::Proxy(_) => {
                 return Err("it cannot be held to a broker; close its network, or open it".to_owned());
             }
@@ -118,12 +143,6 @@ impl Request {
     }
 }
 
-fn text(text: &OsStr) -> Result<String, String> {
-    text.to_str()
-        .map(str::to_owned)
-        .ok_or_else(|| format!("{text:?} is no text, and JSON has no other words"))
-}
-
 /// What is read of standard input, as the line that hands it on; nothing read is its end.
 pub(super) fn stdin_line(bytes: &[u8]) -> Vec<u8> {
     match bytes {
@@ -132,13 +151,17 @@ pub(super) fn stdin_line(bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What a program says that it can.
+/// What a program claims to enforce.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claims {
     /// The names of what it holds.
     pub(super) holds: Vec<String>,
     /// Whether commands see the workspace itself.
     pub(super) sees_itself: bool,
+    /// By what means, where it says so: a program of a release does.
+    pub(super) enforced: Vec<NamedMeans>,
+    /// What does not hold, or only in part.
+    pub(super) gaps: Vec<NamedGap>,
 }
 
 /// A line that a program says.
@@ -146,72 +169,140 @@ pub(super) struct Claims {
 pub(super) enum Answer {
     Capabilities(Claims),
     Unavailable { why: String, fix: String },
+    Refused(RefusedRequest),
     Stdout(Vec<u8>),
     Stderr(Vec<u8>),
-    End(End),
+    End { end: End, ran_out_of_memory: bool },
     Gone,
     Cleaned { count: u64 },
-    Failed { why: String },
+    Failed { why: String, doing: Option<String> },
 }
 
-#[derive(Deserialize)]
+/// An answer of a program, as the line that it writes.
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case", deny_unknown_fields)]
-enum Line {
-    Capabilities { holds: Vec<String>, workspace: Workspace },
+#[expect(missing_docs, reason = "EXTERNAL.md documents the members")]
+pub enum BackendLine {
+    /// What it enforces for such a request.
+    Capabilities {
+        holds: Vec<String>,
+        workspace: WorkspaceSeen,
+        #[serde(default)]
+        enforced: Vec<NamedMeans>,
+        #[serde(default)]
+        gaps: Vec<NamedGap>,
+    },
+    /// It cannot make a sandbox at all.
     Unavailable { why: String, fix: String },
+    /// It refuses this request.
+    Refused(RefusedRequest),
+    /// Bytes of standard output, in base64.
     Stdout { data: String },
+    /// Bytes of standard error, in base64.
     Stderr { data: String },
-    End { cause: Cause, code: Option<i32> },
+    /// The command has ended, and nothing of it is left.
+    End {
+        cause: EndCause,
+        code: Option<i32>,
+        #[serde(default, rename = "memoryRanOut")]
+        memory_ran_out: bool,
+    },
+    /// Nothing of a run is left.
     Gone {},
+    /// How much was removed that killed runs had left.
     Cleaned { count: u64 },
-    Error { message: String },
+    /// The program could not answer the request.
+    Error {
+        message: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        doing: Option<String>,
+    },
 }
 
-#[derive(Deserialize)]
+/// A property that holds, by its name, and by what means.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedMeans {
+    /// The name of the property.
+    pub property: String,
+    /// The means.
+    pub by: String,
+}
+
+/// A property that does not hold, or only in part, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedGap {
+    /// The name of the property.
+    pub property: String,
+    /// The reason.
+    pub why: String,
+}
+
+/// What the command sees of the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Workspace {
+pub enum WorkspaceSeen {
+    /// The directory itself, whose files it changes.
     Itself,
+    /// A copy of it.
     Copy,
 }
 
-#[derive(Deserialize)]
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Cause {
+pub enum EndCause {
+    /// With an exit code.
     Exited,
+    /// By a signal, whose number is its code.
     Signalled,
+    /// It ran out of memory.
     OutOfMemory,
+    /// The program was not found.
     NotFound,
+    /// The program cannot be started.
     NotExecutable,
+    /// It put more on disks than it may. Only programs of a release say so.
+    OutOfDisk,
+    /// Its time was up. Only programs of a release say so.
+    TimedOut,
+    /// It was ended from outside. Only programs of a release say so.
+    Cancelled,
 }
 
 /// The longest text of a program that is repeated to a person.
 const MAX_SAID: usize = 500;
 
-fn said(text: &str) -> String {
+pub(super) fn said(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control()).take(MAX_SAID).collect()
 }
 
 impl Answer {
-    /// Reads a line, or says why it is none of this protocol.
+    /// Parses a line, or returns why it is not of this protocol.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
-        let line: Line = serde_json::from_slice(line)
-            .map_err(|error| format!("a line of it is none of the protocol: {error}"))?;
+        let line: BackendLine = serde_json::from_slice(line)
+            .map_err(|error| format!("a line of it is not part of the protocol: {error}"))?;
         let bytes = |data: String| {
             STANDARD
                 .decode(data)
                 .map_err(|error| format!("a line of it has bytes that are no base64: {error}"))
         };
         Ok(match line {
-            Line::Capabilities { holds, workspace } => {
-                Self::Capabilities(Claims { holds, sees_itself: matches!(workspace, Workspace::Itself) })
+            BackendLine::Capabilities { holds, workspace, enforced, gaps } => {
+                let sees_itself = workspace == WorkspaceSeen::Itself;
+                Self::Capabilities(Claims { holds, sees_itself, enforced, gaps })
             }
-            Line::Unavailable { why, fix } => Self::Unavailable { why: said(&why), fix: said(&fix) },
-            Line::Stdout { data } => Self::Stdout(bytes(data)?),
-            Line::Stderr { data } => Self::Stderr(bytes(data)?),
-            Line::End { cause, code } => Self::End(end(&cause, code)?),
-            Line::Gone {} => Self::Gone,
-            Line::Cleaned { count } => Self::Cleaned { count },
-            Line::Error { message } => Self::Failed { why: said(&message) },
+            BackendLine::Unavailable { why, fix } => Self::Unavailable { why: said(&why), fix: said(&fix) },
+            BackendLine::Refused(refused) => Self::Refused(refused),
+            BackendLine::Stdout { data } => Self::Stdout(bytes(data)?),
+            BackendLine::Stderr { data } => Self::Stderr(bytes(data)?),
+            BackendLine::End { cause, code, memory_ran_out } => {
+                Self::End { end: end(cause, code)?, ran_out_of_memory: memory_ran_out }
+            }
+            BackendLine::Gone {} => Self::Gone,
+            BackendLine::Cleaned { count } => Self::Cleaned { count },
+            BackendLine::Error { message, doing } => {
+                Self::Failed { why: said(&message), doing: doing.map(|doing| said(&doing)) }
+            }
         })
     }
 
@@ -219,9 +310,10 @@ impl Answer {
         match self {
             Self::Capabilities(_) => "capabilities",
             Self::Unavailable { .. } => "unavailable",
+            Self::Refused(_) => "refused",
             Self::Stdout(_) => "stdout",
             Self::Stderr(_) => "stderr",
-            Self::End(_) => "end",
+            Self::End { .. } => "end",
             Self::Gone => "gone",
             Self::Cleaned { .. } => "cleaned",
             Self::Failed { .. } => "error",
@@ -229,14 +321,19 @@ impl Answer {
     }
 }
 
-fn end(cause: &Cause, code: Option<i32>) -> Result<End, String> {
+fn end(cause: EndCause, code: Option<i32>) -> Result<End, String> {
     match (cause, code) {
-        (Cause::Exited, Some(code @ 0..=255)) => Ok(End::Exited(code)),
-        (Cause::Signalled, Some(signal @ 1..=64)) => Ok(End::Signalled(signal)),
-        (Cause::OutOfMemory, _) => Ok(End::OutOfMemory),
-        (Cause::NotFound, _) => Ok(End::NotFound),
-        (Cause::NotExecutable, _) => Ok(End::NotExecutable),
-        (Cause::Exited | Cause::Signalled, _) => Err("an end of it has no code that there is".to_owned()),
+        (EndCause::Exited, Some(code @ 0..=255)) => Ok(End::Exited(code)),
+        (EndCause::Signalled, Some(signal @ 1..=64)) => Ok(End::Signalled(signal)),
+        (EndCause::OutOfMemory, _) => Ok(End::OutOfMemory),
+        (EndCause::NotFound, _) => Ok(End::NotFound),
+        (EndCause::NotExecutable, _) => Ok(End::NotExecutable),
+        (EndCause::OutOfDisk, _) => Ok(End::OutOfDisk),
+        (EndCause::TimedOut, _) => Ok(End::TimedOut),
+        (EndCause::Cancelled, _) => Ok(End::Cancelled),
+        (EndCause::Exited | EndCause::Signalled, _) => {
+            Err("an end of it has no code that there is".to_owned())
+        }
     }
 }
 
@@ -246,17 +343,18 @@ mod tests {
 
     #[test]
     fn a_line_is_one_of_the_protocol_or_an_error() {
+        let ended = |end| Some(Answer::End { end, ran_out_of_memory: false });
         let rows: [(&str, Option<Answer>); 17] = [
             (r#"{"event":"stdout","data":"aGk="}"#, Some(Answer::Stdout(b"hi".to_vec()))),
             (r#"{"event":"stderr","data":""}"#, Some(Answer::Stderr(Vec::new()))),
-            (r#"{"event":"end","cause":"exited","code":3}"#, Some(Answer::End(End::Exited(3)))),
-            (r#"{"event":"end","cause":"signalled","code":9}"#, Some(Answer::End(End::Signalled(9)))),
-            (r#"{"event":"end","cause":"out-of-memory"}"#, Some(Answer::End(End::OutOfMemory))),
+            (r#"{"event":"end","cause":"exited","code":3}"#, ended(End::Exited(3))),
+            (r#"{"event":"end","cause":"signalled","code":9}"#, ended(End::Signalled(9))),
+            (r#"{"event":"end","cause":"out-of-memory"}"#, ended(End::OutOfMemory)),
             (r#"{"event":"gone"}"#, Some(Answer::Gone)),
             (r#"{"event":"cleaned","count":2}"#, Some(Answer::Cleaned { count: 2 })),
             (
                 r#"{"event":"error","message":"no\u001b[2J"}"#,
-                Some(Answer::Failed { why: "no[2J".to_owned() }),
+                Some(Answer::Failed { why: "no[2J".to_owned(), doing: None }),
             ),
             (r#"{"event":"end","cause":"exited"}"#, None),
             (r#"{"event":"end","cause":"exited","code":-1}"#, None),
