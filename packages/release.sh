@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# What a release holds for one system: the program, the wheel and the packages for Node.js, each tried before it is kept.
+# What a release holds for one system: the programs, the wheel and the packages for Node.js, each tried before it is kept.
 # usage: packages/release.sh linux-x64|linux-arm64|darwin-arm64|darwin-x64 FOLDER
-# STOCKADE_BINARY names a program that was built before; without it, one is built.
+# STOCKADE_BINARY names a program that was built before; without it, one is built. On Linux, the programs of remote backends lie beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1 folder=$2
@@ -12,10 +12,15 @@ program=${STOCKADE_BINARY:-target/release/stockade}
 if [ -z "${STOCKADE_BINARY:-}" ]; then
     case $name in
     # One file without shared libraries, which runs on any Linux of its kind.
-    linux-*) cargo static ;;
+    linux-*) cargo static && cargo static-e2b && cargo static-kubernetes ;;
     *) cargo build --locked --release --package stockade-cli ;;
     esac
 fi
+# On Linux, remote backends are programs beside it.
+programs=("$program")
+case $name in
+linux-*) for backend in e2b kubernetes; do programs+=("$(dirname "$program")/stockade-backend-$backend"); done ;;
+esac
 version=$("$program" --version | cut -d' ' -f2)
 # A release of another version than its tag would be taken for something that it is not.
 if [[ ${GITHUB_REF:-} == refs/tags/v* && $GITHUB_REF != "refs/tags/v$version" ]]; then
@@ -26,9 +31,9 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The program by itself.
+# The programs by themselves.
 mkdir "$work/stockade-$name"
-cp "$program" LICENSE-MIT LICENSE-APACHE README.md "$work/stockade-$name/"
+cp "${programs[@]}" LICENSE-MIT LICENSE-APACHE README.md "$work/stockade-$name/"
 tar -C "$work" -czf "$folder/stockade-$version-$name.tar.gz" "stockade-$name"
 
 # The wheel, tried where nothing else is.

@@ -1,7 +1,7 @@
 """Makes the wheel, as PEP 517 asks for it: the package, and the program that was built before. It needs nothing but Python.
 
-The program is `STOCKADE_BINARY`, or what `cargo static` or `cargo build --release` left in `target/release`. The tag of the wheel
-says what that program runs on, which is read from the program itself.
+The program is `STOCKADE_BINARY`, or what `cargo static` or `cargo build --release` left in `target/release`; the programs of remote
+backends are those beside it. The tag of the wheel says what that program runs on, which is read from the program itself.
 """
 
 import base64
@@ -53,7 +53,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     name = f"stockade-{version}-py3-none-" + ".".join(tag.rsplit("-", 1)[1] for tag in tags)
     info = f"stockade-{version}.dist-info"
     files = {f"stockade/{path.name}": path.read_bytes() for path in sorted((HERE / "stockade").iterdir()) if path.is_file()}
-    files[f"stockade-{version}.data/scripts/stockade"] = program.read_bytes()
+    for file in [program, *backends(program)]:
+        files[f"stockade-{version}.data/scripts/{'stockade' if file is program else file.name}"] = file.read_bytes()
     files[f"{info}/METADATA"] = METADATA.format(version=version, readme=(HERE / "README.md").read_text("utf-8")).encode()
     files[f"{info}/WHEEL"] = (WHEEL + "".join(f"Tag: {tag}\n" for tag in tags)).encode()
     for licence in ("LICENSE-MIT", "LICENSE-APACHE"):
@@ -77,6 +78,11 @@ def binary():
     if not program.is_file():
         raise FileNotFoundError(f"{program}: build the program by `cargo static`, or name one by STOCKADE_BINARY")
     return program
+
+
+def backends(program):
+    """Returns the programs of remote backends that lie beside the program, which looks for them there."""
+    return sorted(path for path in program.parent.glob("stockade-backend-*") if path.is_file() and not path.suffix)
 
 
 def digest(data):
