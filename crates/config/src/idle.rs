@@ -4,12 +4,12 @@ use serde_json::{Value as Json, json};
 
 use crate::config::{Config, ConfigValue};
 use crate::error::{ConfigNotice, Problem};
-use crate::keys::ConfigKey;
+use crate::keys::{ConfigKey, KEYS};
 use crate::layer::ConfigLayer;
 
 /// Keys that have no effect while another key has certain values.
 struct Row {
-    /// The keys without effect.
+    /// The keys without effect. `PREFIX.*` are all keys below a prefix that no other row about [`Row::by`] names.
     idle: &'static [&'static str],
     /// The key that disables them.
     by: &'static str,
@@ -34,16 +34,7 @@ const ROWS: &[Row] = &[
     Row { idle: &["agents.<id>.skills.execSandbox.alwaysSandbox"],
         by: "agents.<id>.skills.execSandbox.mode", while_it_is: &["\"danger-full-access\"", "\"read-only\""],
         fix: "set `execSandbox.mode` to `workspace-write`" },
-    Row { idle: &[
-            "agents.<id>.skills.execSandbox.mode", "agents.<id>.skills.execSandbox.excludedCommands",
-            "agents.<id>.skills.execSandbox.review",
-            "agents.<id>.skills.execSandbox.onUnavailable", "agents.<id>.skills.execSandbox.backend",
-            "agents.<id>.skills.execSandbox.image", "agents.<id>.skills.execSandbox.runtime",
-            "agents.<id>.skills.execSandbox.backendOptions", "agents.<id>.skills.execSandbox.home", "agents.<id>.skills.execSandbox.readOnlyAllowPaths",
-            "agents.<id>.skills.execSandbox.network", "agents.<id>.skills.execSandbox.timeoutMs",
-            "agents.<id>.skills.execSandbox.memoryMb", "agents.<id>.skills.execSandbox.processes",
-            "agents.<id>.skills.execSandbox.priority", "agents.<id>.skills.execSandbox.maxOutputBytes",
-        ],
+    Row { idle: &["agents.<id>.skills.execSandbox.*"],
         by: "agents.<id>.skills.execSandbox.enabled", while_it_is: &["\"never\""],
         fix: "set `execSandbox.enabled` to `always`" },
     Row { idle: &[
@@ -67,6 +58,24 @@ const ROWS: &[Row] = &[
         fix: "set `execSandbox.backend` to the backend of these options" },
     Row { idle: &["limits.mayForget"], by: "limits.server", while_it_is: &["null"], fix: "set `limits.server`" },
 ];
+
+impl Row {
+    /// Returns the paths of the keys without effect.
+    fn keys(&self) -> impl Iterator<Item = &'static str> {
+        self.idle.iter().flat_map(|entry| match entry.strip_suffix('*') {
+            None => vec![*entry],
+            Some(prefix) => {
+                let below = KEYS.iter().map(|key| key.path).filter(|path| path.starts_with(prefix));
+                below.filter(|path| !self.has_a_row(path)).collect()
+            }
+        })
+    }
+
+    /// Whether a key is the one that disables others, or another row says what enables it.
+    fn has_a_row(&self, path: &str) -> bool {
+        path == self.by || ROWS.iter().any(|row| row.by == self.by && row.idle.contains(&path))
+    }
+}
 
 impl Config {
     /// Returns a problem for each key that is set but disabled. If a project or a managed file disables it, its author made no
@@ -105,7 +114,7 @@ impl Config {
                 if !row.while_it_is.contains(&decided.value.to_string().as_str()) {
                     continue;
                 }
-                let set = row.idle.iter().filter_map(|key| self.get(&key.replace("<id>", agent)));
+                let set = row.keys().filter_map(|key| self.get(&key.replace("<id>", agent)));
                 let is_set =
                     |value: &ConfigValue| value.origin.layer != ConfigLayer::Default && says_something(value);
                 found.extend(set.filter(is_set).map(|value| (value, decided.clone(), row)));
@@ -126,7 +135,6 @@ fn says_something(value: &ConfigValue) -> bool {
 mod tests {
     use super::*;
     use crate::ConfigSources;
-    use crate::keys::KEYS;
 
     fn load(flags: &[(&str, &str)]) -> Result<Config, String> {
         let flags = flags.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -137,10 +145,19 @@ mod tests {
     #[test]
     fn the_rows_name_keys() {
         for row in ROWS {
-            for path in row.idle.iter().chain([&row.by]) {
-                assert!(KEYS.iter().any(|key| key.path == *path), "{path}");
+            assert!(row.keys().next().is_some(), "{:?}", row.idle);
+            for path in row.keys().chain([row.by]) {
+                assert!(KEYS.iter().any(|key| key.path == path), "{path}");
             }
         }
+    }
+
+    #[test]
+    fn everything_about_sandboxes_is_idle_without_one() {
+        let never = ROWS.iter().find(|row| row.idle == ["agents.<id>.skills.execSandbox.*"]).unwrap();
+        let names: Vec<_> = never.keys().filter_map(|path| path.rsplit('.').next()).collect();
+        assert!(names.contains(&"timeoutMs") && names.contains(&"mode"), "{names:?}");
+        assert!(!names.contains(&"enabled") && !names.contains(&"alwaysSandbox"), "{names:?}");
     }
 
     #[test]
