@@ -255,7 +255,7 @@ impl<J: Judge> Talk<J> {
                 Out::Server(line) => {
                     let is_taken = self.outbox.as_ref().is_none_or(|outbox| outbox.put(line));
                     if !is_taken {
-                        self.stop("the server does not read its input")
+                        self.stop("the server does not read its input");
                     }
                 }
                 Out::Told(what) => self.note(&what),

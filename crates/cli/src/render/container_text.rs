@@ -35,7 +35,7 @@ pub(crate) fn report(path: &str, checked: &CheckedPackage, styles: Styles) -> St
     match checked {
         CheckedPackage::Refused(_) => {}
         CheckedPackage::Manifest(_) => {
-            out.push_str("  files: not checked; use the directory of the package\n")
+            out.push_str("  files: not checked; use the directory of the package\n");
         }
         CheckedPackage::Package(report) => push_files(&mut out, report, styles),
     }
