@@ -11,7 +11,8 @@ use stockade_command::{CommandDefaults, Effect, RuleLayer, Substitutions};
 use stockade_egress::{HostList, HostListError, NetPolicy};
 use stockade_exec_sandbox::backends::ContainerRequest;
 use stockade_exec_sandbox::{
-    HomeView, OnUnavailable, Priority, ReviewPolicy, SandboxBackend, SandboxMode, backend_option,
+    HomeView, Limit, Network, OnUnavailable, Priority, ResourceLimits, ReviewPolicy, SandboxBackend,
+    SandboxMode, SandboxSpec, backend_option,
 };
 use stockade_limits::breaker::BreakerSettings;
 use stockade_limits::budget::{Allowance, BudgetLimits};
@@ -93,16 +94,8 @@ pub struct ExecConfig {
     pub excluded: Vec<String>,
     /// Which programs need a sandbox; `None` if all do.
     pub need: Option<SandboxNeed>,
-    /// Sandbox backend.
-    pub backend: SandboxBackend,
-    /// Container image and runtime, for a container backend.
-    pub container: ContainerRequest,
-    /// Backend options, by name.
-    pub backend_options: BTreeMap<String, String>,
-    /// Visible part of the home directory.
-    pub home: HomeView,
-    /// Paths that commands may read outside of their workspace.
-    pub read_only: Vec<PathBuf>,
+    /// Sandbox of a command, without its workspace and command line.
+    pub spec: SandboxSpec,
     /// Whether the network is open.
     pub network: bool,
     /// Allowed hosts. If empty, `network` decides.
@@ -111,16 +104,6 @@ pub struct ExecConfig {
     pub secrets: Vec<String>,
     /// Names of secrets that are withheld because a project removed their hosts.
     pub withheld_secrets: Vec<String>,
-    /// Wall-clock time limit.
-    pub timeout: Option<Duration>,
-    /// Memory limit in bytes.
-    pub memory: Option<u64>,
-    /// Limit of processes and threads.
-    pub processes: Option<u64>,
-    /// CPU priority.
-    pub priority: Priority,
-    /// Output limit in bytes.
-    pub output: u64,
 }
 
 impl ExecConfig {
@@ -488,6 +471,28 @@ impl ExecSandbox {
             hosts.clone_from(&permission.allowed_net_hosts);
             secrets.clone_from(&permission.secrets);
         }
+        let network = self.network == "open" && !must;
+        let spec = SandboxSpec {
+            backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
+            container: ContainerRequest {
+                image: self.image,
+                runtime: self.runtime,
+                ..ContainerRequest::default()
+            },
+            backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
+            home: HomeView::from_name(&self.home).unwrap_or_default(),
+            network: if network { Network::Open } else { Network::None },
+            read_only,
+            limits: ResourceLimits {
+                wall_time: Limit::from(self.timeout_ms.map(Duration::from_millis)),
+                memory: Limit::from(self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20))),
+                processes: Limit::from(self.processes),
+                priority: Priority::from_name(&self.priority).unwrap_or_default(),
+                output: Limit::AtMost(self.max_output_bytes),
+                ..ResourceLimits::default()
+            },
+            ..SandboxSpec::new("", [""; 0])
+        };
         ExecConfig {
             isolation: match self.enabled == "never" && !must {
                 true => Isolation::Direct,
@@ -497,24 +502,11 @@ impl ExecSandbox {
             need: (self.enabled == "auto" && !must).then_some(SandboxNeed { always: self.always_sandbox }),
             mode: if must { mode.max(SandboxMode::WorkspaceWrite) } else { mode },
             review: ReviewPolicy::from_name(&self.review).unwrap_or(ReviewPolicy::Hold),
-            backend: SandboxBackend::from_name(&self.backend).unwrap_or_default(),
-            container: ContainerRequest {
-                image: self.image,
-                runtime: self.runtime,
-                ..ContainerRequest::default()
-            },
-            backend_options: self.backend_options.iter().filter_map(|text| backend_option(text)).collect(),
-            home: HomeView::from_name(&self.home).unwrap_or_default(),
-            read_only,
-            network: self.network == "open" && !must,
+            spec,
+            network,
             hosts,
             secrets,
             withheld_secrets: Vec::new(),
-            timeout: self.timeout_ms.map(Duration::from_millis),
-            memory: self.memory_mb.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-            processes: self.processes,
-            priority: Priority::from_name(&self.priority).unwrap_or_default(),
-            output: self.max_output_bytes,
         }
     }
 }
@@ -556,20 +548,19 @@ impl Default for AgentConfig {
                 review: ReviewPolicy::Hold,
                 excluded: Vec::new(),
                 need: None,
-                backend: SandboxBackend::default(),
-                container: ContainerRequest::default(),
-                backend_options: BTreeMap::new(),
-                home: HomeView::Private,
-                read_only: Vec::new(),
+                spec: SandboxSpec {
+                    home: HomeView::Private,
+                    network: Network::None,
+                    limits: ResourceLimits {
+                        wall_time: Limit::AtMost(Duration::from_secs(120)),
+                        ..ResourceLimits::default()
+                    },
+                    ..SandboxSpec::new("", [""; 0])
+                },
                 network: false,
                 hosts: Vec::new(),
                 secrets: Vec::new(),
                 withheld_secrets: Vec::new(),
-                timeout: Some(Duration::from_secs(120)),
-                memory: Some(2 << 30),
-                processes: Some(1024),
-                priority: Priority::Low,
-                output: 32 << 20,
             },
         }
     }

@@ -120,14 +120,14 @@ mod tests {
         let rows = [("docker", "docker"), ("os", "auto"), ("bubblewrap", "bwrap"), (" E2B ", "e2b")];
         for (said, meant) in rows {
             let exec = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", said)]).unwrap();
-            assert_eq!(exec.backend, SandboxBackend::from_name(meant).unwrap(), "{said}");
+            assert_eq!(exec.spec.backend, SandboxBackend::from_name(meant).unwrap(), "{said}");
         }
         let ssh = [("CODEBUDDY_SANDBOX_BACKEND", "ssh"), ("CODEBUDDY_SSH_HOST", "build.example")];
         let exec = read(&[], &ssh).unwrap();
-        assert_eq!(exec.backend.name(), "ssh");
-        assert_eq!(exec.backend_options.get("host").map(String::as_str), Some("build.example"));
+        assert_eq!(exec.spec.backend.name(), "ssh");
+        assert_eq!(exec.spec.backend_options.get("host").map(String::as_str), Some("build.example"));
         let exec = read(&[("backend", "\"native\"")], &[("CODEBUDDY_SANDBOX_BACKEND", "landlock")]).unwrap();
-        assert_eq!(exec.backend, SandboxBackend::Native, "every layer takes precedence");
+        assert_eq!(exec.spec.backend, SandboxBackend::Native, "every layer takes precedence");
         let refused = read(&[], &[("CODEBUDDY_SANDBOX_BACKEND", "../x")]).unwrap_err();
         assert!(refused.contains("CODEBUDDY_SANDBOX_BACKEND"), "{refused}");
     }

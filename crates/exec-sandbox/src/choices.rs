@@ -28,8 +28,21 @@ macro_rules! words {
                 match self { $(Self::$value => $meaning),+ }
             }
         }
+
+        #[cfg(feature = "clap")]
+        impl clap::ValueEnum for $choice {
+            fn value_variants<'a>() -> &'a [Self] {
+                Self::ALL
+            }
+
+            fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
+                Some(clap::builder::PossibleValue::new(self.name()).help(self.meaning()))
+            }
+        }
     };
 }
+
+pub(crate) use words;
 
 /// A backend that creates sandboxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -186,6 +199,11 @@ words! { HomeView {
 
 /// Whether a command works on an overlay of the workspace, and when its changes are applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(
+    feature = "schema",
+    derive(serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum ReviewMode {
     /// No overlay: it changes the workspace directly.
     #[default]
@@ -236,9 +254,17 @@ impl ReviewPolicy {
     }
 }
 
-/// The access level of a command, with the names that other agents use. [`SandboxMode::apply`] defines what each means for a
-/// [`SandboxSpec`](crate::SandboxSpec).
+/// The access level of a command, with the names that other agents use.
+///
+/// [`SandboxMode::apply`] defines what each means for a [`SandboxSpec`](crate::SandboxSpec).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[cfg_attr(
+    feature = "schema",
+    derive(serde::Deserialize, schemars::JsonSchema),
+    // Without the links of the documentation.
+    schemars(description = "The access level of a command, with the names that other agents use."),
+    serde(rename_all = "kebab-case")
+)]
 pub enum SandboxMode {
     /// No sandbox: the command has all rights of the user that runs it. It must be chosen explicitly.
     DangerFullAccess,

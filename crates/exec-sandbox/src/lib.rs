@@ -62,6 +62,7 @@ pub mod mounts;
 #[cfg(target_os = "linux")]
 mod native;
 mod outcome;
+pub mod patch;
 #[cfg(target_os = "linux")]
 mod plain_file;
 mod plan;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::choices::words;
+
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;
 
@@ -98,6 +100,13 @@ pub enum Limit<T> {
     Unlimited,
 }
 
+/// Without a bound, it is [`Limit::Unlimited`].
+impl<T> From<Option<T>> for Limit<T> {
+    fn from(bound: Option<T>) -> Self {
+        bound.map_or(Self::Unlimited, Self::AtMost)
+    }
+}
+
 impl<T: Copy> Limit<T> {
     /// Returns the limit, if there is one.
     pub fn bound(self) -> Option<T> {
@@ -110,6 +119,11 @@ impl<T: Copy> Limit<T> {
 
 /// CPU priority of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[cfg_attr(
+    feature = "schema",
+    derive(serde::Deserialize, schemars::JsonSchema),
+    serde(rename_all = "kebab-case")
+)]
 pub enum Priority {
     /// Like any other program of the user.
     Normal,
@@ -120,39 +134,13 @@ pub enum Priority {
     Idle,
 }
 
+words! { Priority {
+    Normal "normal" "like your other programs",
+    Low "low" "slightly below your other programs (nice 5)",
+    Idle "idle" "idle CPU time only, which is almost none on a busy machine",
+} }
+
 impl Priority {
-    /// All priorities, from the highest to the lowest.
-    pub const ALL: &'static [Self] = &[Self::Normal, Self::Low, Self::Idle];
-
-    /// The names, in the same order.
-    pub const NAMES: &'static [&'static str] = &["normal", "low", "idle"];
-
-    /// Returns the name in options and configurations.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Low => "low",
-            Self::Idle => "idle",
-        }
-    }
-
-    /// Returns the help text.
-    #[must_use]
-    pub const fn meaning(self) -> &'static str {
-        match self {
-            Self::Normal => "like your other programs",
-            Self::Low => "slightly below your other programs (nice 5)",
-            Self::Idle => "idle CPU time only, which is almost none on a busy machine",
-        }
-    }
-
-    /// Returns the priority with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|one| one.name() == name)
-    }
-
     /// Returns the `nice` value.
     pub(crate) const fn nice(self) -> i32 {
         match self {

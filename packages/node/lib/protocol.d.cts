@@ -287,6 +287,7 @@ export interface Mount {
 export interface NetworkAccess {
   /** The socket of the broker, for `broker-only`. */
   brokerSocketPath?: string | null;
+  /** How much of the network the command reaches. */
   mode: NetworkMode;
 }
 
@@ -373,26 +374,29 @@ export interface Redirect {
   target?: string | null;
 }
 
-/** What a command may use up; what is not named has the default of `stockade exec`. */
+/** Resource limits of a command; each has the default of `stockade exec`. */
 export interface ResourceLimits {
-  /** Time of processors of one process, in milliseconds. */
+  /** CPU time limit per process. */
   cpuTimeMs?: number | null;
-  /** Maximum growth of the file systems that it may write to, including what other programs write meanwhile. */
+  /** Maximum growth of writable file systems. Writes of other programs to these file systems count too, since a file system does not record who wrote. */
   diskBytes?: number | null;
-  /** By how many files and folders they may grow, likewise. */
+  /** Maximum number of new files and directories on writable file systems. */
   diskFiles?: number | null;
+  /** Maximum size of a written file. */
   fileSizeBytes?: number | null;
+  /** Memory limit. */
   memoryBytes?: number | null;
+  /** Maximum number of open files per process. */
   openFiles?: number | null;
-  /** What it may print; the rest is dropped. */
+  /** Maximum output; by default 32 MiB, and no limit for `stockade exec` without `--format json`. Further output is dropped. `stockade exec` reports the number of dropped bytes on standard error even with --quiet, and a successful command exits with 122. With `--format json`, `droppedBytes` reports it, and the exit code is unchanged. */
   outputBytes?: number | null;
-  /** `low` by default. */
+  /** CPU priority of the command; `low` by default. */
   priority?: Priority | null;
-  /** Processes and threads at the same time. */
+  /** Maximum number of concurrent processes and threads. */
   processes?: number | null;
-  /** What fits into the private `/tmp`. */
+  /** Size of the private `/tmp`. */
   scratchBytes?: number | null;
-  /** From start to end, in milliseconds. */
+  /** Wall-clock time limit. */
   wallTimeMs?: number | null;
 }
 
@@ -448,43 +452,43 @@ export interface RouteConfig {
   never?: string[] | null;
 }
 
-/** What a command may see and use. */
+/** Sandbox of a command. */
 export interface SandboxSpec {
-  /** What makes the sandbox: `auto` by default. `docker` and `podman` make a container of `image`; others are taken by the names that `stockade backends` lists. */
+  /** Sandbox backend; `auto`, the default, selects the first that works and enforces what is required. `docker` and `podman` run a container of `image`. Other names that `stockade backends` lists are accepted too, but never auto-selected. */
   backend?: string | null;
-  /** What a backend is told besides, in its own words. */
+  /** Options for the backend, by name. */
   backendOptions?: Record<string, string>;
-  /** Where it starts; the workspace by default. */
+  /** Where the command starts; the workspace by default. */
   cwd?: string | null;
-  /** Variables to set. */
+  /** Environment variables to set. */
   env?: Record<string, string>;
-  /** The home, where it is not that of the machine. */
+  /** Home directory, if it is not the one of this machine. */
   home?: string | null;
-  /** The image of a container, best by its digest; it is never fetched. */
+  /** Container image for `docker` or `podman`, preferably by digest; it is never pulled. */
   image?: string | null;
-  /** What it may use up. */
+  /** Resource limits. */
   limits?: ResourceLimits;
-  /** How much the command may do: `workspace-write` by default. `danger-full-access` is refused unless the server was started with `--allow-danger-full-access`. For an agent, no more than its configuration allows. */
+  /** Sandbox mode; `workspace-write` by default. A server refuses `danger-full-access` unless it was started with `--allow-danger-full-access`. A command of an agent may do no more than the configuration of the agent allows. */
   mode?: SandboxMode | null;
-  /** What it may reach. */
+  /** Network access; none by default for a command that runs, and open for a plan. */
   network?: NetworkAccess | null;
-  /** Variables to hand on, by name. */
+  /** Environment variables to pass, by name. */
   passEnv?: string[];
-  /** More that it may read. What is missing is left out. */
+  /** Additional paths that the command may read. */
   readOnlyPaths?: string[];
-  /** Whether the command works on a view of the workspace: `off` by default; with `hold`, what it changed waits for `changes.apply`, with `undoable` it is applied when the command is over, and `changes.undo` takes it back. For an agent, no less than its configuration wants. */
+  /** Run the command on an overlay of the workspace; `off` by default. With `hold`, what it changed waits until it is applied (`stockade changes apply`, or the method `changes.apply`). With `undoable`, it is applied when the command is over, and can be undone. A command of an agent is reviewed no less than the configuration of the agent says. */
   review?: ReviewMode | null;
-  /** What runs a container in the place of what the engine takes by itself, such as `runsc`. */
+  /** Container runtime instead of the engine's default, such as `runsc`. */
   runtime?: string | null;
-  /** Whether the caches and settings of tools at home are hidden as well. */
+  /** Whether caches and settings of tools in the home directory are hidden as well. */
   secureCredentialHome?: boolean | null;
-  /** Folders more that it may change. They must exist. */
+  /** Additional directories that the command may change; they must exist. */
   sharedPaths?: string[];
-  /** A folder for output that is too long to hand over. */
+  /** A directory for output that is too long to hand over. */
   tempDir?: string | null;
-  /** The folder that the command works in; the folder of the server by default. */
+  /** Workspace: the directory that the command runs in and may change; the current directory by default. */
   workspace?: string | null;
-  /** Whether the command may only read the workspace: the same as the mode `read-only`; false by default. */
+  /** Same as the sandbox mode `read-only`. */
   workspaceReadOnly?: boolean;
 }
 
@@ -1136,15 +1140,17 @@ export type ImportFormat = "toml" | "yaml" | "json" | "claude";
 
 /** A list, or a text with entries separated by spaces or commas. */
 export type ListOrText = string | string[];
+
+/** How much of the network a command reaches. */
 export type NetworkMode = "open" | "broker-only" | "none";
 
-/** How a command competes for processors. */
+/** CPU priority of a command. */
 export type Priority = "normal" | "low" | "idle";
 
-/** Whether a command works on an overlay of the workspace, and what happens to its changes. */
+/** Whether a command works on an overlay of the workspace, and when its changes are applied. */
 export type ReviewMode = "off" | "undoable" | "hold";
 
-/** How much a command may do, from the mildest to the strictest. */
+/** The access level of a command, with the names that other agents use. */
 export type SandboxMode = "danger-full-access" | "workspace-write" | "read-only";
 export type Severity = "WARN" | "CRITICAL";
 

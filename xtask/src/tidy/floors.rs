@@ -34,7 +34,10 @@ const FLOORS: &[(&str, &[&str])] = &[
             "spec",
         ],
     ),
-    ("the plan", &["binds", "env", "mode", "mounts", "openshell", "plan", "provider", "reach", "seatbelt"]),
+    (
+        "the plan",
+        &["binds", "env", "mode", "mounts", "openshell", "patch", "plan", "provider", "reach", "seatbelt"],
+    ),
     (
         "this machine",
         &[

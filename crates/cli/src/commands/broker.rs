@@ -23,11 +23,11 @@ use stockade_text::{escape, escape_path};
 
 use super::exec::hosts;
 use super::exec::proxy_bounds::ProxyBounds;
-use super::exec::units::duration;
 use crate::args::{Form, Format, HELP};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::Output;
+use stockade_guard::exec::patch::duration;
 use stockade_state::trail;
 use stockade_text::to_printable_json;
 

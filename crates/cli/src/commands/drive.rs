@@ -18,13 +18,14 @@ use stockade_guard::command::CommandPolicy;
 use stockade_guard::command::shell::quote_argv;
 use stockade_guard::driven::{ApiBase, DriveError, DriveRequest, Driven, KeepState, drive};
 use stockade_guard::egress::{BrokerOptions, HostList, SecretBinding};
+use stockade_guard::exec::patch;
 use stockade_guard::exec::run::{Input, Signals, Stream, Streams, Terminal, TerminalSize};
 use stockade_guard::exec::{Explain, Limit, Refusal, RunError};
 use stockade_guard::{Egress, NotRun, PreparedRun, RunRecord, RunReport};
 use stockade_text::escape_lines;
 
 use super::exec::proxy_bounds::ProxyBounds;
-use super::exec::{self, report, units};
+use super::exec::{self, report};
 use crate::args::HELP;
 use stockade_state::{command_check, trail};
 
@@ -118,11 +119,11 @@ pub(crate) struct DriveArgs {
     env: Vec<OsString>,
 
     /// Wall-clock time limit: 90, 90s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", value_parser = patch::duration)]
     timeout: Option<Duration>,
 
     /// Memory limit, including all processes that it starts
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = units::memory)]
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = patch::memory)]
     memory: u64,
 
     /// Run the CLI even if the rules for commands deny it; only the sandbox restricts it

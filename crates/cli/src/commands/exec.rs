@@ -9,7 +9,6 @@ mod mode;
 pub(crate) mod proxy_bounds;
 pub(super) mod report;
 mod shown;
-pub(crate) mod units;
 mod wish;
 
 use std::ffi::OsString;
@@ -17,7 +16,6 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -25,13 +23,13 @@ use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditError, AuditEvent, AuditTrail, EventKind, field};
 use stockade_guard::command::CommandPolicy;
 use stockade_guard::command::shell::quote_argv;
+use stockade_guard::exec::patch::SpecPatch;
 use stockade_guard::exec::run::{Input, Signals, Stream, Streams, Terminal, TerminalSize};
 use stockade_guard::exec::{
-    EXIT_CODES, End, HomeView, OnUnavailable, Outcome, Priority, Property, Refusal, ReviewMode, RunError,
-    SandboxBackend, SandboxMode, backend_option,
+    EXIT_CODES, End, HomeView, OnUnavailable, Outcome, Property, Refusal, RunError, SandboxMode,
+    backend_option,
 };
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
-use units::{duration, memory, size};
 pub(super) use wish::{existing, variables};
 
 use crate::args::{Format, HELP};
@@ -56,6 +54,8 @@ Examples:
   stockade exec --dry-run -- make                 print the sandbox plan without running anything";
 
 const MORE: &str = "\
+TIME is a number of seconds or such as 90s, 5m or 2h; SIZE is such as 512M or 2G.
+
 A command that the rules deny is refused; run 'stockade check command' to see why. A command that the rules would ask about runs,
 because you typed it. With --agent it is refused, because there is no user to ask.";
 
@@ -66,16 +66,15 @@ const REFUSED: u8 = 126;
 /// Options that conflict with --agent, whose configuration decides. Mode, time limit and output limit can still narrow it.
 #[rustfmt::skip]
 const SHAPING: [&str; 30] = [
-    "no_rules", "ro", "rw", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time", "cpus", "memory", "processes", "priority", "max_connections", "max_requests",
-    "file_size", "disk", "files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
+    "no_rules", "read_only_paths", "shared_paths", "network", "broker", "allow_host", "secret", "home", "env", "cpu_time_ms", "processors", "memory_bytes", "processes", "priority", "max_connections", "max_requests",
+    "file_size_bytes", "disk_bytes", "disk_files", "require", "backend", "backend_option", "image", "runtime", "on_unavailable", "no_spawn", "tty", "explain", "audit", "dry_run",
 ];
 
 #[derive(Debug, clap::Args)]
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = exit_codes(MORE))]
 pub(crate) struct ExecArgs {
-    /// Workspace: the directory that the command runs in and may change [default: the current directory]
-    #[arg(long, short, value_name = "DIR")]
-    workspace: Option<PathBuf>,
+    #[command(flatten)]
+    spec: SpecPatch,
 
     /// Run as a command of this agent: use its configuration, and record the command in the audit trail
     #[arg(long, value_name = "ID", value_parser = stockade_state::agents::parse_name, conflicts_with_all = SHAPING)]
@@ -92,14 +91,6 @@ pub(crate) struct ExecArgs {
     /// Run the command even if the rules for commands deny it; only the sandbox restricts it
     #[arg(long)]
     no_rules: bool,
-
-    /// Additional path that the command may read; repeatable
-    #[arg(long, value_name = "PATH")]
-    ro: Vec<PathBuf>,
-
-    /// Additional directory that the command may change; repeatable
-    #[arg(long, value_name = "DIR")]
-    rw: Vec<PathBuf>,
 
     /// Network access
     #[arg(long, value_name = "WHAT", default_value = "none", requires_if("broker", "broker"))]
@@ -151,80 +142,20 @@ pub(crate) struct ExecArgs {
     proxy: proxy_bounds::ProxyBounds,
 
     /// Visible part of your home directory
-    #[arg(long, value_name = "WHAT", default_value = "tools", value_parser = homes())]
+    #[arg(long, value_name = "WHAT", default_value = "tools")]
     home: HomeView,
 
     /// Environment variable to pass (NAME) or to set (NAME=VALUE); repeatable
     #[arg(long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
 
-    /// Wall-clock time limit: 90, 90s, 5m, 2h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    timeout: Option<Duration>,
-
-    /// CPU time limit per process: 90s, 5m
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    cpu_time: Option<Duration>,
-
-    /// Number of CPUs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    cpus: Option<u32>,
-
-    /// Memory limit: 512M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = memory)]
-    memory: Option<u64>,
-
-    /// Maximum number of concurrent processes and threads
-    #[arg(long, value_name = "N")]
-    processes: Option<u64>,
-
-    /// CPU priority [default: low]
-    #[arg(long, value_name = "PRIORITY", value_parser = priorities())]
-    priority: Option<Priority>,
-
-    /// Maximum size of a written file: 100M, 2G
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    file_size: Option<u64>,
-
-    /// Maximum growth of writable file systems: 500M, 10G
-    ///
-    /// Writes of other programs to these file systems count too, since a file system does not record who wrote.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    disk: Option<u64>,
-
-    /// Maximum number of new files and directories on writable file systems
-    #[arg(long, value_name = "N")]
-    files: Option<u64>,
-
-    /// Maximum output: 10M [default: none; with --format json 32M]
-    ///
-    /// Further output is dropped. The number of dropped bytes is reported on standard error even with --quiet, and a successful
-    /// command
-    /// exits with 122. With --format json, `droppedBytes` reports it, and the exit code is unchanged.
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_output: Option<u64>,
-
     /// Property that must be enforced, in addition to the mandatory ones; otherwise nothing runs; repeatable
     #[arg(long, value_name = "PROPERTY", value_parser = properties())]
     require: Vec<Property>,
 
-    /// Sandbox backend; auto selects the first that works and enforces what is required
-    ///
-    /// Other names that 'stockade backends' lists are accepted too, but never auto-selected.
-    #[arg(long, value_name = "WHAT", default_value = "auto", value_parser = backends())]
-    backend: SandboxBackend,
-
     /// Option for the backend; repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = option)]
     backend_option: Vec<(String, String)>,
-
-    /// Container image for --backend docker or podman, preferably by digest; it is never pulled
-    #[arg(long, value_name = "IMAGE")]
-    image: Option<String>,
-
-    /// Container runtime instead of the engine's default, such as runsc
-    #[arg(long, value_name = "NAME")]
-    runtime: Option<String>,
 
     /// What to do if no sandbox can be created; warn runs the command without one
     #[arg(long, value_name = "WHAT", default_value = "refuse", value_parser = without_sandbox())]
@@ -233,19 +164,6 @@ pub(crate) struct ExecArgs {
     /// Forbid starting processes; threads are allowed
     #[arg(long)]
     no_spawn: bool,
-
-    /// Sandbox mode [default: workspace-write]
-    #[arg(long, value_name = "MODE", value_parser = modes())]
-    sandbox: Option<SandboxMode>,
-
-    /// Same as --sandbox read-only
-    #[arg(long, conflicts_with = "sandbox")]
-    read_only: bool,
-
-    /// Run on an overlay of the workspace; changes wait for `stockade changes apply`, or are applied at the end and can be undone
-    /// (undoable)
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = reviews())]
-    review: Option<ReviewMode>,
 
     /// Allocate a terminal, for interactive programs such as shells and editors
     #[arg(long, short)]
@@ -301,56 +219,6 @@ enum Reach {
     Open,
 }
 
-fn priorities() -> impl TypedValueParser<Value = Priority> {
-    choice(Priority::ALL, Priority::name, Priority::meaning)
-}
-
-fn homes() -> impl TypedValueParser<Value = HomeView> {
-    choice(HomeView::ALL, HomeView::name, HomeView::meaning)
-}
-
-/// Parses a sandbox mode.
-pub(super) fn modes() -> impl TypedValueParser<Value = SandboxMode> {
-    choice(SandboxMode::ALL, SandboxMode::name, SandboxMode::meaning)
-}
-
-/// Parses what happens to changes.
-pub(super) fn reviews() -> impl TypedValueParser<Value = ReviewMode> {
-    choice(ReviewMode::ALL, ReviewMode::name, ReviewMode::meaning)
-}
-
-/// Parses the name of a backend.
-pub(super) fn backends() -> Backends {
-    Backends
-}
-
-/// Parses the name of a backend. Help lists the built-in ones; whether another one exists is known only when the command is
-/// planned.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Backends;
-
-impl TypedValueParser for Backends {
-    type Value = SandboxBackend;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&clap::Arg>,
-        value: &std::ffi::OsStr,
-    ) -> Result<SandboxBackend, clap::Error> {
-        let read = |word: String| {
-            SandboxBackend::from_name(&word)
-                .ok_or("a backend's name starts with a lowercase letter, followed by lowercase letters, digits and `-`")
-        };
-        clap::builder::StringValueParser::new().try_map(read).parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let offered = SandboxBackend::ALL.iter();
-        Some(Box::new(offered.map(|one| PossibleValue::new(one.name()).help(one.meaning()))))
-    }
-}
-
 /// Parses an option of a backend.
 pub(super) fn option(text: &str) -> Result<(String, String), &'static str> {
     backend_option(text).ok_or("expected NAME=VALUE, with a name of letters, digits and `._-`")
@@ -358,19 +226,9 @@ pub(super) fn option(text: &str) -> Result<(String, String), &'static str> {
 
 /// Parses --on-unavailable. `ask` is not offered, since the user typed the command and need not be asked.
 fn without_sandbox() -> impl TypedValueParser<Value = OnUnavailable> {
-    choice(&[OnUnavailable::Refuse, OnUnavailable::Warn], OnUnavailable::name, OnUnavailable::meaning)
-}
-
-/// Parses one of a set of named values, and shows their meanings in help.
-fn choice<T: Copy + Send + Sync + 'static>(
-    offered: &'static [T],
-    name: fn(T) -> &'static str,
-    meaning: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let possible = |value: &T| PossibleValue::new(name(*value)).help(meaning(*value));
-    let find = move |word: &str| offered.iter().copied().find(|value| name(*value) == word);
-    PossibleValuesParser::new(offered.iter().map(possible))
-        .try_map(move |word| find(&word).ok_or("unknown value"))
+    let possible = |value: OnUnavailable| PossibleValue::new(value.name()).help(value.meaning());
+    PossibleValuesParser::new([OnUnavailable::Refuse, OnUnavailable::Warn].map(possible))
+        .try_map(|word| OnUnavailable::from_name(&word).ok_or("unknown value"))
 }
 
 fn properties() -> impl TypedValueParser<Value = Property> {

@@ -55,12 +55,12 @@ pub(crate) struct RunArgs {
     set: Vec<(String, String)>,
 
     /// Sandbox mode; it can only be stricter than that of the configuration
-    #[arg(long, value_name = "MODE", value_parser = exec::modes())]
+    #[arg(long, value_name = "MODE")]
     sandbox: Option<SandboxMode>,
 
     /// Run on an overlay of the workspace; changes wait for `stockade changes apply`, or are applied at the end and can be undone
     /// (undoable)
-    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold", value_parser = exec::reviews())]
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]
     review: Option<ReviewMode>,
 
     /// Execution that the command counts toward, for step limits [default: the terminal session, if maxSteps is set]

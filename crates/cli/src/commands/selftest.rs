@@ -47,7 +47,7 @@ pub(crate) struct SelftestArgs {
     what: Tested,
 
     /// Sandbox backend to attack; repeatable [default: all that work]
-    #[arg(long, value_name = "WHAT", value_parser = super::exec::backends())]
+    #[arg(long, value_name = "WHAT", value_parser = stockade_guard::exec::patch::BackendParser)]
     backend: Vec<SandboxBackend>,
 
     /// Container image; without one, containers are not attacked

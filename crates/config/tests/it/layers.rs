@@ -100,8 +100,8 @@ fn a_project_only_narrows() {
     assert_eq!((agent.tools.profile.as_str(), agent.limits.max_steps), ("coding", Some(150)));
     assert_eq!((agent.tools.allow, agent.tools.deny), (vec![], vec!["exec".to_owned()]));
     assert_eq!(agent.exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
-    assert_eq!(agent.exec.read_only, [Path::new("/opt/x")]);
-    assert!(!agent.exec.network && agent.exec.timeout.is_some());
+    assert_eq!(agent.exec.spec.read_only, [Path::new("/opt/x")]);
+    assert!(!agent.exec.network && agent.exec.spec.limits.wall_time.bound().is_some());
     assert_eq!(agent.files.write.default, Answer::Deny);
     assert!(!agent.files.forbidden_globs.is_empty());
     assert!(config.audit().path.is_none() && !config.audit().warn_if_unrecorded);
@@ -286,7 +286,7 @@ fn node_permissions_make_the_sandbox_a_must() {
     let exec = config.agent("bot").unwrap().exec;
     assert_eq!(exec.isolation, Isolation::Sandbox(OnUnavailable::Refuse));
     assert_eq!(
-        (exec.network, exec.hosts, exec.read_only),
+        (exec.network, exec.hosts, exec.spec.read_only),
         (false, vec!["a.example".to_owned()], vec!["/data".into()])
     );
 }
@@ -295,11 +295,11 @@ fn node_permissions_make_the_sandbox_a_must() {
 fn a_project_may_hide_the_home_and_has_no_say_in_what_makes_the_sandbox() {
     let wishes = "[agents.\"*\".skills.execSandbox]\nhome = \"tools\"\nbackend = \"landlock\"\n";
     let exec = Site::new(&[("home/config.toml", wishes)]).load().unwrap().agent("bot").unwrap().exec;
-    assert_eq!((exec.home, exec.backend), (HomeView::Tools, SandboxBackend::Landlock));
+    assert_eq!((exec.spec.home, exec.spec.backend), (HomeView::Tools, SandboxBackend::Landlock));
     let project = "[agents.\"*\".skills.execSandbox]\nhome = \"private\"\nbackend = \"native\"\n";
     let both = Site::new(&[("home/config.toml", wishes), ("work/.stockade/config.toml", project)]);
     let exec = both.load().unwrap().agent("bot").unwrap().exec;
-    assert_eq!((exec.home, exec.backend), (HomeView::Private, SandboxBackend::Landlock));
+    assert_eq!((exec.spec.home, exec.spec.backend), (HomeView::Private, SandboxBackend::Landlock));
 }
 
 const RULES: &str = "agents.bot.commands.rules";

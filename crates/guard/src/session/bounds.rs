@@ -33,12 +33,12 @@ impl CommandBounds {
 
     /// Returns how long a command may take: whatever is less.
     pub(super) fn timeout(&self, exec: &ExecConfig) -> Option<Duration> {
-        exec.timeout.into_iter().chain(self.timeout).min()
+        exec.spec.limits.wall_time.bound().into_iter().chain(self.timeout).min()
     }
 
     /// Returns how many bytes a command may print: whatever is less.
     pub(super) fn output(&self, exec: &ExecConfig) -> u64 {
-        exec.output.min(self.output.unwrap_or(u64::MAX))
+        exec.spec.limits.output.bound().into_iter().chain(self.output).min().unwrap_or(u64::MAX)
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) enum Way {
 pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandboxes: Sandboxes) -> Way {
     use RunPlace::{Sandbox, Unsandboxed};
     // The requested backend represents the one that `auto` selects when the sandbox is made.
-    let there: &[SandboxBackend] = if sandboxes == Sandboxes::Some { &[exec.backend] } else { &[] };
+    let there: &[SandboxBackend] = if sandboxes == Sandboxes::Some { &[exec.spec.backend] } else { &[] };
     match (route(decision, &config(exec), there).route, exec.isolation) {
         (Route::Sandbox(_), _) => Way::Runs(Sandbox),
         (Route::AskFirst(Some(_)), _) => Way::Asks(Sandbox),
@@ -61,9 +61,9 @@ pub(super) fn way(decision: &CommandDecision<'_, '_>, exec: &ExecConfig, sandbox
 /// is one that always needs one. A backend that is not of this machine has the workspace elsewhere: nothing runs here then.
 pub(super) fn needs_none(decision: &CommandDecision<'_, '_>, exec: &ExecConfig) -> bool {
     let Some(SandboxNeed { always }) = &exec.need else { return false };
-    let here = !matches!(exec.backend, SandboxBackend::Added(_));
+    let here = !matches!(exec.spec.backend, SandboxBackend::Added(_));
     let config = RouterConfig { always: always.clone(), ..config(exec) };
-    let routed = route(decision, &config, &[exec.backend]).route;
+    let routed = route(decision, &config, &[exec.spec.backend]).route;
     here && decision.effect == Effect::Allow && matches!(routed, Route::Direct)
 }
 
@@ -77,7 +77,7 @@ fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
             Isolation::Sandbox(OnUnavailable::Refuse) => Fallback::Block,
             Isolation::Sandbox(OnUnavailable::Ask | OnUnavailable::Warn) | Isolation::Direct => Fallback::Ask,
         },
-        backends: vec![exec.backend],
+        backends: vec![exec.spec.backend],
         ..RouterConfig::default()
     }
 }
@@ -85,6 +85,7 @@ fn config(exec: &ExecConfig) -> RouterConfig<SandboxBackend> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exec::SandboxSpec;
     use stockade_command::AgentCommands;
     use stockade_config::AgentConfig;
 
@@ -123,7 +124,9 @@ mod tests {
             let decision = commands.decide(text, &Default::default(), &Default::default());
             for ((isolation, sandboxes), wanted) in columns.into_iter().zip(wanted) {
                 for backend in SandboxBackend::ALL.iter().copied() {
-                    let exec = ExecConfig { isolation, backend, ..AgentConfig::default().exec };
+                    let default = AgentConfig::default().exec;
+                    let spec = SandboxSpec { backend, ..default.spec.clone() };
+                    let exec = ExecConfig { isolation, spec, ..default };
                     assert_eq!(way(&decision, &exec, sandboxes), wanted, "{text} {exec:?} {sandboxes:?}");
                 }
             }
@@ -140,7 +143,7 @@ mod tests {
         assert!(of_router.iter().all(|name| always.contains(name)));
         let exec = |backend: SandboxBackend| ExecConfig {
             isolation: REFUSE,
-            backend,
+            spec: SandboxSpec { backend, ..AgentConfig::default().exec.spec },
             need: Some(SandboxNeed { always: always.clone() }),
             ..AgentConfig::default().exec
         };

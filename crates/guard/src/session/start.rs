@@ -11,11 +11,8 @@ use crate::denied_files;
 use crate::egress::BrokerOptions;
 use crate::exec::provider::Provider;
 use crate::exec::run::{RunControl, Streams};
-use crate::exec::{
-    Limit, Network, OnUnavailable, Refusal, ResourceLimits, RunError, SandboxMode, SandboxPool, SandboxSpec,
-};
+use crate::exec::{Limit, OnUnavailable, Refusal, RunError, SandboxMode, SandboxPool, SandboxSpec};
 use crate::runner::{Egress, NotRun, PreparedRun, RunRecord};
-use stockade_config::ExecConfig;
 
 /// Whether commands are counted, and in which task.
 #[derive(Debug, Clone, Default)]
@@ -136,37 +133,15 @@ impl Session {
 
     fn spec(&self, command: Vec<String>, on_unavailable: OnUnavailable, mode: SandboxMode) -> SandboxSpec {
         let exec = &self.guard.config().exec;
-        let ExecConfig {
-            backend,
-            container,
-            backend_options,
-            home,
-            read_only,
-            network,
-            memory,
-            processes,
-            priority,
-            ..
-        } = exec;
         let mut spec = SandboxSpec {
+            command: command.into_iter().map(Into::into).collect(),
+            workspace: self.guard.workspace().to_path_buf(),
             on_unavailable,
-            backend: *backend,
-            container: container.clone(),
-            backend_options: backend_options.clone(),
-            home: *home,
-            network: if *network { Network::Open } else { Network::None },
-            read_only: read_only.clone(),
             shared: self.shared.clone(),
-            limits: ResourceLimits {
-                wall_time: limit(self.bounds.timeout(exec)),
-                memory: limit(*memory),
-                processes: limit(*processes),
-                priority: *priority,
-                output: Limit::AtMost(self.bounds.output(exec)),
-                ..ResourceLimits::default()
-            },
-            ..SandboxSpec::new(self.guard.workspace(), command)
+            ..exec.spec.clone()
         };
+        spec.limits.wall_time = Limit::from(self.bounds.timeout(exec));
+        spec.limits.output = Limit::AtMost(self.bounds.output(exec));
         mode.apply(&mut spec);
         spec
     }
@@ -193,8 +168,4 @@ fn command(judged: &CommandDecision<'_, '_>) -> Vec<String> {
     }
     let rendered = judged.rendered().unwrap_or_else(|| judged.text.to_owned());
     vec!["bash".to_owned(), "-c".to_owned(), rendered]
-}
-
-fn limit<T>(bound: Option<T>) -> Limit<T> {
-    bound.map_or(Limit::Unlimited, Limit::AtMost)
 }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::admission::ToolResult;
 use stockade_guard::audit::{AuditEvent, EventKind, field};
+use stockade_guard::exec::patch::SpecPatch;
 use stockade_guard::exec::run::{Cancellation, Input, RunControl, Signals, Stream, Streams};
 use stockade_guard::exec::{End, Limit, RunError, SandboxMode, SandboxSpec};
 use stockade_guard::{Decision, NotRun, PreparedRun, RunRecord, RunReport};
@@ -22,7 +23,7 @@ use streamed::Streamed;
 
 use super::answers::Said;
 use super::command::{Evaluated, text};
-use super::sandbox::spec::{Spec, Unsaid};
+use super::sandbox::spec::{Unsaid, spec_of};
 use super::sandbox::{Enforced, refused};
 use super::trail::unrecorded;
 use super::{AskedBy, Json, Lane, Parameters, base64_of, bytes_of};
@@ -64,7 +65,7 @@ pub(super) struct Exec {
     argv: Option<Vec<String>>,
     /// What it may see and use.
     #[serde(default)]
-    spec: Spec,
+    spec: SpecPatch,
     /// What it reads as its standard input, in Base64; nothing by default.
     stdin_base64: Option<String>,
     /// Whether the built-in rules decide first, and what they deny is refused; true by default. With false, the sandbox alone
@@ -283,7 +284,7 @@ impl Exec {
             (_, Some(argv)) => argv.clone(),
             (None, None) => Vec::new(),
         };
-        let (mut spec, _) = self.spec.read(words, Unsaid::Closed)?;
+        let (mut spec, _) = spec_of(self.spec, words, Unsaid::Closed)?;
         may_leave(server, &spec)?;
         let limits = &mut spec.limits;
         if let Some(millis) = self.timeout_ms {

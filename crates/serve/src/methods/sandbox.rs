@@ -5,11 +5,11 @@ pub(super) mod spec;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use stockade_guard::exec::host::HostFacts;
+use stockade_guard::exec::patch::SpecPatch;
 use stockade_guard::exec::provider::Provider;
 use stockade_guard::exec::seatbelt::{SANDBOX_EXEC, seatbelt_plan};
 use stockade_guard::exec::{
@@ -20,7 +20,7 @@ use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;
 use crate::fault::{self, Fault};
 use host::Host;
-use spec::{Spec, Unsaid, backend_named};
+use spec::{Unsaid, backend_named, spec_of};
 
 /// Plan a sandbox. What `spec` does not say is as document 001 has it: an open network, and the caches of tools at home
 /// visible; `warnings` then says so. `exec` closes both.
@@ -28,7 +28,7 @@ use spec::{Spec, Unsaid, backend_named};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct PlanSandbox {
     /// What the command may see and use.
-    spec: Spec,
+    spec: SpecPatch,
     /// The machine that it is planned for; this one by default.
     host_facts: Option<Host>,
     /// `native`, with nothing installed, `bwrap`, `landlock`, `docker` or `podman`; for a Mac, `seatbelt`. By default `bwrap` where
@@ -97,8 +97,8 @@ impl Parameters for PlanSandbox {
 
     fn answer(mut self, _: &Server, _: &AskedBy<'_>) -> Result<Json, Fault> {
         let command = self.command.take().unwrap_or_else(|| vec!["/bin/bash".to_owned()]);
-        let home = self.spec.home().map(Path::to_path_buf);
-        let (mut spec, warnings) = self.spec.read(command, Unsaid::Open)?;
+        let home = self.spec.home.take();
+        let (mut spec, warnings) = spec_of(self.spec, command, Unsaid::Open)?;
         if let Some(host) = self.host_facts.take_if(|host| host.is_mac()) {
             return on_a_mac(self.backend.as_deref(), &spec, &host.facts(&spec, home)?, warnings);
         }

@@ -173,7 +173,8 @@ fn kind(root: &Value, field: &Value) -> String {
 }
 
 fn text(description: &Value) -> String {
-    description.as_str().unwrap_or_default().replace('\n', " ")
+    // A row of a table is one line, whatever paragraphs the text has.
+    description.as_str().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn first_sentence(schema: &Value) -> String {

@@ -40,7 +40,7 @@ Exit codes:
 #[command(help_template = HELP, before_help = EXAMPLES, after_help = EXIT_CODES)]
 pub(crate) struct TestArgs {
     /// Name of the backend
-    #[arg(value_name = "NAME", value_parser = crate::commands::exec::backends())]
+    #[arg(value_name = "NAME", value_parser = stockade_guard::exec::patch::BackendParser)]
     backend: SandboxBackend,
 
     /// Container image, for a container backend

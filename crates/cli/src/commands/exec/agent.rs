@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use stockade_guard::Decision;
-use stockade_guard::exec::SandboxMode;
 
 use super::{ExecArgs, FAILED, REFUSED, document, ended, not_run, report, streams};
 use crate::agent_run::{self, AgentRun};
@@ -26,12 +25,11 @@ pub(super) fn run(args: &ExecArgs, agent: &str) -> ExitCode {
 
 fn try_run(args: &ExecArgs, agent: &str) -> Result<AgentRun, Failure> {
     let words = words(&args.command)?;
-    let workspace = args.workspace.as_deref().unwrap_or_else(|| Path::new("."));
+    let workspace = args.spec.workspace.as_deref().unwrap_or_else(|| Path::new("."));
     let mut session = agent_run::open(agent, workspace, &[])?;
-    session.bound_commands(args.timeout, args.max_output);
-    let mode = if args.read_only { Some(SandboxMode::ReadOnly) } else { args.sandbox };
-    agent_run::bound_mode(&mut session, mode)?;
-    session.bound_review(args.review.unwrap_or_default());
+    session.bound_commands(args.spec.limits.timeout(), args.spec.limits.output_bytes);
+    agent_run::bound_mode(&mut session, args.spec.asked_mode())?;
+    session.bound_review(args.spec.review.unwrap_or_default());
     graph_runs::join(&mut session, args.graph.as_ref())?;
     agent_run::run(&mut session, args.execution.as_deref(), &words, streams(args))
 }

@@ -10,26 +10,26 @@ pub(super) const WARNING: &str =
 
 /// Returns the sandbox mode.
 pub(super) fn mode(args: &ExecArgs) -> SandboxMode {
-    if args.read_only { SandboxMode::ReadOnly } else { args.sandbox.unwrap_or_default() }
+    args.spec.asked_mode().unwrap_or_default()
 }
 
 /// Returns the error for an option that has no effect in this mode, and would promise protection that is missing.
 pub(super) fn pointless(args: &ExecArgs) -> Option<String> {
     const FULL: SandboxMode = SandboxMode::DangerFullAccess;
     let rows = [
-        ("--rw", SandboxMode::ReadOnly, !args.rw.is_empty()),
-        ("--review", SandboxMode::ReadOnly, args.review.is_some()),
-        ("--review", FULL, args.review.is_some()),
+        ("--rw", SandboxMode::ReadOnly, !args.spec.shared_paths.is_empty()),
+        ("--review", SandboxMode::ReadOnly, args.spec.review.is_some()),
+        ("--review", FULL, args.spec.review.is_some()),
         // Without a sandbox, the rules are the only protection.
         ("--no-rules", FULL, args.no_rules),
-        ("--ro", FULL, !args.ro.is_empty()),
-        ("--rw", FULL, !args.rw.is_empty()),
+        ("--ro", FULL, !args.spec.read_only_paths.is_empty()),
+        ("--rw", FULL, !args.spec.shared_paths.is_empty()),
         ("--network broker", FULL, args.network == Reach::Broker),
         ("--network observe", FULL, args.network == Reach::Observe),
         ("--allow-host", FULL, !args.allow_host.is_empty()),
         ("--secret", FULL, !args.secret.is_empty()),
         ("--home", FULL, args.home != HomeView::Tools),
-        ("--backend", FULL, args.backend != SandboxBackend::Auto),
+        ("--backend", FULL, args.spec.backend.is_some_and(|backend| backend != SandboxBackend::Auto)),
         ("--backend-option", FULL, !args.backend_option.is_empty()),
         ("--on-unavailable", FULL, args.on_unavailable != OnUnavailable::Refuse),
         ("--require", FULL, !args.require.is_empty()),

@@ -5,8 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use stockade_guard::exec::backends::ContainerRequest;
-use stockade_guard::exec::{Environment, Explain, Limit, Network, ResourceLimits, SandboxSpec, Spawn};
+use stockade_guard::exec::{Environment, Explain, Limit, Network, SandboxSpec, Spawn};
 
 use super::{ExecArgs, Reach};
 use crate::args::Format;
@@ -14,28 +13,27 @@ use crate::args::Format;
 /// Returns the sandbox spec, or an error if a path cannot be resolved.
 pub(super) fn wish(args: &ExecArgs) -> io::Result<SandboxSpec> {
     let here = std::env::current_dir();
-    let workspace = match &args.workspace {
+    let mut patch = args.spec.clone();
+    let workspace = match &patch.workspace {
         Some(workspace) => real(workspace)?,
         None => here.as_ref().map_err(|error| io::Error::new(error.kind(), error.to_string()))?.clone(),
     };
     let mut spec = SandboxSpec::new(workspace, args.command.iter().cloned());
-    (spec.read_only, spec.shared) = (existing("--ro", &args.ro)?, existing("--rw", &args.rw)?);
+    patch.read_only_paths = existing("--ro", &patch.read_only_paths)?;
+    patch.shared_paths = existing("--rw", &patch.shared_paths)?;
     spec.cwd = here.ok().filter(|here| here.starts_with(&spec.workspace));
     spec.network = network(args)?;
-    (spec.home, spec.backend, spec.on_unavailable) = (args.home, args.backend, args.on_unavailable);
-    spec.container = ContainerRequest {
-        image: args.image.clone(),
-        runtime: args.runtime.clone(),
-        ..ContainerRequest::default()
-    };
+    (spec.home, spec.on_unavailable) = (args.home, args.on_unavailable);
     spec.backend_options = args.backend_option.iter().cloned().collect();
     spec.spawn = if args.no_spawn { Spawn::Threads } else { Spawn::Free };
     spec.explain = if args.explain { Explain::Asked } else { Explain::Ends };
     spec.require_by_name.extend(args.require.iter().copied());
     variables(&args.env, &mut spec.environment);
-    spec.review = args.review.unwrap_or_default();
-    limit(&mut spec.limits, args);
-    super::mode::mode(args).apply(&mut spec);
+    // Relayed output takes no memory, but a document holds all of it.
+    if args.format == Format::Text {
+        spec.limits.output = Limit::Unlimited;
+    }
+    patch.apply(&mut spec).map_err(io::Error::other)?;
     Ok(spec)
 }
 
@@ -81,24 +79,4 @@ fn split(variable: &OsString) -> Option<(OsString, OsString)> {
     let (name, value) = bytes.split_at_checked(at)?;
     let value = value.strip_prefix(b"=")?;
     Some((OsString::from_vec(name.to_vec()), OsString::from_vec(value.to_vec())))
-}
-
-fn limit(limits: &mut ResourceLimits, args: &ExecArgs) {
-    fn set<T: Copy>(limit: &mut Limit<T>, given: Option<T>) {
-        *limit = given.map_or(*limit, Limit::AtMost);
-    }
-    set(&mut limits.wall_time, args.timeout);
-    set(&mut limits.cpu_time, args.cpu_time);
-    set(&mut limits.processors, args.cpus);
-    set(&mut limits.memory, args.memory);
-    set(&mut limits.processes, args.processes);
-    set(&mut limits.file_size, args.file_size);
-    set(&mut limits.disk, args.disk);
-    set(&mut limits.files, args.files);
-    // Relayed output takes no memory, but a document holds all of it.
-    if args.format == Format::Text {
-        limits.output = Limit::Unlimited;
-    }
-    set(&mut limits.output, args.max_output);
-    limits.priority = args.priority.unwrap_or(limits.priority);
 }

@@ -18,7 +18,7 @@ use crate::fault::{self, Fault};
 use crate::guarded::{self, exhausted, refused, undecided};
 use crate::methods::answers::{self, CHANGED};
 use crate::methods::command::text;
-use crate::methods::sandbox::spec::current_folder;
+use crate::methods::sandbox::spec::{current_folder, mode_alone};
 use crate::methods::session::of_agent;
 use crate::sessions::is_short;
 use stockade_state::executions;
@@ -33,7 +33,7 @@ const PROFILE: &str = "bash";
 pub(super) fn session(server: &Server, exec: &Exec) -> Result<Option<OfAgent>, Fault> {
     let only = server.options.agent.as_deref();
     let asked = of_agent(exec.agent.as_deref(), only)?;
-    let workspace = exec.spec.workspace();
+    let workspace = exec.spec.workspace.as_deref();
     let named = match (&exec.session, only.is_some() && workspace.is_none()) {
         (None, false) => None,
         (name, _) => server.session_of(name.as_deref())?,
@@ -79,7 +79,7 @@ pub(super) fn run(server: &Server, of: &OfAgent, exec: Exec, control: RunControl
     }
     is_short("execution", &exec.execution)?;
     let text = text(exec.command, exec.argv.as_deref())?;
-    let (mode, review) = exec.spec.mode_alone()?;
+    let (mode, review) = mode_alone(exec.spec)?;
     let mut session = of.session.clone();
     if server.rules.now()?.decide() {
         super::may_run(server, &text, &SandboxSpec::new(session.guard().workspace(), [text.as_str()]))?;

@@ -1,6 +1,11 @@
-//! Durations and sizes in command-line arguments.
+//! Values of command-line options: durations, sizes and names of backends.
 
+use std::ffi::OsStr;
 use std::time::Duration;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+
+use crate::choices::SandboxBackend;
 
 /// Parses a number with an optional unit.
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
@@ -11,21 +16,53 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 }
 
 /// Parses a duration.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let seconds = scaled(text, &[("", 1), ("s", 1), ("m", 60), ("h", 3600)]);
     seconds.map(Duration::from_secs).ok_or_else(|| "expected a duration such as 90s, 5m or 2h".to_owned())
 }
 
 /// Parses a size.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     let bytes = scaled(text, &[("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)]);
     bytes.ok_or_else(|| "expected a size such as 512M or 2G".to_owned())
 }
 
 /// Parses a memory limit. No program starts below the minimum.
-pub(in crate::commands) fn memory(text: &str) -> Result<u64, String> {
+pub fn memory(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 8 << 20;
     size(text).and_then(|bytes| if bytes < LEAST { Err("the minimum is 8M".to_owned()) } else { Ok(bytes) })
+}
+
+/// Parses a duration in milliseconds.
+pub(super) fn millis(text: &str) -> Result<u64, String> {
+    duration(text).map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Parses the name of a backend. Help lists the built-in ones; whether another one exists is known only when the command is
+/// planned.
+#[derive(Debug, Clone, Copy)]
+pub struct BackendParser;
+
+impl TypedValueParser for BackendParser {
+    type Value = SandboxBackend;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<SandboxBackend, clap::Error> {
+        let read = |word: String| {
+            SandboxBackend::from_name(&word)
+                .ok_or("a backend's name starts with a lowercase letter, followed by lowercase letters, digits and `-`")
+        };
+        StringValueParser::new().try_map(read).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let offered = SandboxBackend::ALL.iter();
+        Some(Box::new(offered.map(|one| PossibleValue::new(one.name()).help(one.meaning()))))
+    }
 }
 
 #[cfg(test)]
