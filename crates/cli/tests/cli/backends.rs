@@ -10,7 +10,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// A folder that nobody else may write, with the example in it and a workspace beside it.
+/// A folder that no other user may write, with the example in it and a workspace beside it.
 struct Ground(tempfile::TempDir);
 
 impl Ground {

@@ -108,7 +108,7 @@ fn what_a_command_changes_waits_is_applied_and_is_undone() {
                       && mkdir .vscode && echo {} > .vscode/tasks.json; true";
         let before = seen(&ground.work);
         let Some(answer) = ground.view(backend, "--review", script) else { continue };
-        assert_eq!(seen(&ground.work), before, "nobody else sees the view");
+        assert_eq!(seen(&ground.work), before, "the view changes nothing in the workspace");
         let id = answer["review"]["id"].as_str().unwrap().to_owned();
         let (shown, _) = ground.changes(&["show", &id]);
         assert_eq!(shown["state"], "waiting", "{shown}");
@@ -242,7 +242,7 @@ fn decided(ground: &Ground) -> Vec<Value> {
     records["events"].as_array().unwrap().clone()
 }
 
-/// What was left half done is completed by whoever opens what waits, also by a server.
+/// A change that was left half done is completed by the next program that opens pending changes, also by a server.
 #[test]
 fn a_server_completes_what_somebody_was_killed_in() {
     let ground = Ground::new();
@@ -266,7 +266,7 @@ fn a_server_completes_what_somebody_was_killed_in() {
         }
         is_half_done
     });
-    assert!(is_half_done, "nobody was killed in the middle");
+    assert!(is_half_done, "no `apply` was killed in the middle");
     let listed = Serving::new(&ground, &[]).ask("changes.list", &json!({}));
     assert_eq!(listed["result"]["changes"][0]["state"], "applied", "{listed}");
     assert!(!journal.exists());
@@ -365,7 +365,7 @@ fn an_agent_decides_on_what_was_changed_in_its_workspace() {
             assert_eq!(
                 ids(&serving.ask("changes.list", &json!({}))).len(),
                 2,
-                "nobody in particular sees all"
+                "a caller without a session sees all"
             );
             assert_eq!(
                 ids(&serving.ask("changes.list", &json!({"workspace": other}))),

@@ -60,7 +60,7 @@ fn what_it_says_of_sandboxes_comes_from_inside() {
     assert_eq!(status("capabilities"), Some("ok".into()));
 }
 
-/// Whatever is called docker is asked without any right of whoever asks. What lies where somebody stands is not asked at all.
+/// A program called docker is asked without any privilege of the caller. One in the current directory is not asked at all.
 #[test]
 fn a_docker_that_is_asked_gets_no_rights() {
     let folder = tempfile::tempdir().unwrap();

@@ -13,7 +13,7 @@ use super::support::STOCKADE;
 const REAL: &str = "sk-ant-api03-REALrealREALrealREALrealREALreal0001";
 const TOKEN: &str = "sk-ant-oat01-TOKENtokenTOKENtokenTOKENtoken0001";
 
-/// What every CLI does: it says what it sees, asks its model once, and tells that what its tools see.
+/// What every CLI does: it prints what it sees, asks its model once, and tells the model what its tools see.
 const SCRIPT: &str = "#!/bin/sh
 echo \"words: $*\"
 env | sort; ls -A ~; cat ~/.claude/.credentials.json ~/.claude.json
@@ -101,7 +101,7 @@ fn a_cli_asks_its_model_with_a_key_that_it_never_sees() {
         "{heard}\n{said}"
     );
     assert_eq!(heard.matches(REAL).count(), 1, "in its place, and not in what the model is told: {heard}");
-    assert!(heard.contains("my key is sk-ant-api03-"), "what stands for it may be told: {heard}");
+    assert!(heard.contains("my key is sk-ant-api03-"), "its placeholder may be sent to the model: {heard}");
     assert!(!said.contains(REAL) && !said.contains("REALreal") && !said.contains("TOKENtoken"), "{said}");
     for expected in [
         "words: -p say hello",
@@ -291,7 +291,7 @@ fn any_program_is_driven_where_its_hosts_and_secrets_are_named() {
     );
 }
 
-/// The page that says what was tried with the real ones, and the script that says which versions are.
+/// The page that records what was tried with the real ones, and the script that names their versions.
 const PAGE: &str = include_str!("../../DRIVE.md");
 const VERSIONS: &str = include_str!("../harnesses/run.py");
 

@@ -14,7 +14,7 @@ use super::support::{STOCKADE, repository};
 /// Where the servers are, for everybody but the sandboxes.
 const ADDRESS: &str = "93.184.216.34";
 
-/// What stands in the file that is fetched.
+/// The content of the file that is fetched.
 const HELLO: &str = "hello from outside\n";
 
 /// Variables that speak of proxies, which programs are to do without.
@@ -24,7 +24,7 @@ const UNSET: &str = "unset HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY http_proxy 
 /// A program, and what becomes of it.
 struct Client {
     name: &'static str,
-    /// A program without which it cannot be tried; `{tools}` and `{site}` stand for folders.
+    /// A program without which it cannot be tried; `{tools}` and `{site}` are replaced by folders.
     needs: &'static str,
     hosts: &'static [&'static str],
     script: &'static str,
@@ -34,7 +34,7 @@ struct Client {
 enum Expected {
     /// It prints this.
     Prints(&'static str),
-    /// It prints this among other things, and stockade says the second to whoever started it.
+    /// It prints this among other things, and stockade reports the second to its caller.
     Refused(&'static str, &'static str),
     /// It prints the first where it may reach every host, and the same again where it may reach these and no others, which
     /// stockade advises. The last is what it says besides.
@@ -382,9 +382,8 @@ asyncio.run(main())'"),
 
 const LENT: &[&str] = &["registry.test", "TOKEN=file:{site}/token@registry.test/closed/**"];
 
-/// Programs that use a secret over TLS and do not see it: the folder `closed` is for whoever has it, and `whoami` there says
-/// what it was
-/// told.
+/// Programs that use a secret over TLS and do not see it: the folder `closed` is for clients that have it, and
+/// `whoami` there returns what it was told.
 #[rustfmt::skip]
 const WITH_SECRETS: &[Client] = &[
     Client {

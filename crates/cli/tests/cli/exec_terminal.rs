@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Who sits at the terminal.
 #[derive(Debug, Clone, Copy)]
 enum Who {
-    /// Whoever runs the tests.
+    /// The user that runs the tests.
     Same,
     /// An ordinary user, where root runs the tests.
     Nobody,
 }
 
-/// Nobody, as every system knows that user.
+/// The ID of that ordinary user, the same on every system.
 const NOBODY: u32 = 65534;
 
 /// Each backend, and who uses it. Bubblewrap is not for root, nor is Landlock in a workspace of root's own.
@@ -40,7 +40,7 @@ fn backends() -> &'static [(&'static str, Who)] {
     }
 }
 
-/// Somebody at a terminal, in whose shell a script runs.
+/// A person at a terminal, in whose shell a script runs.
 struct Person {
     keyboard: File,
     screen: Receiver<Vec<u8>>,

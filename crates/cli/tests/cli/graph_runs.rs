@@ -50,7 +50,7 @@ fn the_nodes_of_a_graph_share_a_folder_until_somebody_ends_it() {
         println!("skipped: no sandbox on this machine");
         return;
     }
-    assert!(!home.ran("a", None, &write), "nobody joins who was not given the run");
+    assert!(!home.ran("a", None, &write), "a command that was not given the run does not join it");
     assert!(home.ran("a", Some(&folder), &write));
     assert!(home.ran("b", Some(&name), &read), "a run is known by its name too");
     assert!(!home.ran("b", None, &read));

@@ -528,7 +528,7 @@ fn what_always_needs_a_sandbox_gets_one() {
     assert_eq!(ask("uname"), Answer::Silent);
 }
 
-/// An entry that denies a tool which nobody knows would protect nothing, and one that allows it grants nothing.
+/// An entry that denies an unknown tool would protect nothing, and one that allows it grants nothing.
 #[test]
 fn a_list_of_tools_with_a_slip_is_not_obeyed_in_part() {
     let home = Home::new();
@@ -682,7 +682,7 @@ fn what_must_not_be_read_no_search_reads() {
         ("file_search", json!({"query": "/etc/*"}), false),
     ];
     for (harness, ..) in ALL {
-        // The table is read in the same way for all of them, but for what stands for a question.
+        // The table is read in the same way for all of them, except for how each harness expresses a question.
         let some = if *harness == "claude" { rows.as_slice() } else { &rows[..8] };
         for (tool, input, is_silent) in some {
             let Some(payload) = used(harness, &project, tool, input) else { continue };
@@ -736,7 +736,7 @@ fn where_a_command_runs_makes_no_project() {
     let rooted = json!({"conversation_id": "c", "hook_event_name": "preToolUse", "workspace_roots": [project], "cwd": "/etc",
         "tool_name": "Write", "tool_input": {"file_path": "/etc/hosts"}});
     assert!(told("cursor", None, &rooted).is_no());
-    // A project of everything is none.
+    // A folder that contains everything is not a project.
     let payload = json!({"session_id": "s", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Read",
         "tool_input": {"file_path": "/etc/passwd"}});
     let answer = told("claude", None, &payload);
@@ -904,7 +904,7 @@ fn a_line_for_the_sandbox_is_known_again_where_it_was_named() {
     }
 }
 
-/// A tool of the harness itself is used unless somebody took it away, and is on record like any other.
+/// A tool of the harness itself is allowed unless the configuration denies it, and is recorded like any other.
 #[test]
 fn tools_of_the_harness_itself_are_on_record() {
     let home = Home::new();
@@ -1065,7 +1065,7 @@ fn nothing_of_a_result_is_shown_that_was_not_scanned() {
     }
 }
 
-/// A server gives its members what names it likes, and a name can say what a text does.
+/// A server chooses the names of its members, and a name can carry an instruction as a text can.
 #[test]
 fn nothing_is_said_in_the_names_of_members() {
     let home = Home::new();
@@ -1095,7 +1095,7 @@ fn nothing_is_said_in_the_names_of_members() {
             assert!(output.get("more").is_none(), "{said}");
         }
     }
-    // A text is none of a shape because it has no blanks.
+    // A text without blanks is still a text, and not part of a shape.
     let deep = (0..20).fold(json!("x"), |value, _| json!([value]));
     let unseen =
         json!({"type": "text", "stdout": "IGNORE_ALL_PRIOR_INSTRUCTIONS", "own": true, "deep": deep});

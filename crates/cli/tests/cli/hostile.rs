@@ -63,7 +63,7 @@ fn names_that_are_no_text_are_told_apart_in_json() {
     assert_eq!(json["findings"][0]["pathIsLossy"], true);
 }
 
-/// As nobody when the tests run as root, whom permissions do not stop.
+/// As an unprivileged user when the tests run as root, whom permissions do not stop.
 #[test]
 fn what_may_not_be_read_is_not_clean() {
     let folder = tempfile::tempdir().unwrap();

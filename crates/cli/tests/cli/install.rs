@@ -136,7 +136,7 @@ fn what_is_put_into_settings_comes_out_again_without_a_trace() {
     }
 }
 
-/// What somebody has written since stays, whatever it is.
+/// What a user has written since stays, whatever it is.
 #[test]
 fn what_was_changed_since_stays() {
     let home = Home::new();
@@ -289,7 +289,7 @@ fn settings_that_must_not_be_written_are_left_as_they_are() {
         let output = run(&home, &["install", "claude"]);
         assert!(String::from_utf8_lossy(&output.stderr).contains("belongs to the user 65534"), "{output:?}");
     } else {
-        println!("skipped: only root can make a file somebody else's");
+        println!("skipped: only root can make a file of another user");
     }
 }
 
@@ -415,14 +415,14 @@ fn a_registration_that_does_not_hold_is_never_called_good() {
         ("exit 2 without a word", with(group("*", own_line)), fake("exit 2")),
         ("killed", with(group("*", own_line)), fake("kill -9 $$")),
         ("a denial without a reason", with(group("*", own_line)), fake(&format!("echo '{deny}'"))),
-        ("somebody else's denial", with(group("*", own_line)), fake("echo no >&2; exit 2")),
+        ("a denial by another program", with(group("*", own_line)), fake("echo no >&2; exit 2")),
         ("consent", with(group("*", own_line)), fake(&format!("echo '{}'", deny.replace("deny", "allow")))),
         ("no JSON", "{\"hooks\"".to_owned(), None),
         ("a list", "[]".to_owned(), None),
         ("twice", json!({"hooks": {"PreToolUse": [group("*", &own), group("*", &own)]}}).to_string(), None),
         ("nothing registered", "{}".to_owned(), None),
         ("takes for ever", with(group("*", own_line)), fake("exec sleep 60")),
-        // What is called otherwise, or only now and then, or not waited for, nobody has tried.
+        // What is called otherwise, or only now and then, or not waited for, has not been tried.
         ("not waited for", with_member("async", json!(true)), None),
         ("only if", with_member("if", json!("Bash(git *)")), None),
         ("only once", with_member("once", json!(true)), None),
@@ -532,7 +532,7 @@ fn hooks_of_others_beside_ours_stay() {
     }
 }
 
-/// A program or plugin that somebody wrote stays, though it calls this one.
+/// A program or plugin that a user wrote stays, though it calls this one.
 #[test]
 fn files_of_others_stay() {
     let mark = "Written by `stockade install";
@@ -582,7 +582,7 @@ fn other_harnesses_are_not_called_good_either() {
             let text = fs::read_to_string(&file).unwrap();
             write(&file, &text.replacen('{', "{\"hooksConfig\": {\"enabled\": false},", 1));
         }),
-        // Nobody has trusted it, and it is skipped in silence.
+        // The user has not trusted it, and it is skipped in silence.
         ("codex", |_| {}),
         ("cline", |home| {
             let file = home.path().join(".cline/hooks/PreToolUse");
@@ -629,7 +629,7 @@ fn hooks_of_a_project_are_not_started() {
     assert!(row["refuses"] == false && row["why"].as_str().unwrap().contains("not written"), "{row}");
     run(&home, &["doctor"]);
     assert!(!home.project().join("ran").exists());
-    // What this program writes is tried, and holds only where somebody has trusted the project.
+    // What this program writes is tried, and is effective only where the user has trusted the project.
     fs::remove_file(home.project().join(".claude/settings.json")).unwrap();
     assert!(run(&home, &["install", "claude", "--project"]).status.success());
     let row = status(&home, "claude");
@@ -679,7 +679,7 @@ fn servers_are_wrapped_and_come_out_again_without_a_trace() {
                 continue;
             };
             let base = if flag == "--user" { home.path().to_path_buf() } else { home.project() };
-            // None is none to wrap.
+            // Without a settings file, there is no server to wrap.
             let none = mcp("install", &[]);
             assert!(none.status.success(), "{none:?}");
             let file = base.join(name);

@@ -103,7 +103,7 @@ fn kill(door: &str, trail: &str, rounds: u64, seed: &mut u64) -> bool {
 fn all_is_on_record(door: &str, home: &Path, trail: &Path) {
     let mut by_run: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut commands = String::new();
-    // What a killed door had started is gone a moment later; whoever opens the trail then says so.
+    // What a killed door had started is gone a moment later; the next command that opens the trail records that.
     for round in 0.. {
         start("exec", home, trail, &format!("last-{round}")).wait().unwrap();
         by_run.clear();

@@ -30,7 +30,7 @@ const SETTINGS: &[&str] = &["home-of-the-test/config", "/etc/stockade", ".stocka
 #[test]
 fn nothing_is_touched_that_is_not_needed() {
     if Command::new("strace").arg("--version").output().is_err() {
-        println!("skipped: strace is not installed, so nobody watches what commands open");
+        println!("skipped: strace is not installed, so the files that commands open are not observed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -217,7 +217,7 @@ fn a_tool_that_changes_is_refused_until_somebody_agrees() {
     assert_eq!(listed("SAYS=Says.").0, ["t"]);
 }
 
-/// Whoever waits is told, whatever the server does.
+/// A waiting client gets an answer, whatever the server does.
 #[test]
 fn a_server_that_fails_ends_in_an_error() {
     for (does, code, more) in [
@@ -241,7 +241,7 @@ fn a_server_that_fails_ends_in_an_error() {
     }
 }
 
-/// Whoever talks all the time puts nothing off: neither the end of patience, nor its own when the client has left.
+/// A server that talks all the time puts nothing off: neither the end of patience, nor its own when the client has left.
 #[test]
 fn a_server_that_keeps_talking_is_not_waited_for() {
     let home = home();
@@ -256,7 +256,7 @@ fn a_server_that_keeps_talking_is_not_waited_for() {
     let limit = Duration::from_secs(60);
     let answer = loop {
         let heard = talk.hear();
-        assert!(began.elapsed() < limit, "nobody was told");
+        assert!(began.elapsed() < limit, "the client got no answer");
         if heard["id"] == 3 {
             break heard;
         }
@@ -444,7 +444,7 @@ fn talked(home: &Home, client: &[&str], port: &str, wrap: &[&str], network: &str
     seen
 }
 
-/// A port of this machine that somebody listens on.
+/// A port of this machine, with its listener.
 fn listening() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -497,7 +497,7 @@ fn official_servers_behind_an_address_talk_through_it() {
         ("node", "server.mjs", None),
         ("node", "server.mjs", Some("json")),
     ] {
-        // Nobody else gets a port that was just given up, in all likelihood.
+        // In all likelihood, no other process gets a port that was just given up.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let _server = begun(
             Command::new(program)
@@ -541,7 +541,7 @@ fn noticed(url: &str) -> Value {
     serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 
-/// Whatever a server behind an address does, whoever asks is answered, and nothing else than the answer is taken for it.
+/// Whatever a server behind an address does, the client is answered, and nothing but the answer is taken for it.
 #[test]
 fn a_server_behind_an_address_is_not_trusted() {
     let home = home();
@@ -581,7 +581,7 @@ fn a_server_behind_an_address_is_not_trusted() {
     assert_eq!(noticed(&url)["deleted"], 1);
 }
 
-/// In the era without sessions, headers say what the body says, and whoever waits no longer ends the stream.
+/// In the era without sessions, headers repeat what the body contains, and a client that waits no longer ends the stream.
 #[test]
 fn headers_agree_with_bodies_behind_an_address() {
     let home = home();
@@ -617,9 +617,8 @@ fn headers_agree_with_bodies_behind_an_address() {
     talk.leave();
 }
 
-/// A secret is what the server gets, and nobody on the way there has it: neither the command line, nor the variables of the
-/// sandbox, nor what
-/// is kept.
+/// A secret is what the server gets, and nothing on the way there has it: neither the command line, nor the variables of
+/// the sandbox, nor what is kept.
 #[test]
 fn a_secret_goes_to_the_server_alone() {
     const SECRET: &str = "s3cr3t-0123456789-abcdef";

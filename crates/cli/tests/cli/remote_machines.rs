@@ -106,7 +106,7 @@ fn a_command_runs_on_a_machine_of_its_own_and_says_what_it_says_here() {
     assert_eq!((code, stdout.as_str()), (Some(7), "copied\na\nvalue\n"), "{stderr}");
     assert!(stderr.contains("err\n"), "{stderr}");
     assert!(!place.at("work/made").exists(), "the workspace here stays as it is");
-    // What the program says is no claim of a stranger: it comes with this release, so it counts for what is required.
+    // What the program reports is not an untrusted claim: it comes with this release, so it counts for what is required.
     let ran = place.exec(&["--require", "files", "--format", "json"], &["true"]).output().unwrap();
     let document: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let text = document.to_string();

@@ -128,7 +128,7 @@ const SARIF: &[(&str, Fields)] = &[
     ("notification", &[("message", Must, Part("message")), ("level", May, LEVEL)]),
 ];
 
-/// Says what is wrong with a value, and where.
+/// Returns what is wrong with a value, and where.
 fn check(value: &Value, holds: &Holds, place: &str) -> Result<(), String> {
     let fits = match holds {
         Text => value.is_string(),

@@ -192,7 +192,7 @@ fn a_client_that_does_not_read_is_not_read_from() {
     let text = "x".repeat(10_000);
     let line =
         json!({"jsonrpc": "2.0", "id": 1, "method": "sanitize", "params": {"text": text}}).to_string() + "\n";
-    // Nobody reads: at some point this writer must have to wait.
+    // The answers are not read: at some point this writer must have to wait.
     thread::spawn(move || {
         while to.write_all(line.as_bytes()).is_ok() {
             if say.send(line.len()).is_err() {
@@ -203,18 +203,18 @@ fn a_client_that_does_not_read_is_not_read_from() {
     let mut taken = 0;
     while let Ok(bytes) = written.recv_timeout(Duration::from_secs(2)) {
         taken += bytes;
-        assert!(taken < 64 << 20, "it reads on although nobody takes the answers");
+        assert!(taken < 64 << 20, "it reads on although the client does not take the answers");
     }
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kilobytes < 100 << 10, "{line}");
     drop(written);
-    // Once nobody can ever read, there is nothing left to do.
+    // Once no client can ever read, there is nothing left to do.
     drop(child.stdout.take());
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it goes on although nobody is there");
+        assert!(start.elapsed() < PATIENCE, "it goes on although no client is there");
         thread::sleep(Duration::from_millis(20));
     }
 }

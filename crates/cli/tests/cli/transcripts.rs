@@ -107,7 +107,7 @@ fn calls(file: &Path, lines: &[&str]) {
     }
 }
 
-/// Returns what a command prints, as it stands in a transcript.
+/// Returns what a command prints, as a transcript shows it.
 fn run(command: &str, folder: &Path) -> String {
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {command}\n}} 2>&1")])

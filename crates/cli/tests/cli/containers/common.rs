@@ -1,4 +1,4 @@
-//! What is tried in containers, for the tests of the command and for whoever runs vectors by it.
+//! What is tried in containers, for the tests of the command and for the runners of vectors.
 #![expect(clippy::disallowed_methods, reason = "starts a daemon and commands, and looks at what is left")]
 
 #[path = "daemon.rs"]

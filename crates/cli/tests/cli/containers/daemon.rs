@@ -18,7 +18,7 @@ pub(crate) struct Docker {
 }
 
 impl Docker {
-    /// Starts a daemon with an image, or says loudly why there is none.
+    /// Starts a daemon with an image, or prints why that is not possible.
     pub(crate) fn start() -> Option<Self> {
         Self::try_to_start().map_err(|why| println!("skipped: {why}")).ok()
     }

@@ -1,7 +1,7 @@
 //! What a package in a container is held to, row by row: what each tries, and what becomes of it.
 //!
-//! The numbers are those of the vectors `iscl-isolation.json`, so that a test tries all of them where there are none, and the
-//! vectors find each of theirs here.
+//! The numbers are those of the vectors `iscl-isolation.json`, so that a test tries all of them where the vectors are missing, and
+//! the vectors find each of theirs here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,13 +90,13 @@ fn check(holds: bool, otherwise: impl std::fmt::Display) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.to_string().chars().take(1500).collect()) }
 }
 
-/// The rows of the two runs that try many, with whoever listens outside.
+/// The rows of the two runs that try many, with listeners outside.
 fn probed<E: Engine>(packages: &Packages<'_, E>, without: &[u32]) -> Rows {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     // Tests of other engines listen at the same time.
     let name = format!("stockade-{}-{}", std::process::id(), packages.engine.variable().0);
     let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
-    // A socket that is open in whoever starts the package, and would stay open.
+    // A socket that is open in the process that starts the package, and would stay open.
     let inherited = UnixStream::pair().unwrap().0;
     rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
     assert!(inherited.as_raw_fd() > 2);
@@ -128,7 +128,7 @@ fn probed<E: Engine>(packages: &Packages<'_, E>, without: &[u32]) -> Rows {
     rows
 }
 
-/// The home of whoever starts the package, with keys in it that everybody may read.
+/// The home of the user that starts the package, with keys in it that every user may read.
 fn baited<E: Engine>(packages: &Packages<'_, E>) -> std::path::PathBuf {
     let home = packages.folder.path().canonicalize().unwrap();
     fs::set_permissions(&home, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -139,7 +139,7 @@ fn baited<E: Engine>(packages: &Packages<'_, E>) -> std::path::PathBuf {
     home
 }
 
-/// A socket of the API, which answers whoever asks.
+/// A socket of the API, which answers every client.
 fn answering<E: Engine>(packages: &Packages<'_, E>) -> std::path::PathBuf {
     let path = packages.folder.path().canonicalize().unwrap().join("api.sock");
     let listener = UnixListener::bind(&path).unwrap();
@@ -175,12 +175,12 @@ fn time_ends_everything(packages: &Packages<'_, Docker>) -> Result<(), String> {
 
 fn a_held_pipe_is_not_waited_for(packages: &Packages<'_, Docker>) -> Result<(), String> {
     let package = packages.package("late", &bounds(64, 30_000, true));
-    // Whoever waits for the pipe runs out of time.
+    // A caller that waits for the pipe runs out of time.
     let ran = packages.run(&package, &[], &["sh", "-c", "sleep 600 & echo over"]);
     check(ran["end"] == "exited" && printed(&ran) == "over\n" && ran["exitCode"] == 0, ran)
 }
 
-/// The image says what it starts.
+/// The image names the command that runs.
 fn a_clean_end_is_on_record(packages: &Packages<'_, Docker>) -> Result<(), String> {
     let ran = packages.run(&packages.package("p", &bounds(64, 10_000, false)), &[], &[]);
     check(printed(&ran) == "hello-from-sandbox\n" && ran["exitCode"] == 0 && ran["end"] == "exited", &ran)?;

@@ -24,7 +24,7 @@ pub(crate) trait Engine {
     /// The image, by its digest.
     fn image(&self) -> &str;
 
-    /// How it is named to whoever runs a package.
+    /// The options that select it for the command that runs a package.
     fn options(&self) -> &'static [&'static str];
 
     /// The variable by which it is found.

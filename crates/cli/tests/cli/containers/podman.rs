@@ -21,7 +21,7 @@ pub(crate) struct Podman {
 }
 
 impl Podman {
-    /// Imports an image, or says loudly why there is none.
+    /// Imports an image, or prints why that is not possible.
     pub(crate) fn start() -> Option<Self> {
         Self::try_to_start().map_err(|why| println!("skipped: {why}")).ok()
     }

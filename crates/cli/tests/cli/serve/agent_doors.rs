@@ -217,7 +217,7 @@ fn every_door_of_an_agent_answers_alike() {
             None => assert_eq!(Some(code), wanted.code, "run: {at}: {said}"),
             Some(refusal) => {
                 assert_eq!((code, &said), (126, refusal), "run: {at}");
-                // It begins with what to do where a person must be asked, or somebody else run it.
+                // It begins with what to do where a person must be asked, or the client run it.
                 let served = served.said.unwrap_or_default();
                 let is_left_alone = *agent == "bare" && wanted.decided[1] == "allow";
                 assert!(served.ends_with(refusal.as_str()) || is_left_alone, "exec of serve: {at}: {served}");
@@ -242,7 +242,7 @@ fn every_door_of_an_agent_answers_alike() {
     }
 }
 
-/// Whoever configured `warn` is told of every run that had no sandbox, at every door that runs commands.
+/// An operator that configured `warn` is told of every run that had no sandbox, at every entry point that runs commands.
 #[test]
 fn a_run_without_a_sandbox_is_told_of_at_every_door() {
     if !rustix::process::geteuid().is_root() {

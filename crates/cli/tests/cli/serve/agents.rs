@@ -86,7 +86,7 @@ fn a_person_is_asked_and_the_answer_holds_once() {
         assert!(code == 0 || answer["error"]["message"].as_str().unwrap().contains("a person"), "{answer}");
     }
     assert!(fs::exists(format!("{workspace}/made")).unwrap());
-    // An answer does not help where nobody was to be asked.
+    // An answer does not help where no question was to be asked.
     let mut denied = exec("bot", "rm -rf /", &workspace);
     denied["answer"] = "allow".into();
     assert_eq!(serving.call("exec", &denied)["error"]["code"], -32001);

@@ -206,7 +206,7 @@ fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
     assert_eq!((&again["result"]["decision"]["layer"], made()), (&json!("person"), 2), "{again}");
     script(&workspace, "#!/bin/sh\necho evil >> made\n");
     assert_eq!((&serving.call("exec", &request)["error"]["code"], made()), (&json!(-32001), 2));
-    // The answers of one agent are none to another.
+    // The answers to one agent do not count for another.
     let foreign = with(&request, &json!({"agent": "bot"}));
     assert_eq!(serving.call("exec", &foreign)["error"]["code"], -32602);
     // A configuration that lets no answer last.

@@ -46,7 +46,7 @@ impl Place {
         let mut command = Command::new(program.as_ref());
         command.args(arguments).current_dir(self.path("app")).env("HOME", self.path("home"));
         command.env("PYTHONDONTWRITEBYTECODE", "1").env_remove("STOCKADE_BINARY");
-        // Of the program itself there is none but the one in the package.
+        // The only copy of the program itself is the one in the package.
         let output = command.env("PATH", PATH).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         let printed = String::from_utf8(output.stdout).unwrap();

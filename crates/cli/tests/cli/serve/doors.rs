@@ -1,7 +1,7 @@
-//! One command, asked about at every door: whoever asks, and however, gets the same answer.
+//! One command, asked about at every entry point: every caller gets the same answer, however it asks.
 //!
 //! `doors/commands.tsv` has the commands. What becomes of each is for the tests of the rules; here, the crate is asked first, and
-//! every door has to say the same. No command runs: the agents have no sandbox, and nobody to run it without one.
+//! every door has to say the same. No command runs: the agents have no sandbox, and no caller runs it without one.
 
 mod asked;
 pub(super) mod home;
@@ -22,7 +22,7 @@ struct Verdict {
 /// A row of the table.
 #[derive(Debug)]
 struct Row {
-    /// Whose command it is; nothing where it belongs to nobody in particular.
+    /// The agent whose command it is; nothing where no agent is named.
     agent: Option<&'static str>,
     text: String,
     /// What the crate answers to the text, and to the same text as the argument of a shell.
@@ -83,7 +83,7 @@ fn every_door_answers_alike() {
     let rows = rows(&home);
     assert!(rows.len() >= 300, "{} rows", rows.len());
     let nobodys: Vec<usize> = (0..rows.len()).filter(|index| rows[*index].agent.is_none()).collect();
-    assert!(nobodys.len() >= 200, "{} rows of nobody in particular", nobodys.len());
+    assert!(nobodys.len() >= 200, "{} rows without an agent", nobodys.len());
     for effect in ["allow", "sandbox", "ask", "deny"] {
         let some = rows.iter().filter(|row| row.wanted.effect == effect).count();
         assert!(some >= 25, "only {some} commands of the table are answered with {effect}");
@@ -101,7 +101,7 @@ fn every_door_answers_alike() {
 }
 
 /// A text that a shell gets as its argument is what it is by itself, so that no door is milder for taking words. One that begins
-/// with `-` is none there: the shell takes it for an option.
+/// with `-` is not one there: the shell takes it for an option.
 #[test]
 fn a_command_is_no_milder_as_the_argument_of_a_shell() {
     let rows = rows(&Home::new());
@@ -114,8 +114,8 @@ fn a_command_is_no_milder_as_the_argument_of_a_shell() {
     assert!(milder.is_empty(), "{milder:#?}");
 }
 
-/// Whoever asks about a command as about a path (`path.authorize`) gets what its tool may do with it: never more than the rules for
-/// commands say.
+/// A client that asks about a command as about a path (`path.authorize`) gets what its tool may do with it: never more than the
+/// rules for commands allow.
 #[test]
 fn a_tool_that_runs_commands_is_no_milder() {
     let home = Home::new();

@@ -40,7 +40,7 @@ fn nodes_of_a_graph_share_its_folder_and_nobody_else_sees_it() {
     assert_eq!(late["error"]["code"], -32602, "{late}");
     let free = serving.call("session.open", &json!({"graph": other.0}));
     assert_eq!(free["error"]["code"], -32602, "{free}");
-    // What nobody has ended ends with the server.
+    // A graph that no client has ended ends with the server.
     serving.to = None;
     serving.child.wait().unwrap();
     assert!(!other.1.exists());

@@ -57,7 +57,7 @@ fn who_listens_is_told_and_all_of_it_is_on_record() {
     );
 }
 
-/// A program that nobody sits before says so, and what asks is a no with its own reason.
+/// A client without a user to ask declares that, and a question becomes a denial with its own reason.
 #[test]
 fn where_nobody_is_there_to_ask_that_is_the_reason() {
     let mut serving = Serving::start(&[]);

@@ -1,4 +1,4 @@
-//! Every mode through every door: what a command can change is the same, whoever asks and however the mode was said.
+//! Every mode through every entry point: what a command can change is the same for every caller, however the mode was given.
 
 use std::fs;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ const COMMAND: [&str; 2] = ["sh", "probe.sh"];
 const MODES: [(&str, (bool, bool)); 3] =
     [("read-only", (false, false)), ("workspace-write", (true, false)), ("danger-full-access", (true, true))];
 
-/// What nobody decides about but the mode.
+/// A rule that allows the command, so that only the mode decides.
 const RULE: &str = r#"
 [[agents."*".commands.rules]]
 id = "probe"
@@ -63,7 +63,7 @@ impl House {
         self.serving.call("exec", &json!({"argv": COMMAND, "agent": agent, "spec": spec}))
     }
 
-    /// The newest start and the newest end are worth a look, and say what could be reached.
+    /// The newest start and the newest end are worth a look, and name what could be reached.
     fn is_on_record_as_open(&self, door: &str) {
         let home = self.serving.home.path();
         let mut command = Command::new(STOCKADE);
@@ -187,7 +187,7 @@ fn nobody_gets_more_than_was_configured() {
         let answer = house.served(Some(holds), Some(wanted));
         assert_eq!(answer["error"]["code"], -32001, "{answer}");
     }
-    // Whoever started the server did not allow it.
+    // The operator who started the server did not allow it.
     let answer = house.served(None, Some("danger-full-access"));
     assert_eq!(
         (&answer["error"]["code"], &answer["error"]["data"]["rule"]),
@@ -203,7 +203,7 @@ fn nobody_gets_more_than_was_configured() {
     assert_eq!(house.changed(), (true, false));
 }
 
-/// An option that shapes a sandbox would claim what does not hold where there is none.
+/// An option that shapes a sandbox would claim what is not enforced where there is no sandbox.
 #[test]
 fn options_that_mean_nothing_in_a_mode_are_refused() {
     let house = House::new(&[]);
@@ -242,7 +242,7 @@ fn what_is_excluded_runs_outside_at_every_door_and_nothing_sneaks_along() {
     let answer = house.served(Some("some"), None);
     assert_eq!(house.changed(), (true, true), "{answer}");
     assert_eq!(answer["result"]["decision"]["rule"], "execSandbox.excludedCommands", "{answer}");
-    // Whoever asks for a sandbox gets one.
+    // A caller that asks for a sandbox gets one.
     house.served(Some("some"), Some("workspace-write"));
     assert_eq!(house.changed(), (true, false));
     for text in
@@ -283,7 +283,7 @@ fn what_needs_no_sandbox_gets_none_at_every_door() {
         let answer = house.served(Some("some"), None);
         assert_eq!(house.changed().1, is_outside, "{more}: {answer}");
     }
-    // Whoever asks for a sandbox gets one.
+    // A caller that asks for a sandbox gets one.
     home::lay_out(house.serving.home.path(), &auto(""));
     house.served(Some("some"), Some("workspace-write"));
     assert_eq!(house.changed(), (true, false));

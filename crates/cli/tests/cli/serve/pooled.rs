@@ -93,7 +93,7 @@ fn what_has_changed_since_is_protected_as_in_any_other() {
     fs::write(&new, "SECRET=2").unwrap();
     fs::rename(&new, workspace.join(".env")).unwrap();
     assert!(!script(&mut server, &plain, attack).contains("SECRET"));
-    // What appears under a protected name is taken away, whoever made the sandbox.
+    // What appears under a protected name is quarantined, whichever process made the sandbox.
     assert!(waits(&mut server, &plain));
     let params = json!({"command": "mkdir -p sub/.vscode; echo evil > sub/.vscode/tasks.json", "spec": {"workspace": workspace}});
     let answer = server.call("exec", &params);

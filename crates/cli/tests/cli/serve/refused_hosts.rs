@@ -1,4 +1,4 @@
-//! A command is refused a host: every door tells the command itself and whoever started it the same, by one name.
+//! A command is refused a host: every entry point tells the command itself and its caller the same, by one name.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ struct House {
     workspace: String,
 }
 
-/// What a command was told, and what whoever started it was told.
+/// What a command was told, and what its caller was told.
 struct Said {
     within: Value,
     without: Value,

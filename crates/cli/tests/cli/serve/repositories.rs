@@ -1,4 +1,4 @@
-//! git where repositories name programs: a real git says which of them it starts, and no door may allow what it starts.
+//! git where repositories name programs: a real git shows which of them it starts, and no entry point may allow what it starts.
 #![expect(clippy::disallowed_methods, reason = "makes repositories, and runs git in them")]
 
 use std::fs;

@@ -109,7 +109,7 @@ fn a_socket_of_somebody_else_or_in_a_shared_folder_is_refused() {
 #[test]
 fn a_program_of_another_user_gets_no_answer() {
     if !rustix::process::geteuid().is_root() || Command::new("python3").arg("--version").output().is_err() {
-        println!("skipped: only root can try to connect as somebody else, with python3");
+        println!("skipped: only root can try to connect as another user, with python3");
         return;
     }
     let listening = Listening::start(tempfile::tempdir().unwrap());

@@ -132,12 +132,12 @@ fn a_client_that_does_not_read_holds_nothing_but_its_own_command() {
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kilobytes < 100 << 10, "{line}");
-    // Once nobody can ever read, there is nothing left to do.
+    // Once no client can ever read, there is nothing left to do.
     drop(child.stdout.take());
     drop(child.stdin.take());
     let start = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(start.elapsed() < PATIENCE, "it goes on although nobody is there");
+        assert!(start.elapsed() < PATIENCE, "it goes on although no client is there");
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -32,7 +32,7 @@ fn rows(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// Runs each row of a file, and says which do not pass.
+/// Runs each row of a file, and fails with those that do not pass.
 fn each<'v>(
     name: &str,
     rows: impl Iterator<Item = &'v Value>,

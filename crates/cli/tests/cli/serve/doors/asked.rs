@@ -127,7 +127,7 @@ fn serve(rows: &[Row]) -> Vec<String> {
         };
         wrong.extend(differing(method, nobodys(rows), |row| row.wanted.effect.clone(), ask));
     }
-    // There is no such workspace, so that nothing runs that is not denied.
+    // The workspace does not exist, so that nothing runs that is not denied.
     let nowhere = json!({"workspace": workspace.join("nowhere")});
     let ask = |row: &Row| {
         let answer = serving.call("exec", &json!({"command": row.text, "spec": nowhere}));
@@ -162,7 +162,7 @@ pub(super) fn milder_as_a_request(home: &Home, rows: &[Row]) -> Vec<String> {
     milder.map(|row| format!("{:?}: {:?}", row.text, row.wanted)).collect()
 }
 
-/// The rows that belong to nobody in particular: they come first.
+/// The rows without an agent: they come first.
 fn nobodys(rows: &[Row]) -> &[Row] {
     let end = rows.iter().position(|row| row.agent.is_some()).unwrap_or(rows.len());
     &rows[..end]

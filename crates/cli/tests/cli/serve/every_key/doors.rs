@@ -66,7 +66,7 @@ pub(super) struct Spend {
     pub(super) tokens: u64,
     pub(super) micro_usd: u64,
     pub(super) failed: bool,
-    /// Calls that follow, and that nobody settles.
+    /// Calls that follow, and that are not settled.
     pub(super) open: u32,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Row {
 const ALL: &[Door] = &Door::ALL;
 /// A command line has no session in which an answer could hold.
 const NO_LINE: &[Door] = &[Door::Crate, Door::Serve];
-/// The crate looks at the home of whoever runs it, and leaves to them what is only asked for.
+/// The crate looks at the home of the user that runs it, and leaves to its caller what is only asked for.
 const NO_CRATE: &[Door] = &[Door::Line, Door::Serve];
 
 const fn row(key: &'static str, values: [&'static str; 2], probe: Probe) -> Row {
@@ -56,7 +56,7 @@ const DOCKER: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.backend", "doc
 const CONTAINER: &[(&str, &str)] = &[DOCKER[0], ("agents.bot.skills.execSandbox.image", "no-such-image:1")];
 const FULL: &[(&str, &str)] = &[("agents.bot.skills.execSandbox.mode", "danger-full-access")];
 
-/// Somebody else is named, and the one who asks is not.
+/// Another agent is named, and the one that asks is not.
 const OTHER: &[(&str, &str)] = &[("agents.other.maxSteps", "5")];
 
 const PLAIN: &str = "---\nname: plain\ndescription: Sorts photos.\n---\nSort the photos by date, then say how many there are.\n";

@@ -51,7 +51,7 @@ pub(super) fn ask(house: &House, probe: &Probe) -> String {
             assert!(session.tool("read", None).unwrap().is_allowed());
             recorded(&house.home())
         }
-        Probe::Anchored | Probe::Evaluated => unreachable!("the crate leaves it to whoever embeds it"),
+        Probe::Anchored | Probe::Evaluated => unreachable!("the crate leaves it to its caller"),
     }
 }
 
@@ -82,7 +82,7 @@ fn asked(house: &House, session: &Session, access: Access, path: &str) -> String
 /// The code of a command, what it ran in, and what it printed.
 type Ran = (i64, String, Vec<u8>);
 
-/// Runs a command, or says which rule refused it, and why.
+/// Runs a command, or returns the rule that refused it, and why.
 fn run(house: &House, session: &Session, argv: &[&str]) -> Result<Ran, (String, String)> {
     let argv: Vec<String> = argv.iter().map(|word| house.path(word)).collect();
     let text = quote_argv(argv.iter().map(String::as_str));
