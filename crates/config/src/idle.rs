@@ -71,7 +71,7 @@ impl Row {
         })
     }
 
-    /// Whether a key is the one that disables others, or another row says what enables it.
+    /// Whether a key is the one that disables others, or a row lists it by its full path.
     fn has_a_row(&self, path: &str) -> bool {
         path == self.by || ROWS.iter().any(|row| row.by == self.by && row.idle.contains(&path))
     }

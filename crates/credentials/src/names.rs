@@ -55,7 +55,7 @@ pub(crate) const JOINED: &[(&str, Sensitivity)] = &[
     ("accountkey", Sensitivity::Secret),
 ];
 
-/// What stands before `key` where the key is secret.
+/// Words before `key` that make it the name of a secret.
 const KEYS_OF: &[&str] = &[
     "access",
     "account",
@@ -128,7 +128,7 @@ const PERHAPS: &[&str] = &[
     "phrase",
 ];
 
-/// What stands before `token` where that is a place in a list, or a piece of a text.
+/// Words before `token` that make it a position in a list or a piece of text, not a secret.
 const TOKENS_OF: &[&str] = &[
     "bos",
     "continuation",
@@ -284,7 +284,8 @@ const SWITCHES: &[&str] = &[
 /// The most bytes of a name; a longer one is no name that people give.
 pub(crate) const MAX_NAME_BYTES: usize = 80;
 
-/// Returns how likely the value of a name is a secret. `dbPassword`, `DB_PASSWORD` and `db.password` are one name. Takes linear time.
+/// Returns how likely the value of a name is a secret. `dbPassword`, `DB_PASSWORD` and `db.password` are one name. Takes linear
+/// time.
 #[must_use]
 pub fn sensitivity(name: &str) -> Sensitivity {
     let words = words(name);

@@ -37,8 +37,9 @@ const ORDINARY: &[&str] = &[
 /// Replaces secrets in text: by shape, by context, and those that the caller knows.
 ///
 /// It hides what is certain to be a secret by its form (`ghp_…`), by its name (`DB_PASSWORD=…`), or by the program that it is
-/// given to (`mysql -p…`), and leaves programs, hosts and ordinary words: of a command, the same programs are read before and after. It cannot know a secret that looks like any other word;
-/// tell it those that a command gets, with [`Redactor::hide`] or [`Redactor::hide_variables`].
+/// given to (`mysql -p…`), and leaves programs, hosts and ordinary words: of a command, the same programs are read before and
+/// after. It cannot know a secret that looks like any other word; tell it those that a command gets, with [`Redactor::hide`] or
+/// [`Redactor::hide_variables`].
 #[derive(Clone, Default)]
 pub struct Redactor {
     known: Known,
@@ -55,8 +56,8 @@ impl Redactor {
         self
     }
 
-    /// Hides the values of these variables of a command, as [`Redactor::hide`] does; not those of `PATH`, `LANG` and others that are
-    /// ordinary words. A short value is hidden where it is a word by itself, if the name says that it is secret.
+    /// Hides the values of these variables of a command, as [`Redactor::hide`] does; not those of `PATH`, `LANG` and others that
+    /// are ordinary words. A short value is hidden where it is a word by itself, if its name is that of a secret.
     #[must_use]
     pub fn hide_variables<'v>(self, variables: impl IntoIterator<Item = (&'v str, &'v str)>) -> Self {
         let is_ordinary = |name: &str| ORDINARY.contains(&name) || name.starts_with("LC_");
@@ -82,8 +83,8 @@ impl Redactor {
         Cow::Owned(evidence::redacted(text, &certain, likely))
     }
 
-    /// Returns a name, a number or a word of a list without what is a secret by its own form. Nothing that stands beside it, and no
-    /// value of a variable, makes it one: a record without its columns tells nothing.
+    /// Returns a name, a number or a word of a list without what is a secret by its own form. Nothing that stands beside it, and
+    /// no value of a variable, makes it one: a record without its columns tells nothing.
     #[must_use]
     pub fn redact_word<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found = Vec::new();

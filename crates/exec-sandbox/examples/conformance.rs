@@ -296,8 +296,8 @@ fn detection(file: &Value, score: &mut Score) {
     }
 }
 
-/// A machine that has nothing but, maybe, a bubblewrap. Without one, nothing runs unless somebody chose that by name; then
-/// the enforcement says so, whatever kind of machine it is.
+/// Checks a row for a machine that has at most bubblewrap. Without it, nothing runs unless the request permits a run without a
+/// sandbox; then the enforcement reports the gaps, on every kind of machine.
 fn detection_row(row: &Value) -> Result<(), String> {
     let works = row["platform"] == "linux" && row["bwrap_on_path"] == true && row["smoke_ok"] == true;
     let mut spec = SandboxSpec::new("/ws", ["true"]);

@@ -1,4 +1,4 @@
-//! What makes sandboxes beside this crate: engines of containers, and whatever somebody registers.
+//! Sandbox backends outside of this crate: container engines, and backends that an embedding program registers.
 
 pub(crate) mod added;
 pub(crate) mod args;

@@ -1,4 +1,4 @@
-//! Containers as values: what is asked for, what an engine says that it has, and what is planned of both.
+//! Container values: the request, the facts that an engine reports, and the plan made from both.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::choices::SandboxBackend;
 use crate::refusal::{Refusal, SandboxRule, What};
 
-/// A program that makes containers.
+/// A container engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Docker: a client, and a daemon that starts the containers.
@@ -49,40 +49,40 @@ impl Engine {
     }
 }
 
-/// What somebody wants of a container, where one makes the sandbox.
+/// Container options of a sandbox request, for the backends that run a container.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ContainerRequest {
-    /// The image. It is never fetched: somebody is to have looked at it. By its digest, it is always the same.
+    /// The image. It is never pulled, because the user must have reviewed it first. A digest always names the same image.
     pub image: Option<String>,
-    /// What runs the container in the place of what the engine takes by itself, such as `runsc`.
+    /// The OCI runtime that replaces the engine's default, such as `runsc`.
     pub runtime: Option<String>,
-    /// Whose program it is.
+    /// The kind of program that the container runs.
     pub purpose: ContainerPurpose,
 }
 
-/// Whose program a container is for.
+/// The kind of program that a container runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum ContainerPurpose {
-    /// A command for the user of this machine: it has a home, and is told what is harmless of this machine.
+    /// A command of this machine's user: it has a home directory, and gets the harmless variables of this machine.
     #[default]
     Command,
-    /// A package of strangers: `/tmp` is the only place where it can write, it gets no variable but those that were set, and
-    /// half of a processor.
+    /// An untrusted package: it can write only to `/tmp`, and gets half a CPU and no variables except `PATH` and those that the
+    /// request sets.
     Package,
 }
 
-/// What an engine has and holds, as it says itself.
+/// Facts about an engine and the requested image, as the engine reports them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineFacts {
-    /// The program that is asked.
+    /// The engine's client program.
     pub client: PathBuf,
-    /// Which image the named one is now, by its digest.
+    /// The digest that the name of the image resolves to.
     pub image_id: String,
     /// The search path of the image.
     pub path: Option<String>,
-    /// What the image starts where nobody names a program.
+    /// The image's default command, for requests without a program.
     pub command: Vec<OsString>,
-    /// Where the image wants writable folders that outlast a container.
+    /// Paths that the image declares as volumes.
     pub volumes: Vec<String>,
     /// Whether it filters system calls.
     pub filters: bool,
@@ -94,14 +94,14 @@ pub struct EngineFacts {
     pub bounds_processors: bool,
     /// How many processes one user may have at most, where the engine has to be told.
     pub most_processes: u64,
-    /// Whether it has a first process of its own for containers, which buries others.
+    /// Whether it has an init process for containers, which reaps orphaned processes.
     pub has_init: bool,
     /// Whether it runs as an ordinary user, who has to stay the same within.
     pub is_rootless: bool,
 }
 
 impl EngineFacts {
-    /// An engine that holds all it is asked to, with the image of this digest.
+    /// Returns the facts of an engine without gaps, with an image of this digest.
     #[must_use]
     pub fn complete(image_id: impl Into<String>) -> Self {
         Self {
@@ -121,29 +121,29 @@ impl EngineFacts {
     }
 }
 
-/// Why an engine makes no container here.
+/// Reason why an engine cannot run a container on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum EngineLack {
-    /// There is no such program.
+    /// The engine's program is not installed.
     Program,
-    /// It does not answer.
+    /// Its daemon does not answer.
     Daemon,
-    /// It is on another machine.
+    /// It runs on another machine.
     Remote,
-    /// It gives users other numbers.
+    /// It maps the user IDs of containers to other user IDs.
     MapsUsers,
     /// No image was named.
     Unnamed,
-    /// The image has a name that is none.
+    /// The name of the image is invalid.
     OddImage,
-    /// It has no such image.
+    /// It does not have the image.
     Image,
-    /// It has no such runtime.
+    /// It does not have the runtime.
     Runtime,
 }
 
-/// A lack, what it says, and what mends it. `{engine}`, `{image}` and `{runtime}` stand for theirs.
+/// A lack, its description and its fix. `{engine}` and `{image}` are placeholders in the fix.
 type Row = (EngineLack, &'static str, &'static str);
 
 #[rustfmt::skip]
@@ -167,13 +167,13 @@ const LACKS: &[Row] = &[
 ];
 
 impl EngineLack {
-    /// Returns what is missing, for a person.
+    /// Returns a description of what is missing, for users.
     #[must_use]
     pub fn why(self) -> &'static str {
         LACKS.iter().find(|row| row.0 == self).map_or("it cannot be used", |row| row.1)
     }
 
-    /// Returns what mends it.
+    /// Returns the fix, for users.
     #[must_use]
     pub fn fix(self, engine: Engine, request: &ContainerRequest) -> String {
         let fix = LACKS.iter().find(|row| row.0 == self).map_or("choose another backend", |row| row.2);
@@ -187,17 +187,17 @@ impl EngineLack {
     }
 }
 
-/// A container that is planned.
+/// Plan of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContainerPlan {
-    /// What makes it.
+    /// The engine that runs it.
     pub engine: Engine,
-    /// What the engine has and holds.
+    /// Facts about the engine and the image.
     pub facts: EngineFacts,
-    /// What was asked for.
+    /// The container options of the sandbox request.
     pub request: ContainerRequest,
-    /// Who starts the command, and which group that is.
+    /// The user ID and group ID of the caller.
     pub user: (u32, u32),
 }
 

@@ -78,7 +78,7 @@ impl GitSettings {
         }
     }
 
-    /// Whether there is none.
+    /// Whether it has no settings.
     pub(crate) fn is_empty(&self) -> bool {
         self.settings.is_empty()
     }

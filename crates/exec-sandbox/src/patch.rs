@@ -1,7 +1,7 @@
 //! What a front end may set of a [`SandboxSpec`](crate::SandboxSpec).
 //!
 //! A field here is an option of the command line (feature `clap`), a member of a request with its JSON Schema (feature
-//! `schema`), and the text that explains both. [`SpecPatch::apply`] is the only place that says what each sets.
+//! `schema`), and the text that explains both. Only [`SpecPatch::apply`] defines what each sets.
 
 #[cfg(feature = "clap")]
 mod cli;

@@ -197,9 +197,8 @@ pub(crate) const TABLE: &[DrivenCli] = &[
             words: &[],
         }],
         set: &[("GEMINI_CLI_TRUST_WORKSPACE", "true")],
-        // Where it is told of an address, it takes that for a gateway and refuses to begin, unless it is told of the key as
-        // well. Nobody
-        // is there to be asked whether the folder is to be trusted; this sandbox holds what it begins.
+        // Given a base address, the CLI assumes a gateway and refuses to start, unless the settings select a key as well. No
+        // user is there to confirm that the folder is trusted; this sandbox confines what the CLI starts.
         file: Some((
             ".gemini/settings.json",
             "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"},\"folderTrust\":{\"enabled\":false}},\

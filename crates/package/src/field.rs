@@ -147,7 +147,7 @@ fn hex(text: &str) -> Option<&str> {
     text.strip_prefix("0x").filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// The bytes that digits stand for, if there are as many as wanted.
+/// Decodes hexadecimal digits, if they are exactly `N` bytes.
 pub(super) fn bytes_of<const N: usize>(digits: &str) -> Option<[u8; N]> {
     stockade_text::from_hex(digits.as_bytes())?.try_into().ok()
 }

@@ -66,7 +66,7 @@ fn recover(hash: &[u8; 32], signature: &[u8; 65]) -> Option<Address> {
 impl Address {
     fn of(key: &VerifyingKey) -> Self {
         let point = key.to_sec1_point(false);
-        // The first byte only says that both coordinates follow.
+        // The first byte only marks an uncompressed point, with both coordinates.
         let hash: [u8; 32] = Keccak256::digest(point.as_bytes().get(1..).unwrap_or_default()).into();
         let mut last = [0; 20];
         last.iter_mut().zip(hash.iter().skip(12)).for_each(|(to, from)| *to = *from);

@@ -118,7 +118,7 @@ impl Reviews {
     }
 }
 
-/// Returns the changes at and below these paths; all, if there are none.
+/// Returns the changes at and below these paths; without paths, all changes.
 pub fn meant(layer: &ReviewLayer, paths: &[PathBuf]) -> Result<Vec<FileChange>, ReviewError> {
     all_meant(layer, &selection(layer, paths)?)
 }

@@ -32,7 +32,7 @@ export interface AppliedAnswer {
   once?: string | null;
 }
 
-/** What stands against a path. */
+/** A path that was not changed, and why. */
 export interface BlockedPath {
   /** The repository of which nothing was changed for that; empty for the workspace without its repositories. */
   group?: string | null;

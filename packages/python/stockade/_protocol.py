@@ -58,7 +58,7 @@ class _BlockedPath(TypedDict):
 
 @final
 class BlockedPath(_BlockedPath, total=False):
-    """What stands against a path."""
+    """A path that was not changed, and why."""
 
     group: Optional[str]
     """The repository of which nothing was changed for that; empty for the workspace without its repositories."""

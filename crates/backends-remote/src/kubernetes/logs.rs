@@ -1,5 +1,5 @@
-//! What a command prints, as the node writes it down: a stamp of time before each line. By the stamps, a stream that broke off goes on
-//! where it was, without a byte twice or too few.
+//! What a command prints, as the node writes it down: a stamp of time before each line. By the stamps, a stream that broke off
+//! goes on where it was, without a byte twice or too few.
 
 #![expect(clippy::disallowed_methods, reason = "reads on a thread of its own")]
 
@@ -147,7 +147,7 @@ impl Log {
         }
     }
 
-    /// Decides about a line by its stamp. What has none is a line as it stands.
+    /// Decides by its timestamp whether a line is new. A line without a timestamp is printed unchanged.
     fn begin_line<'p>(&mut self, stamp: &[u8], rest: &'p [u8], print: &mut dyn FnMut(&[u8])) -> &'p [u8] {
         let text =
             std::str::from_utf8(stamp).ok().filter(|stamp| is_stamp(stamp) && rest.first() == Some(&b' '));

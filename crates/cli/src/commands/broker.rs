@@ -1,8 +1,5 @@
 //! `stockade broker`: an egress proxy on a unix socket, shared by sandboxes and other programs.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "waits for signals, reads the clock, and says that it is ready"
-)]
+#![expect(clippy::disallowed_methods, reason = "waits for signals, reads the clock, and reports readiness")]
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -15,7 +15,7 @@ use stockade_guard::admission::scan_report::{Gaps, ScanTally, Surfaces};
 /// Maximum number of files in each list at the end. JSON output has all.
 const LISTED: usize = 10;
 
-/// Formats the findings of one file; empty if there are none.
+/// Formats the findings and the gap of one file; empty without either.
 pub(crate) fn file(scan: &FileScan<'_>, styles: Styles) -> String {
     let mut out = String::new();
     if scan.report.clean() && scan.gap.is_none() {

@@ -13,8 +13,8 @@ use crate::literals::{Case, Literals};
 use crate::names::sensitivity;
 use crate::values::is_secret;
 
-/// What stands in a command that may have a secret among its words: a program of the tables, or a word of which names of
-/// secrets are made.
+/// Words of which every command with a secret contains at least one: a program of the tables, or a part of a secret's name. Other
+/// commands are not parsed.
 static HINTS: LazyLock<Literals> = LazyLock::new(|| {
     let words = [
         "pass", "pwd", "secret", "token", "cred", "key", "auth", "session", "cookie", "mnemonic", "sas",
@@ -153,7 +153,7 @@ fn commands_of(text: &str, span: Span, words: &[&str], depth: usize, found: &mut
     }
 }
 
-/// Finds what a word prints as a command, where the option before it, or within it, says that this is a secret.
+/// Finds what a word prints if it is run as a command, where its option takes a command that prints a secret.
 fn printed_of(before: &str, word: &str) -> Vec<Range<usize>> {
     let joined = word.split_once('=').filter(|(option, _)| words::is_printer(option)).map(|(_, value)| value);
     match joined {

@@ -1,8 +1,8 @@
 //! What has to stay of a text that is redacted: the programs that it runs, and the hosts that it names.
 //!
-//! A record is evidence before all else. What only the place of a word makes a secret never covers the name of a program, a host, a
-//! substitution or what joins commands: the shell must read the same programs in what is kept as in what was there, and where it does
-//! not, less is taken out. Secrets that have a form of their own, or that are known, are taken out in any case.
+//! A record is evidence before all else. What only the place of a word makes a secret never covers the name of a program, a host,
+//! a substitution or what joins commands: the shell must read the same programs in what is kept as in what was there, and where
+//! it does not, less is taken out. Secrets that have a form of their own, or that are known, are taken out in any case.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -26,7 +26,7 @@ const MAX_PROGRAMS: usize = 512;
 /// Takes secrets out of a text: the `certain` ones in any case, and those that are `likely` as far as the evidence stays.
 pub(super) fn redacted(text: &str, certain: &[Range<usize>], likely: Vec<Range<usize>>) -> String {
     let without_certain = replaced(text, certain.to_vec()).into_owned();
-    // Quotes and backslashes alone are none: `'\\''` begins and ends quotes.
+    // Quotes and backslashes alone are not a secret: `'\\''` begins and ends quotes.
     let is_some =
         |part: &Range<usize>| text.get(part.clone()).is_none_or(|part| part.contains(char::is_alphanumeric));
     let likely: Vec<Range<usize>> = likely.into_iter().filter(is_some).collect();

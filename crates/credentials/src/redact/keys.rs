@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The least letters of a part of a body that is long enough not to be a word of a command.
 const LEAST: usize = 16;
 
-/// What stands before the bodies.
+/// Start and end of the heads before key bodies.
 const HEADS: &[(&str, &str)] = &[("-----BEGIN ", "-----"), ("PuTTY-User-Key-File-", "Private-Lines:")];
 
 /// Finds the bodies of private keys. A body ends with the last base64 character: what follows in a command is not part of it.
@@ -69,7 +69,7 @@ fn body(text: &str, start: usize, found: &mut Vec<Range<usize>>) -> usize {
     }
 }
 
-/// What stands behind blanks and line ends, also those that are spelled out.
+/// Returns the text after blanks, line ends (also escaped as `\n` or `\r`) and the signs that join strings in source code.
 fn after_blank(text: &str) -> &str {
     let mut rest = text;
     loop {

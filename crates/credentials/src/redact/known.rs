@@ -78,8 +78,8 @@ impl Known {
     }
 }
 
-/// A value may be the middle of what was encoded: its first and its last character are then a part of one that is also made of
-/// what stands beside it.
+/// Widens a match in Base64 by one character on each side. If the value is in the middle of an encoded text, these characters
+/// encode bits of the value and of the text beside it.
 fn around(text: &str, range: Range<usize>) -> Range<usize> {
     let is_encoded = |byte: Option<&u8>| {
         byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/'))
@@ -165,7 +165,7 @@ impl View {
         Self { bytes: text.as_bytes().to_vec(), places: (0..=text.len()).collect() }.decoded(decode)
     }
 
-    /// `decode` returns what stands for the start of its text, and how many bytes that replaces.
+    /// Decodes the view. `decode` returns the replacement for the start of its text, and how many bytes it replaces.
     fn decoded(&self, decode: impl Fn(&[u8]) -> Option<(Vec<u8>, usize)>) -> Self {
         let mut view = Self { bytes: Vec::with_capacity(self.bytes.len()), places: Vec::new() };
         let mut at = 0;
@@ -271,7 +271,7 @@ mod tests {
             let all = format!("{before}{value}{after}");
             for encoded in [STANDARD.encode(&all), URL_SAFE_NO_PAD.encode(&all)] {
                 let kept = hides(&value, &encoded);
-                // Of the value alone nothing is left: what stays is made of what stands before and behind.
+                // Nothing of the value itself is left: the rest encodes the text before and after it.
                 prop_assert!(kept.bytes().filter(|byte| *byte != b'#').count() <= (before.len() + after.len()) * 4 / 3 + 4, "{}", kept);
             }
         }

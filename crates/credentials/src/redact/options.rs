@@ -6,13 +6,13 @@ pub(super) enum Part {
     Whole,
     /// `name:secret`; what looks like a token counts also in place of the name, as in `TOKEN:`.
     AfterColon,
-    /// What stands behind `%`: `name%secret`.
+    /// The text after `%`: `name%secret`.
     AfterPercent,
-    /// What stands behind a comma: `name,secret`.
+    /// The text after a comma: `name,secret`.
     AfterComma,
-    /// What stands between `/` and `@`: `name/secret@place`.
+    /// The text between `/` and `@`: `name/secret@place`.
     AfterSlash,
-    /// What stands between `:` and `@`: `name:secret@place`.
+    /// The text between `:` and `@`: `name:secret@place`.
     UserInfo,
     /// `pass:secret`; `file:` and `env:` say where it is.
     Pass,
@@ -22,7 +22,7 @@ pub(super) enum Part {
     Header,
 }
 
-/// How an option and its value stand.
+/// How an option and its value are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// `-p VALUE` and `-pVALUE`, or `--long VALUE` and `--long=VALUE`.

@@ -78,7 +78,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
         let range = value(text, start);
         let value = text.get(range.clone()).unwrap_or_default();
         let said = if joint == Joint::Doubtful { Sensitivity::Perhaps } else { said };
-        // Nobody writes such a long word; what it is need not be known, and it is not looked at again.
+        // A person does not write such a long word: it is hidden without further checks, and not scanned again.
         let is_long = value.len() > LONG;
         if is_long || (is_secret(said, value) && !is_code(value, start == range.start, joint, said)) {
             behind = range.end;
@@ -158,7 +158,7 @@ fn joint(text: &str, name: &Range<usize>, quotes: Quotes) -> Option<(Joint, usiz
     found(joint, value)
 }
 
-/// Whether a value is in quotes; nothing where what stands in place of the value closes quotes that were opened before the name.
+/// Whether a value is in quotes; nothing if its first character closes quotes that were opened before the name.
 fn opens_quote(quotes: Quotes, value: &str, is_quoted: bool) -> Option<bool> {
     let is_within = match value.bytes().next() {
         Some(b'"') => quotes.double,

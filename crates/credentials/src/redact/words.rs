@@ -215,7 +215,7 @@ fn assigned(place: usize, word: &str, found: &mut Vec<Found>) {
         let value = value.split("; ").next().and_then(|value| value.split(" | ").next()).unwrap_or(value);
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-');
         let name = before.trim_start_matches('-').rsplit(|c: char| !is_name(c)).next().unwrap_or_default();
-        // Further settings may follow; what stands before them is found by the signs between.
+        // Further settings may follow; the values before them are found by the signs in between.
         let is_last = !value.contains('=') || value.trim_end_matches('=').find('=').is_none();
         if is_last
             && !is_call(value)

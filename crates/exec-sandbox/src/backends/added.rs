@@ -1,4 +1,4 @@
-//! What becomes of a plan where a backend makes the sandbox that was added to a registry.
+//! Plans for backends that were added to a registry.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -10,8 +10,8 @@ use crate::provider::{AddedBackend, Sees};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{MountAccess, SandboxSpec};
 
-/// What of the mounts such a backend is told of: what belongs to the command. Where it sees a copy, nothing that it does changes what
-/// lies here.
+/// Returns the mounts that are reported to such a backend: those that belong to the command. For a backend that works on a copy
+/// they are read-only, because the command cannot change the files of this machine.
 pub(crate) fn within(
     mounts: Vec<Mount>,
     backend: AddedBackend,
@@ -34,7 +34,7 @@ pub(crate) fn within(
     Ok(mounts)
 }
 
-/// Leaves the variables that somebody named. The others describe this machine.
+/// Removes the variables that the request does not name, because they describe this machine.
 pub(crate) fn only_named(environment: &mut Vec<(OsString, OsString)>, spec: &SandboxSpec) {
     let set = spec.environment.set.iter().map(|(name, _)| name);
     let named: BTreeSet<&OsString> = set.chain(&spec.environment.pass).collect();

@@ -1,5 +1,5 @@
-//! The arguments of an engine for a plan. Each is a word of its own: nothing in them is for a shell, and no value of a variable is
-//! among them, since every user of a machine can read the arguments of programs.
+//! The arguments of an engine for a plan. Each is a word of its own: nothing in them is for a shell, and no value of a variable
+//! is among them, since every user of a machine can read the arguments of programs.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,15 +13,15 @@ use crate::spec::{MountAccess, Network, Spawn};
 /// Where the launcher is found in a container.
 const LAUNCHER: &str = "/.stockade-launcher";
 
-/// By this label containers are found again whose starter is gone.
+/// Label with the process that started a container, by which leftovers of killed processes are found.
 pub(crate) const OWNER: &str = "stockade.owner";
 
-/// The user that is nobody.
+/// The kernel's overflow user ID, which has no rights on any system.
 const NOBODY: u32 = 65534;
 
 /// What every container is made with. The table of seeds is in the tests: what is not here is decided by the plan.
 const ALWAYS: &[&str] = &[
-    // Nothing is fetched that nobody has looked at.
+    // A pulled image would run without a review by the user.
     "--pull=never",
     "--interactive",
     "--read-only",
@@ -39,9 +39,9 @@ const ALWAYS: &[&str] = &[
 
 /// What is handed over beside the plan.
 pub(crate) struct Handed<'h> {
-    /// What the container is called.
+    /// The name of the container.
     pub(crate) name: &'h str,
-    /// Who starts it, to find it again when they are gone.
+    /// The process that starts it: the value of the label [`OWNER`].
     pub(crate) owner: &'h str,
     /// Where the variables are read.
     pub(crate) variables: &'h Path,
@@ -81,8 +81,8 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
         push("--userns", &"keep-id");
     }
     if container.engine == Engine::Podman {
-        // Otherwise it lays folders in memory over /run, /var/tmp and /dev of a container that cannot be written, and the programs
-        // in one of them can be started.
+        // Otherwise it lays folders in memory over /run, /var/tmp and /dev of a container that cannot be written, and the
+        // programs in one of them can be started.
         push("--read-only-tmpfs", &"false");
         // It would set a bound that only who has a right over bounds may set.
         push("--ulimit", &format!("nproc={0}:{0}", container.facts.most_processes));
@@ -103,7 +103,6 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
             push(option, &value);
         }
     }
-    // Whoever is the first process may be traced by the others: where nothing may be started, the command is alone.
     match handed.launcher {
         Some(launcher) => {
             push("--mount", &bind(launcher, Path::new(LAUNCHER), MountAccess::ReadOnly));
@@ -111,6 +110,7 @@ pub(crate) fn create(plan: &Plan, container: &ContainerPlan, handed: &Handed<'_>
         }
         None => push("--entrypoint", &plan.program),
     }
+    // Other processes could trace an init process, so a command that may start no program is alone in its container.
     if plan.spawn == Spawn::Free && container.facts.has_init {
         words.push("--init".into());
     }
@@ -243,8 +243,8 @@ struct Scratch {
     is_tight: bool,
 }
 
-/// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to; and Podman fills it with what
-/// lies there in the image, and knows no bound on names.
+/// Docker gives a folder in memory the mode of the image's own, which only its owner may be let write to; and Podman fills it
+/// with what lies there in the image, and knows no bound on names.
 fn scratch_options(plan: &Plan, container: &ContainerPlan) -> Scratch {
     let user = user(plan, container);
     let (user, group) = user.split_once(':').unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a backend is: what a registry asks of whatever makes sandboxes.
+//! Interface between the registry and a sandbox backend.
 
 use std::fmt;
 
@@ -11,34 +11,35 @@ use crate::refusal::Refusal;
 use crate::run::{RunControl, RunError, Streams};
 use crate::spec::SandboxSpec;
 
-/// What makes sandboxes: one that comes with this crate, or somebody's own.
+/// A sandbox backend: one of this crate, or one that an embedding program adds.
 ///
-/// A run is ended by the [`Cancellation`](crate::run::Cancellation) of its control, and streamed to where its streams and the control say.
-/// One that was added runs a command by [`run_added`](crate::run_added), which does all of that.
+/// The [`Cancellation`](crate::run::Cancellation) in the control of a run ends it; the streams and the control decide where its
+/// output goes. An added backend runs commands through [`run_added`](crate::run_added), which does both.
 pub trait Backend: fmt::Debug + Send + Sync {
-    /// What it is called.
+    /// Returns its name.
     fn name(&self) -> &str;
 
-    /// What it is, in a few words for a person.
+    /// Returns a short description for users.
     fn about(&self) -> &str;
 
-    /// Says what would hold for such a request, from what is known of this machine. It starts nothing that takes long, for this is asked
-    /// for each command.
+    /// Returns what the backend would enforce for a request, from the facts about this machine. It starts nothing slow, because
+    /// it is called for each command.
     ///
     /// # Errors
-    /// When it cannot make such a sandbox: why, and what mends it.
+    /// If the backend cannot make such a sandbox: the reason and the fix.
     fn offer(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Offer, Refusal>;
 
-    /// Tries by running something whether it works for such a request, and says what it holds then.
+    /// Tests with a short run whether the backend works for a request, and returns what it enforces then.
     fn probe(&self, spec: &SandboxSpec) -> Probed;
 
-    /// Runs the command of a plan that was made of its offer, and returns when it and everything that it started are gone.
+    /// Runs the command of a plan made from its offer, and returns after the command and all processes that it started have
+    /// ended.
     ///
     /// # Errors
-    /// When it cannot be run.
+    /// If it cannot be run.
     fn run(&self, job: BackendRun<'_>) -> Result<(Plan, Outcome), RunError>;
 
-    /// Removes what killed programs left, and says how much that was. What is in the workspace of the request is not believed.
+    /// Removes the leftovers of killed processes, and returns their number. The workspace of the request is untrusted.
     fn cleanup(&self, spec: &SandboxSpec) -> usize;
 }
 
@@ -46,34 +47,34 @@ pub trait Backend: fmt::Debug + Send + Sync {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct BackendRun<'r> {
-    /// What was asked for.
+    /// The sandbox request.
     pub spec: &'r SandboxSpec,
-    /// What this machine is like.
+    /// Facts about this machine.
     pub facts: HostFacts,
-    /// What was planned of both.
+    /// The plan made from both.
     pub plan: Plan,
-    /// What becomes of its streams.
+    /// The standard streams of the command.
     pub streams: Streams,
     /// What reaches into the run from outside.
     pub control: &'r RunControl,
 }
 
-/// What was found by running something.
+/// Result of a test run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probed {
-    /// It works, and this held.
+    /// It works, and enforced this.
     Works(Enforcement),
     /// It does not work.
     Not {
-        /// Why.
+        /// The reason.
         why: String,
-        /// What mends it.
+        /// The fix, for users.
         fix: String,
     },
 }
 
 impl<'r> BackendRun<'r> {
-    /// What is to be run, by whoever planned it.
+    /// Creates a run from a request and the plan for it.
     pub fn new(
         spec: &'r SandboxSpec,
         facts: HostFacts,

@@ -23,14 +23,14 @@ use crate::spec::SandboxSpec;
 #[derive(Debug)]
 pub(super) struct Builtin(pub(super) SandboxBackend);
 
-/// Whose folder it is that root tries backends in.
+/// Owner of the directory in which root tests backends.
 const NOBODY: u32 = 65534;
 
 /// How long one may take to show that it works.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Builtin {
-    /// Runs nothing of consequence, for what it says about itself.
+    /// Runs `true` in a sandbox of the backend, and returns what the run enforced.
     fn tried(&self, spec: &SandboxSpec) -> Result<Enforcement, Probed> {
         let not = |why: String, fix: String| Probed::Not { why, fix };
         let folder =

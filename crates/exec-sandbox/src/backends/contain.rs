@@ -1,4 +1,4 @@
-//! What becomes of a plan where an engine makes a container: what of the mounts goes into it, and what holds there.
+//! Plans for container engines: the mounts that a container gets, and the properties that it enforces.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use crate::mounts::{Mount, MountKind, Owner, TEMPORARY};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::spec::{Network, SandboxSpec, Spawn};
 
-/// What an engine has for a request, or why it makes no container.
+/// Returns the container plan for a request, or the reason why the engine cannot run it.
 pub(crate) fn planned(
     engine: Engine,
     spec: &SandboxSpec,
@@ -29,7 +29,7 @@ pub(crate) fn planned(
     }
 }
 
-/// What the image starts where nobody names a program.
+/// Returns the image's default command, for requests without a program.
 pub(crate) fn command(container: &ContainerPlan) -> Result<(OsString, Vec<OsString>), Refusal> {
     crate::plan::command(&container.facts.command).map_err(|refusal| {
         let fix = "name a program after `--`: the image says none that it starts";
@@ -37,7 +37,7 @@ pub(crate) fn command(container: &ContainerPlan) -> Result<(OsString, Vec<OsStri
     })
 }
 
-/// What of the mounts goes into a container: what belongs to the command. The system is that of the image.
+/// Returns the mounts that a container gets: those that belong to the command. The system directories are those of the image.
 pub(crate) fn within(mounts: Vec<Mount>, purpose: ContainerPurpose) -> Vec<Mount> {
     let is_given =
         |mount: &Mount| purpose == ContainerPurpose::Command || mount.target == Path::new(TEMPORARY);
@@ -106,10 +106,10 @@ pub(crate) fn variables(
     Err(Refusal::new(What::Variable(name), SandboxRule::CannotEnforce(why), fix))
 }
 
-/// What an image has that names no search path.
+/// Search path for images that set none.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Engines read the name of a path within an option: what stands there must not be taken for more than a name.
+/// Refuses paths with characters that an engine would parse as option syntax, because it reads paths inside options.
 pub(crate) fn check_names(mounts: &[Mount], cwd: &Path) -> Result<(), Refusal> {
     let sources = mounts.iter().filter_map(|mount| match &mount.kind {
         MountKind::Bind { source, .. } => Some(source.as_path()),
@@ -128,7 +128,7 @@ fn is_plain_name(path: &Path) -> bool {
     })
 }
 
-/// What holds in a container.
+/// Adds the properties that a container enforces, and the gaps.
 pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut Enforcement) {
     let facts = &plan.facts;
     let is_alone = spec.spawn == Spawn::Threads;
@@ -187,7 +187,7 @@ pub(crate) fn promise(plan: &ContainerPlan, spec: &SandboxSpec, promise: &mut En
     }
 }
 
-/// What an engine bounds is known before it is asked to: whoever requires it need not begin.
+/// Refuses a request that requires a limit which the engine cannot enforce. That is known in advance, so no container is started.
 pub(crate) fn bounds(
     engine: Engine,
     wanted: &BTreeSet<Property>,
@@ -206,7 +206,7 @@ pub(crate) fn bounds(
     Err(Refusal::new(What::Property(property), SandboxRule::CannotEnforce(CANNOT), fix))
 }
 
-/// Why a limit does not hold.
+/// Why a limit is not enforced.
 const CANNOT: &str = "the engine says that it can bound none here";
 
 /// What the engine bounds by control groups of its own.

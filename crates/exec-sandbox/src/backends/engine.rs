@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The engine starts the container and not this program, so that nothing of the kernel's ends it when this program is killed. So
-//! there is a reaper: a shell that waits for this program to end, and removes the container unless it was told that it is gone. What even
-//! that left is found by its label before the next container is made.
+//! there is a reaper: a shell that waits for this program to end, and removes the container unless it was told that it is gone.
+//! What even that left is found by its label before the next container is made.
 
 #![expect(clippy::disallowed_methods, reason = "has an engine make, begin and end containers")]
 
@@ -277,7 +277,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// A word that nobody guesses.
+/// Returns a random word, so that other processes cannot guess the name that contains it.
 fn unguessed() -> io::Result<String> {
     let mut bytes = [0; 12];
     io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut bytes)?;

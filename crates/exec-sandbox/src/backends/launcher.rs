@@ -1,8 +1,8 @@
-//! The launcher of a command in a container that may start nothing else: a program of its own, since the engine starts it.
+//! Launcher of a command in a container that may start no other program. It is an executable file, because the engine starts it.
 //!
-//! It makes up three words, puts them into the filter of system calls that it carries, loads that, and starts the command by a call
-//! that hands the three words over where nobody looks: see [`no_spawn`](crate::seccomp). Then its memory is gone, and whoever reads
-//! its file finds no word.
+//! It generates three secret words, puts them into the seccomp filter that it carries, loads the filter, and starts the command
+//! by a call with the words in arguments that execve(2) ignores: see [`no_spawn`](crate::seccomp). The call replaces the
+//! launcher's memory, and its file does not contain the words, so the command cannot learn them.
 
 use crate::seccomp::{Architecture, no_spawn_alone};
 use crate::sys::launcher::code;
@@ -16,7 +16,7 @@ const BASE: u64 = 0x40_0000;
 /// How many halves of the words a filter compares.
 const HALVES: usize = 6;
 
-/// Returns the program; nothing where there is none for this architecture.
+/// Returns the program, or nothing on an architecture without one.
 pub(super) fn program() -> Option<Vec<u8>> {
     let architecture = Architecture::current().filter(|it| *it == Architecture::X86_64)?;
     let filter = no_spawn_alone(architecture, [0; 3]);

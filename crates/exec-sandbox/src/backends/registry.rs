@@ -1,5 +1,5 @@
-//! What makes sandboxes on a machine, as one list: what comes with this crate, and what somebody adds. Whatever runs a command
-//! chooses here.
+//! Registry of the sandbox backends: those of this crate, and those that an embedding program adds. Every run of a command
+//! selects its backend here.
 //!
 //! ```text
 //!  request, facts ──► by name, or by priority ──► what each offers ──► holds what is required? ──► plan ──► run
@@ -8,9 +8,10 @@
 //!                                                 └──────────────── tried by running something ◄── the next time
 //! ```
 //!
-//! Nothing is taken that lacks what is required, or that keeps a command neither from files nor from processes; and nothing stands in for one
-//! that failed. What is to be named is taken where it is named, and nowhere else. To choose starts nothing: what a backend says of
-//! itself from facts is held against the request, and only one whose last run failed is tried first.
+//! A backend is not selected if it lacks a required property, or isolates a command neither from files nor from processes. No
+//! other backend replaces one that failed. A by-name backend is selected only for requests that name it. The selection starts no
+//! process: it compares the request with the offer of each backend, which is made from facts. Only a backend whose last run
+//! failed is tested first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -30,12 +31,12 @@ use crate::refusal::{Refusal, SandboxRule, What};
 use crate::run::{RunControl, RunError, Streams};
 use crate::spec::SandboxSpec;
 
-/// When a backend is taken.
+/// When a backend is selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Selection {
-    /// Wherever it is the first that holds what is required.
+    /// If it is the first that enforces what is required.
     ByPriority,
-    /// Only where somebody names it.
+    /// Only if the request names it.
     ByNameOnly,
 }
 
@@ -54,23 +55,23 @@ struct Row {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedBackend {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// What it is, in a few words.
     pub about: String,
-    /// Those with a higher one are taken first.
+    /// Backends with a higher priority are selected first.
     pub priority: i32,
-    /// When it is taken.
+    /// When it is selected.
     pub selection: Selection,
-    /// What was found by running something.
+    /// The result of a test run.
     pub probed: Probed,
 }
 
-/// Finds a backend that nobody has added yet, by the name in a request. It is asked where a name is in no row, and what it finds is taken
-/// where it is named, and nowhere else.
+/// Looks up a backend that is not registered yet, by the name in a request. It is called only for names that are not registered,
+/// and its result is selected only by name.
 pub type BackendFinder = fn(BackendName, &SandboxSpec) -> Option<Box<dyn Backend>>;
 
-/// What makes sandboxes on this machine.
+/// The sandbox backends of this machine.
 #[derive(Debug, Default)]
 pub struct BackendRegistry {
     rows: RwLock<Vec<Arc<Row>>>,
@@ -103,7 +104,7 @@ impl BackendRegistry {
         rows.sort_by_key(|row| std::cmp::Reverse(row.priority));
     }
 
-    /// Lets somebody find what is in no row.
+    /// Sets the function that looks up backends that are not registered.
     #[must_use]
     pub fn finding(self, finder: BackendFinder) -> Self {
         Self { finder: Some(finder), ..self }
@@ -133,11 +134,11 @@ impl BackendRegistry {
         rows.iter().map(listed).collect()
     }
 
-    /// Returns what will be done for a request on a machine like `facts`: by the backend that is named, or by the first that may be
-    /// taken and holds what is required.
+    /// Returns what will be done for a request on a machine like `facts`: by the backend that is named, or by the first that may
+    /// be taken and holds what is required.
     ///
     /// # Errors
-    /// When there is none, or the request itself is refused.
+    /// If no backend qualifies, or the request itself is refused.
     pub fn plan(&self, spec: &SandboxSpec, facts: &HostFacts) -> Result<Plan, Refusal> {
         let mut wanted = self.wanted(spec);
         if let SandboxBackend::Added(name) = spec.backend
@@ -152,7 +153,8 @@ impl BackendRegistry {
         plan_of(spec, facts, wanted.iter().map(|row| row.offer(spec, facts)))
     }
 
-    /// Adds what the finder finds under a name that is in no row, to be taken by that name alone. Says whether there is such a row.
+    /// Adds what the finder finds under a name that is in no row, to be taken by that name alone. Says whether there is such a
+    /// row.
     pub fn find(&self, name: BackendName, spec: &SandboxSpec) -> bool {
         if self.rows().iter().any(|row| row.backend.name() == name.as_str()) {
             return true;

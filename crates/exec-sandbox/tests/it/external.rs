@@ -1,5 +1,4 @@
-//! Backends that are programs of somebody's: what they say is believed as far as it can be, and nothing that they do is a success
-//! which was none.
+//! Backends that are programs of the user: their claims are marked as untested, and a failed run is never reported as a success.
 
 #![expect(clippy::disallowed_methods, reason = "writes programs, and looks at their time")]
 
@@ -87,7 +86,7 @@ fn what_it_prints_and_how_it_ends_is_handed_on_and_what_it_claims_is_its_own_wor
         let gap = outcome.enforcement.gaps.iter().find(|gap| gap.property == property).unwrap();
         assert!(gap.why.contains("nobody has tried"), "{}", gap.why);
     }
-    // What somebody requires by its name has to hold by more than a word.
+    // A property that is required by name must be tested, not only claimed.
     let refused = ground.run(|spec| spec.require_by_name = [Property::Files].into()).unwrap_err();
     assert!(matches!(refused, RunError::Refused(_)), "{refused}");
 }
@@ -155,7 +154,7 @@ fn a_command_whose_time_is_up_is_gone_or_nobody_says_so() {
     let begun = Instant::now();
     assert_eq!(ground.run(bounded).unwrap().end, End::TimedOut);
     assert!(ground.was_killed() && begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
-    // One that does not say that it is gone.
+    // A backend that does not confirm that the command is gone.
     let ground = Ground::of(
         &format!("{USUAL}{sleeps};;\nesac\n")
             .replace(r#"{"event":"gone"}"#, r#"{"event":"error","message":"who?"}"#),

@@ -147,9 +147,9 @@ impl Session {
     }
 }
 
-/// Looks whether this machine can make a sandbox, or what else stands against it.
+/// Checks whether this machine can make a sandbox, or why not.
 pub(super) fn look(prepared: &PreparedRun) -> Found {
-    // A plan with a sandbox is the same whatever becomes of the command where there is none.
+    // A plan with a sandbox is the same for every value of `on_unavailable`, so the prepared one decides.
     if prepared.plan().is_ok_and(|plan| plan.provider != Provider::Nothing) {
         return Found::Sandbox;
     }

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use super::{ClientFeature, Conversation, Definition, HookVerdict, Judge, Looked, Out, Pinned, Terms};
 
-/// Has the tools whose names begin with `t`, takes `EVIL` for an attack and `~` for a character that nobody sees.
+/// Judge that offers the tools whose names begin with `t`, and treats `EVIL` as an attack and `~` as an invisible character.
 #[derive(Debug, Default)]
 struct Strict {
     pins: HashMap<String, String>,

@@ -113,7 +113,7 @@ fn a_command_line_is_kept_without_its_secrets() {
     assert_eq!(pins.servers().unwrap().len(), 2);
 }
 
-/// A list is one change of the file, and one that says the same is none.
+/// A tool list changes the file once, and an unchanged list does not change it.
 #[test]
 fn what_is_the_same_is_not_written_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,6 +128,6 @@ fn what_is_the_same_is_not_written_again() {
     let file = |path: &Path| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path).unwrap());
     let before = file(pins.file.path());
     assert!(is_same(pins.pin(&words(&["s"]), &list)));
-    // Whoever writes it puts another file in its place.
+    // A write replaces the file, and so changes the inode.
     assert_eq!(file(pins.file.path()), before);
 }

@@ -118,7 +118,7 @@ pub struct ChangesDecided {
     refused: Vec<BlockedPath>,
 }
 
-/// What stands against a path.
+/// A path that was not changed, and why.
 #[derive(Debug, Serialize, JsonSchema)]
 struct BlockedPath {
     path: String,

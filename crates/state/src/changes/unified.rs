@@ -17,7 +17,7 @@ const MAX_DIFFERENT: usize = 1_000;
 /// How many lines are shown around a difference.
 const AROUND: usize = 3;
 
-/// Shows one change. What is in files comes from whoever ran the command, and is escaped.
+/// Formats one change. File contents are untrusted, because the command wrote them, so they are escaped.
 pub fn diff(change: &FileChange, before: &Content, after: &Content) -> String {
     let path = escape_path(&change.path);
     let mut text = format!("--- {}\n+++ {}\n", side("a", &path, before), side("b", &path, after));
@@ -44,7 +44,7 @@ fn side(letter: &str, path: &str, content: &Content) -> String {
     }
 }
 
-/// The lines of a file, each with its end; none where there is nothing or no file. Bytes that are no text are none either.
+/// Returns the lines of a file, each with its end: no lines without a file, and nothing if its bytes are not text.
 fn lines_of(content: &Content) -> Option<Vec<&str>> {
     match content {
         Content::Nothing | Content::Folder => Some(Vec::new()),
@@ -173,7 +173,7 @@ fn start(furthest: &[usize], k: usize, middle: usize, length: usize) -> Option<u
     Some(if is_down { upper } else { lower + 1 })
 }
 
-/// Goes back from the end, and says what was done on the way.
+/// Walks back from the end, and returns the edits on the way.
 fn way_back(steps: &[Vec<usize>], mut x: usize, mut y: usize) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     for (length, around) in steps.iter().enumerate().skip(1).rev() {

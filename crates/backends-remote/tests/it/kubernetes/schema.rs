@@ -29,7 +29,7 @@ fn hold(root: &Value, schema: &Value, value: &Value, at: &str, problems: &mut Ve
             inner.is_empty()
         };
         if choices.iter().filter(fits).count() != 1 {
-            problems.push(format!("{at}: it is none of the choices, or several"));
+            problems.push(format!("{at}: it matches no choice, or several"));
         }
         return;
     }
@@ -37,7 +37,7 @@ fn hold(root: &Value, schema: &Value, value: &Value, at: &str, problems: &mut Ve
         problems.push(format!("{at}: {value} is no {}", schema["type"]));
     }
     if let Some(words) = schema["enum"].as_array().filter(|words| !words.contains(value)) {
-        problems.push(format!("{at}: {value} is none of {words:?}"));
+        problems.push(format!("{at}: {value} is not one of {words:?}"));
     }
     if let Some(items) = value.as_array() {
         for (number, item) in items.iter().enumerate() {

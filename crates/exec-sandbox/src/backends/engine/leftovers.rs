@@ -1,4 +1,4 @@
-//! Containers whose starter is gone, by the label that says who that was.
+//! Leftover containers of ended processes, found by the label that names the process which started them.
 
 #![expect(clippy::disallowed_methods, reason = "looks which processes there are")]
 
@@ -29,7 +29,7 @@ fn place() -> io::Result<String> {
     Ok(format!("{}/{}", boot.trim(), list.display()))
 }
 
-/// When a process began, in ticks since the boot; nothing if there is none. See proc_pid_stat(5).
+/// Returns the start time of a process in ticks since boot, or nothing without such a process. See proc_pid_stat(5).
 fn began(pid: u32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = text.rsplit_once(')')?;

@@ -12,10 +12,10 @@ use stockade_handoff::find_program;
 use super::Client;
 use crate::container_request::{ContainerRequest, Engine, EngineFacts, EngineLack, is_image};
 
-/// How long an engine may take to say what it is.
+/// Timeout for a query to an engine's client.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What an engine says of itself, whatever image is wanted.
+/// Facts that an engine reports about itself, independent of the image.
 #[derive(Debug, Clone)]
 pub(crate) struct Host {
     pub(crate) client: Client,

@@ -124,7 +124,7 @@ fn revisions_that_nobody_knows_are_refused() {
     assert_eq!(out[0]["error"]["code"], -32603);
 }
 
-/// A method of the one era is none in the other.
+/// A method of one era is unknown in the other.
 #[test]
 fn eras_have_their_own_methods() {
     let mut talk = Talk::new(&[]);
@@ -163,7 +163,7 @@ fn nothing_else_asks_beside_what_asks() {
         for lets in [&[][..], &[ClientFeature::Sampling][..]] {
             assert_eq!(clients(&Talk::new(lets).server(&told)).len(), lets.len(), "{told}");
         }
-        // It is none of the handshake, whatever it says.
+        // In the handshake era it is dropped, even with all features.
         assert_eq!(clients(&Talk::begun(ClientFeature::ALL).server(&told)).len(), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a server tries that is not to be trusted.
+//! Attacks by an untrusted server.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -74,8 +74,8 @@ fn instructions_and_prompts_that_could_be_an_attack_do_not_pass() {
     assert_eq!(clients(&out)[0]["result"]["content"][1]["text"], "a note");
 }
 
-/// Bytes are told apart in what a tool, a prompt or a resource brings, where the protocol has them. Anywhere else a member of the same form is
-/// read by a model as it is written.
+/// Bytes are told apart in what a tool, a prompt or a resource brings, where the protocol has them. Anywhere else a member of the
+/// same form is read by a model as it is written.
 #[test]
 fn what_looks_like_bytes_is_read_wherever_it_is_none() {
     let posed = json!({"type": "image", "data": "EVIL", "uri": "a:b", "blob": "EVIL"});
@@ -112,8 +112,8 @@ fn what_looks_like_bytes_is_read_wherever_it_is_none() {
     assert!(!clients(&talk.server(&failed))[0].to_string().contains("EVIL"));
 }
 
-/// Each change of the pins is a file that is written, and a server may have thousands of tools. Where nothing more can be kept in mind, the
-/// client is told, and not shown a list without tools.
+/// Each change of the pins is a file that is written, and a server may have thousands of tools. Where nothing more can be kept in
+/// mind, the client is told, and not shown a list without tools.
 #[test]
 fn a_list_is_held_against_the_first_one_at_once() {
     let mut talk = Talk::begun(&[]);
@@ -127,7 +127,7 @@ fn a_list_is_held_against_the_first_one_at_once() {
     assert_eq!(servers(&talk.client(&call(2, "t", &json!({})))).len(), 0);
 }
 
-/// What was found is said where whoever asked looks, or nothing is handed on.
+/// The note about a finding is added where the client reads it; a result without a place for it is withheld.
 #[test]
 fn a_note_is_never_lost() {
     let ask = |method: &str| match method {
@@ -317,8 +317,8 @@ fn message() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever either side sends: what passes is one line of JSON that means the same to a reader that knows nothing of this, nothing
-    /// called an attack reaches the client without a note, and each request has one answer at most.
+    /// Whatever either side sends: what passes is one line of JSON that means the same to a reader that knows nothing of this,
+    /// nothing called an attack reaches the client without a note, and each request has one answer at most.
     #[test]
     fn whatever_is_sent_only_what_is_understood_passes(messages in proptest::collection::vec((any::<bool>(), message()), 1..12)) {
         let mut talk = Talk::with_tools(&["t"]);
@@ -344,7 +344,7 @@ proptest! {
                 }
             }
             if is_client {
-                // What a client cancels, nobody answers.
+                // A request that the client cancels gets no response.
                 if message["method"] == "notifications/cancelled" {
                     asked.retain(|id| *id != message["params"]["requestId"]);
                 }

@@ -14,7 +14,7 @@ fn a_call_passes_and_so_does_its_result() {
     let answer =
         result(1, &json!({"content": [{"type": "text", "text": "done"}], "structuredContent": {"n": 1.5}}));
     assert_eq!(clients(&talk.server(&answer)), std::slice::from_ref(&answer));
-    // Nobody waits for a second one.
+    // No request waits for a second response.
     assert_eq!(clients(&talk.server(&answer)), Vec::<serde_json::Value>::new());
 }
 
