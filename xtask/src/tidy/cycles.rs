@@ -14,9 +14,6 @@ use super::uses::uses;
 /// How many cycles a crate may have.
 const MAX_CYCLES: usize = 3;
 
-/// Crates that have more until they are untied. These numbers only fall.
-const OTHERWISE: &[(&str, usize)] = &[("crates/exec-sandbox", 5)];
-
 /// The files that a file imports from.
 type Arrows<'t> = BTreeMap<&'t str, BTreeSet<&'t str>>;
 
@@ -31,15 +28,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 
 fn of_crate(tree: &Tree, folder: &str) -> Vec<Problem> {
     let cycles = cycles(&arrows(tree, folder));
-    let allowed = OTHERWISE.iter().find(|row| row.0 == folder).map_or(MAX_CYCLES, |row| row.1);
-    if cycles.len() <= allowed {
+    if cycles.len() <= MAX_CYCLES {
         return Vec::new();
     }
     let count = cycles.len();
     let of = cycles.into_iter().filter_map(|cycle| {
         let first = cycle.first()?;
         let message = format!(
-            "these files import each other, the {count} cycles of {folder} are more than {allowed}: {}",
+            "these files import each other, the {count} cycles of {folder} are more than {MAX_CYCLES}: {}",
             cycle.iter().copied().collect::<Vec<_>>().join(", ")
         );
         Some(Problem::new(first, 1, message))

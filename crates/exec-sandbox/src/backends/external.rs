@@ -9,6 +9,7 @@
 //! behind the end is a run that failed. A program of a release, which lies beside `stockade`, is trusted as `stockade` is: it is asked
 //! about the whole request, and its answers are reported as they are. `EXTERNAL.md` has the protocol.
 
+mod printable;
 mod program;
 mod refused;
 mod released;
@@ -39,9 +40,10 @@ use crate::provider::{Offer, Provider, Sees};
 use crate::refusal::{Refusal, SandboxRule, What};
 use crate::run::{RunError, run_added};
 use crate::spec::SandboxSpec;
+use printable::printable;
 use program::{Program, Trust};
 use released::{RELEASED, Released, lasting};
-use wire::{Answer, Claims, Request, said};
+use wire::{Answer, Claims, Request};
 
 /// How long one may take to answer a probe.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -127,7 +129,7 @@ impl External {
         tries: bool,
     ) -> Result<Claims, Refusal> {
         let refused = |why: &str, fix: String| {
-            let rule = SandboxRule::CannotEnforce(lasting(&said(why)));
+            let rule = SandboxRule::CannotEnforce(lasting(&printable(why)));
             Refusal::new(What::Backend(self.backend()), rule, fix)
         };
         let sandbox = SandboxRequest::of(spec, variables).map_err(|why| {
@@ -189,10 +191,12 @@ impl Claims {
         for means in &self.enforced {
             named(&means.property)
                 .into_iter()
-                .for_each(|one| enforcement.enforce(one, lasting(&said(&means.by))));
+                .for_each(|one| enforcement.enforce(one, lasting(&printable(&means.by))));
         }
         for gap in &self.gaps {
-            named(&gap.property).into_iter().for_each(|one| enforcement.gap(one, lasting(&said(&gap.why))));
+            named(&gap.property)
+                .into_iter()
+                .for_each(|one| enforcement.gap(one, lasting(&printable(&gap.why))));
         }
         enforcement
     }

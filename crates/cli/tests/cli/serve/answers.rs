@@ -84,7 +84,7 @@ fn an_evaluation_asks_and_an_answer_holds_for_what_was_shown() {
     let late = with(&request, &json!({"question": question["id"], "answer": "allow-session"}));
     let still = evaluate(&mut serving, &late);
     assert_eq!(still["action"], "ask", "{still}");
-    assert!(still["reason"].as_str().unwrap().contains("has changed"), "{still}");
+    assert!(still["reason"].as_str().unwrap().contains("changed after"), "{still}");
     let said = with(&late, &json!({"question": still["question"]["id"]}));
     let allowed = evaluate(&mut serving, &said);
     assert_eq!(
@@ -197,7 +197,7 @@ fn a_command_runs_by_an_answer_and_not_by_one_to_other_bytes() {
     script(&workspace, "#!/bin/sh\necho evil >> made\n");
     let said = with(&request, &json!({"question": question["id"], "answer": "allow-session"}));
     let refused = serving.call("exec", &said);
-    assert!(refused["error"]["message"].as_str().unwrap().contains("has changed"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("changed after"), "{refused}");
     assert_eq!(made(), 0);
     script(&workspace, "#!/bin/sh\necho ran >> made\n");
     let ran = serving.call("exec", &said);

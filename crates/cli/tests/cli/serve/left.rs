@@ -180,7 +180,7 @@ fn what_was_taken_away_is_listed_given_back_and_dropped() {
     fs::write(Path::new(&house.workspace).join("a/.envrc"), "mine").unwrap();
     let (refused, code) = json(&["restore", &ids(link), "--json"]);
     assert_eq!(code, 1);
-    assert!(refused[0]["error"].as_str().unwrap().contains("nothing is overwritten"), "{refused}");
+    assert!(refused[0]["error"].as_str().unwrap().contains("is not overwritten"), "{refused}");
     assert_eq!(json(&["drop", "no-such"]).1, 2);
     assert_eq!(json(&["drop", "--all", "--json"]).1, 0);
     assert_eq!(json(&["list", "--json"]), (json!([]), 0));

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::printable::printable;
 use super::released::lasting;
-use super::wire::said;
 use crate::choices::SandboxBackend;
 use crate::enforcement::Property;
 use crate::refusal::{Refusal, SandboxRule, What};
@@ -75,8 +75,8 @@ impl RefusedRequest {
             RefusedPart::Backend => What::Backend(backend),
         };
         let rule = RULES.iter().find(|row| self.rule.as_deref() == Some(row.0)).map(|row| row.1);
-        let rule = rule.unwrap_or_else(|| SandboxRule::CannotEnforce(lasting(&said(&self.why))));
-        Refusal::new(what, rule, said(&self.fix))
+        let rule = rule.unwrap_or_else(|| SandboxRule::CannotEnforce(lasting(&printable(&self.why))));
+        Refusal::new(what, rule, printable(&self.fix))
     }
 }
 

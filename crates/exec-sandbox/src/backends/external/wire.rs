@@ -6,6 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+use super::printable::printable;
 use super::program::Trust;
 use super::refused::RefusedRequest;
 use super::sandbox_request::{SandboxRequest, text};
@@ -269,13 +270,6 @@ pub enum EndCause {
     Cancelled,
 }
 
-/// The longest text of a program that is repeated to a person.
-const MAX_SAID: usize = 500;
-
-pub(super) fn said(text: &str) -> String {
-    text.chars().filter(|letter| !letter.is_control()).take(MAX_SAID).collect()
-}
-
 impl Answer {
     /// Parses a line, or returns why it is not of this protocol.
     pub(super) fn read(line: &[u8]) -> Result<Self, String> {
@@ -291,7 +285,9 @@ impl Answer {
                 let sees_itself = workspace == WorkspaceSeen::Itself;
                 Self::Capabilities(Claims { holds, sees_itself, enforced, gaps })
             }
-            BackendLine::Unavailable { why, fix } => Self::Unavailable { why: said(&why), fix: said(&fix) },
+            BackendLine::Unavailable { why, fix } => {
+                Self::Unavailable { why: printable(&why), fix: printable(&fix) }
+            }
             BackendLine::Refused(refused) => Self::Refused(refused),
             BackendLine::Stdout { data } => Self::Stdout(bytes(data)?),
             BackendLine::Stderr { data } => Self::Stderr(bytes(data)?),
@@ -301,7 +297,7 @@ impl Answer {
             BackendLine::Gone {} => Self::Gone,
             BackendLine::Cleaned { count } => Self::Cleaned { count },
             BackendLine::Error { message, doing } => {
-                Self::Failed { why: said(&message), doing: doing.map(|doing| said(&doing)) }
+                Self::Failed { why: printable(&message), doing: doing.map(|doing| printable(&doing)) }
             }
         })
     }
