@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::choices::SandboxBackend;
 use crate::refusal::{Refusal, SandboxRule, What};
 
-/// A container engine.
+/// The program that runs containers on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Docker: a client, and a daemon that starts the containers.

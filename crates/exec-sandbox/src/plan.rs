@@ -126,7 +126,7 @@ pub enum Identity {
     /// The user that starts it.
     Same,
     /// The unprivileged user 65534, when root starts it: even if the sandbox has a hole, root's files stay closed.
-    Nobody,
+    Unprivileged,
     /// The owner of the workspace, when root starts it without namespaces: files of another user cannot be mapped then.
     Owner {
         /// The user.
@@ -329,7 +329,7 @@ fn identity(provider: &Provider, spec: &SandboxSpec, facts: &HostFacts) -> Resul
                 }
             }
         }
-        _ => Ok(Identity::Nobody),
+        _ => Ok(Identity::Unprivileged),
     }
 }
 

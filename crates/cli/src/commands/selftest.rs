@@ -135,7 +135,7 @@ struct Ground {
 }
 
 /// Owner of the workspace if root runs the test.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 impl Ground {
     fn new() -> io::Result<Self> {
@@ -146,7 +146,7 @@ impl Ground {
         fs::create_dir(&workspace)?;
         fs::write(&bait, "bait\n")?;
         if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&workspace, Some(NOBODY), Some(NOBODY))?;
+            std::os::unix::fs::chown(&workspace, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
         }
         Ok(Self { _folder: folder, workspace, bait, door: TcpListener::bind("127.0.0.1:0")? })
     }

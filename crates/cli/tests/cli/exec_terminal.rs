@@ -25,16 +25,21 @@ enum Who {
     /// The user that runs the tests.
     Same,
     /// An ordinary user, where root runs the tests.
-    Nobody,
+    Unprivileged,
 }
 
 /// The ID of that ordinary user, the same on every system.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 /// Each backend, and who uses it. Bubblewrap is not for root, nor is Landlock in a workspace of root's own.
 fn backends() -> &'static [(&'static str, Who)] {
     if rustix::process::geteuid().is_root() {
-        &[("native", Who::Same), ("native", Who::Nobody), ("bwrap", Who::Nobody), ("landlock", Who::Nobody)]
+        &[
+            ("native", Who::Same),
+            ("native", Who::Unprivileged),
+            ("bwrap", Who::Unprivileged),
+            ("landlock", Who::Unprivileged),
+        ]
     } else {
         &[("native", Who::Same), ("bwrap", Who::Same), ("landlock", Who::Same)]
     }
@@ -65,7 +70,7 @@ impl Person {
         let script = format!("{script}; read -r _");
         shell.args(["--ctty", "--wait", "sh", "-c", &script]).current_dir(&workspace).env_clear();
         shell.env("PATH", path_with_stockade());
-        if let Who::Nobody = who {
+        if let Who::Unprivileged = who {
             // Its own folder may belong to root alone.
             fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
             // By another process: a command that starts beside this would inherit a file that is open for writing, ETXTBSY.
@@ -76,10 +81,10 @@ impl Person {
             let home = folder.path().join("home");
             fs::create_dir(&home).unwrap();
             for own in [&workspace, &home] {
-                chown(own, Some(NOBODY), Some(NOBODY)).unwrap();
+                chown(own, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
             }
             shell.env("PATH", format!("{}:/usr/bin:/bin", folder.path().display()));
-            shell.env("HOME", home).uid(NOBODY).gid(NOBODY);
+            shell.env("HOME", home).uid(UNPRIVILEGED).gid(UNPRIVILEGED);
         }
         let stream = || Stdio::from(terminal.try_clone().unwrap());
         let shell = shell.stdin(stream()).stdout(stream()).stderr(stream()).spawn().unwrap();

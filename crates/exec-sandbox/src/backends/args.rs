@@ -17,7 +17,7 @@ const LAUNCHER: &str = "/.stockade-launcher";
 pub(crate) const OWNER: &str = "stockade.owner";
 
 /// The kernel's overflow user ID, which has no rights on any system.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 /// What every container is made with. The table of seeds is in the tests: what is not here is decided by the plan.
 const ALWAYS: &[&str] = &[
@@ -152,7 +152,7 @@ fn user(plan: &Plan, container: &ContainerPlan) -> String {
     match plan.identity {
         Identity::Same => format!("{}:{}", container.user.0, container.user.1),
         Identity::Owner { user, group } => format!("{user}:{group}"),
-        Identity::Nobody => format!("{NOBODY}:{NOBODY}"),
+        Identity::Unprivileged => format!("{UNPRIVILEGED}:{UNPRIVILEGED}"),
     }
 }
 

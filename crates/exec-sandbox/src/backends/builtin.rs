@@ -24,7 +24,7 @@ use crate::spec::SandboxSpec;
 pub(super) struct Builtin(pub(super) SandboxBackend);
 
 /// Owner of the directory in which root tests backends.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 /// How long one may take to show that it works.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -47,7 +47,8 @@ impl Builtin {
         // What is required is compared afterwards. What belongs to root, no backend lets a command change.
         trial.require.clear();
         if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&trial.workspace, Some(NOBODY), Some(NOBODY)).map_err(failed)?;
+            std::os::unix::fs::chown(&trial.workspace, Some(UNPRIVILEGED), Some(UNPRIVILEGED))
+                .map_err(failed)?;
         }
         let ran = plan_and_run(&trial, Streams::default());
         fs::remove_dir(&folder).ok();

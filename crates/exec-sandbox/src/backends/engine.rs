@@ -36,9 +36,8 @@ use crate::spec::{MountAccess, Spawn};
 use crate::sys::raw;
 pub(crate) use ask::Client;
 #[cfg(feature = "external")]
-pub use leftovers::is_orphaned;
-pub use leftovers::owner_label;
-pub(crate) use leftovers::remove_leftovers;
+pub(crate) use leftovers::is_orphaned;
+pub(crate) use leftovers::{owner_label, remove_leftovers};
 
 /// How long it may take until a container is made, or gone.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -37,7 +37,7 @@ impl Ids {
                 let group = rustix::process::getegid().as_raw();
                 Self { kind, user: (user, user), group: (group, group) }
             }
-            Identity::Nobody => {
+            Identity::Unprivileged => {
                 let outside = UNUSED + number % 100_000_000;
                 Self { kind, user: (OVERFLOW_USER, outside), group: (OVERFLOW_USER, outside) }
             }
@@ -47,7 +47,7 @@ impl Ids {
 
     /// Returns the user and group that the first process must change to.
     pub(super) fn to_become(self) -> Option<(u32, u32)> {
-        (self.kind == Identity::Nobody).then_some((self.user.0, self.group.0))
+        (self.kind == Identity::Unprivileged).then_some((self.user.0, self.group.0))
     }
 
     /// Returns the user and group outside, if they differ from the caller's.
@@ -90,8 +90,11 @@ impl OwnerMaps {
             Entry::Occupied(made) => Ok(made.into_mut()),
             Entry::Vacant(place) => {
                 let (made, ended) = with_user_namespace(|pid| {
-                    let mapped =
-                        Ids { kind: Identity::Nobody, user: (user, ids.user.1), group: (group, ids.group.1) };
+                    let mapped = Ids {
+                        kind: Identity::Unprivileged,
+                        user: (user, ids.user.1),
+                        group: (group, ids.group.1),
+                    };
                     mapped.write_maps(pid)?;
                     File::open(Path::new("/proc").join(pid.to_string()).join("ns/user"))
                 })?;

@@ -199,7 +199,7 @@ impl<'p> Around<'p> {
 fn user(plan: &Plan) -> Option<(u32, u32)> {
     match plan.identity {
         Identity::Owner { user, group } if user != 0 && group != 0 => Some((user, group)),
-        Identity::Nobody => Some((65534, 65534)),
+        Identity::Unprivileged => Some((65534, 65534)),
         Identity::Owner { .. } | Identity::Same => None,
     }
 }

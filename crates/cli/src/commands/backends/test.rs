@@ -134,7 +134,7 @@ struct Ground {
 }
 
 /// Owner of the workspace if root runs the tests.
-const NOBODY: u32 = 65534;
+const UNPRIVILEGED: u32 = 65534;
 
 impl Ground {
     fn new(args: &TestArgs) -> io::Result<Self> {
@@ -144,7 +144,7 @@ impl Ground {
         let workspace = place.join("work");
         fs::create_dir(&workspace)?;
         if rustix::process::geteuid().is_root() {
-            std::os::unix::fs::chown(&workspace, Some(NOBODY), Some(NOBODY))?;
+            std::os::unix::fs::chown(&workspace, Some(UNPRIVILEGED), Some(UNPRIVILEGED))?;
         }
         let image = args.image.iter().flat_map(|image| ["--image".into(), image.into()]);
         let told = args.backend_option.iter();

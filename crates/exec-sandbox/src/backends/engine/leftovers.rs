@@ -12,11 +12,8 @@ use crate::backends::args::OWNER;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Returns a label for what this process makes elsewhere: its boot, its PID namespace, its PID and when it began.
-///
-/// # Errors
-/// When `/proc` cannot be read.
-pub fn owner_label() -> io::Result<String> {
+/// Returns a label for what this process makes: its boot, its PID namespace, its PID and when it began.
+pub(crate) fn owner_label() -> io::Result<String> {
     let pid = std::process::id();
     let began = began(pid).ok_or(io::ErrorKind::NotFound)?;
     Ok(format!("{}/{pid}/{began}", place()?))
@@ -47,8 +44,7 @@ fn is_orphan(label: &str, place: &str) -> bool {
 
 /// Returns whether the process of this label ran on this machine and has ended.
 #[cfg(feature = "external")]
-#[must_use]
-pub fn is_orphaned(label: &str) -> bool {
+pub(crate) fn is_orphaned(label: &str) -> bool {
     place().is_ok_and(|place| is_orphan(label, &place))
 }
 
