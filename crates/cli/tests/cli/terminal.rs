@@ -128,7 +128,7 @@ fn a_person_is_asked_before_limits_are_reset() {
     let args = ["limits", "reset", "bot", "--file", file.to_str().unwrap()];
     for (typed, code) in [("n\n", 1), ("\n", 1), ("yesterday\n", 1), ("\u{4}", 1), ("Y\n", 0)] {
         let (text, status) = run_and_type(&args, &[("HOME", home)], Stdout::Terminal, typed);
-        assert!(text.contains("Forget what was used and failed by bot? [y/N]"), "{text}");
+        assert!(text.contains("Reset usage and failures of bot? [y/N]"), "{text}");
         assert_eq!(status.code(), Some(code), "{typed:?}: {text}");
         let store = SqliteStore::open(&file).unwrap();
         let left = store.state("bot").unwrap().status(&AgentLimits::default(), store.now()).day.used;

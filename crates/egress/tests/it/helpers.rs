@@ -17,14 +17,14 @@ const HELPERS: &[Row] = &[
         test: "the_threads_of_a_broker_write_records_and_nothing_else",
     },
     Row {
-        file: "broker/gate.rs",
+        file: "broker/shared_socket.rs",
         starts: 1,
         helpers: "the threads that hear whose a client of a broker's socket is, and serve it",
         keeps: "CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER",
         test: "the_threads_of_a_gate_write_records_and_nothing_else",
     },
     Row {
-        file: "broker/through.rs",
+        file: "broker/tunnel.rs",
         starts: 1,
         helpers: "the thread for the other direction of a connection, started by one of the above",
         keeps: "as above",
