@@ -341,7 +341,7 @@ fn no_credential_is_seen_in_what_is_shared() {
         let said = planted.run(&View { shared: &folders, ..view }, &search);
         match backend {
             SandboxBackend::Landlock => {
-                assert!(said.unwrap_err().contains("can neither hide it nor make it read-only"))
+                assert!(said.unwrap_err().contains("can neither hide it nor make it read-only"));
             }
             _ => assert_eq!(said.as_deref(), Ok("looked\n"), "{backend:?}"),
         }
