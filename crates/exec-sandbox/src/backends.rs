@@ -21,6 +21,7 @@ pub(crate) mod registry;
 pub use crate::container_request::{
     ContainerPlan, ContainerPurpose, ContainerRequest, Engine, EngineFacts, EngineLack,
 };
+pub use args::ENGINE_PROXIES;
 #[cfg(target_os = "linux")]
 pub use backend::{Backend, BackendRun, Probed};
 #[cfg(all(feature = "external", target_os = "linux"))]

@@ -151,7 +151,7 @@ const LACKS: &[Row] = &[
     (EngineLack::Program, "there is no such program on this machine",
         "install it (`apt-get install docker.io` or `podman`), or choose another backend"),
     (EngineLack::Daemon, "it does not answer",
-        "start its daemon (`systemctl start docker`), or let this user talk to it; `{engine} info` says what is wrong"),
+        "start its daemon (`systemctl start docker`), or let this user talk to it; `{engine} info` shows what is wrong"),
     (EngineLack::Remote, "it is on another machine, which has not got this workspace",
         "let DOCKER_HOST and the context name a socket of this machine (`unix://…`)"),
     (EngineLack::MapsUsers, "it gives the users of containers other numbers, so that the workspace would belong to a stranger",

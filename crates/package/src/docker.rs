@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use super::field::bytes_of;
 use super::manifest::ContainerManifest;
-use stockade_exec_sandbox::backends::ContainerRequest;
+use stockade_exec_sandbox::backends::{ContainerRequest, ENGINE_PROXIES};
 
 /// What a caller decides about a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -99,9 +99,6 @@ const ALWAYS: &[&[&str]] = &[
     &["--env", "HOME=/tmp"],
 ];
 
-/// Docker puts the proxies of its own configuration into every container, passwords and all, unless they are set.
-const PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"];
-
 impl ContainerManifest {
     /// Returns the arguments of `docker` that run the package as its manifest says, and as little else as possible.
     ///
@@ -133,7 +130,7 @@ impl ContainerManifest {
             push("--env", "ISCL_API_URL".into());
         }
         push("--env", format!("ISCL_SKILL_NAME={}", self.name));
-        for proxy in PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]) {
+        for proxy in ENGINE_PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]) {
             push("--env", format!("{proxy}="));
         }
         docker.extend(ALWAYS.iter().copied().flatten().map(|&word| word.to_owned()));

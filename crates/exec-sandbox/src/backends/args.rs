@@ -255,14 +255,15 @@ fn scratch_options(plan: &Plan, container: &ContainerPlan) -> Scratch {
     Scratch { owner, filling, bounds_names, is_tight: plan.limits.is_tight() }
 }
 
-/// Engines put the proxies of their own configuration into every container, passwords and all, unless they are set.
-const PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"];
+/// Variables that an engine sets in every container from its own configuration, passwords and all, unless they are set already. Each
+/// counts in capital and in small letters.
+pub const ENGINE_PROXIES: [&str; 5] = ["HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "NO_PROXY"];
 
 /// Returns the file that an engine reads the variables from, a line for each. That a value is one line was checked.
 pub(crate) fn variables(plan: &Plan) -> Vec<u8> {
     let mut text = Vec::new();
     let mut add = |name: &[u8], value: &[u8]| text.extend([name, b"=", value, b"\n"].concat());
-    let proxies = PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]);
+    let proxies = ENGINE_PROXIES.iter().flat_map(|name| [(*name).to_owned(), name.to_ascii_lowercase()]);
     for proxy in proxies.filter(|proxy| plan.environment.iter().all(|(name, _)| name != proxy.as_str())) {
         add(proxy.as_bytes(), b"");
     }

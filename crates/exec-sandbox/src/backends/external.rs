@@ -56,7 +56,7 @@ const UNTIL_TRIED: Duration = Duration::from_secs(300);
 const CLAIMED: &str = "the backend says so itself";
 
 /// Why that counts in part only.
-const UNTRIED: &str = "nobody has tried whether it does what it says";
+const UNTRIED: &str = "its claims are untested";
 
 /// Who was asked what it can, and for which options.
 type Asked = (Program, BTreeMap<String, String>);
@@ -107,7 +107,8 @@ impl External {
         if let Some(claims) = said.get(&key).filter(|_| !again) {
             return Ok(claims.clone());
         }
-        let wrong = |why: String| (why, format!("`stockade backends test {}` says what is wrong", self.name));
+        let wrong =
+            |why: String| (why, format!("`stockade backends test {}` shows what is wrong", self.name));
         let answer = talk::ask(program, &Request::probe(options), PATIENCE)
             .map_err(|error| wrong(error.to_string()))?;
         match answer {
@@ -139,7 +140,7 @@ impl External {
         let (request, patience) =
             if tries { (request.by_trying(), UNTIL_TRIED) } else { (request, PATIENCE) };
         let broken = |why: &str| {
-            let fix = format!("`stockade backends test {}` says what is wrong", self.name);
+            let fix = format!("`stockade backends test {}` shows what is wrong", self.name);
             refused(why, fix)
         };
         match talk::ask(program, &request, patience) {

@@ -84,7 +84,7 @@ fn what_it_prints_and_how_it_ends_is_handed_on_and_what_it_claims_is_its_own_wor
     for property in [Property::Files, Property::Network] {
         assert!(outcome.enforcement.holds(property));
         let gap = outcome.enforcement.gaps.iter().find(|gap| gap.property == property).unwrap();
-        assert!(gap.why.contains("nobody has tried"), "{}", gap.why);
+        assert!(gap.why.contains("claims are untested"), "{}", gap.why);
     }
     // A property that is required by name must be tested, not only claimed.
     let refused = ground.run(|spec| spec.require_by_name = [Property::Files].into()).unwrap_err();
