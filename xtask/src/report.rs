@@ -11,6 +11,10 @@ use crate::tally::Tally;
 /// How much of the output of a failed check the report repeats.
 const LINES: usize = 15;
 
+/// How many failed tests of one check the report repeats, and how much of the output of each.
+const FAILURES: usize = 10;
+const LINES_OF_A_TEST: usize = 30;
+
 /// How many of the slowest checks are named.
 const SLOWEST: usize = 10;
 
@@ -61,12 +65,11 @@ impl Report {
         }
         for row in &self.rows {
             if let Verdict::Failed { output, .. } = &row.verdict {
-                println!(
-                    "\nFAILED   {}: {}, which ended with:\n{}",
-                    row.group,
-                    row.name,
-                    last_lines(output, LINES)
-                );
+                println!("\nFAILED   {}: {}", row.group, row.name);
+                for failure in failures(output).take(FAILURES) {
+                    println!("{}", last_lines(failure, LINES_OF_A_TEST));
+                }
+                println!("It ended with:\n{}", last_lines(output, LINES));
             }
         }
     }
@@ -156,6 +159,14 @@ impl fmt::Display for Row {
     }
 }
 
+/// The output of each failed test. The harness prints it under `failures:`, in sections that begin with `---- NAME stdout ----`;
+/// the same sections under `successes:` are of tests that passed.
+fn failures(output: &str) -> impl Iterator<Item = &str> {
+    let lists = output.split("\nfailures:\n").skip(1);
+    let sections = lists.filter_map(|list| list.split("\ntest result:").next());
+    sections.flat_map(|list| list.split("\n---- ").skip(1))
+}
+
 fn last_lines(text: &str, count: usize) -> &str {
     let text = text.trim_end();
     let start = text.rmatch_indices('\n').nth(count - 1).map_or(0, |(at, _)| at + 1);
@@ -221,6 +232,16 @@ mod tests {
         }
         let times: Vec<u64> = report.slowest().iter().map(|row| row.time.as_secs()).collect();
         assert_eq!(times, [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
+    }
+
+    #[test]
+    fn what_failed_tests_printed_is_found_wherever_it_stands() {
+        let output = "successes:\n\n---- a stdout ----\nfine\n\n\nsuccesses:\n    a\n\nfailures:\n\n---- b stdout ----\nbroken\n\n\
+                      ---- c stdout ----\nlate\n\n\nfailures:\n    b\n    c\n\ntest result: FAILED. 1 passed\n\
+                      successes:\n\n---- d stdout ----\nfine\n\ntest result: ok. 1 passed\n";
+        let found: Vec<_> = failures(output).collect();
+        assert_eq!(found, ["b stdout ----\nbroken\n", "c stdout ----\nlate\n\n"]);
+        assert_eq!(failures("error: could not compile").count(), 0);
     }
 
     #[test]
