@@ -6,11 +6,9 @@
 use std::collections::BTreeSet;
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::Stop;
-use crate::workspace::{Crate, Workspace};
 use crate::{lint, tidy};
+use testkit::{Crate, Program, Stop, Workspace};
 
 const GROUP: &str = "check";
 

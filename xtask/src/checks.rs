@@ -1,7 +1,7 @@
 //! Checks: things that pass, fail or are skipped. Every command is a list of them; `ci` is the list of all.
 
-use crate::program::{Echo, Program};
 use crate::tally::Tally;
+use testkit::{Echo, Program};
 
 /// One thing to check.
 pub(crate) struct Check {

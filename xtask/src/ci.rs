@@ -5,13 +5,10 @@
 //! out a check that this machine could run is a failure. What takes longest and finds least is left to `cargo xtask nightly`.
 
 use crate::checks::Check;
-use crate::nearest::nearest;
-use crate::program::Echo;
 use crate::runner;
 use crate::setup::Missing;
-use crate::stop::Stop;
-use crate::workspace::Workspace;
-use crate::{battery, docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, setup, test, tidy};
+use crate::{docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, runners, setup, test, tidy};
+use testkit::{Echo, Stop, Workspace, nearest};
 
 const USAGE: &str = "usage: cargo xtask ci [--job JOB] [--without GROUP]… [--install]";
 
@@ -63,7 +60,7 @@ fn checks(workspace: &Workspace, missing: Missing) -> Vec<Check> {
     checks.extend(lint::checks(workspace));
     checks.extend(test::builds(workspace));
     // The program was built with the examples.
-    checks.extend(battery::checks(workspace));
+    checks.extend(runners::checks(workspace));
     checks.extend(own_scan::checks(workspace));
     // With the tests, what is generated is compared with its files. Feature sets are compiled beside them.
     checks.extend(test::checks(workspace));

@@ -4,10 +4,8 @@
 //! build it as a user sees it, where a link to something private is an error.
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace, no_more};
 
 const GROUP: &str = "docs";
 

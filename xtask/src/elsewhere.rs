@@ -5,16 +5,17 @@
 //! the Rust is checked with every feature, the command line included, and the C is not.
 
 use crate::checks::{Check, Verdict};
-use crate::program::Echo;
 use crate::runner::run_live;
 use crate::setup;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Echo, Stop, Workspace, no_more};
 
 const GROUP: &str = "elsewhere";
 
 /// A program that takes any arguments and succeeds.
 const NO_COMPILER: &str = "true";
+
+/// Packages that run on the machines of those who work on this repository, and nowhere else.
+const OWN_TOOLS: [&str; 2] = ["testkit", "xtask"];
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {
@@ -25,8 +26,8 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
 /// Returns the checks of this command.
 pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
     let check = |target: &'static str| {
-        let check = workspace.cargo().args(["check", "--target", target, "--workspace", "--exclude=xtask"]);
-        let program = check.arg("--all-features").warnings_fail();
+        let check = workspace.cargo().args(["check", "--target", target, "--workspace", "--all-features"]);
+        let program = check.args(OWN_TOOLS.map(|name| format!("--exclude={name}"))).warnings_fail();
         let program = program.env(&for_target("CC", target), NO_COMPILER);
         let program = program.env(&for_target("AR", target), NO_COMPILER);
         // A wrapper of rustc, such as sccache, is used by build scripts too, and asks the compiler for its name.

@@ -12,10 +12,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::{Crate, FeatureSet, Workspace};
+use testkit::{Crate, FeatureSet, Program, Stop, Workspace, no_more};
 
 const GROUP: &str = "features";
 

@@ -12,11 +12,8 @@ mod session;
 use std::path::Path;
 
 use crate::checks::Check;
-use crate::nearest::nearest;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace, nearest, no_more};
 
 use session::{Extent, Session};
 

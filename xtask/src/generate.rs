@@ -6,9 +6,8 @@
 
 use crate::checks::Check;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
 use crate::tidy::tree::Tree;
-use crate::workspace::Workspace;
+use testkit::{Stop, Workspace, no_more};
 
 const GROUP: &str = "generate";
 

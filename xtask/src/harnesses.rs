@@ -5,10 +5,8 @@
 //! `crates/cli/DRIVE.md`.
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::Stop;
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace};
 
 const GROUP: &str = "harnesses";
 

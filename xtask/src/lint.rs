@@ -2,8 +2,7 @@
 
 use crate::checks::Check;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Stop, Workspace, no_more};
 
 const GROUP: &str = "lint";
 

@@ -8,41 +8,32 @@
     reason = "this program reads the repository, runs the tools and tells a person what happened"
 )]
 
-mod battery;
 mod bench;
 mod check;
 mod checks;
 mod ci;
-mod conformance;
-mod corpus;
 mod docs;
 mod elsewhere;
 mod features;
 mod fuzz;
 mod generate;
 mod harnesses;
-mod json;
 mod lint;
-mod nearest;
 mod nightly;
 mod oracle;
 mod own_scan;
 mod package;
-mod program;
 mod report;
 mod runner;
+mod runners;
 mod setup;
-mod stop;
-mod table;
 mod tally;
 mod test;
 mod tidy;
-mod workspace;
 
 use std::process::ExitCode;
 
-use stop::Stop;
-use workspace::Workspace;
+use testkit::{Stop, Table, Workspace, nearest};
 
 /// One `cargo xtask <name>`.
 struct Command {
@@ -143,7 +134,7 @@ const COMMANDS: &[Command] = &[
         name: "conformance",
         arguments: "FOLDER",
         summary: "run the test vectors in FOLDER/vectors, one score a file",
-        run: conformance::run,
+        run: runners::conformance,
     },
     Command {
         name: "own-scan",
@@ -155,7 +146,7 @@ const COMMANDS: &[Command] = &[
         name: "corpus",
         arguments: "FOLDER [--evasions]",
         summary: "score the scanner on labelled skills, or on their attacks written anew",
-        run: corpus::run,
+        run: runners::corpus,
     },
     Command {
         name: "harnesses",
@@ -173,7 +164,7 @@ const COMMANDS: &[Command] = &[
         name: "battery",
         arguments: "FOLDER | --cve",
         summary: "try to get out of the sandbox with the probes in FOLDER, or try published attacks",
-        run: battery::run,
+        run: runners::battery,
     },
 ];
 
@@ -187,9 +178,6 @@ Examples:
 ";
 
 fn main() -> ExitCode {
-    if let Some(done) = oracle::run_if_jailed() {
-        return done;
-    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match dispatch(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
@@ -223,7 +211,7 @@ fn dispatch(arguments: &[String]) -> Result<(), Stop> {
 }
 
 fn help() -> String {
-    let mut rows = table::Table::new(&[]);
+    let mut rows = Table::new(&[]);
     for command in COMMANDS {
         rows.row([format!("  {} {}", command.name, command.arguments), command.summary.to_owned()]);
     }
@@ -231,7 +219,7 @@ fn help() -> String {
 }
 
 fn unknown_command(name: &str) -> Stop {
-    let hint = match nearest::nearest(name, COMMANDS.iter().map(|command| command.name)) {
+    let hint = match nearest(name, COMMANDS.iter().map(|command| command.name)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`cargo xtask` lists the commands".to_owned(),
     };

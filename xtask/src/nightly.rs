@@ -4,12 +4,10 @@
 //! oracle asks for fifty times as many commands, and each fuzz target runs fifty times as long as in `ci`.
 
 use crate::checks::Check;
-use crate::program::Echo;
 use crate::runner;
 use crate::setup::Missing;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
 use crate::{docs, features, fuzz, oracle, package, setup};
+use testkit::{Echo, Stop, Workspace, no_more};
 
 /// Runs the command.
 pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Stop> {

@@ -4,10 +4,8 @@
 //! reviewed content: after a change, the scan reports it with the new SHA-256.
 
 use crate::checks::{Check, Verdict, verdict_of};
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace, no_more};
 
 const GROUP: &str = "own-scan";
 

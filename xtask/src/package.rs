@@ -9,15 +9,13 @@
 //! every layer once more to learn nothing about them.
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::{Crate, Workspace};
+use testkit::{Crate, Program, Stop, Workspace, no_more};
 
 const GROUP: &str = "package";
 
 /// Packages that are useful only in this repository.
-const NOT_PACKED: &[&str] = &["xtask"];
+const NOT_PACKED: &[&str] = &["testkit", "xtask"];
 
 /// The crates that are built from their packed sources.
 const BUILT: &[&str] = &["eval", "files", "limits", "names", "output", "sanitize", "shell", "text"];

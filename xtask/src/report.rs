@@ -4,9 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::checks::{Cause, Verdict};
-use crate::stop::Stop;
-use crate::table::Table;
 use crate::tally::Tally;
+use testkit::{Stop, Table};
 
 /// How much of the output of a failed check the report repeats.
 const LINES: usize = 15;

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::checks::{Check, Company, Verdict};
-use crate::program::Echo;
 use crate::report::{Report, Row};
-use crate::stop::Stop;
+use testkit::{Echo, Stop};
 
 /// Runs the checks of one command with their output shown as it comes. Ends in the closing line.
 pub(crate) fn run_live(checks: &[Check]) -> Result<(), Stop> {

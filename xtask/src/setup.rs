@@ -7,10 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use crate::checks::{Check, Verdict};
-use crate::program::{Echo, Program};
-use crate::stop::{Stop, no_more};
-use crate::table::Table;
-use crate::workspace::Workspace;
+use testkit::{Echo, Program, Stop, Table, Workspace, no_more};
 
 const GROUP: &str = "setup";
 

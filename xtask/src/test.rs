@@ -2,10 +2,8 @@
 //! the tests whose names hold one of these words.
 
 use crate::checks::Check;
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::Stop;
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace};
 
 const GROUP: &str = "test";
 

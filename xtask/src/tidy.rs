@@ -35,10 +35,8 @@ mod unsafety;
 mod uses;
 
 use crate::checks::{Check, Verdict};
-use crate::program::Program;
 use crate::runner::run_live;
-use crate::stop::{Stop, no_more};
-use crate::workspace::Workspace;
+use testkit::{Program, Stop, Workspace, no_more};
 
 use problem::Problem;
 use tree::Tree;

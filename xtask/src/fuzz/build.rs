@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use crate::checks::{Check, Verdict, verdict_of};
-use crate::program::Program;
-use crate::workspace::Workspace;
+use testkit::{Program, Workspace};
 
 /// What each compiled crate gets. Level 4 with counters and a PC table is how libFuzzer sees coverage; traced
 /// comparisons let it solve `if x == MAGIC`. The pass is part of LLVM, so the stable compiler has it.

@@ -4,8 +4,7 @@
 //! green; the canary would then live, and `ci` fail.
 
 use crate::checks::{Check, Verdict};
-use crate::program::{Echo, Program};
-use crate::workspace::Workspace;
+use testkit::{Echo, Program, Workspace};
 
 /// It takes less than a second; more than this is a failure.
 const SECONDS: u32 = 20;

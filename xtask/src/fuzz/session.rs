@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 
 use crate::checks::{Check, Verdict};
-use crate::program::{Echo, Program};
 use crate::tally::Tally;
-use crate::workspace::Workspace;
+use testkit::{Echo, Program, Workspace};
 
 /// An input that takes longer than this many seconds is a finding: every layer guarantees linear time.
 const TIMEOUT_SECONDS: u32 = 10;

@@ -47,6 +47,12 @@ const ON_THE_SANDBOX: &[(&str, &[&str])] = &[
 
 const PREFIX: &str = "stockade-";
 
+/// What tests, benches and examples of every crate may use, since it is in no package; nothing that users compile may.
+const TEST_TOOLS: &str = "testkit";
+
+/// The packages beside the crates, and what each of them may name.
+const TOOLS: &[(&str, &[&str])] = &[("fuzz", &[]), ("testkit", &[]), ("xtask", &[TEST_TOOLS])];
+
 /// Returns the arrows that point where none may.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let manifests =
@@ -59,7 +65,7 @@ fn problems_of(manifest: &File) -> Vec<Problem> {
     let (own, helper) = match manifest.path.strip_prefix("crates/").and_then(|path| path.split_once('/')) {
         Some((name, "Cargo.toml")) => (name, false),
         Some((name, _)) => (name, true),
-        None => ("xtask", false),
+        None => (manifest.path.split('/').next().unwrap_or_default(), false),
     };
     let Some(allowed) = allowed(own) else {
         let message = format!(
@@ -67,12 +73,15 @@ fn problems_of(manifest: &File) -> Vec<Problem> {
         );
         return vec![Problem::new(&manifest.path, 1, message)];
     };
-    let permitted = |name: &str| allowed.contains(&name) || (helper && name == own);
+    let permitted = |name: &str, table: &str| {
+        let is_for_tests = name == TEST_TOOLS && table.ends_with("dev-dependencies");
+        allowed.contains(&name) || (helper && name == own) || is_for_tests
+    };
     let dependencies = entries(manifest).into_iter().filter(Entry::is_dependency);
     dependencies
         .flat_map(|entry| {
             let named = crates_named(&format!("{} {}", entry.key, entry.value));
-            let bad = named.into_iter().filter(|name| !permitted(name));
+            let bad = named.into_iter().filter(|name| !permitted(name, &entry.table));
             bad.map(|name| arrow(&manifest.path, entry.line, own, &name)).collect::<Vec<_>>()
         })
         .collect()
@@ -87,6 +96,9 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
     if let Some((_, layers)) = ON_THE_SANDBOX.iter().find(|row| row.0 == own) {
         return Some(layers.iter().copied().chain(ground()).collect());
     }
+    if let Some((_, named)) = TOOLS.iter().find(|row| row.0 == own) {
+        return Some(named.to_vec());
+    }
     let below = || {
         let on_the_sandbox = ON_THE_SANDBOX.iter().map(|row| row.0);
         on_the_sandbox.chain(LAYERS.iter().copied()).chain(ground())
@@ -98,7 +110,6 @@ fn allowed(own: &str) -> Option<Vec<&'static str>> {
         "state" => Some(std::iter::once("guard").chain(ground()).collect()),
         "guard" => Some(["admission", "config"].into_iter().chain(below()).collect()),
         "admission" | "config" => Some(below().collect()),
-        "xtask" => Some(Vec::new()),
         layer if LAYERS.contains(&layer) => Some(ground().chain(beside(layer)).collect()),
         _ => None,
     }
@@ -121,7 +132,12 @@ fn arrow(path: &str, line: usize, own: &str, name: &str) -> Problem {
 fn crates_named(line: &str) -> Vec<String> {
     let in_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let words = line.split(|c| !in_name(c));
-    words.filter_map(|word| word.strip_prefix(PREFIX)).map(str::to_owned).collect()
+    words.filter_map(own_name).map(str::to_owned).collect()
+}
+
+/// The short name of a package of this repository.
+fn own_name(package: &str) -> Option<&str> {
+    if package == TEST_TOOLS { Some(package) } else { package.strip_prefix(PREFIX) }
 }
 
 #[cfg(test)]
@@ -151,7 +167,9 @@ mod tests {
             ("crates/policy/Cargo.toml", "[dependencies]\nstockade-command = \"1\"\n"),
             ("crates/config/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\nstockade-text = \"1\"\n"),
             ("crates/scanner/fuzz/Cargo.toml", "[dependencies]\nstockade-scanner = { path = \"..\" }\n"),
-            ("xtask/Cargo.toml", "[dependencies]\n"),
+            ("crates/text/Cargo.toml", "[dev-dependencies]\ntestkit = { workspace = true }\n"),
+            ("testkit/Cargo.toml", "[dependencies]\nrustix.workspace = true\n"),
+            ("xtask/Cargo.toml", "[dependencies]\ntestkit.workspace = true\n"),
         ];
         assert!(said(check, &files).is_empty());
     }
@@ -180,6 +198,9 @@ mod tests {
             ("crates/shell/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
             ("crates/command/Cargo.toml", "[dependencies]\nstockade-policy = \"1\"\n"),
             ("xtask/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
+            ("testkit/Cargo.toml", "[dependencies]\nstockade-text = \"1\"\n"),
+            ("crates/text/Cargo.toml", "[dependencies]\ntestkit.workspace = true\n"),
+            ("crates/text/Cargo.toml", "[build-dependencies]\nx = { package = \"testkit\" }\n"),
         ] {
             let said = said(check, &[(path, text)]);
             assert_eq!(said.len(), 1, "{path}: {said:?}");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::manifest::entries;
 use super::problem::Problem;
-use super::tree::{Tree, numbered};
+use super::tree::{OWN_TOOLS, Tree, numbered};
 
 const DOCUMENT: &str = "ARCHITECTURE.md";
 const HEADING: &str = "## Dependencies";
@@ -41,7 +41,8 @@ fn compiled(tree: &Tree) -> BTreeSet<String> {
         let of_system = entry.table.starts_with("target.") && entry.table.ends_with(".dependencies");
         entry.table == "dependencies" || of_system
     });
-    named.map(|entry| entry.dependency().to_owned()).filter(|name| !name.starts_with("stockade-")).collect()
+    let is_ours = |name: &String| name.starts_with("stockade-") || OWN_TOOLS.contains(&name.as_str());
+    named.map(|entry| entry.dependency().to_owned()).filter(|name| !is_ours(name)).collect()
 }
 
 /// The packages that the first column of the table names, with their lines.

@@ -1,13 +1,13 @@
 //! Generated files need a test that notices when they are stale.
 
 use super::problem::Problem;
-use super::tree::{File, Tree};
+use super::tree::{File, OWN_TOOLS, Tree};
 use crate::generate::has_maker;
 
 /// Returns generated files in crates without a test that makes files.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for folder in tree.crate_folders().into_iter().filter(|&folder| folder != "xtask") {
+    for folder in tree.crate_folders().into_iter().filter(|folder| !OWN_TOOLS.contains(folder)) {
         let prefix = format!("{folder}/");
         let generated = tree.files.iter().filter(|file| file.path.starts_with(&prefix) && says_so(file));
         if !has_maker(tree, folder) {

@@ -1,8 +1,7 @@
 //! Licences of everything that is compiled in. `deny.toml` lists the allowed ones, for `cargo deny` too.
 
 use crate::checks::Verdict;
-use crate::json::Json;
-use crate::program::Program;
+use testkit::{Json, Program};
 
 /// Checks the licence and the origin of every package that the lock file names for this platform.
 pub(super) fn check(cargo: &Program, deny: &str) -> Verdict {

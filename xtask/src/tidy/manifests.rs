@@ -2,7 +2,7 @@
 
 use super::manifest::{Entry, entries};
 use super::problem::Problem;
-use super::tree::{File, Tree};
+use super::tree::{File, OWN_TOOLS, Tree};
 
 /// Keys that each crate inherits from the workspace.
 const INHERITED: &[&str] = &["version", "edition", "rust-version", "license", "authors"];
@@ -37,7 +37,7 @@ fn problems_of_crate(folder: &str, manifest: &File) -> Vec<Problem> {
         entries.iter().any(|entry| entry.table == table && entry.key == key && entry.value == value)
     };
     let mut problems = Vec::new();
-    let is_published = folder != "xtask";
+    let is_published = !OWN_TOOLS.contains(&folder);
     let more = if is_published { INHERITED_BY_PUBLISHED } else { &[] };
     for field in INHERITED.iter().chain(more) {
         if !has("package", &format!("{field}.workspace"), "true") {
@@ -53,7 +53,7 @@ fn problems_of_crate(folder: &str, manifest: &File) -> Vec<Problem> {
     }
     let name = match folder.strip_prefix("crates/") {
         Some(short) => format!("\"stockade-{short}\""),
-        None => "\"xtask\"".to_owned(),
+        None => format!("\"{folder}\""),
     };
     if !has("package", "name", &name) {
         problems.push(Problem::new(&manifest.path, 1, format!("the package of {folder} is called {name}")));

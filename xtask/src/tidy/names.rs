@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::items::{Item, items, words};
 use super::problem::Problem;
-use super::tree::{File, Tree};
+use super::tree::{File, OWN_TOOLS, Tree};
 
 /// Words that a limit is not called by; it is `MAX_…`.
 const NOT_MAX: &[&str] = &["most", "longest", "heaviest", "deepest", "largest"];
@@ -46,14 +46,17 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 }
 
 fn declared(tree: &Tree) -> impl Iterator<Item = (&File, Item<'_>)> {
-    let files = tree.rust().filter(|file| tree.is_product(file) || file.path.starts_with("xtask/src/"));
+    let is_tool = |file: &File| OWN_TOOLS.iter().any(|tool| file.path.starts_with(&format!("{tool}/src/")));
+    let files = tree.rust().filter(move |file| tree.is_product(file) || is_tool(file));
     files.flat_map(|file| items(file).map(move |item| (file, item)))
 }
 
 /// Public types of the same name. A type that is written once for each system in one file counts once.
 fn doubles(tree: &Tree) -> Vec<Problem> {
     let mut places: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
-    let types = declared(tree).filter(|(_, item)| item.is_public && item.is_outermost && item.is_type());
+    // What is never published shares no name with a user's `use`.
+    let types = declared(tree).filter(|(file, _)| tree.is_product(file));
+    let types = types.filter(|(_, item)| item.is_public && item.is_outermost && item.is_type());
     for (file, item) in types {
         places.entry(item.name).or_default().entry(&file.path).or_insert(item.line);
     }

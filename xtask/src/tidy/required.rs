@@ -1,7 +1,7 @@
 //! Files that must be there.
 
 use super::problem::Problem;
-use super::tree::Tree;
+use super::tree::{OWN_TOOLS, Tree};
 
 /// Files that a visitor expects at the top.
 const AT_THE_TOP: &[&str] = &[
@@ -26,7 +26,7 @@ const IN_A_LIBRARY: &[&str] = &["README.md", "tests/it/main.rs"];
 /// Returns the files that are missing.
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut wanted: Vec<String> = AT_THE_TOP.iter().map(|&path| path.to_owned()).collect();
-    for folder in tree.crate_folders().into_iter().filter(|&folder| folder != "xtask") {
+    for folder in tree.crate_folders().into_iter().filter(|folder| !OWN_TOOLS.contains(folder)) {
         wanted.push(format!("{folder}/README.md"));
         if tree.has(&format!("{folder}/src/lib.rs")) {
             wanted.extend(IN_A_LIBRARY.iter().map(|file| format!("{folder}/{file}")));

@@ -5,13 +5,16 @@ use std::fs;
 use std::path::Path;
 
 use super::lexer::code_and_comments;
-use crate::stop::Stop;
+use testkit::Stop;
 
 /// Folders that hold nothing of ours: what is built, and what fuzzing finds.
 const SKIPPED_FOLDERS: &[&str] = &["target", ".git", "node_modules", "corpus", "artifacts"];
 
 /// Kinds of files whose text is read.
 const TEXT: &[&str] = &["rs", "toml", "md", "yml", "yaml", "sh", "mjs", "json", "txt", "run"];
+
+/// Folders of the packages that run on the machines of those who work on this repository, and are never published.
+pub(super) const OWN_TOOLS: &[&str] = &["testkit", "xtask"];
 
 /// Every file of the checkout.
 #[derive(Debug, Default)]
@@ -118,11 +121,12 @@ impl Tree {
         parents.iter().filter_map(|parent| self.file(parent)).any(|parent| parent.code.contains(&declaration))
     }
 
-    /// Returns the folders of the crates: `crates/cli`, …, `xtask`.
+    /// Returns the folders of the crates: `crates/cli`, …, `testkit`, `xtask`.
     pub(crate) fn crate_folders(&self) -> Vec<&str> {
         let folders = self.paths.iter().filter_map(|path| path.strip_suffix("/Cargo.toml"));
         let ours = |folder: &&str| {
-            *folder == "xtask" || folder.strip_prefix("crates/").is_some_and(|name| !name.contains('/'))
+            OWN_TOOLS.contains(folder)
+                || folder.strip_prefix("crates/").is_some_and(|name| !name.contains('/'))
         };
         folders.filter(ours).collect()
     }
@@ -177,10 +181,11 @@ mod tests {
         let tree = Tree::of(&[
             ("crates/cli/Cargo.toml", ""),
             ("crates/cli/fuzz/Cargo.toml", ""),
+            ("testkit/Cargo.toml", ""),
             ("xtask/Cargo.toml", ""),
             ("Cargo.toml", ""),
         ]);
-        assert_eq!(tree.crate_folders(), ["crates/cli", "xtask"]);
+        assert_eq!(tree.crate_folders(), ["crates/cli", "testkit", "xtask"]);
         assert!(tree.has("crates/cli") && tree.has("crates/") && tree.has("crates/cli/Cargo.toml"));
         assert!(!tree.has("crates/cl") && !tree.has("crates/cli/Cargo"));
     }

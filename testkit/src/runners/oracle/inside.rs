@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// This program, in the jail.
-pub(super) const PROGRAM: &str = "/oracle/xtask";
+pub(super) const PROGRAM: &str = "/oracle/testkit";
 /// The same, for a shell that reports a program that it did not find.
 pub(super) const NAMES: &str = "/oracle/names";
 /// The same, for programs in a directory that only untrusted data names.

@@ -7,10 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::program::{Echo, Program};
-use crate::stop::{Stop, no_more};
-use crate::table::Table;
-use crate::workspace::{Crate, Workspace};
+use testkit::{Crate, Echo, Program, Stop, Table, Workspace, no_more};
 
 /// The scores of one crate.
 struct Scores {

@@ -10,13 +10,7 @@ mod cve;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::json::Json;
-use crate::program::{Echo, Program};
-use crate::stop::{Stop, no_more};
-use crate::table::Table;
-use crate::workspace::Workspace;
-
-pub(crate) use cve::checks;
+use testkit::{Echo, Json, Program, Stop, Table, Workspace, no_more};
 
 /// Users that start the sandbox, the options of `run.py`, and a name for the results.
 const USERS: &[(&str, &[&str], &str)] = &[("an ordinary user", &[], "user"), ("root", &["--root"], "root")];

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use super::answer;
 use super::case::{Case, Question, Try};
 use super::disk::{Disk, Ground};
-use crate::json;
-use crate::program::{Echo, Program};
+use testkit::{Echo, Program};
 
 /// Tries an attack and returns the wrong answers.
 pub(super) fn missed(program: &Path, disk: &Disk, number: usize, case: &Case) -> io::Result<Vec<String>> {
@@ -101,17 +100,17 @@ impl EntryPoint<'_> {
     }
 
     fn request(&self, number: usize, one: &Try) -> Option<String> {
-        let folder = json::quoted(&self.folder(one).to_string_lossy());
+        let folder = testkit::quoted(&self.folder(one).to_string_lossy());
         let (method, parameters) = match one.question {
             Question::Shown(_) | Question::Run(_) => return None,
             Question::Command { text, shell, rules } => {
-                let workspace = json::quoted(&self.ground.workspace.to_string_lossy());
+                let workspace = testkit::quoted(&self.ground.workspace.to_string_lossy());
                 let rules = if rules.is_empty() {
                     String::new()
                 } else {
-                    format!(r#","rulesToml":{}"#, json::quoted(rules))
+                    format!(r#","rulesToml":{}"#, testkit::quoted(rules))
                 };
-                let text = json::quoted(&filled_in(text));
+                let text = testkit::quoted(&filled_in(text));
                 let rest = format!(r#""cwd":{folder},"workspace":{workspace}{rules}"#);
                 ("command.evaluate", format!(r#"{{"command":{text},"shell":"{shell}",{rest}}}"#))
             }
@@ -119,10 +118,10 @@ impl EntryPoint<'_> {
                 let deny = if deny.is_empty() {
                     String::new()
                 } else {
-                    format!(r#","{access}":{{"deny":[{}]}}"#, json::quoted(deny))
+                    format!(r#","{access}":{{"deny":[{}]}}"#, testkit::quoted(deny))
                 };
                 let config = format!(r#"{{"cwd":{folder},"preset":"default"{deny}}}"#);
-                let path = json::quoted(path);
+                let path = testkit::quoted(path);
                 let request = format!(r#"{{"resource":{path},"type":"fs.{access}"}}"#);
                 ("path.authorize", format!(r#"{{"config":{config},"request":{request}}}"#))
             }

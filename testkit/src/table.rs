@@ -4,19 +4,19 @@ use std::fmt;
 
 /// Rows of cells; each column is as wide as its widest cell.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// A table with a row of headings, or without one when `headings` is empty.
-    pub(crate) fn new(headings: &[&str]) -> Self {
+    pub fn new(headings: &[&str]) -> Self {
         let headings: Vec<String> = headings.iter().map(|&heading| heading.to_owned()).collect();
         Self { rows: if headings.is_empty() { Vec::new() } else { vec![headings] } }
     }
 
     /// Adds a row.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 /// Whether a program's output is shown while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Echo {
+pub enum Echo {
     /// Line by line, as it comes.
     Live,
     /// Only kept, for the report.
@@ -16,7 +16,7 @@ pub(crate) enum Echo {
 
 /// A program to run, with its arguments.
 #[derive(Debug, Clone)]
-pub(crate) struct Program {
+pub struct Program {
     path: OsString,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, Option<OsString>)>,
@@ -27,16 +27,18 @@ pub(crate) struct Program {
 
 /// Result of a program.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub struct Output {
     /// Whether it ended with exit code 0, and without warnings where those count.
-    pub(crate) success: bool,
+    pub success: bool,
+    /// Its exit code, unless it was killed.
+    pub code: Option<i32>,
     /// Its standard output and standard error together.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Program {
     /// A program by its name or path.
-    pub(crate) fn new(path: impl AsRef<OsStr>) -> Self {
+    pub fn new(path: impl AsRef<OsStr>) -> Self {
         Self {
             path: path.as_ref().to_owned(),
             arguments: Vec::new(),
@@ -48,53 +50,53 @@ impl Program {
     }
 
     /// The cargo that runs this program, so that a chosen toolchain (`cargo +name xtask …`) is kept.
-    pub(crate) fn cargo() -> Self {
+    pub fn cargo() -> Self {
         Self::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
     }
 
     /// Adds an argument.
-    pub(crate) fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.arguments.push(argument.as_ref().to_owned());
         self
     }
 
     /// Adds arguments.
-    pub(crate) fn args<S: AsRef<OsStr>>(self, arguments: impl IntoIterator<Item = S>) -> Self {
+    pub fn args<S: AsRef<OsStr>>(self, arguments: impl IntoIterator<Item = S>) -> Self {
         arguments.into_iter().fold(self, Self::arg)
     }
 
     /// Sets a variable of the program's environment.
-    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), Some(value.as_ref().to_owned())));
         self
     }
 
     /// Hides a variable of our environment from the program.
-    pub(crate) fn without_env(mut self, name: &str) -> Self {
+    pub fn without_env(mut self, name: &str) -> Self {
         self.environment.push((name.into(), None));
         self
     }
 
     /// Runs it in another directory.
-    pub(crate) fn folder(mut self, folder: &Path) -> Self {
+    pub fn folder(mut self, folder: &Path) -> Self {
         self.folder = Some(folder.to_owned());
         self
     }
 
     /// Uses a file as standard input, and captures the output.
-    pub(crate) fn input(mut self, file: &Path) -> Self {
+    pub fn input(mut self, file: &Path) -> Self {
         self.input = Some(file.to_owned());
         self
     }
 
     /// Makes a warning of the compiler a failure. `RUSTFLAGS=-Dwarnings` would do so too, but with other flags than
     /// everything else cargo builds every dependency again.
-    pub(crate) fn warnings_fail(self) -> Self {
+    pub fn warnings_fail(self) -> Self {
         Self { warnings_fail: true, ..self }
     }
 
     /// Runs it to its end.
-    pub(crate) fn run(&self, echo: Echo) -> io::Result<Output> {
+    pub fn run(&self, echo: Echo) -> io::Result<Output> {
         let (reader, writer) = io::pipe()?;
         let mut child = {
             let mut command = self.command();
@@ -108,11 +110,11 @@ impl Program {
             text.push_str(&format!("{self} was killed: {status}\n"));
         }
         let is_spotless = !(self.warnings_fail && text.lines().any(counts_warnings));
-        Ok(Output { success: status.success() && is_spotless, text })
+        Ok(Output { success: status.success() && is_spotless, code: status.code(), text })
     }
 
     /// Runs it quietly and returns its standard output, if it succeeds.
-    pub(crate) fn read(&self) -> io::Result<String> {
+    pub fn read(&self) -> io::Result<String> {
         let input = match &self.input {
             Some(file) => std::fs::File::open(file)?.into(),
             None => Stdio::null(),
@@ -124,8 +126,13 @@ impl Program {
         Err(io::Error::other(format!("{self} failed:\n{}", String::from_utf8_lossy(&output.stderr))))
     }
 
+    /// Runs it in the place of this program, with the same streams, and returns its exit code, unless it was killed.
+    pub fn run_in_place(&self) -> io::Result<Option<i32>> {
+        self.command().status().map(|status| status.code())
+    }
+
     /// Whether it exists and succeeds.
-    pub(crate) fn succeeds(&self) -> bool {
+    pub fn succeeds(&self) -> bool {
         self.command().stdin(Stdio::null()).output().is_ok_and(|output| output.status.success())
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 
 use super::sandbox::{Control, Live, Tier};
-use crate::program::{Echo, Program};
+use testkit::{Echo, Program};
 
 /// An ordinary user who owns nothing.
 const ORDINARY_USER: u32 = 65_534;

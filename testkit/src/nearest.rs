@@ -1,7 +1,7 @@
 //! Suggests the known name nearest to a mistyped one.
 
 /// Returns the candidate nearest to `word`, unless even that one is too different.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .map(|candidate| (distance(word, candidate), candidate))

@@ -7,18 +7,24 @@ use std::str::Chars;
 
 /// A JSON value. Numbers are kept as text, since nothing here computes with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Json {
+pub enum Json {
+    /// `null`, and every member that is missing.
     Null,
+    /// `true` or `false`.
     Bool(bool),
+    /// A number as it is written.
     Number(String),
+    /// A string without its quotes and escapes.
     Text(String),
+    /// An array.
     List(Vec<Json>),
+    /// An object; of members with the same name, the last.
     Object(BTreeMap<String, Json>),
 }
 
 impl Json {
     /// Reads one value, or returns `None` when the text is not JSON.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { chars: text.chars().peekable() };
         let value = reader.value()?;
         reader.skip_blanks();
@@ -26,7 +32,7 @@ impl Json {
     }
 
     /// Returns the member `key`, or null if it is missing.
-    pub(crate) fn at(&self, key: &str) -> &Self {
+    pub fn at(&self, key: &str) -> &Self {
         match self {
             Self::Object(members) => members.get(key).unwrap_or(&Self::Null),
             _ => &Self::Null,
@@ -34,7 +40,7 @@ impl Json {
     }
 
     /// Returns the text of a string, and an empty one for anything else.
-    pub(crate) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
             _ => "",
@@ -42,7 +48,7 @@ impl Json {
     }
 
     /// Returns the items of a list, and none for anything else.
-    pub(crate) fn items(&self) -> &[Self] {
+    pub fn items(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
             _ => &[],
@@ -50,13 +56,13 @@ impl Json {
     }
 
     /// Returns the items of a list of strings.
-    pub(crate) fn texts(&self) -> Vec<String> {
+    pub fn texts(&self) -> Vec<String> {
         self.items().iter().map(|item| item.text().to_owned()).collect()
     }
 }
 
 /// Returns a text as JSON writes it.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::from('"');
     for c in text.chars() {
         match c {

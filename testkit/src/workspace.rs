@@ -9,45 +9,45 @@ use crate::program::Program;
 use crate::stop::Stop;
 
 /// The checkout that this program belongs to.
-#[derive(Debug)]
-pub(crate) struct Workspace {
+#[derive(Debug, Default)]
+pub struct Workspace {
     /// Its top folder.
-    pub(crate) root: PathBuf,
+    pub root: PathBuf,
     /// Where cargo puts what it builds.
-    pub(crate) target: PathBuf,
-    /// Its crates, by folder: `crates/cli`, …, `xtask`.
-    pub(crate) crates: Vec<Crate>,
+    pub target: PathBuf,
+    /// Its crates, by folder: `crates/cli`, …, `testkit`, `xtask`.
+    pub crates: Vec<Crate>,
 }
 
 /// One crate of the workspace.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Crate {
+pub struct Crate {
     /// The package name, such as `stockade-scanner`.
-    pub(crate) package: String,
+    pub package: String,
     /// Its folder from the root, such as `crates/scanner`.
-    pub(crate) folder: String,
+    pub folder: String,
     /// Its features, and what each turns on.
-    pub(crate) features: BTreeMap<String, Vec<String>>,
+    pub features: BTreeMap<String, Vec<String>>,
     /// Its build targets, as (kind, name): `("bench", "scan")`.
-    pub(crate) targets: Vec<(String, String)>,
+    pub targets: Vec<(String, String)>,
     /// The packages that it names in its manifest, for builds and tests too.
-    pub(crate) dependencies: BTreeSet<String>,
+    pub dependencies: BTreeSet<String>,
 }
 
 /// A choice of features to build with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FeatureSet {
+pub struct FeatureSet {
     /// For people: `default`, `none`, `all`, or the one feature.
-    pub(crate) name: String,
+    pub name: String,
     /// For cargo.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
     /// Whether everything is turned on.
-    pub(crate) is_full: bool,
+    pub is_full: bool,
 }
 
 impl Workspace {
     /// Asks cargo.
-    pub(crate) fn load() -> Result<Self, Stop> {
+    pub fn load() -> Result<Self, Stop> {
         let root = root();
         let metadata = Program::cargo()
             .args(["metadata", "--no-deps", "--format-version", "1"])
@@ -56,6 +56,20 @@ impl Workspace {
             .map_err(|error| Stop::failed(format!("cannot read the workspace: {error}")))?;
         Self::from_metadata(root, &metadata)
             .ok_or_else(|| Stop::failed("cannot read the workspace: `cargo metadata` printed no JSON"))
+    }
+
+    /// Returns a workspace of crates by their short names and those of their dependencies, without asking cargo.
+    pub fn of(crates: &[(&str, &[&str])]) -> Self {
+        let package = |name: &&str| format!("stockade-{name}");
+        let one = |(name, dependencies): &(&str, &[&str])| Crate {
+            package: package(name),
+            folder: format!("crates/{name}"),
+            dependencies: dependencies.iter().map(package).collect(),
+            ..Crate::default()
+        };
+        let mut crates: Vec<Crate> = crates.iter().map(one).collect();
+        crates.sort_by(|a, b| a.folder.cmp(&b.folder));
+        Self { crates, ..Self::default() }
     }
 
     fn from_metadata(root: PathBuf, metadata: &str) -> Option<Self> {
@@ -68,7 +82,7 @@ impl Workspace {
     }
 
     /// Finds a crate by its folder or its package name: `scanner` or `stockade-scanner`.
-    pub(crate) fn find(&self, name: &str) -> Result<&Crate, Stop> {
+    pub fn find(&self, name: &str) -> Result<&Crate, Stop> {
         if let Some(found) = self.crates.iter().find(|c| c.short() == name || c.package == name) {
             return Ok(found);
         }
@@ -81,7 +95,7 @@ impl Workspace {
     }
 
     /// Returns the crate named, or every crate when none is.
-    pub(crate) fn chosen(&self, name: Option<&str>) -> Result<Vec<&Crate>, Stop> {
+    pub fn chosen(&self, name: Option<&str>) -> Result<Vec<&Crate>, Stop> {
         match name {
             Some(name) => self.find(name).map(|found| vec![found]),
             None => Ok(self.crates.iter().collect()),
@@ -89,7 +103,7 @@ impl Workspace {
     }
 
     /// Returns crates and all that depend on them, directly or through others.
-    pub(crate) fn with_dependants(&self, crates: &[&Crate]) -> Vec<&Crate> {
+    pub fn with_dependants(&self, crates: &[&Crate]) -> Vec<&Crate> {
         let mut reached: BTreeSet<&str> = crates.iter().map(|one| one.package.as_str()).collect();
         loop {
             let names_one =
@@ -105,22 +119,27 @@ impl Workspace {
     }
 
     /// Cargo, started at the root.
-    pub(crate) fn cargo(&self) -> Program {
+    pub fn cargo(&self) -> Program {
         Program::cargo().folder(&self.root)
     }
 
     /// Cargo, building the examples of all crates together, so that what they share with the tests is built once.
-    pub(crate) fn build_examples(&self) -> Program {
+    pub fn build_examples(&self) -> Program {
         self.cargo().args(["build", "--quiet", "--workspace", "--all-features", "--examples", "--bins"])
     }
 
+    /// The program `testkit`, as [`Self::build_examples`] built it.
+    pub fn testkit(&self) -> Program {
+        Program::new(self.target.join("debug/testkit")).folder(&self.root)
+    }
+
     /// An example that was built.
-    pub(crate) fn example(&self, name: &str) -> Program {
+    pub fn example(&self, name: &str) -> Program {
         Program::new(self.target.join("debug/examples").join(name)).folder(&self.root)
     }
 
     /// Whether a file or folder exists, by its path from the root.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    pub fn has(&self, path: &str) -> bool {
         self.root.join(path).exists()
     }
 }
@@ -156,18 +175,18 @@ impl Crate {
     }
 
     /// The last part of its folder: `scanner`.
-    pub(crate) fn short(&self) -> &str {
+    pub fn short(&self) -> &str {
         self.folder.rsplit('/').next().unwrap_or_default()
     }
 
     /// The names of its targets of one kind: `bench`, `example`, `lib` …
-    pub(crate) fn targets_of(&self, kind: &str) -> impl Iterator<Item = &str> {
+    pub fn targets_of(&self, kind: &str) -> impl Iterator<Item = &str> {
         self.targets.iter().filter(move |target| target.0 == kind).map(|target| target.1.as_str())
     }
 
     /// Every set of features worth building alone: the default one, none, each single one, and all.
     /// Sets that turn on the same things appear once.
-    pub(crate) fn feature_sets(&self) -> Vec<FeatureSet> {
+    pub fn feature_sets(&self) -> Vec<FeatureSet> {
         let names = || self.features.keys().map(String::as_str).filter(|&name| name != "default");
         let no_default = || vec!["--no-default-features".to_owned()];
         let single = |name: &str| [no_default(), vec!["--features".to_owned(), name.to_owned()]].concat();
@@ -206,26 +225,9 @@ impl Crate {
 /// The top folder of the checkout. `cargo run` tells where it is; the path known from the build serves a binary that
 /// is started by hand.
 fn root() -> PathBuf {
-    let xtask = std::env::var_os("CARGO_MANIFEST_DIR")
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    xtask.parent().map(Path::to_owned).unwrap_or(xtask)
-}
-
-#[cfg(test)]
-impl Workspace {
-    /// A workspace of crates by their short names and those of their dependencies.
-    pub(crate) fn of(crates: &[(&str, &[&str])]) -> Self {
-        let package = |name: &&str| format!("stockade-{name}");
-        let one = |(name, dependencies): &(&str, &[&str])| Crate {
-            package: package(name),
-            folder: format!("crates/{name}"),
-            dependencies: dependencies.iter().map(package).collect(),
-            ..Crate::default()
-        };
-        let mut crates: Vec<Crate> = crates.iter().map(one).collect();
-        crates.sort_by(|a, b| a.folder.cmp(&b.folder));
-        Self { root: PathBuf::new(), target: PathBuf::new(), crates }
-    }
+    own.parent().map(Path::to_owned).unwrap_or(own)
 }
 
 #[cfg(test)]

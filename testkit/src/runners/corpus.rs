@@ -11,12 +11,8 @@ mod skill;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::json::Json;
-use crate::program::Echo;
-use crate::stop::{Stop, no_more};
-use crate::table::Table;
-use crate::workspace::Workspace;
 use skill::{Found, Skill};
+use testkit::{Echo, Json, Stop, Table, Workspace, no_more};
 
 const USAGE: &str = "corpus FOLDER [--evasions]";
 

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::skill::{Found, Skill};
 use super::{Column, STILL_FLAGGED, Score, percent, scan};
-use crate::stop::Stop;
-use crate::table::Table;
-use crate::workspace::Workspace;
 use lines::{base64, commands, hex, letters, texts, words};
+use testkit::{Stop, Table, Workspace};
 
 /// A way to rewrite an attack.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::json::Json;
-use crate::stop::Stop;
+use testkit::{Json, Stop};
 
 /// Tiers of attacks that count. Attacks that only a reader of sentences can recognise have tiers of their own.
 const GATE: &[&str] = &["wild", "fixture", "synthetic"];

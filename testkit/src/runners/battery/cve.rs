@@ -20,15 +20,10 @@ mod sandbox;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::checks::{Check, Verdict};
-use crate::stop::{Stop, no_more};
-use crate::table::Table;
-use crate::workspace::Workspace;
 use case::Case;
 use disk::Disk;
 use live::Range;
-
-const GROUP: &str = "battery";
+use testkit::{Stop, Table, Workspace, no_more};
 
 /// The layers and their attacks, one file each.
 const LAYERS: &[(&str, &[Case])] = &[
@@ -59,21 +54,6 @@ pub(super) fn run(workspace: &Workspace, arguments: &[String]) -> Result<(), Sto
     let rows = build(workspace).and_then(|program| rows(workspace, &program)).map_err(Stop::failed)?;
     println!("{}", told(&rows));
     if rows.iter().all(Row::is_right) { Ok(()) } else { Err(Stop::failed("see above")) }
-}
-
-/// Returns the check of this command.
-pub(crate) fn checks(workspace: &Workspace) -> Vec<Check> {
-    let (root, target) = (workspace.root.clone(), workspace.target.clone());
-    vec![Check::new(GROUP, "published attacks", move |_| {
-        let workspace = Workspace { root: root.clone(), target: target.clone(), crates: Vec::new() };
-        match build(&workspace).and_then(|program| rows(&workspace, &program)) {
-            Ok(rows) if rows.iter().all(Row::is_right) => {
-                Verdict::Passed { tests: crate::tally::Tally::default(), note: score(&rows) }
-            }
-            Ok(rows) => Verdict::failed(told(&rows)),
-            Err(error) => Verdict::failed(error),
-        }
-    })]
 }
 
 /// Builds the program with the features that its tests have, which were built before.

@@ -1,6 +1,6 @@
 //! Answers of both entry points, parsed from their JSON.
 
-use crate::json::Json;
+use testkit::Json;
 
 use super::case::{Must, Question, Strictness, Try};
 
