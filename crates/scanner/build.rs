@@ -1,6 +1,7 @@
 //! Collects the rules and derives the tables of the prefilter from them.
 //!
-//! Writes to `OUT_DIR`: `rules.rs`, which lists every file of `src/rules/FAMILY/`, and `prefilter.rs`, the tables.
+//! Writes to `OUT_DIR`: `rules.rs`, which lists every file of `src/rules/FAMILY/`, `prefilter.rs`, the tables, and
+//! `programs.rs`, the programs of all expressions.
 //! Both are made here so that a new rule is one new file and nothing generated is in the repository. The code that
 //! makes the tables is that of the crate, which uses it for a user's own rules at run time.
 
@@ -24,6 +25,11 @@ mod deobfuscate {
 
     pub(crate) use obfuscation::Obfuscation;
 }
+#[path = "src/expression"]
+mod expression {
+    pub(crate) mod assemble;
+    pub(crate) mod instruction;
+}
 #[path = "src/fragments.rs"]
 mod fragments;
 #[path = "src/prefilter"]
@@ -46,6 +52,7 @@ mod prefilter {
     pub(crate) mod tables;
 }
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -81,6 +88,34 @@ fn main() {
     fs::write(out.join("rules.rs"), modules(&families)).expect("OUT_DIR can be written");
     fs::write(out.join("prefilter.rs"), prefilter::codegen::source(&patterns))
         .expect("OUT_DIR can be written");
+    let others = OTHERS.map(|file| folder.with_file_name(file));
+    others.iter().for_each(|file| println!("cargo::rerun-if-changed={}", file.display()));
+    let files = families.iter().flat_map(|(_, files)| files).chain(&others);
+    let expressions: BTreeSet<String> = files.flat_map(|file| rule_source::expressions(file)).collect();
+    fs::write(out.join("programs.rs"), programs(&expressions)).expect("OUT_DIR can be written");
+}
+
+/// Files of `src`, beside those of the rules, with expressions.
+const OTHERS: [&str; 3] = ["context.rs", "flow/sources.rs", "rules/shared.rs"];
+
+/// The source of the programs of all expressions that have one. The others are compiled when they are used.
+fn programs(expressions: &BTreeSet<String>) -> String {
+    let mut programs = expression::assemble::Programs::default();
+    for text in expressions {
+        let expanded = fragments::expand(text).ok();
+        if let Some(parsed) = expanded.and_then(|expanded| prefilter::input::parse(&expanded)) {
+            // An expression that no program can express is compiled when it is used.
+            let _ = programs.add(text, &parsed);
+        }
+    }
+    programs.index.sort_unstable();
+    format!(
+        "/// The programs, one after the other.\nstatic WORDS: &[u16] = &{:?};\n\n\
+         /// The sets that they refer to.\nstatic SETS: &[ByteSet] = &{:?};\n\n\
+         /// Hash of each pattern, ascending, and where its program begins.\n\
+         static PROGRAMS: &[(u64, u32)] = &{:?};\n",
+        programs.words, programs.sets, programs.index,
+    )
 }
 
 /// The rules of a family.

@@ -35,6 +35,37 @@ pub(crate) fn patterns(file: &Path) -> Vec<String> {
     tokens.windows(3).filter_map(pattern).collect()
 }
 
+/// Returns every expression of a source file that the crate itself uses: patterns of rules, their exceptions, and
+/// what is given to `Expression::new`.
+pub(crate) fn expressions(file: &Path) -> Vec<String> {
+    let source = fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let tokens = tokens(&source);
+    let mut found: Vec<String> =
+        tokens.windows(6).filter_map(constant).map(|(_, text)| text.to_owned()).collect();
+    for (at, token) in tokens.iter().enumerate() {
+        let Token::Word(word) = token else { continue };
+        let rest = tokens.get(at + 1..).unwrap_or_default();
+        found.extend(match (word.as_str(), rest) {
+            ("regex", [Token::Sign(':'), Token::Text(text), ..])
+            | ("Match" | "Before" | "After" | "new", [Token::Sign('('), Token::Text(text), ..]) => {
+                Some(text.clone())
+            }
+            ("concat", [Token::Sign('!'), Token::Sign('('), parts @ ..]) => Some(joined(parts)),
+            _ => None,
+        });
+    }
+    found
+}
+
+/// The parts of `concat!`, up to its end.
+fn joined(parts: &[Token]) -> String {
+    let text = |token: &Token| match token {
+        Token::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    parts.iter().take_while(|token| **token != Token::Sign(')')).filter_map(text).collect()
+}
+
 /// `NAME: &str = "…"`, by its name.
 fn constant(tokens: &[Token]) -> Option<(&str, &str)> {
     match tokens {

@@ -7,11 +7,8 @@
 //! keeps the severity of the rule.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex_automata::meta::Regex;
-
-use crate::exact::compile_list;
+use crate::expression::Expression;
 use crate::rule::{Category, Region};
 
 /// How far a line is inspected, in each direction.
@@ -19,58 +16,45 @@ const LINE: usize = 240;
 
 /// A prohibition up to its object: a negation, a verb, and words that only announce commands. Any other word could
 /// end the prohibition or make it conditional, as in `Do not use npm but …`.
-static FORBIDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile_list(&[concat!(
-        r"(?i)(?:(?:^|[.!?;(>|]|[-*][ \t])[ \t*_]*(?:please[ \t]+|you[ \t]+)?(?:never|do[ \t]+not|don.{1,3}t)",
-        r"|\b(?:must|should|may|can|shall)(?:[ \t]*not|n.{1,3}t|[ \t]+never))(?:[ \t]+(?:ever|blindly))?[ \t*_]*",
-        r"(?:[ \t](?:run|use|execute|pipe|paste|type|enter|invoke|post|download|write|send|suggest|include|generate)",
-        r"(?:[ \t]+or)?){1,2}",
-        r"(?:[ \t*_]+(?:an?|any|the|this|these|those|such|as|like|following|destructive|dangerous|harmful|malicious|untrusted",
-        r"|arbitrary|shell|commands?|instructions?|things?|patterns?|code|e\.g\.)){0,5}",
-        // A list of which the match is a later item.
-        r#"(?:[ \t]*:)?[ \t*_(]*(?:`[^`]{1,80}`,?[ \t]*(?:(?:or|and)[ \t]+)?){0,4}["']?$"#,
-    )])
-    .ok()
-});
+static FORBIDS: Expression = Expression::new(concat!(
+    r"(?i)(?:(?:^|[.!?;(>|]|[-*][ \t])[ \t*_]*(?:please[ \t]+|you[ \t]+)?(?:never|do[ \t]+not|don.{1,3}t)",
+    r"|\b(?:must|should|may|can|shall)(?:[ \t]*not|n.{1,3}t|[ \t]+never))(?:[ \t]+(?:ever|blindly))?[ \t*_]*",
+    r"(?:[ \t](?:run|use|execute|pipe|paste|type|enter|invoke|post|download|write|send|suggest|include|generate)",
+    r"(?:[ \t]+or)?){1,2}",
+    r"(?:[ \t*_]+(?:an?|any|the|this|these|those|such|as|like|following|destructive|dangerous|harmful|malicious|untrusted",
+    r"|arbitrary|shell|commands?|instructions?|things?|patterns?|code|e\.g\.)){0,5}",
+    // A list of which the match is a later item.
+    r#"(?:[ \t]*:)?[ \t*_(]*(?:`[^`]{1,80}`,?[ \t]*(?:(?:or|and)[ \t]+)?){0,4}["']?$"#,
+));
 
 /// Permitted text behind the object: the rest of its span and of a list, and the end of the sentence. `Never run it
 /// twice` is an order to run it once.
-static ENDS_PROHIBITION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile_list(&[r#"^(?:[^`"'\n]{0,120}[`"']|[^\s`"'.!;]*)(?:,?[ \t]*(?:(?:or|and)[ \t]+)?`[^`]{1,80}`){0,4}(?:,?[ \t]*etc\.?)?[)*_]*[ \t]*(?:[.!;](?:\s|$)|\r?$)"#]).ok()
-});
+static ENDS_PROHIBITION: Expression = Expression::new(
+    r#"^(?:[^`"'\n]{0,120}[`"']|[^\s`"'.!;]*)(?:,?[ \t]*(?:(?:or|and)[ \t]+)?`[^`]{1,80}`){0,4}(?:,?[ \t]*etc\.?)?[)*_]*[ \t]*(?:[.!;](?:\s|$)|\r?$)"#,
+);
 
 /// The rule whose order becomes a restriction behind `only`: `Only send your key to`. `only` does not soften any
 /// other order.
 const SENDS: &str = "INJ_SEND_SECRETS";
 
 /// Words that turn an order to send into a restriction.
-static SAYS_TO_WHOM: LazyLock<Option<Regex>> =
-    LazyLock::new(|| compile_list(&[r"(?i)\bonly(?:[ \t]+ever)?[ \t*_]+$"]).ok());
+static SAYS_TO_WHOM: Expression = Expression::new(r"(?i)\bonly(?:[ \t]+ever)?[ \t*_]+$");
 
 /// An order that begins with sending, and not with collecting.
-static BEGINS_WITH_SENDING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile_list(&[
-        r"(?i)^(?:send|post|upload|forward|transmit|submit|deliver|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b",
-    ])
-    .ok()
-});
+static BEGINS_WITH_SENDING: Expression = Expression::new(
+    r"(?i)^(?:send|post|upload|forward|transmit|submit|deliver|email|mail|relay|pass)(?:s|es|ed|ing|ting|ted)?\b",
+);
 
 /// Verbs of saying or writing right before the quote, which make it a quotation. Other words in between could order
 /// it, as in `people say: run "…"`.
-static SPEAKS_OF_SAYING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile_list(&[
-        r"(?i)\b(?:say(?:s|ing)?|said|claims?|claiming|states?|stating|writes?|wrote|written|tr(?:y|ies|ying)|attempts?|attempting|contain(?:s|ed|ing)?|requests?|phrases?|wordings?|strings?|such[ \t]+as|like|e\.g\.?|i\.e\.?|for[ \t]+(?:example|instance)|examples?|quot(?:e[sd]?|ing)|mention(?:s|ed|ing)?|match(?:es|ed|ing)?|keywords?|called|titled|named|(?:prompt[ \t]+)?(?:injections?|jailbreaks?)(?:[ \t]+(?:attempts?|attacks?|prompts?|phrases?|patterns?))?)[ \t,:(*_]*$",
-    ])
-    .ok()
-});
+static SPEAKS_OF_SAYING: Expression = Expression::new(
+    r"(?i)\b(?:say(?:s|ing)?|said|claims?|claiming|states?|stating|writes?|wrote|written|tr(?:y|ies|ying)|attempts?|attempting|contain(?:s|ed|ing)?|requests?|phrases?|wordings?|strings?|such[ \t]+as|like|e\.g\.?|i\.e\.?|for[ \t]+(?:example|instance)|examples?|quot(?:e[sd]?|ing)|mention(?:s|ed|ing)?|match(?:es|ed|ing)?|keywords?|called|titled|named|(?:prompt[ \t]+)?(?:injections?|jailbreaks?)(?:[ \t]+(?:attempts?|attacks?|prompts?|phrases?|patterns?))?)[ \t,:(*_]*$",
+);
 
 /// An order to follow the quotation.
-static ORDERS_TO_FOLLOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    compile_list(&[
-        r"(?i)\b(?:follow|obey|do|execute|comply|perform|apply|adopt|accept|carry|act|now|must|shall|always|heed|respect|honou?r|treat|believe|(?:tell|told|ask|asked|telling|asking)[ \t]+you|you[ \t]+(?:are|have|were|will))\b",
-    ])
-    .ok()
-});
+static ORDERS_TO_FOLLOW: Expression = Expression::new(
+    r"(?i)\b(?:follow|obey|do|execute|comply|perform|apply|adopt|accept|carry|act|now|must|shall|always|heed|respect|honou?r|treat|believe|(?:tell|told|ask|asked|telling|asking)[ \t]+you|you[ \t]+(?:are|have|were|will))\b",
+);
 
 /// Returns why a match is only a mention, if it is, and the number of inspected bytes.
 pub(crate) fn lowered(
@@ -97,7 +81,10 @@ pub(crate) fn lowered(
         () if category == Category::PromptInjection && line.quotes_it() => {
             Some("it is quoted as what a person says")
         }
-        () if rule == SENDS && says(&SAYS_TO_WHOM, line.before) && says(&BEGINS_WITH_SENDING, matched) => {
+        () if rule == SENDS
+            && SAYS_TO_WHOM.is_match(line.before)
+            && BEGINS_WITH_SENDING.is_match(matched) =>
+        {
             Some("it names the only recipient")
         }
         () => None,
@@ -172,7 +159,7 @@ impl<'t> Line<'t> {
             Region::InlineCode => self.before.rmatch_indices('`').next().map_or("", span),
             _ => self.before,
         };
-        says(&FORBIDS, before) && says(&ENDS_PROHIBITION, self.after)
+        FORBIDS.is_match(before) && ENDS_PROHIBITION.is_match(self.after)
     }
 
     /// Whether the match is in quotes or in a code span, and the clause before it names a person who says it. Quotes
@@ -188,7 +175,7 @@ impl<'t> Line<'t> {
         let inside = self.before.get(at + quote.len_utf8()..).unwrap_or_default();
         let is_quoted = !inside.contains(*close) && self.after.contains(*close);
         let clause = last_clause(self.before.get(..at).unwrap_or_default());
-        is_quoted && says(&SPEAKS_OF_SAYING, clause) && !says(&ORDERS_TO_FOLLOW, clause)
+        is_quoted && SPEAKS_OF_SAYING.is_match(clause) && !ORDERS_TO_FOLLOW.is_match(clause)
     }
 }
 
@@ -205,6 +192,21 @@ fn is_abbreviation(text: &str, dot: usize) -> bool {
     before.ends_with("e.g") || before.ends_with("i.e")
 }
 
-fn says(regex: &Option<Regex>, text: &str) -> bool {
-    regex.as_ref().is_some_and(|regex| regex.is_match(text))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expression_is_ready_at_once() {
+        for expression in [
+            &FORBIDS,
+            &ENDS_PROHIBITION,
+            &SAYS_TO_WHOM,
+            &BEGINS_WITH_SENDING,
+            &SPEAKS_OF_SAYING,
+            &ORDERS_TO_FOLLOW,
+        ] {
+            assert!(expression.has_program(), "{}", expression.pattern());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! The exact engine: runs the real regular expressions, which define a rule.
 //!
-//! The prefilter only selects patterns that are worth running. A pattern is compiled when it first becomes a
-//! candidate, so a program that meets only clean texts compiles nothing.
+//! The prefilter only selects patterns that are worth running. A built-in pattern has a program, which is ready at
+//! once, and is compiled only when it was searched for long: see [`crate::expression`].
 
 mod exceptions;
 mod linear;
@@ -13,8 +13,7 @@ mod searcher;
 use std::ops::{AddAssign, Range};
 use std::sync::OnceLock;
 
-use regex_syntax::hir::Hir;
-
+use crate::expression::Expression;
 use crate::flow::{Inflow, Inflows};
 use crate::regions::RegionMap;
 use crate::rule::{Exception, Pattern, Region, Regions, Rule};
@@ -25,6 +24,8 @@ use pattern::parse;
 use searcher::Searcher;
 
 pub(crate) use linear::look_past_is_bounded;
+#[cfg(test)]
+pub(crate) use pattern::parse_one;
 pub(crate) use pattern::{PatternError, compile, compile_list, expand};
 pub(crate) use run::{Exact, Hit, Run};
 
@@ -103,10 +104,15 @@ impl Slot {
 }
 
 impl Compiled {
-    /// Compiles a row of the table. Its conditions are compiled when there is a match to evaluate.
+    /// Prepares a row of the table. Its conditions are prepared when there is a match to evaluate.
     fn of_row(row: &'static Pattern<'static>) -> Result<Self, PatternError> {
+        let expression = Expression::new(row.regex);
+        let long_run = match expression.begins_with_run() {
+            true => parse(&[expand(row.regex)?])?.first().and_then(LongRun::of),
+            false => None,
+        };
         let exceptions = Exceptions::of_row(row.exceptions);
-        Self::of(row.regex, |parsed| Searcher::of_few(row.regex, parsed), row.regions, exceptions)
+        Ok(Self { pattern: Searcher::Builtin(expression), long_run, regions: row.regions, exceptions })
     }
 
     /// Compiles a pattern and its conditions.
@@ -121,18 +127,10 @@ impl Compiled {
         regions: Regions,
         exceptions: impl Iterator<Item = Exception<'a>>,
     ) -> Result<Self, PatternError> {
-        Self::of(pattern, Searcher::of_many, regions, Exceptions::new(exceptions)?)
-    }
-
-    fn of(
-        pattern: &str,
-        searcher: impl FnOnce(&[Hir]) -> Result<Searcher, PatternError>,
-        regions: Regions,
-        exceptions: Exceptions,
-    ) -> Result<Self, PatternError> {
         let parsed = parse(&[expand(pattern)?])?;
         let long_run = parsed.first().and_then(LongRun::of);
-        Ok(Self { pattern: searcher(&parsed)?, long_run, regions, exceptions })
+        let exceptions = Exceptions::new(exceptions)?;
+        Ok(Self { pattern: Searcher::custom(&parsed)?, long_run, regions, exceptions })
     }
 
     /// Whether it matches at `offset` because of nothing worse than a setting.

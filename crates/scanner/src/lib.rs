@@ -57,6 +57,7 @@ mod deobfuscate;
 mod dialect;
 mod error;
 mod exact;
+mod expression;
 mod flow;
 mod fragments;
 #[cfg(feature = "serde")]

@@ -57,7 +57,7 @@
 mod bucket;
 mod builtin;
 mod byte_kind;
-mod byte_set;
+pub(crate) mod byte_set;
 #[cfg(test)]
 mod codegen;
 mod cut;

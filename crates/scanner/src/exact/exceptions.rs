@@ -8,6 +8,7 @@ use regex_automata::{Anchored, Input};
 
 use super::ExactWork;
 use super::pattern::{PatternError, compile_any};
+use crate::expression::{Begin, Expression};
 use crate::flow::Inflows;
 use crate::regions::RegionMap;
 use crate::rule::Exception;
@@ -29,16 +30,17 @@ pub(super) struct Exceptions {
     after: Lazy,
 }
 
-/// Exceptions about the same stretch of text: one expression, which reads it once. `None` without exceptions, or if
-/// they cannot be compiled.
+/// Exceptions about the same stretch of text. `None` without exceptions, or if they cannot be compiled.
 type Lazy = OnceLock<Option<Condition>>;
 
-/// Exceptions about the same stretch of text, compiled.
+/// Exceptions about the same stretch of text.
 #[derive(Debug)]
-struct Condition {
-    regex: Regex,
-    /// Whether it can match only at the start of a line.
-    begins_line: bool,
+enum Condition {
+    /// Those of a built-in pattern, which are ready at once.
+    Builtin(Vec<Expression>),
+    /// Custom ones: one expression, which reads the stretch once, and whether it can match only at the start of a
+    /// line.
+    Custom(Box<Regex>, bool),
 }
 
 /// The stretch of text that an exception inspects.
@@ -99,7 +101,7 @@ impl Exceptions {
             Subject::Before => &self.before,
             Subject::After => &self.after,
         };
-        lazy.get_or_init(|| compile(self.row, subject).unwrap_or_default()).as_ref()
+        lazy.get_or_init(|| builtin(self.row, subject)).as_ref()
     }
 }
 
@@ -115,25 +117,47 @@ const fn needed(exceptions: &[Exception<'_>]) -> Option<Inflows> {
     None
 }
 
+/// Returns the exceptions of a built-in pattern of a kind.
+fn builtin(row: &'static [Exception<'static>], subject: Subject) -> Option<Condition> {
+    let expressions: Vec<_> = about(row, subject).map(Expression::new).collect();
+    if !expressions.is_empty() && expressions.iter().all(Expression::has_program) {
+        return Some(Condition::Builtin(expressions));
+    }
+    compile(row, subject).unwrap_or_default()
+}
+
 /// Compiles the exceptions of a kind.
-fn compile<'a>(exceptions: &[Exception<'a>], subject: Subject) -> Result<Option<Condition>, PatternError> {
-    let pattern = |exception: &Exception<'a>| match (*exception, subject) {
+fn compile(exceptions: &[Exception<'_>], subject: Subject) -> Result<Option<Condition>, PatternError> {
+    let patterns: Vec<&str> = about(exceptions, subject).collect();
+    let compiled = compile_any(&patterns)?;
+    Ok(compiled.map(|(regex, begins_line)| Condition::Custom(Box::new(regex), begins_line)))
+}
+
+/// The patterns of the exceptions of a kind.
+fn about<'a>(exceptions: &[Exception<'a>], subject: Subject) -> impl Iterator<Item = &'a str> {
+    exceptions.iter().filter_map(move |exception| match (*exception, subject) {
         (Exception::Match(pattern), Subject::Match)
         | (Exception::Before(pattern), Subject::Before)
         | (Exception::After(pattern), Subject::After) => Some(pattern),
         _ => None,
-    };
-    let patterns: Vec<&str> = exceptions.iter().filter_map(pattern).collect();
-    Ok(compile_any(&patterns)?.map(|(regex, begins_line)| Condition { regex, begins_line }))
+    })
 }
 
 impl Condition {
     /// Whether it matches in this stretch of text. If it can match only at the start, a few bytes usually suffice.
     fn holds(&self, context: &[u8]) -> bool {
         // `^` matches after every line end. A context of one line has none, so the first failed attempt is the last.
-        let is_one_line = self.begins_line && memchr::memchr(b'\n', context).is_none();
-        let anchored = if is_one_line { Anchored::Yes } else { Anchored::No };
-        self.regex.is_match(Input::new(context).anchored(anchored))
+        let is_one_line = |begins_line| begins_line && memchr::memchr(b'\n', context).is_none();
+        match self {
+            Self::Builtin(expressions) => expressions.iter().any(|expression| {
+                let begin = if is_one_line(expression.begins_line()) { Begin::Here } else { Begin::Anywhere };
+                expression.find(context, 0..context.len(), begin).is_ok_and(|found| found.is_some())
+            }),
+            Self::Custom(regex, begins_line) => {
+                let anchored = if is_one_line(*begins_line) { Anchored::Yes } else { Anchored::No };
+                regex.is_match(Input::new(context).anchored(anchored))
+            }
+        }
     }
 }
 

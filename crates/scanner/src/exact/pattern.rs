@@ -1,8 +1,7 @@
 //! Compiles patterns.
 
 use regex_automata::meta::{self, Regex};
-use regex_automata::nfa::thompson::backtrack::BoundedBacktracker;
-use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::nfa::thompson::WhichCaptures;
 use regex_automata::util::syntax;
 use regex_syntax::hir::{Hir, Look};
 
@@ -73,16 +72,10 @@ pub(super) fn build(patterns: &[Hir]) -> Result<Regex, PatternError> {
     })
 }
 
-/// Compiles parsed patterns into an engine that is ready in half the time, but searches slowly.
-pub(super) fn build_plain(patterns: &[Hir]) -> Result<BoundedBacktracker, PatternError> {
-    let config = thompson::Config::new()
-        .utf8(false)
-        .which_captures(WhichCaptures::Implicit)
-        .shrink(false)
-        .nfa_size_limit(Some(NFA_BYTES));
-    let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(patterns);
-    // A parsed pattern can only fail by its size.
-    nfa.and_then(BoundedBacktracker::new_from_nfa).map_err(|_| PatternError::TooLarge)
+/// Parses one pattern.
+#[cfg(test)]
+pub(crate) fn parse_one(pattern: &str) -> Hir {
+    parse(&[expand(pattern).unwrap()]).unwrap().remove(0)
 }
 
 /// Replaces the named fragments of a pattern.

@@ -9,12 +9,12 @@ use super::contents::Contents;
 use super::paths::{named, words};
 use super::set::{function, set_by};
 use super::sources::{
-    ADDRESS, DERIVES_KEYS, ENCODES, FINDER, HASHES, HASHES_IN_SHELL, Source, is_secret, source,
+    ADDRESS, DERIVES_KEYS, ENCODES, HASHES, HASHES_IN_SHELL, Source, each_source, is_secret,
 };
 use super::statements::is_cut;
 use super::uses::{
-    all, finds, is_elsewhere, is_member, is_of_environment, is_of_project, is_only_used, is_query, is_said,
-    is_scratch, picked, picks_a_value, shows_who_asks, without_comment,
+    is_elsewhere, is_member, is_of_environment, is_of_project, is_only_used, is_query, is_said, is_scratch,
+    picked, picks_a_value, shows_who_asks, without_comment,
 };
 use super::{Inflow, Inflows};
 use crate::rule::Region;
@@ -89,11 +89,11 @@ impl<'p> Names<'p> {
         }
         let is_secret = contents.flows.has_any_of(SECRETS) || !contents.secrets.is_empty();
         // Cryptography libraries receive key material from a program's settings.
-        let is_setting = contents.flows.contains(Inflow::Setting) && !finds(&DERIVES_KEYS, text);
-        if (is_secret || is_setting) && finds(&ENCODES, text) {
+        let is_setting = contents.flows.contains(Inflow::Setting) && !DERIVES_KEYS.is_match(text);
+        if (is_secret || is_setting) && ENCODES.is_match(text) {
             contents.flows = contents.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
-        for found in all(&ADDRESS, text) {
+        for found in ADDRESS.find_iter(text) {
             let host = text.get(found).and_then(|address| address.rsplit(['/', '@']).next()).unwrap_or("");
             contents.keep_host(host);
         }
@@ -110,8 +110,8 @@ impl<'p> Names<'p> {
     /// Whether a statement signs or hashes: in a shell by a command, not by a word in a comment or an address.
     fn hashes(&self, text: &str) -> bool {
         match self.region {
-            Region::Code => text.lines().any(|line| finds(&HASHES, without_comment(line))),
-            _ => finds(&HASHES_IN_SHELL, text),
+            Region::Code => text.lines().any(|line| HASHES.is_match(without_comment(line))),
+            _ => HASHES_IN_SHELL.is_match(text),
         }
     }
 
@@ -143,26 +143,21 @@ impl<'p> Names<'p> {
     }
 
     fn add_sources(&self, text: &'p str, contents: &mut Contents<'p>) {
-        let Some(finder) = FINDER.as_ref() else { return };
-        for found in finder.find_iter(text) {
-            match source(found.pattern().as_usize()) {
-                Some(Source::Inflow(flow)) => {
-                    contents.flows = contents.flows.with(Inflows::of(&[flow]));
-                    contents.is_of_machine |= flow == Inflow::SecretFile;
-                }
-                Some(Source::Variable) => {
-                    let matched = text.get(found.range()).unwrap_or_default();
-                    let name = matched
-                        .rsplit(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
-                        .next();
-                    let name = name.unwrap_or_default();
-                    if is_secret(name) && !shows_who_asks(text, found.start()) {
-                        contents.keep_secret(name);
-                    }
-                }
-                None => {}
+        each_source(text, |source, found| match source {
+            Source::Inflow(flow) => {
+                contents.flows = contents.flows.with(Inflows::of(&[flow]));
+                contents.is_of_machine |= flow == Inflow::SecretFile;
             }
-        }
+            Source::Variable => {
+                let matched = text.get(found.clone()).unwrap_or_default();
+                let name =
+                    matched.rsplit(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').next();
+                let name = name.unwrap_or_default();
+                if is_secret(name) && !shows_who_asks(text, found.start) {
+                    contents.keep_secret(name);
+                }
+            }
+        });
     }
 
     fn add_files(&self, text: &'p str, contents: &mut Contents<'p>) {

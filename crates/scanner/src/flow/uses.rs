@@ -1,22 +1,10 @@
 //! Uses of a file or a secret: sent away, or merely used, named or read from.
 
-use std::ops::Range;
-
-use regex_automata::meta::Regex;
-
 use super::sources::{PICKS, SHOWS_WHO_ASKS, specific_words};
 use super::{Inflow, Inflows};
 
 /// How far before a secret its use is searched.
 const REACH: usize = 120;
-
-pub(super) fn finds(regex: &Option<Regex>, text: &str) -> bool {
-    regex.as_ref().is_some_and(|regex| regex.is_match(text))
-}
-
-pub(super) fn all<'r>(regex: &'r Option<Regex>, text: &'r str) -> impl Iterator<Item = Range<usize>> + 'r {
-    regex.iter().flat_map(move |regex| regex.find_iter(text)).map(|found| found.range())
-}
 
 fn before(text: &str, at: usize, reach: usize) -> &str {
     text.get(text.floor_char_boundary(at.saturating_sub(reach))..at).unwrap_or_default()
@@ -62,7 +50,7 @@ pub(super) fn shows_who_asks(text: &str, at: usize) -> bool {
     let line = before(text, at, REACH);
     let line = line.rsplit(['\n', ',']).next().unwrap_or_default();
     let body = [" -d", " -F", " --data", " --form"].iter().filter_map(|option| line.rfind(option)).max();
-    finds(&SHOWS_WHO_ASKS, body.and_then(|body| line.get(body..)).unwrap_or(line))
+    SHOWS_WHO_ASKS.is_match(body.and_then(|body| line.get(body..)).unwrap_or(line))
 }
 
 /// Whether a file is named by a variable that is set for one command: the command gets the name, and nothing else on
@@ -224,7 +212,7 @@ pub(super) fn is_query(text: &str, at: usize, word: &str) -> bool {
 
 /// Whether a shell statement takes one value out of a file by its key, and sends nothing itself.
 pub(super) fn picks_a_value(text: &str) -> bool {
-    finds(&PICKS, text)
+    PICKS.is_match(text)
         && !["curl", "wget", "nc ", "/dev/tcp", "base64"].iter().any(|tool| text.contains(tool))
 }
 

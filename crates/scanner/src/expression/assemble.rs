@@ -1,0 +1,328 @@
+//! Translates parsed patterns to programs, for `build.rs`.
+
+use std::borrow::Cow;
+
+use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
+
+use super::instruction::{
+    ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK, LOOKS, MANY,
+    MATCH, ONLY, Position, SET, SPLIT, UNLIMITED, hash,
+};
+use crate::prefilter::byte_set::ByteSet;
+
+/// A repetition of at least so many bytes can be a long run.
+const LONG_RUN: u32 = 16;
+
+/// The programs of many patterns.
+#[derive(Debug, Default)]
+pub(crate) struct Programs {
+    pub(crate) words: Vec<u16>,
+    pub(crate) sets: Vec<ByteSet>,
+    /// Hash of each pattern, and the offset of its program.
+    pub(crate) index: Vec<(u64, usize)>,
+}
+
+/// The pattern uses what no instruction can express, or is too long.
+#[derive(Debug)]
+pub(crate) struct Unsupported;
+
+/// The bytes that can come first in a part of a pattern.
+#[derive(Debug, Clone, Copy)]
+struct First {
+    bytes: ByteSet,
+    /// Whether the part can match the empty text.
+    may_be_empty: bool,
+}
+
+impl First {
+    /// What can follow the whole pattern.
+    const ANYTHING: Self = Self { bytes: ByteSet::ANY, may_be_empty: true };
+    const NOTHING: Self = Self { bytes: ByteSet([0; 4]), may_be_empty: true };
+
+    fn of(hir: &Hir) -> Self {
+        match hir.kind() {
+            HirKind::Empty | HirKind::Look(_) => Self::NOTHING,
+            HirKind::Literal(literal) => {
+                Self::of_bytes(literal.0.first().map_or(ByteSet::ANY, |&b| ByteSet::range(b, b)))
+            }
+            HirKind::Class(class) => Self::of_bytes(set_of(class).unwrap_or(ByteSet::ANY)),
+            HirKind::Capture(capture) => Self::of(&capture.sub),
+            HirKind::Repetition(repetition) => {
+                let sub = Self::of(&repetition.sub);
+                Self { may_be_empty: sub.may_be_empty || repetition.min == 0, ..sub }
+            }
+            HirKind::Concat(parts) => {
+                parts.iter().rev().fold(Self::NOTHING, |follow, part| Self::of(part).then(follow))
+            }
+            HirKind::Alternation(parts) => {
+                let nothing = Self { may_be_empty: false, ..Self::NOTHING };
+                parts.iter().map(Self::of).fold(nothing, |one, other| Self {
+                    bytes: one.bytes | other.bytes,
+                    may_be_empty: one.may_be_empty || other.may_be_empty,
+                })
+            }
+        }
+    }
+
+    const fn of_bytes(bytes: ByteSet) -> Self {
+        Self { bytes, may_be_empty: false }
+    }
+
+    /// What can come first if `follow` comes behind.
+    fn then(self, follow: Self) -> Self {
+        if !self.may_be_empty {
+            return self;
+        }
+        Self { bytes: self.bytes | follow.bytes, may_be_empty: follow.may_be_empty }
+    }
+
+    /// Whether the next byte tells the two apart.
+    fn is_apart_from(self, other: Self) -> bool {
+        !self.may_be_empty && !other.may_be_empty && (self.bytes & other.bytes).is_empty()
+    }
+}
+
+impl Programs {
+    /// Adds the program of a pattern: `text` as it is written, and parsed.
+    pub(crate) fn add(&mut self, text: &str, parsed: &Hir) -> Result<(), Unsupported> {
+        let number = hash(text);
+        if self.index.iter().any(|(known, _)| *known == number) {
+            return Ok(());
+        }
+        let first = self.set_of_first(First::of(parsed));
+        let mut program = Assembler { words: vec![first, properties(parsed)], sets: &mut self.sets };
+        program.part(parsed, First::ANYTHING)?;
+        program.words.push(MATCH);
+        let words = program.words;
+        u16::try_from(words.len()).map_err(|_| Unsupported)?;
+        self.index.push((number, self.words.len()));
+        self.words.extend(words);
+        Ok(())
+    }
+
+    fn set_of_first(&mut self, first: First) -> u16 {
+        if first.may_be_empty { ANYTHING } else { set(&mut self.sets, first.bytes).unwrap_or(ANYTHING) }
+    }
+}
+
+fn properties(parsed: &Hir) -> u16 {
+    let begins_line = parsed.properties().look_set_prefix().contains(Look::StartLF);
+    let first = match parsed.kind() {
+        HirKind::Concat(parts) => parts.first().unwrap_or(parsed),
+        _ => parsed,
+    };
+    let begins_with_run = matches!(first.kind(), HirKind::Repetition(it) if it.min >= LONG_RUN);
+    (u16::from(begins_line) * BEGINS_LINE) | (u16::from(begins_with_run) * BEGINS_WITH_RUN)
+}
+
+/// The set of a class, if its members are single bytes: an alternation of ASCII letters is a class of characters.
+fn set_of(class: &Class) -> Option<ByteSet> {
+    let class = match class {
+        Class::Bytes(class) => Cow::Borrowed(class),
+        Class::Unicode(class) => Cow::Owned(class.to_byte_class()?),
+    };
+    let ranges = class.ranges().iter().map(|range| ByteSet::range(range.start(), range.end()));
+    Some(ranges.fold(ByteSet::default(), ByteSet::or))
+}
+
+/// Returns the number of a set.
+fn set(sets: &mut Vec<ByteSet>, wanted: ByteSet) -> Option<u16> {
+    let known = sets.iter().position(|known| *known == wanted);
+    let number = known.unwrap_or_else(|| {
+        sets.push(wanted);
+        sets.len() - 1
+    });
+    u16::try_from(number).ok().filter(|number| *number != ANYTHING)
+}
+
+/// One program in the making.
+struct Assembler<'s> {
+    words: Vec<u16>,
+    sets: &'s mut Vec<ByteSet>,
+}
+
+impl Assembler<'_> {
+    fn part(&mut self, hir: &Hir, follow: First) -> Result<(), Unsupported> {
+        if self.words.len() > usize::from(u16::MAX) {
+            return Err(Unsupported);
+        }
+        match hir.kind() {
+            HirKind::Empty => {}
+            HirKind::Literal(literal) => self.literal(&literal.0)?,
+            HirKind::Class(class) => {
+                let number = self.set(set_of(class).ok_or(Unsupported)?)?;
+                self.words.extend([SET, number]);
+            }
+            HirKind::Look(look) => {
+                let position = position(*look).ok_or(Unsupported)?;
+                let number = LOOKS.iter().position(|known| *known == position).ok_or(Unsupported)?;
+                self.words.extend([LOOK, word(number)?]);
+            }
+            HirKind::Capture(capture) => self.part(&capture.sub, follow)?,
+            HirKind::Concat(parts) => self.sequence(parts, follow)?,
+            HirKind::Alternation(parts) => self.alternatives(parts, follow)?,
+            HirKind::Repetition(repetition) => self.repetition(repetition, follow)?,
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, bytes: &[u8]) -> Result<(), Unsupported> {
+        if let [byte] = bytes {
+            self.words.extend([BYTE, u16::from(*byte)]);
+            return Ok(());
+        }
+        self.words.extend([LITERAL, word(bytes.len())?]);
+        self.words.extend(bytes.iter().map(|byte| u16::from(*byte)));
+        Ok(())
+    }
+
+    fn sequence(&mut self, parts: &[Hir], follow: First) -> Result<(), Unsupported> {
+        for (at, part) in parts.iter().enumerate() {
+            let rest = parts.get(at + 1..).unwrap_or_default();
+            let follow = rest.iter().rev().fold(follow, |follow, part| First::of(part).then(follow));
+            self.part(part, follow)?;
+        }
+        Ok(())
+    }
+
+    fn alternatives(&mut self, parts: &[Hir], follow: First) -> Result<(), Unsupported> {
+        let firsts: Vec<First> = parts.iter().map(|part| First::of(part).then(follow)).collect();
+        let mut ends = Vec::new();
+        for (at, (part, first)) in parts.iter().zip(&firsts).enumerate() {
+            let others = firsts.get(at + 1..).unwrap_or_default();
+            let next = match others {
+                [] => None,
+                _ => Some(self.choice(*first, others.iter().all(|other| first.is_apart_from(*other)))?),
+            };
+            self.part(part, follow)?;
+            if let Some(next) = next {
+                ends.push(self.jump());
+                self.lead_here(next)?;
+            }
+        }
+        ends.into_iter().try_for_each(|end| self.lead_here(end))
+    }
+
+    /// Begins a part before which the next byte is known, and returns where the address of the alternative goes.
+    fn choice(&mut self, first: First, is_only_one: bool) -> Result<usize, Unsupported> {
+        if first.may_be_empty {
+            self.words.extend([SPLIT, 0]);
+        } else {
+            let number = self.set(first.bytes)?;
+            self.words.extend([if is_only_one { ONLY } else { GUARD }, number, 0]);
+        }
+        Ok(self.words.len() - 1)
+    }
+
+    fn jump(&mut self) -> usize {
+        self.words.extend([JUMP, 0]);
+        self.words.len() - 1
+    }
+
+    /// Writes the address of the next instruction.
+    fn lead_here(&mut self, address: usize) -> Result<(), Unsupported> {
+        let here = word(self.words.len())?;
+        *self.words.get_mut(address).ok_or(Unsupported)? = here;
+        Ok(())
+    }
+
+    fn repetition(&mut self, repetition: &Repetition, follow: First) -> Result<(), Unsupported> {
+        let (min, max) = (repetition.min, repetition.max);
+        if let Some(bytes) = single(&repetition.sub) {
+            return self.run(bytes, repetition, follow);
+        }
+        let first = First::of(&repetition.sub);
+        // Behind one copy there may be another.
+        let again = First { bytes: first.bytes | follow.bytes, may_be_empty: follow.may_be_empty };
+        for _ in 0..min {
+            self.part(&repetition.sub, again)?;
+        }
+        match max {
+            // An empty round would go on forever.
+            None if first.may_be_empty => return Err(Unsupported),
+            None => {
+                let begin = word(self.words.len())?;
+                let end = self.one_more(repetition, first, follow)?;
+                self.part(&repetition.sub, again)?;
+                self.words.extend([JUMP, begin]);
+                self.lead_here(end)?;
+            }
+            Some(max) => {
+                let mut ends = Vec::new();
+                for _ in min..max {
+                    ends.push(self.one_more(repetition, first, follow)?);
+                    self.part(&repetition.sub, again)?;
+                }
+                ends.into_iter().try_for_each(|end| self.lead_here(end))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins an optional round, and returns where the address of the end goes.
+    fn one_more(&mut self, it: &Repetition, first: First, follow: First) -> Result<usize, Unsupported> {
+        if it.greedy {
+            return self.choice(first.then(follow), first.is_apart_from(follow));
+        }
+        // First without the round.
+        self.words.extend([SPLIT, 0]);
+        let round = self.words.len() - 1;
+        let end = self.jump();
+        self.lead_here(round)?;
+        Ok(end)
+    }
+
+    fn run(&mut self, bytes: ByteSet, it: &Repetition, follow: First) -> Result<(), Unsupported> {
+        let is_apart = First::of_bytes(bytes).is_apart_from(follow);
+        let kind = match it.greedy {
+            true if is_apart => ALL,
+            true => MANY,
+            false => FEW,
+        };
+        let behind = if follow.may_be_empty { ANYTHING } else { self.set(follow.bytes)? };
+        let (min, max) = (small(it.min)?, it.max.map_or(Ok(UNLIMITED), small)?);
+        let number = self.set(bytes)?;
+        self.words.extend([kind, number, behind, min, max]);
+        Ok(())
+    }
+
+    fn set(&mut self, bytes: ByteSet) -> Result<u16, Unsupported> {
+        set(self.sets, bytes).ok_or(Unsupported)
+    }
+}
+
+/// The bytes of a part that always matches one byte.
+fn single(hir: &Hir) -> Option<ByteSet> {
+    match hir.kind() {
+        HirKind::Class(class) => set_of(class),
+        HirKind::Literal(literal) => match &*literal.0 {
+            [byte] => Some(ByteSet::range(*byte, *byte)),
+            _ => None,
+        },
+        HirKind::Capture(capture) => single(&capture.sub),
+        _ => None,
+    }
+}
+
+const fn position(look: Look) -> Option<Position> {
+    match look {
+        Look::Start => Some(Position::TextStart),
+        Look::End => Some(Position::TextEnd),
+        Look::StartLF => Some(Position::LineStart),
+        Look::EndLF => Some(Position::LineEnd),
+        Look::WordAscii => Some(Position::WordBoundary),
+        Look::WordAsciiNegate => Some(Position::NoWordBoundary),
+        _ => None,
+    }
+}
+
+fn word(number: usize) -> Result<u16, Unsupported> {
+    u16::try_from(number).map_err(|_| Unsupported)
+}
+
+/// A count that is not mistaken for "no limit".
+fn small(count: u32) -> Result<u16, Unsupported> {
+    u16::try_from(count).ok().filter(|count| *count != UNLIMITED).ok_or(Unsupported)
+}
+
+const _: () = assert!(HEADER == 2, "`Programs::add` writes two words");
