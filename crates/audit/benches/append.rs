@@ -3,17 +3,12 @@
 //! Each round writes to every kind of trail once, so that a busy moment of the machine hits all of them; the table shows
 //! medians of processor time and of time for one record, and how many times that is what SQLite takes for a row with the same text.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "a bench reports to a person"
-)]
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a bench reports to a person")]
 
 use std::time::{Duration, Instant};
 
-use rustix::time::{ClockId, clock_gettime};
 use stockade_audit::{AuditEvent, AuditOptions, AuditTrail, EventKind, field};
+use testkit::bench::{cpu_time, median};
 
 const ROUNDS: usize = 41;
 const REPEATS: u32 = 20;
@@ -37,24 +32,24 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut times = vec![Vec::new(); cases.len()];
     let mut bare_times = Vec::new();
     for _ in 0..ROUNDS {
-        let (start, began) = (processor_time(), Instant::now());
+        let (start, began) = (cpu_time(), Instant::now());
         for _ in 0..REPEATS {
             bare.execute(INSERT, [TEXT])?;
         }
-        bare_times.push((processor_time().saturating_sub(start) / REPEATS, began.elapsed() / REPEATS));
+        bare_times.push((cpu_time().saturating_sub(start) / REPEATS, began.elapsed() / REPEATS));
         for ((_, trail), times) in cases.iter().zip(&mut times) {
-            let (start, began) = (processor_time(), Instant::now());
+            let (start, began) = (cpu_time(), Instant::now());
             for _ in 0..REPEATS {
                 let event =
                     AuditEvent::new(EventKind::CommandAllowed).with(field::COMMAND, "cargo test --workspace");
                 drop(trail.record(event)?);
             }
-            times.push((processor_time().saturating_sub(start) / REPEATS, began.elapsed() / REPEATS));
+            times.push((cpu_time().saturating_sub(start) / REPEATS, began.elapsed() / REPEATS));
         }
     }
-    let least = medians(&mut bare_times);
+    let least = medians(&bare_times);
     print("a row of SQLite", least, least);
-    for ((name, _), times) in cases.iter().zip(&mut times) {
+    for ((name, _), times) in cases.iter().zip(&times) {
         print(name, medians(times), least);
     }
     Ok(())
@@ -67,11 +62,8 @@ fn bare(path: &std::path::Path) -> Result<rusqlite::Connection, rusqlite::Error>
     Ok(database)
 }
 
-fn medians(times: &mut [(Duration, Duration)]) -> (Duration, Duration) {
-    times.sort_unstable();
-    let processor = times[ROUNDS / 2].0;
-    times.sort_unstable_by_key(|time| time.1);
-    (processor, times[ROUNDS / 2].1)
+fn medians(times: &[(Duration, Duration)]) -> (Duration, Duration) {
+    (median(times.iter().map(|time| time.0)), median(times.iter().map(|time| time.1)))
 }
 
 fn print(name: &str, (processor, time): (Duration, Duration), least: (Duration, Duration)) {
@@ -86,10 +78,4 @@ fn print(name: &str, (processor, time): (Duration, Duration), least: (Duration, 
 
 fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
-}
-
-/// Returns the time that this thread was computing, so that other work on the machine does not count.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

@@ -1,12 +1,9 @@
 //! Runs the vectors for shell commands: `conformance FOLDER` prints a score for each file.
 
-#![expect(clippy::disallowed_methods, reason = "reads the vectors it is given")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints the scores")]
-
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
+use testkit::vectors::{Deviations, Vectors};
 
 #[path = "conformance/dangerous.rs"]
 mod dangerous;
@@ -103,63 +100,23 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ),
 ];
 
+const VECTORS: Vectors = Vectors {
+    files: &[
+        ("shell-commands", shell::commands),
+        ("shell-validator", shell::validator),
+        ("comis-exec-validator", shell::gate),
+        ("comis-exec-gaps", shell::gaps),
+        ("comis-exec-units", shell::units),
+        ("cb-dangerous", dangerous::rows),
+        ("cb-execpolicy", exec::policy),
+        ("cb-autosandbox", exec::router),
+    ],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::Counted,
+};
+
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args().nth(1) else {
-        eprintln!("usage: conformance FOLDER, where FOLDER has vectors/shell-commands.json");
-        return ExitCode::from(2);
-    };
-    let vectors = Path::new(&folder).join("vectors");
-    let mut failed = false;
-    for (name, run) in [
-        ("shell-commands.json", shell::commands as fn(&Value) -> Vec<Outcome>),
-        ("shell-validator.json", shell::validator),
-        ("comis-exec-validator.json", shell::gate),
-        ("comis-exec-gaps.json", shell::gaps),
-        ("comis-exec-units.json", shell::units),
-        ("cb-dangerous.json", dangerous::rows),
-        ("cb-execpolicy.json", exec::policy),
-        ("cb-autosandbox.json", exec::router),
-    ] {
-        let Some(data) = read(&vectors.join(name)) else { return ExitCode::from(2) };
-        let outcomes = run(&data);
-        for outcome in outcomes.iter().filter(|outcome| !outcome.passed) {
-            let otherwise = DECIDED_OTHERWISE.iter().find(|(id, _)| *id == outcome.id);
-            match otherwise {
-                Some((_, reason)) => eprintln!("{name} {}: decided otherwise: {reason}", outcome.id),
-                None => eprintln!("{name} {}: {}", outcome.id, outcome.detail),
-            }
-            failed |= otherwise.is_none();
-        }
-        let passed = outcomes.iter().filter(|outcome| outcome.passed).count();
-        println!("{name}  {passed}/{}", outcomes.len());
-    }
-    ExitCode::from(u8::from(failed))
-}
-
-fn read(path: &Path) -> Option<Value> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| eprintln!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text.ok()?)
-        .map_err(|error| eprintln!("cannot parse {}: {error}", path.display()))
-        .ok()
-}
-
-/// What came of one vector.
-struct Outcome {
-    id: String,
-    passed: bool,
-    detail: String,
-}
-
-impl Outcome {
-    fn new(id: String, passed: bool, detail: String) -> Self {
-        Self { id, passed, detail }
-    }
-
-    fn compare(id: impl Into<String>, found: &Value, expected: &Value) -> Self {
-        let detail = format!("expected {expected}, found {found}");
-        Self { id: id.into(), passed: found == expected, detail }
-    }
+    VECTORS.main()
 }
 
 fn list(value: &Value) -> &[Value] {

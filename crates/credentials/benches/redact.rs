@@ -3,13 +3,12 @@
 //! Each round runs every case once, so that a busy moment of the machine hits all of them; the table shows medians of
 //! processor time for one text.
 
-#![expect(clippy::indexing_slicing, clippy::print_stdout, reason = "a bench reports to a person")]
+#![expect(clippy::print_stdout, reason = "a bench reports to a person")]
 
 use std::hint::black_box;
-use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use stockade_credentials::Redactor;
+use testkit::bench::{cpu_time_of, median};
 
 const ROUNDS: usize = 41;
 const REPEATS: u32 = 200;
@@ -32,19 +31,11 @@ fn main() {
     let mut times = vec![Vec::new(); cases.len()];
     for _ in 0..ROUNDS {
         for ((_, redactor, text), times) in cases.iter().zip(&mut times) {
-            let start = processor_time();
-            (0..REPEATS).for_each(|_| drop(black_box(redactor.redact(black_box(text)))));
-            times.push(processor_time().saturating_sub(start) / REPEATS);
+            let redact = || (0..REPEATS).for_each(|_| drop(black_box(redactor.redact(black_box(text)))));
+            times.push(cpu_time_of(redact) / REPEATS);
         }
     }
-    for ((name, ..), times) in cases.iter().zip(&mut times) {
-        times.sort();
-        println!("{:>10.2?}  {name}", times[ROUNDS / 2]);
+    for ((name, ..), times) in cases.iter().zip(times) {
+        println!("{:>10.2?}  {name}", median(times));
     }
-}
-
-/// Returns the time that this thread was computing, so that other work on the machine does not count.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

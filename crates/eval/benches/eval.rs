@@ -16,8 +16,8 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
 use stockade_eval::{Data, EvalError, EvalOptions, eval};
+use testkit::bench::{cpu_time, median};
 
 const ROUNDS: usize = 9;
 
@@ -59,13 +59,17 @@ fn main() {
             ours.push(our_round(expression, &vars));
             nodes.extend(node_round(expression));
         }
-        let ours = median(ours).expect("rounds");
-        let node = median(nodes).map_or_else(
-            || format!("{:>9} {:>6}", "no node", ""),
-            |node| format!("{:>9} {:>6.1}", micros(node), node.as_secs_f64() / ours.as_secs_f64()),
-        );
+        let ours = median(ours);
+        let node = match nodes.is_empty() {
+            true => format!("{:>9} {:>6}", "no node", ""),
+            false => compared(median(nodes), ours),
+        };
         println!("{:>9} {allocations:>7} {node}  {expression}", micros(ours));
     }
+}
+
+fn compared(node: Duration, ours: Duration) -> String {
+    format!("{:>9} {:>6.1}", micros(node), node.as_secs_f64() / ours.as_secs_f64())
 }
 
 fn once(expression: &str, vars: &[(&str, Data)]) -> Result<Data, EvalError> {
@@ -74,11 +78,11 @@ fn once(expression: &str, vars: &[(&str, Data)]) -> Result<Data, EvalError> {
 
 /// The time of one evaluation of ours.
 fn our_round(expression: &str, vars: &[(&str, Data)]) -> Duration {
-    let start = processor_time();
+    let start = cpu_time();
     for _ in 0..TIMES {
         black_box(once(expression, vars)).expect("a value");
     }
-    processor_time().saturating_sub(start) / TIMES
+    cpu_time().saturating_sub(start) / TIMES
 }
 
 /// Returns the time of one evaluation in Node.js, if it is installed.
@@ -89,17 +93,6 @@ fn node_round(expression: &str) -> Option<Duration> {
     Some(Duration::from_nanos(nanos as u64) / TIMES)
 }
 
-fn median(mut times: Vec<Duration>) -> Option<Duration> {
-    times.sort();
-    times.get(times.len() / 2).copied()
-}
-
 fn micros(time: Duration) -> String {
     format!("{:.1} µs", time.as_secs_f64() * 1e6)
-}
-
-/// Returns the time that this thread was computing, so that other work on the machine does not count.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }

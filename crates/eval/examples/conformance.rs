@@ -1,17 +1,10 @@
 //! Runs the test vectors in `FOLDER/vectors` that concern evaluation, and prints one score per file.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command that reads vectors and reports to a person"
-)]
-
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_eval::{Data, EvalError, EvalOptions, condition, eval, eval_async, interpolate};
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
 /// Rows that this crate decides otherwise.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -19,36 +12,19 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("se-150", "BigInt does not exist here: it is refused before any work is done"),
 ];
 
+const VECTORS: Vectors = Vectors {
+    files: &[("cb-safe-eval", rows)],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::LeftOut,
+};
+
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: conformance FOLDER");
-        return ExitCode::from(2);
-    };
-    let path = Path::new(&folder).join("vectors/cb-safe-eval.json");
-    let rows = std::fs::read_to_string(&path).map_err(|error| error.to_string());
-    let rows = rows.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|error| error.to_string()));
-    let rows = match rows {
-        Ok(rows) => rows,
-        Err(error) => {
-            eprintln!("{}: {error}", path.display());
-            return ExitCode::FAILURE;
-        }
-    };
-    let (mut passed, mut total) = (0, 0);
-    for row in rows.as_array().into_iter().flatten() {
-        let id = row["id"].as_str().unwrap_or("?");
-        if let Some((_, reason)) = DECIDED_OTHERWISE.iter().find(|(other, _)| *other == id) {
-            eprintln!("{id}: decided otherwise: {reason}");
-            continue;
-        }
-        total += 1;
-        match check(row) {
-            Ok(()) => passed += 1,
-            Err(why) => eprintln!("{id}: {why}"),
-        }
-    }
-    println!("cb-safe-eval  {passed}/{total}");
-    if passed == total { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    VECTORS.main()
+}
+
+fn rows(file: &Value) -> Vec<Outcome> {
+    let rows = file.as_array().into_iter().flatten();
+    rows.map(|row| Outcome::of(row["id"].as_str().unwrap_or("?"), check(row))).collect()
 }
 
 fn check(row: &Value) -> Result<(), String> {

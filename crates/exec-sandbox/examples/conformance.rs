@@ -4,13 +4,7 @@
 //! are run as well; where this crate decides otherwise, [`DECIDED_OTHERWISE`] says why. Kinds of rows that are about
 //! something else than a plan are counted aloud as [`ELSEWHERE`].
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command that reads vectors and reports to a person"
-)]
+#![expect(clippy::indexing_slicing, reason = "a row that lacks a member is null")]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -26,6 +20,7 @@ use stockade_exec_sandbox::{
     Caches, Environment, HomeView, MountAccess, Network, OnUnavailable, Plan, Refusal, SandboxBackend,
     SandboxMode, SandboxSpec, bwrap_arguments, plan,
 };
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -75,65 +70,20 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("env_value", "names decide; a value that looks like a secret has a name that is not listed"),
 ];
 
-/// Runs the rows of a file.
-type Run = fn(&Value, &mut Score);
-
-fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: conformance FOLDER");
-        return ExitCode::from(2);
-    };
-    let vectors = Path::new(&folder).join("vectors");
-    let files: [(&str, Run); 5] = [
+const VECTORS: Vectors = Vectors {
+    files: &[
         ("comis-bwrap", arguments),
         ("comis-bwrap-env", redirects),
         ("comis-detect", detection),
         ("cb-ossandbox", os_sandbox),
         ("comis-sbpl", profiles),
-    ];
-    let mut all_passed = true;
-    for (name, run) in files {
-        let mut score = Score::default();
-        match read(&vectors.join(name).with_extension("json")) {
-            Ok(rows) => run(&rows, &mut score),
-            Err(error) => score.check(name, Err(error)),
-        }
-        for (why, count) in &score.elsewhere {
-            eprintln!("{name}: {count} rows not run: {why}");
-        }
-        println!("{name}  {}/{}", score.passed, score.total);
-        all_passed &= score.passed == score.total;
-    }
-    if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
+    ],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::LeftOut,
+};
 
-fn read(path: &Path) -> Result<Value, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-#[derive(Default)]
-struct Score {
-    passed: usize,
-    total: usize,
-    elsewhere: BTreeMap<&'static str, usize>,
-}
-
-impl Score {
-    fn check(&mut self, id: &str, outcome: Result<(), String>) {
-        if let Some((_, reason)) = DECIDED_OTHERWISE.iter().find(|(row, _)| *row == id) {
-            match outcome {
-                Ok(()) => eprintln!("{id}: agrees, although it is listed as decided otherwise"),
-                Err(_) => eprintln!("{id}: decided otherwise: {reason}"),
-            }
-            return;
-        }
-        self.total += 1;
-        match outcome {
-            Ok(()) => self.passed += 1,
-            Err(why) => eprintln!("{id}: {why}"),
-        }
-    }
+fn main() -> ExitCode {
+    VECTORS.main()
 }
 
 fn rows(file: &Value) -> impl Iterator<Item = &Value> {
@@ -213,11 +163,8 @@ fn planned(options: &Value, exists: &Value) -> Result<Plan, Refusal> {
     plan(&sandbox(options), &machine(options, exists))
 }
 
-fn arguments(file: &Value, score: &mut Score) {
-    for row in rows(file) {
-        let id = row["id"].as_str().unwrap_or("?");
-        score.check(id, bwrap_row(row));
-    }
+fn arguments(file: &Value) -> Vec<Outcome> {
+    rows(file).map(|row| Outcome::of(row["id"].as_str().unwrap_or("?"), bwrap_row(row))).collect()
 }
 
 fn bwrap_row(row: &Value) -> Result<(), String> {
@@ -258,10 +205,9 @@ fn bwrap_row(row: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn redirects(file: &Value, score: &mut Score) {
-    for (number, row) in rows(file).enumerate() {
-        score.check(&format!("env{number}"), redirect_row(row));
-    }
+fn redirects(file: &Value) -> Vec<Outcome> {
+    let rows = rows(file).enumerate();
+    rows.map(|(number, row)| Outcome::of(format!("env{number}"), redirect_row(row))).collect()
 }
 
 fn redirect_row(row: &Value) -> Result<(), String> {
@@ -290,10 +236,9 @@ fn redirect_row(row: &Value) -> Result<(), String> {
     if there.is_empty() { Ok(()) } else { Err(format!("{there:?} are there")) }
 }
 
-fn detection(file: &Value, score: &mut Score) {
-    for (number, row) in rows(file).enumerate() {
-        score.check(&format!("detect{number}"), detection_row(row));
-    }
+fn detection(file: &Value) -> Vec<Outcome> {
+    let rows = rows(file).enumerate();
+    rows.map(|(number, row)| Outcome::of(format!("detect{number}"), detection_row(row))).collect()
 }
 
 /// Checks a row for a machine that has at most bubblewrap. Without it, nothing runs unless the request permits a run without a
@@ -319,11 +264,9 @@ fn detection_row(row: &Value) -> Result<(), String> {
 }
 
 /// Profiles for macOS, by the lines that must and must not be in them.
-fn profiles(file: &Value, score: &mut Score) {
-    for row in rows(file) {
-        let title = row["title"].as_str().unwrap_or("?");
-        score.check(&format!("sbpl {title}"), profile_row(row));
-    }
+fn profiles(file: &Value) -> Vec<Outcome> {
+    let id = |row: &Value| format!("sbpl {}", row["title"].as_str().unwrap_or("?"));
+    rows(file).map(|row| Outcome::of(id(row), profile_row(row))).collect()
 }
 
 fn profile_row(row: &Value) -> Result<(), String> {
@@ -365,27 +308,26 @@ fn profile_row(row: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn os_sandbox(file: &Value, score: &mut Score) {
-    for row in rows(file) {
-        let id = row["id"].as_str().unwrap_or("?");
-        let kind = row["kind"].as_str().unwrap_or_default();
-        if let Some((_, why)) = ELSEWHERE.iter().find(|(name, _)| *name == kind) {
-            *score.elsewhere.entry(why).or_default() += 1;
-            continue;
-        }
-        score.check(
-            id,
-            match kind {
-                "writable_root_refused" => root_row(row),
-                "env_blocked" | "env_secret" | "env_kept" => variable_row(row),
-                "env_forced" => forced_row(row),
-                "mode" => mode_row(row),
-                "docker_image_refused" => image_row(row),
-                "docker_mount_refused" => container_row(row["workspace"].as_str().unwrap_or_default(), "i:1"),
-                _ => Err(format!("no rule for rows of the kind {kind}")),
-            },
-        );
+fn os_sandbox(file: &Value) -> Vec<Outcome> {
+    rows(file).map(os_sandbox_row).collect()
+}
+
+fn os_sandbox_row(row: &Value) -> Outcome {
+    let id = row["id"].as_str().unwrap_or("?");
+    let kind = row["kind"].as_str().unwrap_or_default();
+    if let Some((_, why)) = ELSEWHERE.iter().find(|(name, _)| *name == kind) {
+        return Outcome::elsewhere(id, why);
     }
+    let result = match kind {
+        "writable_root_refused" => root_row(row),
+        "env_blocked" | "env_secret" | "env_kept" => variable_row(row),
+        "env_forced" => forced_row(row),
+        "mode" => mode_row(row),
+        "docker_image_refused" => image_row(row),
+        "docker_mount_refused" => container_row(row["workspace"].as_str().unwrap_or_default(), "i:1"),
+        _ => Err(format!("no rule for rows of the kind {kind}")),
+    };
+    Outcome::of(id, result)
 }
 
 fn mode_row(row: &Value) -> Result<(), String> {

@@ -2,49 +2,23 @@
 //!
 //! Each round runs every case once, so that a busy moment of the machine hits all of them; the table shows medians.
 
-#![expect(clippy::indexing_slicing, clippy::print_stdout, reason = "a bench reports to a person")]
+#![expect(clippy::print_stdout, reason = "a bench reports to a person")]
 
 use std::hint::black_box;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 use stockade_limits::Usage;
 use stockade_limits::breaker::{Breaker, BreakerAdmission, BreakerSettings, CallOutcome};
 use stockade_limits::budget::{Budget, BudgetLimits, Reserved};
+use testkit::bench::{Work, medians};
 
 const ROUNDS: usize = 15;
 
-/// What is measured, and its name.
-type Case = (&'static str, Box<dyn FnMut()>);
+/// The name of what is measured, and the work.
+type Case = (&'static str, Work<'static>);
 
 fn main() {
     decisions();
-}
-
-/// Runs all cases in turn, round after round, and returns the median time of each.
-fn medians(cases: &mut [Case]) -> Vec<Duration> {
-    let mut times = vec![Vec::new(); cases.len()];
-    for _ in 0..ROUNDS {
-        for ((_, run), times) in cases.iter_mut().zip(&mut times) {
-            let start = processor_time();
-            run();
-            times.push(processor_time().saturating_sub(start));
-        }
-    }
-    times
-        .iter_mut()
-        .map(|times| {
-            times.sort();
-            times[times.len() / 2]
-        })
-        .collect()
-}
-
-/// Returns the time that this thread was computing, so that other work on the machine does not count.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 fn decisions() {
@@ -84,7 +58,7 @@ fn decisions() {
         ),
     ];
     println!("{:<60} {:>12}", "decision", "ns each");
-    let medians = medians(&mut cases);
+    let medians = medians(ROUNDS, &mut cases);
     for ((name, _), time) in cases.iter().zip(medians) {
         println!("{name:<60} {:>12.0}", time.as_nanos() as f64 / f64::from(CALLS));
     }

@@ -3,15 +3,8 @@
 //! A row counts when its expectation is a requirement. Rows that only record what another system happens to do are run
 //! as well; where this crate decides otherwise, [`DECIDED_OTHERWISE`] says why.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command that reads vectors and reports to a person"
-)]
+#![expect(clippy::indexing_slicing, reason = "a member or an element that is missing is null")]
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
@@ -19,84 +12,43 @@ use stockade_output::{
     ProfileOverride, SourceProfiles, TailLimits, Truncation, format_size, resolve_source, tail_of,
     truncate_line,
 };
+use testkit::vectors::{Deviations, Outcome, Vectors, agrees};
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.
 const DECIDED_OTHERWISE: &[(&str, &str)] =
     &[("src-p29", "characters are counted in whole numbers: a fraction is cut off")];
 
-/// Runs the rows of a file.
-type Run = fn(&Value, &mut Score);
+const VECTORS: Vectors = Vectors {
+    files: &[("comis-source-profiles", source_profiles), ("comis-truncate", truncations)],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::LeftOut,
+};
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: conformance FOLDER");
-        return ExitCode::from(2);
-    };
-    let vectors = Path::new(&folder).join("vectors");
-    let files: [(&str, Run); 2] =
-        [("comis-source-profiles", source_profiles), ("comis-truncate", truncations)];
-    let mut all_passed = true;
-    for (name, run) in files {
-        let mut score = Score::default();
-        match read(&vectors.join(name).with_extension("json")) {
-            Ok(rows) => run(&rows, &mut score),
-            Err(error) => score.check(name, Err(error)),
-        }
-        println!("{name}  {}/{}", score.passed, score.total);
-        all_passed &= score.passed == score.total;
-    }
-    if all_passed { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    VECTORS.main()
 }
 
-fn read(path: &Path) -> Result<Value, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-#[derive(Default)]
-struct Score {
-    passed: usize,
-    total: usize,
-}
-
-impl Score {
-    fn check(&mut self, id: &str, outcome: Result<(), String>) {
-        if let Some((_, reason)) = DECIDED_OTHERWISE.iter().find(|(row, _)| *row == id) {
-            match outcome {
-                Ok(()) => eprintln!("{id}: agrees, although it is listed as decided otherwise"),
-                Err(_) => eprintln!("{id}: decided otherwise: {reason}"),
-            }
-            return;
-        }
-        self.total += 1;
-        match outcome {
-            Ok(()) => self.passed += 1,
-            Err(why) => eprintln!("{id}: {why}"),
-        }
-    }
-}
-
-fn source_profiles(file: &Value, score: &mut Score) {
+fn source_profiles(file: &Value) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
     for (name, expected) in file["defaults"].as_object().into_iter().flatten() {
-        score.check(name, resolve(name, &Value::Null).and_then(|got| same(&camel(expected), &got)));
+        let got = resolve(name, &Value::Null);
+        outcomes.push(Outcome::of(name, got.and_then(|got| same(&camel(expected), &got))));
     }
     for case in file["cases"].as_array().into_iter().flatten() {
+        let got = resolve(case["tool"].as_str().unwrap_or_default(), &case["overrides"]);
         let id = case["id"].as_str().unwrap_or("?");
-        let tool = case["tool"].as_str().unwrap_or_default();
-        let got = resolve(tool, &case["overrides"]);
-        score.check(id, got.and_then(|got| same(&camel(&case["expect"]), &got)));
+        outcomes.push(Outcome::of(id, got.and_then(|got| same(&camel(&case["expect"]), &got))));
     }
     for case in file["resolve_all"].as_array().into_iter().flatten() {
-        score.check("resolve_all", resolve_all(case));
+        outcomes.push(Outcome::of("resolve_all", resolve_all(case)));
     }
     // An override that is explicitly nothing changes nothing, and one that is not a number cannot be read.
-    score.check(
-        "maxChars null",
-        resolve("web_fetch", &serde_json::json!({"max_chars": null}))
-            .and_then(|got| same(&50_000.into(), &got["maxChars"])),
-    );
+    let null = resolve("web_fetch", &serde_json::json!({"max_chars": null}));
+    let null = null.and_then(|got| same(&50_000.into(), &got["maxChars"]));
     let not_a_number = resolve("web_fetch", &serde_json::json!({"max_chars": "NaN"}));
-    score.check("maxChars NaN", if not_a_number.is_err() { Ok(()) } else { Err("accepted".to_owned()) });
+    outcomes.push(Outcome::of("maxChars null", null));
+    outcomes.push(Outcome::new("maxChars NaN", not_a_number.is_err(), "accepted"));
+    outcomes
 }
 
 fn resolve(tool: &str, overrides: &Value) -> Result<Value, String> {
@@ -137,46 +89,28 @@ fn camel(object: &Value) -> Value {
     object.as_object().into_iter().flatten().map(|(key, value)| (rename(key), value.clone())).collect()
 }
 
-/// Compares what was wanted with what came: fields may be added, sums of money are compared as money, and the words of a
-/// message and the clock of the recording are not compared.
-fn agrees(expected: &Value, got: &Value) -> bool {
-    match (expected, got) {
-        (Value::Object(expected), Value::Object(got)) => expected.iter().all(|(key, value)| {
-            matches!(key.as_str(), "message" | "timestamp")
-                || got.get(key).is_some_and(|found| agrees(value, found))
-        }),
-        (Value::Array(expected), Value::Array(got)) => {
-            expected.len() == got.len() && expected.iter().zip(got).all(|(e, g)| agrees(e, g))
-        }
-        (Value::Number(expected), Value::Number(got)) => match (expected.as_f64(), got.as_f64()) {
-            (Some(expected), Some(got)) => (expected - got).abs() < 1e-9,
-            _ => expected == got,
-        },
-        _ => expected == got,
-    }
-}
-
 fn same(expected: &Value, got: &Value) -> Result<(), String> {
     if agrees(expected, got) { Ok(()) } else { Err(format!("expected {expected}, got {got}")) }
 }
 
-fn truncations(rows: &Value, score: &mut Score) {
-    for row in rows.as_array().into_iter().flatten() {
-        let note = row["note"].as_str().unwrap_or("?");
-        let outcome = match row["fn"].as_str() {
-            Some("truncateTail") => truncate_tail(row),
-            Some("formatSize") => {
-                let size = row["args"][0].as_u64().unwrap_or_default();
-                same(&row["result"], &format_size(size).into())
-            }
-            Some("truncateLine") => {
-                let limit = row["args"][1].as_u64().unwrap_or(500);
-                let line = row["args"][0].as_str().unwrap_or_default();
-                same(&row["result"], &truncate_line(line, limit as usize).into())
-            }
-            other => Err(format!("no function {other:?} here")),
-        };
-        score.check(note, outcome);
+fn truncations(rows: &Value) -> Vec<Outcome> {
+    let rows = rows.as_array().into_iter().flatten();
+    rows.map(|row| Outcome::of(row["note"].as_str().unwrap_or("?"), truncation(row))).collect()
+}
+
+fn truncation(row: &Value) -> Result<(), String> {
+    match row["fn"].as_str() {
+        Some("truncateTail") => truncate_tail(row),
+        Some("formatSize") => {
+            let size = row["args"][0].as_u64().unwrap_or_default();
+            same(&row["result"], &format_size(size).into())
+        }
+        Some("truncateLine") => {
+            let limit = row["args"][1].as_u64().unwrap_or(500);
+            let line = row["args"][0].as_str().unwrap_or_default();
+            same(&row["result"], &truncate_line(line, limit as usize).into())
+        }
+        other => Err(format!("no function {other:?} here")),
     }
 }
 

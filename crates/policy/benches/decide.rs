@@ -3,8 +3,6 @@
 //! The engines of a group take turns in one process; the table shows the median over the rounds of the CPU time that one
 //! item takes, and of the ratios to the first engine.
 
-#![expect(clippy::print_stdout, reason = "prints its table")]
-
 use std::collections::HashSet;
 use std::hint::black_box;
 use std::path::Path;
@@ -16,10 +14,7 @@ use stockade_policy::{
     Access, AccessRequest, Caller, PathFacts, Sandbox, SandboxConfig, ToolCatalog, ToolPolicy,
     ToolPolicyConfig, Workspace,
 };
-
-const ROUNDS: usize = 31;
-
-type Work<'w> = Box<dyn FnMut() + 'w>;
+use testkit::bench::{Work, table};
 
 fn main() {
     tools();
@@ -157,48 +152,4 @@ fn command(text: &str) -> Work<'_> {
     }
     let guard = guard.clone();
     Box::new(move || drop(black_box(guard.decide(&AccessRequest::Command { text }, &Caller::default()))))
-}
-
-/// Lets the engines take turns and prints the median time of one item, and the median ratio to the first engine.
-fn table(title: &str, engines: &mut [(&str, u32, Work<'_>)]) {
-    let repeats: Vec<u32> = engines.iter_mut().map(|(_, _, work)| repeats(work)).collect();
-    let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); engines.len()];
-    for _ in 0..ROUNDS {
-        for (((_, items, work), repeats), round) in engines.iter_mut().zip(&repeats).zip(&mut rounds) {
-            let start = cpu_seconds();
-            (0..*repeats).for_each(|_| work());
-            round.push((cpu_seconds() - start) * 1e9 / f64::from(*repeats) / f64::from(*items));
-        }
-    }
-    println!("\n{title}\n{:>12}  {:>7}", "ns", "ratio");
-    let first = rounds.first().cloned().unwrap_or_default();
-    for ((name, ..), round) in engines.iter().zip(&rounds) {
-        let ratios = round.iter().zip(&first).map(|(this, first)| first / this).collect();
-        println!("{:>12.1}  {:>7.2}  {name}", median(round.clone()), median(ratios));
-    }
-}
-
-/// How often a round repeats the work, so that it takes some two milliseconds.
-fn repeats(work: &mut Work<'_>) -> u32 {
-    let start = cpu_seconds();
-    work();
-    let once = (cpu_seconds() - start).max(1e-8);
-    num((0.002 / once).clamp(1.0, 100_000.0))
-}
-
-/// The CPU time of this thread: other programs on the machine do not count.
-#[expect(clippy::cast_precision_loss, reason = "seconds of a benchmark")]
-fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by the caller")]
-fn num(value: f64) -> u32 {
-    value as u32
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }

@@ -2,9 +2,6 @@
 //!
 //! Vectors that need a disk (links below a base, everything in `comma-guard.json`) run in `stockade-guard`.
 
-#![expect(clippy::disallowed_methods, reason = "reads the vectors it is given")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints the scores")]
-
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,6 +9,7 @@ use serde_json::Value;
 use stockade_policy::paths::safe_join;
 use stockade_policy::tools::{Group, ToolSet};
 use stockade_policy::{Profile, ToolCatalog, ToolPolicy, ToolPolicyConfig};
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
 /// Requirements that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -26,53 +24,14 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ),
 ];
 
+const VECTORS: Vectors = Vectors {
+    files: &[("comis-tool-policy", tool_policy), ("comis-safepath", safe_paths)],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::Counted,
+};
+
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args().nth(1) else {
-        eprintln!("usage: conformance FOLDER, where FOLDER has vectors/comis-tool-policy.json");
-        return ExitCode::from(2);
-    };
-    let vectors = Path::new(&folder).join("vectors");
-    let mut failed = false;
-    for (name, run) in [
-        ("comis-tool-policy.json", tool_policy as fn(&Value) -> Vec<Outcome>),
-        ("comis-safepath.json", safe_paths),
-    ] {
-        let Some(data) = read(&vectors.join(name)) else { return ExitCode::from(2) };
-        let outcomes = run(&data);
-        for outcome in outcomes.iter().filter(|outcome| !outcome.passed) {
-            let otherwise = DECIDED_OTHERWISE.iter().find(|(id, _)| *id == outcome.id);
-            match otherwise {
-                Some((_, reason)) => eprintln!("{name} {}: decided otherwise: {reason}", outcome.id),
-                None => eprintln!("{name} {}: {}", outcome.id, outcome.detail),
-            }
-            failed |= otherwise.is_none();
-        }
-        let passed = outcomes.iter().filter(|outcome| outcome.passed).count();
-        println!("{name}  {passed}/{}", outcomes.len());
-    }
-    ExitCode::from(u8::from(failed))
-}
-
-fn read(path: &Path) -> Option<Value> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| eprintln!("cannot read {}: {error}", path.display()));
-    serde_json::from_str(&text.ok()?)
-        .map_err(|error| eprintln!("cannot parse {}: {error}", path.display()))
-        .ok()
-}
-
-/// What came of one vector.
-struct Outcome {
-    id: String,
-    passed: bool,
-    detail: String,
-}
-
-impl Outcome {
-    fn compare(id: impl Into<String>, found: &Value, expected: &Value) -> Self {
-        let detail = format!("expected {expected}, found {found}");
-        Self { id: id.into(), passed: found == expected, detail }
-    }
+    VECTORS.main()
 }
 
 fn tool_policy(data: &Value) -> Vec<Outcome> {
@@ -114,26 +73,18 @@ fn case(row: &Value) -> Outcome {
     let id = row["id"].as_str().unwrap_or("?");
     let tools = strings(&row["tools"]);
     let Ok(config) = serde_json::from_value::<ToolPolicyConfig>(row["policy"].clone()) else {
-        return Outcome { id: id.to_owned(), passed: false, detail: "the policy cannot be read".to_owned() };
+        return Outcome::new(id, false, "the policy cannot be read");
     };
     let catalog =
         ToolCatalog { tools: tools.iter().map(|&tool| tool.to_owned()).collect(), ..ToolCatalog::default() };
     let (policy, problems) = ToolPolicy::compile_leniently(&config, &catalog);
     let slips = Profile::from_name(&config.profile).is_none();
     if slips && (problems.is_empty() || ToolPolicy::compile(&config, &catalog).is_ok()) {
-        return Outcome {
-            id: id.to_owned(),
-            passed: false,
-            detail: "an unknown profile went unnoticed".to_owned(),
-        };
+        return Outcome::new(id, false, "an unknown profile went unnoticed");
     }
     // Where the source throws, an error at load is what is wanted.
     if row.get("comis_throws").is_some() {
-        return Outcome {
-            id: id.to_owned(),
-            passed: slips,
-            detail: "a profile that does not exist was accepted".to_owned(),
-        };
+        return Outcome::new(id, slips, "a profile that does not exist was accepted");
     }
     let resolution = policy.resolve(tools);
     let allowed: Vec<_> = resolution.allowed.iter().map(|tool| tool.tool).collect();

@@ -8,14 +8,13 @@
 use std::hint::black_box;
 
 use stockade_shell::{ReadOptions, Script};
+use testkit::bench::{Work, cpu_time_of, median_of_floats, repeats};
 use texts::{SCRIPT, TYPICAL};
 
 #[path = "support/texts.rs"]
 mod texts;
 
 const ROUNDS: usize = 31;
-
-type Work<'w> = Box<dyn FnMut() + 'w>;
 
 fn main() {
     println!("{:<34} {:>9} {:>11} {:>9}", "", "bytes", "ns each", "ns/byte");
@@ -48,44 +47,18 @@ fn each(name: &str, texts: &[&str], work: fn(&str)) {
     let repeats = repeats(&mut all);
     let mut rounds = Vec::new();
     for _ in 0..ROUNDS {
-        let start = cpu_seconds();
-        (0..repeats).for_each(|_| all());
-        rounds.push((cpu_seconds() - start) * 1e9 / f64::from(repeats));
+        let took = cpu_time_of(|| (0..repeats).for_each(|_| all()));
+        rounds.push(took.as_secs_f64() * 1e9 / f64::from(repeats));
     }
     let bytes: usize = texts.iter().map(|text| text.len()).sum();
     let (count, bytes) = (float(texts.len()), float(bytes));
-    let median = median(rounds);
+    let median = median_of_floats(rounds);
     println!("{name:<34} {:>9.0} {:>11.0} {:>9.2}", bytes / count, median / count, median / bytes);
-}
-
-/// Returns how often a round repeats the work, so that it takes some two milliseconds.
-fn repeats(work: &mut Work<'_>) -> u32 {
-    let start = cpu_seconds();
-    work();
-    let once = (cpu_seconds() - start).max(1e-8);
-    num((0.002 / once).clamp(1.0, 100_000.0))
-}
-
-/// The CPU time of this thread: other programs on the machine do not count.
-#[expect(clippy::cast_precision_loss, reason = "seconds of a benchmark")]
-fn cpu_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn float(value: usize) -> f64 {
     value as f64
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped by the caller")]
-fn num(value: f64) -> u32 {
-    value as u32
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 const HOSTILE: &[(&str, &str)] = &[

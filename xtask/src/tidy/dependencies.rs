@@ -35,8 +35,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 
 /// External packages that are compiled into the product; not those of tests, benches and builds.
 fn compiled(tree: &Tree) -> BTreeSet<String> {
-    let crates =
-        tree.crate_folders().into_iter().filter_map(|folder| tree.file(&format!("{folder}/Cargo.toml")));
+    let published = tree.crate_folders().into_iter().filter(|folder| !OWN_TOOLS.contains(folder));
+    let crates = published.filter_map(|folder| tree.file(&format!("{folder}/Cargo.toml")));
     let named = crates.flat_map(entries).filter(|entry| {
         let of_system = entry.table.starts_with("target.") && entry.table.ends_with(".dependencies");
         entry.table == "dependencies" || of_system

@@ -8,8 +8,9 @@ use serde_json::Value;
 use stockade_command::hazards::{Floor, all_hazards};
 use stockade_command::validator::validate;
 use stockade_shell::{Actions, ReadOptions, Script};
+use testkit::vectors::Outcome;
 
-use super::{Outcome, strings};
+use super::strings;
 
 /// `cb-dangerous.json`. Rows with rules of their own are for the rules.
 pub(super) fn rows(data: &Value) -> Vec<Outcome> {

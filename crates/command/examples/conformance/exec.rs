@@ -7,8 +7,7 @@ use stockade_command::{
     CommandContext, CommandDefaults, CommandPolicy, CommandRule, Effect, Layer, RuleLayer,
 };
 use stockade_shell::ReadOptions;
-
-use super::Outcome;
+use testkit::vectors::Outcome;
 
 /// `cb-execpolicy.json`: what becomes of a command. `expect_min` is the mildest answer that will do.
 pub(super) fn policy(data: &Value) -> Vec<Outcome> {
@@ -28,7 +27,7 @@ fn policy_row(row: &Value) -> Outcome {
         Err(error) => return Outcome::new(id, row["expect_error"].is_string(), error.to_string()),
     };
     if row["expect_error"].is_string() {
-        return Outcome::new(id, false, "the rule was accepted".to_owned());
+        return Outcome::new(id, false, "the rule was accepted");
     }
     let text = text(row);
     let place = CommandContext::new(row["cwd"].as_str().map(Into::into), None);

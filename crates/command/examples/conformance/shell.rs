@@ -3,8 +3,8 @@
 use serde_json::Value;
 use stockade_command::validator::{ValidatorChecks, ValidatorOptions, validate};
 use stockade_shell::{Actions, HazardKind, InvocationKind, ReadOptions, Run, Script, Shell};
+use testkit::vectors::Outcome;
 
-use super::Outcome;
 use super::dangerous::is_stopped;
 
 type Argv = Vec<Option<String>>;
@@ -166,7 +166,7 @@ pub(super) fn units(data: &Value) -> Vec<Outcome> {
         let text = word(row, "command");
         let expected: Vec<&str> = rows(&row["expect"]).iter().filter_map(Value::as_str).collect();
         let Ok(script) = Script::read(&text, &ReadOptions::default()) else {
-            return Outcome::new(text, false, "refused".to_owned());
+            return Outcome::new(text, false, "refused");
         };
         let found: Vec<String> =
             script.actions().runs.iter().map(|run| run.span.of(&text).to_owned()).collect();
