@@ -4,56 +4,20 @@
 //! there are is data: [`table`] has a row for each, with the fact of the manual that it rests on.
 
 mod abbreviated;
+mod group;
+mod groups;
 pub(crate) mod names;
 pub(crate) mod options;
 mod spelling;
 mod table;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
+pub(crate) use group::Sameness;
+use groups::{GROUPS, GroupNumber};
+use spelling::ReadWords;
 pub(crate) use spelling::Words;
-use spelling::{ReadWords, Spelling};
 
 use super::program::base;
 use super::token::alternatives;
-
-/// How much two spellings are the same. Later is less.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Sameness {
-    /// One and the same thing: what allows one allows the other.
-    Same,
-    /// The same is done by the same software, though not to the last option: what asks or denies holds for both.
-    Alike,
-    /// Other software does the same. A rule about the whole of one says nothing about the other.
-    Instead,
-}
-
-/// Equivalent forms of a command.
-#[derive(Debug)]
-pub(super) struct Group {
-    pub(super) sameness: Sameness,
-    pub(super) spellings: Vec<Spelling>,
-}
-
-/// The groups of all rows, and by the name of a program those in which it is.
-pub(super) struct Groups {
-    pub(super) all: Vec<Group>,
-    by_program: HashMap<String, Vec<(usize, usize)>>,
-}
-
-pub(super) static GROUPS: LazyLock<Groups> = LazyLock::new(|| {
-    let all: Vec<Group> = table::groups().collect();
-    let mut by_program: HashMap<String, Vec<(usize, usize)>> = HashMap::new();
-    for (number, group) in all.iter().enumerate() {
-        for (at, spelling) in group.spellings.iter().enumerate() {
-            for program in spelling.programs() {
-                by_program.entry(program.clone()).or_default().push((number, at));
-            }
-        }
-    }
-    Groups { all, by_program }
-});
 
 /// The most spellings of one rule. The longest rows of the table have some forty words in one spelling.
 const MAX_SPELLINGS: usize = 256;
@@ -73,7 +37,7 @@ pub(crate) struct Spelled {
     /// Whether the rule is about more than this, and has only its first words.
     is_part: bool,
     /// The rows that led to it, none of which leads anywhere twice.
-    rows: Vec<usize>,
+    rows: Vec<GroupNumber>,
 }
 
 impl Spelled {
@@ -104,11 +68,12 @@ pub(crate) fn other_spellings(words: &Words, least: Sameness) -> Vec<Spelled> {
 fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
     let Some(first) = spelled.words.first() else { return Vec::new() };
     let programs = first.iter().flat_map(|word| alternatives(word));
-    let rows = programs.flat_map(|name| GROUPS.by_program.get(base(&name)).into_iter().flatten());
+    let rows = programs.flat_map(|name| GROUPS.of(base(&name)).collect::<Vec<_>>());
     let (rule, mut found) = (ReadWords::new(&spelled.words), Vec::new());
-    for &(number, at) in rows.filter(|(number, _)| !spelled.rows.contains(number)) {
-        let Some(group) = GROUPS.all.get(number).filter(|group| group.sameness <= least) else { continue };
-        let Some(spelling) = group.spellings.get(at) else { continue };
+    for (number, group, spelling) in rows.filter(|(number, ..)| !spelled.rows.contains(number)) {
+        if group.sameness > least {
+            continue;
+        }
         // A rule that allows says nothing of what only begins with its words, and one about all of a program nothing of others.
         let is_other = group.sameness == Sameness::Instead;
         let may_be_shorter = least > Sameness::Same && !is_other;
@@ -137,25 +102,8 @@ fn once_spelled(spelled: &Spelled, least: Sameness) -> Vec<Spelled> {
 
 /// Returns how a sub-command of a program is spelled in full: `install` for the `i` of npm.
 pub(crate) fn full_name<'w>(program: &str, word: &'w str) -> &'w str {
-    FULL_NAMES.get(program).and_then(|words| words.get(word)).map_or(word, |full| full.as_str())
+    GROUPS.full_name(program, word).unwrap_or(word)
 }
-
-/// By the name of a program, what its words are spelled in full.
-static FULL_NAMES: LazyLock<HashMap<String, HashMap<String, String>>> = LazyLock::new(|| {
-    let mut names: HashMap<String, HashMap<String, String>> = HashMap::new();
-    let rows = GROUPS.all.iter().filter(|group| group.sameness == Sameness::Same);
-    for spelling in rows.flat_map(|group| &group.spellings).filter(|spelling| !spelling.is_alone) {
-        let [programs, words] = spelling.words.as_slice() else { continue };
-        let Some(full) = words.first().filter(|_| words.len() > 1) else { continue };
-        for program in programs {
-            let known = names.entry(program.clone()).or_default();
-            words.iter().skip(1).for_each(|word| {
-                known.entry(word.clone()).or_insert_with(|| full.clone());
-            });
-        }
-    }
-    names
-});
 
 #[cfg(test)]
 mod tests;

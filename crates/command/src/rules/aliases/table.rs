@@ -3,33 +3,76 @@
 //! A spelling is written as in the rules: a space between words, a bar between words of which any will do, `%` for any word,
 //! which is kept, and `!` where nothing but options follows.
 
-use super::Sameness::{Alike, Instead, Same};
 use super::abbreviated::{Beginnings, spelled};
+use super::group::Group;
+use super::group::Sameness::{self, Alike, Instead, Same};
 use super::spelling::Spelling;
-use super::{Group, Sameness};
 
 /// How much they are the same, the programs that begin each spelling (none where the spellings name them), the spellings
 /// with an `=` between them, and the fact of the manual.
-type Row = (Sameness, &'static str, &'static str, &'static str);
+pub(super) type Row = (Sameness, &'static str, &'static str, &'static str);
 
-/// Returns the groups of all tables.
-pub(super) fn groups() -> impl Iterator<Item = Group> {
-    ROWS.iter()
-        .flat_map(of_row)
-        .chain(LISTS.iter().flat_map(of_list))
-        .chain(RESOURCES.iter().flat_map(of_resource))
+/// A part of the tables, from which the groups about a program are made.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    /// A row, for one of its programs; for none where the spellings name them.
+    Row(&'static Row, &'static str),
+    /// The words of a program.
+    List(&'static List, &'static str),
+    /// The names of a resource, for a client of clusters.
+    Resource(&'static str, &'static str),
 }
 
-fn of_row(row: &'static Row) -> Vec<Group> {
-    let (sameness, programs, spellings, _) = row;
-    let of = |program: &str| Group {
-        sameness: *sameness,
-        spellings: spellings
-            .split(" = ")
-            .map(|one| Spelling::read(format!("{program} {one}").trim()))
-            .collect(),
-    };
-    if programs.is_empty() { vec![of("")] } else { programs.split_whitespace().map(of).collect() }
+/// Returns the parts of all tables, in their order.
+pub(super) fn sources() -> impl Iterator<Item = Source> {
+    let rows = ROWS.iter().flat_map(|row| {
+        let own = row.1.split_whitespace().map(move |program| Source::Row(row, program));
+        own.chain(row.1.is_empty().then_some(Source::Row(row, "")))
+    });
+    let lists = LISTS
+        .iter()
+        .flat_map(|list| list.programs.split_whitespace().map(move |program| Source::List(list, program)));
+    let resources = RESOURCES
+        .iter()
+        .flat_map(|names| CLIENTS.iter().map(move |program| Source::Resource(names, program)));
+    rows.chain(lists).chain(resources)
+}
+
+impl Source {
+    /// Returns the programs that the spellings begin with. One may come more than once.
+    pub(super) fn programs(self) -> Vec<&'static str> {
+        match self {
+            Self::Row((_, _, spellings, _), "") => spellings.split(" = ").flat_map(first_words).collect(),
+            Self::Row(_, program) | Self::List(_, program) | Self::Resource(_, program) => vec![program],
+        }
+    }
+
+    /// Returns whether it says of spellings of two words that they are the same.
+    pub(super) fn has_full_names(self) -> bool {
+        match self {
+            Self::Row(row, _) => row.0 == Same,
+            Self::List(..) => true,
+            Self::Resource(..) => false,
+        }
+    }
+
+    /// Returns its groups.
+    pub(super) fn groups(self) -> Vec<Group> {
+        match self {
+            Self::Row(row, program) => vec![of_row(row, program)],
+            Self::List(list, program) => of_list(list, program),
+            Self::Resource(names, program) => of_resource(names, program),
+        }
+    }
+}
+
+fn first_words(spelling: &'static str) -> impl Iterator<Item = &'static str> {
+    spelling.split_whitespace().next().into_iter().flat_map(|word| word.split('|'))
+}
+
+fn of_row((sameness, _, spellings, _): &Row, program: &str) -> Group {
+    let read = |one| Spelling::read(format!("{program} {one}").trim());
+    Group { sameness: *sameness, spellings: spellings.split(" = ").map(read).collect() }
 }
 
 #[rustfmt::skip]
@@ -286,7 +329,7 @@ const ROWS: &[Row] = &[
 ];
 
 /// All words of a program, with how it finds the one that is meant.
-struct List {
+pub(super) struct List {
     programs: &'static str,
     /// The words before the abbreviated one.
     before: &'static str,
@@ -297,16 +340,14 @@ struct List {
     words: &'static str,
 }
 
-fn of_list(list: &'static List) -> Vec<Group> {
+fn of_list(list: &List, program: &str) -> Vec<Group> {
     let words: Vec<Vec<String>> =
         list.words.split_whitespace().map(|word| word.split('|').map(str::to_owned).collect()).collect();
-    let all = spelled(&words, list.beginnings, list.has_humps);
-    let of = |program: &str, names: &Vec<String>| {
+    let of = |names: Vec<String>| {
         let text = format!("{program} {} {}", list.before, names.join("|"));
         Group { sameness: Same, spellings: vec![Spelling::read(&text)] }
     };
-    let programs = list.programs.split_whitespace();
-    programs.flat_map(|program| all.iter().map(move |names| of(program, names))).collect()
+    spelled(&words, list.beginnings, list.has_humps).into_iter().map(of).collect()
 }
 
 const LISTS: &[List] = &[
@@ -402,17 +443,19 @@ const RESOURCES: &[&str] = &[
     "all",
 ];
 
+/// The clients of clusters.
+const CLIENTS: &[&str] = &["kubectl", "oc"];
+
 /// `kubectl api-resources` tells the names. They also stand before a slash and in a list, for which only a denial holds.
-fn of_resource(names: &'static &'static str) -> Vec<Group> {
+fn of_resource(names: &str, program: &str) -> Vec<Group> {
     let joined = |patterns: &[&str]| -> String {
         let of = |name: &str| patterns.iter().map(|pattern| pattern.replace('#', name)).collect::<Vec<_>>();
         names.split('|').flat_map(of).collect::<Vec<_>>().join("|")
     };
     let lists = format!("{names}|{}", joined(&["#/*", "#,*", "*,#", "*,#,*"]));
-    let group = |program: &str, sameness, words: &str| Group {
+    let group = |sameness, words: &str| Group {
         sameness,
         spellings: vec![Spelling::read(&format!("{program} % {words}"))],
     };
-    let programs = ["kubectl", "oc"].into_iter();
-    programs.flat_map(|program| [group(program, Same, names), group(program, Alike, &lists)]).collect()
+    vec![group(Same, names), group(Alike, &lists)]
 }
