@@ -1,5 +1,6 @@
 //! Rules for commands: what they look like, and when one matches.
 
+mod about;
 pub(crate) mod aliases;
 pub(crate) mod builtin;
 pub(crate) mod check;

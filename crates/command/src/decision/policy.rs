@@ -3,7 +3,7 @@
 use crate::context::CommandContext;
 use crate::decision::CommandDecision;
 use crate::hazards::HIDDEN_FETCH_ID;
-use crate::rules::builtin;
+use crate::rules::builtin::lookup::BUILTIN;
 use crate::rules::check::{self, CommandRuleError};
 use crate::rules::effect::{Effect, Layer};
 use crate::rules::layer::RuleLayer;
@@ -93,13 +93,12 @@ impl CommandPolicy {
         layers: Vec<RuleLayer>,
         defaults: CommandDefaults,
     ) -> Result<Self, CommandRuleError> {
-        let builtin = builtin::rules().map(|rule| Compiled::new(rule, Layer::BuiltIn));
         let overrides = layers.iter().flat_map(|one| &one.overrides).map(|one| one.floor.clone()).collect();
         let written = layers.into_iter().flat_map(|RuleLayer { layer, rules, .. }| {
             rules.into_iter().flat_map(move |rule| Compiled::all(rule, layer))
         });
-        let set = RuleSet::new(builtin.chain(written).collect()).map_err(CommandRuleError::together)?;
-        Ok(Self { set, defaults, overrides })
+        let set = RuleSet::new(written.collect()).map_err(CommandRuleError::together)?;
+        Ok(Self { set: set.on(&BUILTIN), defaults, overrides })
     }
 
     /// A policy that permits nothing.
@@ -124,14 +123,14 @@ impl CommandPolicy {
 
     /// Returns the rules of every layer, the built-in ones first.
     pub fn rules(&self) -> impl Iterator<Item = (Layer, &CommandRule)> {
-        let written = self.set.rules().iter().filter(|rule| rule.is_as_written);
-        written.map(|rule| (rule.layer, &*rule.rule))
+        let as_written = self.set.rules().filter(|rule| rule.is_as_written);
+        as_written.map(|rule| (rule.layer, &*rule.rule))
     }
 
     /// Returns the rules that never decide, because another one is always preferred to them.
     #[must_use]
     pub fn shadowed(&self) -> Vec<ShadowedRule> {
-        shadow::shadowed(self.set.rules())
+        shadow::shadowed(self.set.written())
     }
 
     /// Returns what holds where no rule says anything.

@@ -102,7 +102,7 @@ impl CommandPolicy {
     /// No two rules of a file share a name, and other commands begin with the same words.
     fn rename_if_taken(&self, rule: &mut CommandRule) {
         let is_taken =
-            |id: &str| self.set.all().any(|other| other.layer == Layer::User && other.rule.id == id);
+            |id: &str| self.set.all_written().any(|other| other.layer == Layer::User && other.rule.id == id);
         rule.id = free_id(&rule.id, is_taken);
     }
 }

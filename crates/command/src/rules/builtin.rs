@@ -18,6 +18,7 @@ macro_rules! rows {
     };
 }
 
+pub(crate) mod lookup;
 mod tools;
 
 /// Rows whose programs do nothing by themselves when they run another one: then only that one counts.
@@ -48,8 +49,9 @@ fn only_runs_its_text(run: &Run<'_>) -> bool {
 }
 
 /// Returns the built-in rules.
-pub(crate) fn rules() -> impl Iterator<Item = CommandRule> {
-    rows().map(Row::rule).chain(versions()).chain(std::iter::once(version_by_folder()))
+#[cfg(test)]
+pub(crate) fn rules() -> impl Iterator<Item = &'static CommandRule> {
+    lookup::BUILTIN.all().map(|rule| &*rule.rule)
 }
 
 fn rows() -> impl Iterator<Item = &'static Row> {
@@ -64,39 +66,33 @@ const MORE_WITH_VERSION: &str = "sqlite3 psql mysql mariadb redis-cli redis-serv
     flux git-lfs delta bat fd fzf exa eza lsd zoxide starship hyperfine tokei cloc fdfind batcat ipython jupyter sphinx-build mkdocs \
     coverage isort pyright bandit ts-node tsx webpack vite rollup esbuild parcel turbo nx lerna cypress playwright storybook";
 
-/// What every known program does when it is asked for nothing but its version or its help.
-fn versions() -> impl Iterator<Item = CommandRule> {
-    /// A rule may have so many alternatives for a word.
-    const MAX_PROGRAMS: usize = 150;
-    let of_rows = rows().filter_map(|row| row.words.split(' ').next()).flat_map(|first| first.split('|'));
-    let is_plain = |name: &&str| !name.contains('*') && !obeys_folder(name);
-    let mut names: Vec<&str> = of_rows.chain(MORE_WITH_VERSION.split_whitespace()).filter(is_plain).collect();
-    names.sort_unstable();
-    names.dedup();
-    let parts: Vec<Vec<String>> =
-        names.chunks(MAX_PROGRAMS).map(|part| part.iter().map(|name| (*name).to_owned()).collect()).collect();
-    parts.into_iter().enumerate().map(|(number, names)| {
-        let example =
-            names.first().map(|name| vec![name.clone(), "--version".to_owned()]).unwrap_or_default();
-        let options = vec!["--version".to_owned(), "--help".to_owned()];
-        let mut rule = CommandRule::new(
-            format!("version-{}", number + 1),
-            CommandPattern::Exact(vec![names, options]),
-            Allow,
-        );
-        rule.reason = "tells its version, or how it is used".to_owned();
-        rule.matches = vec![Example::Argv(example)];
-        rule.not_matches =
-            vec![Example::Text("cargo --version".to_owned()), Example::Text("./git --version".to_owned())];
-        rule
-    })
+/// What known programs do when they are asked for nothing but their version or their help.
+fn versions_of(position: usize, programs: &[&str]) -> CommandRule {
+    let example = programs.first().map(|name| vec![(*name).to_owned(), "--version".to_owned()]);
+    let id = format!("version-{}", position + 1);
+    let mut rule = CommandRule::new(id, CommandPattern::Exact(version_words(programs)), Allow);
+    rule.reason = "tells its version, or how it is used".to_owned();
+    rule.matches = vec![Example::Argv(example.unwrap_or_default())];
+    rule.not_matches =
+        vec![Example::Text("cargo --version".to_owned()), Example::Text("./git --version".to_owned())];
+    rule
+}
+
+/// The options that the rules about versions are about.
+const VERSION_OPTIONS: [&str; 2] = ["--version", "--help"];
+
+fn version_words(programs: &[&str]) -> Vec<Vec<String>> {
+    [programs, &VERSION_OPTIONS].iter().map(|words| owned(words)).collect()
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 /// The same for programs whose version is determined by a file of the directory.
 fn version_by_folder() -> CommandRule {
-    let names = OBEYS_FOLDER.iter().map(|(name, _)| (*name).to_owned()).filter(|name| name != ".").collect();
-    let options = vec!["--version".to_owned(), "--help".to_owned()];
-    let pattern = CommandPattern::Exact(vec![names, options]);
+    let names: Vec<&str> = OBEYS_FOLDER.iter().map(|(name, _)| *name).filter(|name| *name != ".").collect();
+    let pattern = CommandPattern::Exact(version_words(&names));
     let mut rule = CommandRule::new("project-version", pattern, Sandbox);
     rule.reason = "tells its version, as a file of the folder has it".to_owned();
     rule.matches = vec![Example::Text("mvn --version".to_owned())];
@@ -105,6 +101,7 @@ fn version_by_folder() -> CommandRule {
 }
 
 /// A built-in rule. `words` has a space between words and a bar between alternatives.
+#[derive(Debug)]
 struct Row {
     id: &'static str,
     effect: Effect,
@@ -115,6 +112,7 @@ struct Row {
     clean: &'static [&'static str],
 }
 
+#[derive(Debug)]
 enum Guard {
     Require(&'static [&'static str]),
     Deny(&'static [&'static str]),
@@ -123,11 +121,15 @@ enum Guard {
 use Guard::{Deny, Operands, Require};
 
 impl Row {
+    /// The programs that it is about, which may be patterns.
+    fn programs(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.words.split(' ').next().into_iter().flat_map(|first| first.split('|'))
+    }
+
     fn rule(&self) -> CommandRule {
         let words = self.words.split(' ').map(|word| word.split('|').map(str::to_owned).collect()).collect();
         let mut rule = CommandRule::new(self.id, CommandPattern::Prefix(words), self.effect);
         rule.reason = self.reason.to_owned();
-        let owned = |list: &[&str]| list.iter().map(|one| (*one).to_owned()).collect();
         rule.guards = self.guards.iter().fold(Guards::default(), |guards, guard| match guard {
             Require(list) => Guards { require: owned(list), ..guards },
             Deny(list) => Guards { deny: [guards.deny, owned(list)].concat(), ..guards },
@@ -517,11 +519,11 @@ mod tests {
         let mut ids: Vec<String> = Vec::new();
         let mut wrong: Vec<String> = Vec::new();
         for rule in rules() {
-            if let Err(problem) = check::builtin(&rule) {
+            if let Err(problem) = check::builtin(rule) {
                 wrong.push(format!("{}: {problem}", rule.id));
             }
             assert!(!rule.matches.is_empty() && !rule.not_matches.is_empty(), "{} has no examples", rule.id);
-            ids.push(rule.id);
+            ids.push(rule.id.clone());
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         let all = ids.len();

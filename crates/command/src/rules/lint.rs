@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use stockade_text::{Escaped, nearest};
 
+use super::builtin::lookup::BUILTIN;
 use super::check::LAUNCHERS;
 use super::disguises;
 use super::effect::{Effect, Layer};
@@ -19,8 +20,7 @@ use super::token::Token;
 #[must_use]
 pub fn lint(rules: &[CommandRule]) -> Vec<Lint> {
     let compiled: Vec<Compiled> = rules.iter().map(|rule| Compiled::new(rule.clone(), Layer::User)).collect();
-    let known: Vec<String> =
-        super::builtin::rules().flat_map(|rule| names(&Compiled::new(rule, Layer::BuiltIn))).collect();
+    let known: Vec<String> = BUILTIN.all().flat_map(names).collect();
     let never_deciding = never_deciding(&compiled);
     let mut lints = Vec::new();
     for rule in &compiled {

@@ -8,7 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::about::About;
 use super::aliases::names;
+use super::builtin::lookup::BuiltinRules;
 use super::effect::{Effect, Layer};
 use super::expressions::Expressions;
 use super::harmless;
@@ -27,9 +29,11 @@ const MAX_CARRIED: usize = 2048;
 /// The rules of all layers. A copy shares what was compiled.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RuleSet {
+    builtin: Option<&'static BuiltinRules>,
+    /// The rules that were written for it.
     rules: Arc<Vec<Compiled>>,
     /// The rules about a program, by its name in small letters.
-    by_program: Arc<HashMap<String, About>>,
+    by_program: Arc<HashMap<String, About<String>>>,
     /// The rules with a pattern for the name of a program.
     by_pattern: Arc<Vec<usize>>,
     pub(crate) expressions: Arc<Expressions>,
@@ -37,16 +41,6 @@ pub(crate) struct RuleSet {
     has_denials: bool,
     /// Rules that are tried on top of the others. They are few, so each is asked about every command.
     tried: Vec<Compiled>,
-}
-
-/// The rules about one program.
-#[derive(Debug, Clone, Default)]
-struct About {
-    all: Vec<usize>,
-    /// Those that say nothing of a second word, or give a pattern for it.
-    any_word: Vec<usize>,
-    /// The others, by that word.
-    by_word: HashMap<String, Vec<usize>>,
 }
 
 /// What the rules say about one command.
@@ -73,14 +67,18 @@ struct Candidate<'p> {
 }
 
 impl RuleSet {
+    /// Returns rules that are written, without the built-in ones.
     pub(crate) fn new(rules: Vec<Compiled>) -> Result<Self, String> {
         let expressions = Expressions::compile(&rules.iter().map(|rule| &*rule.rule).collect::<Vec<_>>())?;
-        let mut by_program: HashMap<String, About> = HashMap::new();
+        let mut by_program: HashMap<String, About<String>> = HashMap::new();
         let (mut by_pattern, mut has_denials) = (Vec::new(), false);
         for (number, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.rule.enabled) {
             has_denials |= rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
             for program in rule.programs() {
-                by_program.entry(base(program).to_ascii_lowercase()).or_default().add(number, rule);
+                by_program
+                    .entry(base(program).to_ascii_lowercase())
+                    .or_default()
+                    .add(number, second_words(rule));
             }
             if rule.has_pattern() {
                 by_pattern.push(number);
@@ -88,6 +86,7 @@ impl RuleSet {
         }
         let (rules, by_program, by_pattern) = (Arc::new(rules), Arc::new(by_program), Arc::new(by_pattern));
         Ok(Self {
+            builtin: None,
             rules,
             by_program,
             by_pattern,
@@ -95,6 +94,15 @@ impl RuleSet {
             has_denials,
             tried: Vec::new(),
         })
+    }
+
+    /// Returns the same rules with the built-in ones below them.
+    pub(crate) fn on(self, builtin: &'static BuiltinRules) -> Self {
+        Self { builtin: Some(builtin), ..self }
+    }
+
+    const fn builtin(&self) -> Option<&BuiltinRules> {
+        self.builtin
     }
 
     /// Returns the same rules and one more, which allows and names its words. Nothing is compiled anew: what such a rule
@@ -105,22 +113,36 @@ impl RuleSet {
         set
     }
 
-    /// Returns the rules that it was made of, and those that are tried.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Compiled> {
+    /// Returns the rules that were written for it, and those that are tried.
+    pub(crate) fn all_written(&self) -> impl Iterator<Item = &Compiled> {
         self.rules.iter().chain(&self.tried)
     }
 
-    /// Returns the rules that it was made of, without those that are tried.
-    pub(crate) fn rules(&self) -> &[Compiled] {
+    /// Returns the rules that were written for it, without those that are tried.
+    pub(crate) fn written(&self) -> &[Compiled] {
         &self.rules
+    }
+
+    /// Returns the rules of every layer, the built-in ones first.
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Compiled> {
+        self.builtin().into_iter().flat_map(BuiltinRules::all).chain(&*self.rules)
     }
 
     /// Returns the rules about the program of a command. A computed name can be any program's: what becomes of it does not
     /// depend on the rules of one.
-    pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
-        let named = run.argv.first().and_then(Arg::known).map_or(&[][..], |name| self.about(name));
-        let others = self.by_pattern.iter().filter(|number| !named.contains(number));
-        named.iter().chain(others).filter_map(|number| self.rules.get(*number))
+    pub(crate) fn candidates<'s>(&'s self, run: &Run<'_>) -> Vec<&'s Compiled> {
+        let name = run.argv.first().and_then(Arg::known);
+        let small = name.map(|name| in_small_letters(base(name)));
+        let builtin = small.iter().zip(self.builtin()).flat_map(|(name, builtin)| builtin.about(name));
+        let written = name.into_iter().flat_map(|name| self.about(name));
+        let mut candidates: Vec<&'s Compiled> = builtin.chain(written).collect();
+        let patterns = self.builtin().into_iter().flat_map(BuiltinRules::with_pattern);
+        for rule in patterns.chain(self.numbered(&self.by_pattern)) {
+            if !candidates.iter().any(|known| std::ptr::eq(*known, rule)) {
+                candidates.push(rule);
+            }
+        }
+        candidates
     }
 
     /// Returns whether a rule besides the built-in ones asks or denies.
@@ -128,8 +150,21 @@ impl RuleSet {
         self.has_denials
     }
 
-    fn about(&self, name: &str) -> &[usize] {
-        self.by_program.get(&*in_small_letters(base(name))).map_or(&[], |about| &about.all)
+    /// Returns the rules about a program that were written.
+    fn about(&self, name: &str) -> impl Iterator<Item = &Compiled> {
+        let about = self.by_program.get(&*in_small_letters(base(name)));
+        self.numbered(about.map_or(&[], |about| &about.all))
+    }
+
+    fn numbered<'s>(&'s self, numbers: &'s [usize]) -> impl Iterator<Item = &'s Compiled> {
+        numbers.iter().filter_map(|number| self.rules.get(*number))
+    }
+
+    /// Returns the rules about a program, by its name in small letters, that the words of a command may match.
+    fn likely<'s>(&'s self, name: &str, run: &Run<'_>) -> impl Iterator<Item = &'s Compiled> {
+        let written = self.by_program.get(name).into_iter().flat_map(|about| about.likely(run));
+        let written = written.filter_map(|number| self.rules.get(number));
+        self.builtin().into_iter().flat_map(|builtin| builtin.likely(name, run)).chain(written)
     }
 
     /// Returns what the rules decide. The highest layer with a matching rule decides, and lower ones can only be
@@ -152,16 +187,14 @@ impl RuleSet {
                 heard.hear(Candidate { rule, specificity: rule.specificity() }, answer);
             }
         };
-        let rule_at = |number: &usize| self.rules.get(*number);
         let words = Words::after_name(run);
-        if let Some(name) = run.argv.first().and_then(Arg::known)
-            && let Some(about) = self.by_program.get(&*in_small_letters(base(name)))
-        {
-            for rule in about.likely(run).filter_map(rule_at) {
+        if let Some(name) = run.argv.first().and_then(Arg::known) {
+            for rule in self.likely(&in_small_letters(base(name)), run) {
                 hear(rule, &rule.matches_of_base(name, run, &words, context));
             }
         }
-        for rule in self.by_pattern.iter().filter_map(rule_at) {
+        let builtin = self.builtin().into_iter().flat_map(|builtin| builtin.with_fitting_pattern(run));
+        for rule in builtin.chain(self.numbered(&self.by_pattern)) {
             hear(rule, &rule.matches_by_pattern(run, &words, context));
         }
         for rule in &self.tried {
@@ -183,10 +216,8 @@ impl RuleSet {
 
     /// The same command by other names of its program that a rule may be about.
     pub(crate) fn renamed<'t>(&self, run: &Run<'t>) -> Vec<Run<'t>> {
-        let is_written =
-            |number: &usize| self.rules.get(*number).is_some_and(|rule| rule.layer > Layer::BuiltIn);
-        let has_patterns = self.by_pattern.iter().any(is_written);
-        names::renamed(run, |name| has_patterns || self.about(name).iter().any(is_written))
+        let has_patterns = !self.by_pattern.is_empty();
+        names::renamed(run, |name| has_patterns || self.about(name).next().is_some())
     }
 
     /// Asks what forbids or asks about the program under its other names.
@@ -198,7 +229,7 @@ impl RuleSet {
     ) {
         for renamed in self.renamed(run) {
             let is_strict = |rule: &&Compiled| rule.rule.effect >= Effect::Ask && rule.layer > Layer::BuiltIn;
-            for rule in self.candidates(&renamed).filter(is_strict) {
+            for rule in self.candidates(&renamed).into_iter().filter(is_strict) {
                 let answer = rule.matches(&renamed, context);
                 if let Some(heard) = layers.get_mut(rule.layer as usize) {
                     heard.hear(Candidate { rule, specificity: rule.specificity().of_alike() }, &answer);
@@ -217,8 +248,10 @@ impl RuleSet {
         let named = words.filter_map(|(at, arg)| Some((at, arg.known()?)));
         let mut tried = 0;
         for (at, word) in named.filter(|(_, word)| !word.starts_with('-')) {
-            let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
-            for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
+            for rule in self
+                .about(word)
+                .filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn)
+            {
                 tried += 1;
                 // Legitimate commands do not name a program this often among the words of another one.
                 if tried > MAX_CARRIED || rule.is_carried_by(run, at) {
@@ -241,8 +274,10 @@ impl RuleSet {
         for word in &words {
             // `-rm` of `${x:-rm}` is the operator and the word.
             let word = word.trim_start_matches(['-', '+']);
-            let rules = self.about(word).iter().filter_map(|number| self.rules.get(*number));
-            for rule in rules.filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn) {
+            for rule in self
+                .about(word)
+                .filter(|rule| rule.rule.effect == Effect::Deny && rule.layer > Layer::BuiltIn)
+            {
                 tried += 1;
                 let mut rest = rule.words.iter().skip(1);
                 let is_spoken = |token: &Token| match token.literal() {
@@ -260,34 +295,6 @@ impl RuleSet {
     /// Returns the rules whose expression is found.
     pub(crate) fn find(&self, over: RegexScope, text: &str) -> impl Iterator<Item = &Compiled> {
         self.expressions.find(over, text).into_iter().filter_map(|number| self.rules.get(number))
-    }
-}
-
-impl About {
-    fn add(&mut self, number: usize, rule: &Compiled) {
-        if self.all.last() == Some(&number) {
-            return;
-        }
-        self.all.push(number);
-        match rule.second_words() {
-            Some(words) => {
-                words.for_each(|word| self.by_word.entry(word.to_owned()).or_default().push(number));
-            }
-            None => self.any_word.push(number),
-        }
-    }
-
-    /// Returns the rules that may match: a second word that is not among the words of a command is not matched, unless it
-    /// is only known when the command runs. A rule may come more than once.
-    fn likely<'a>(&'a self, run: &'a Run<'_>) -> impl Iterator<Item = &'a usize> {
-        /// With more words than this, all rules are asked, once.
-        const FEW: usize = 16;
-        let words = run.argv.get(1..).unwrap_or_default();
-        let is_plain =
-            !run.open_ended && words.len() <= FEW && words.iter().all(|word| word.known().is_some());
-        let (rules, words) = if is_plain { (&self.any_word, words) } else { (&self.all, &[][..]) };
-        let words = if self.by_word.is_empty() { &[][..] } else { words };
-        rules.iter().chain(words.iter().filter_map(|word| self.by_word.get(word.known()?)).flatten())
     }
 }
 
@@ -338,6 +345,11 @@ impl Candidate<'_> {
     fn key(&self) -> (Specificity, std::cmp::Reverse<&str>) {
         (self.specificity, std::cmp::Reverse(&self.rule.rule.id))
     }
+}
+
+/// The second words that a rule can match, when those are words and no patterns.
+fn second_words(rule: &Compiled) -> Option<impl Iterator<Item = String>> {
+    rule.second_words().map(|words| words.map(str::to_owned))
 }
 
 fn better(found: Candidate<'_>, than: Option<Candidate<'_>>) -> bool {
