@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use figment::providers::Serialized;
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
 use serde_json::Value as Json;
@@ -25,6 +24,8 @@ pub(crate) const ALL: &str = "*";
 #[derive(Debug, Clone)]
 pub struct Config {
     figment: Figment,
+    /// What the layers of figment come to. Figment merges them anew for each question.
+    values: Value,
     pub(crate) agents: BTreeMap<String, AgentConfig>,
     known: Known,
     rules: Rules,
@@ -74,10 +75,7 @@ impl Config {
 
         let mut notices: Vec<ConfigNotice> = rules.notices().collect();
         let by_others = Wide::of(&layers);
-        let mut figment = Figment::new();
-        for leaf in defaults(&agents) {
-            figment = figment.merge(leaf);
-        }
+        let mut figment = Figment::from(Defaults(&agents));
         let mut lists = Vec::new();
         for leaf in layers.iter().flat_map(|leaves| spread(leaves, &agents)) {
             let Some(holds) = holding(&figment, leaf, &mut notices) else { continue };
@@ -108,11 +106,13 @@ impl Config {
         notices: Vec<ConfigNotice>,
     ) -> Result<Self, figment::Error> {
         let written: Written = figment.extract()?;
+        let values = figment.find_value("")?;
         let known = written.known(known);
         let changed_rules = written.changed_rules();
         let (agents, limit_store, audit) = written.read();
         Ok(Self {
             figment,
+            values,
             agents,
             known,
             rules,
@@ -176,7 +176,7 @@ impl Config {
             let origin = rules.last().map_or(BUILT_IN, |one| one.origin.clone());
             return Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin });
         }
-        let found = self.figment.find_value(&self.known_path(path)).ok();
+        let found = self.values.find_ref(&self.known_path(path));
         // Keys of a tool or a rule need not be set by any layer.
         if found.is_none() && key.is_of_one() {
             let value = scanner::own_severity(path).or_else(|| serde_json::from_str(key.default).ok())?;
@@ -184,7 +184,7 @@ impl Config {
         }
         let value = found?;
         let origin = self.figment.get_metadata(value.tag()).map_or(BUILT_IN, origin_of);
-        let shown = serde_json::to_value(&value).ok()?;
+        let shown = serde_json::to_value(value).ok()?;
         let value = if matches!(key.kind, Kind::OptionalAddress) { without_password(shown) } else { shown };
         Some(ConfigValue { path: path.to_owned(), key: key.path, value, origin })
     }
@@ -310,21 +310,42 @@ pub(crate) fn agent_of(path: &str) -> Option<String> {
     Some(path.strip_prefix("agents.")?.split('.').next()?.to_owned())
 }
 
-/// Returns the built-in defaults of each agent.
-fn defaults(agents: &BTreeSet<String>) -> Vec<Leaf> {
-    // Built-in rules are not values, and keys of a tool or a rule have no default of their own.
-    let keys = KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.is_of_one());
-    let leaf = |key: &'static ConfigKey| Leaf {
-        path: key.path.replace("<id>", ALL),
-        key,
-        // A test checks that every default is valid.
-        value: serde_json::from_str(key.default).unwrap_or_default(),
-        origin: BUILT_IN,
-        rule: None,
-        only_narrows: false,
-    };
-    let leaves: Vec<Leaf> = keys.map(leaf).collect();
-    spread(&leaves, agents)
+/// The built-in defaults of these agents. They have one origin, so they are one provider: merging key by key copies all keys
+/// before it each time.
+struct Defaults<'a>(&'a BTreeSet<String>);
+
+impl Provider for Defaults<'_> {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(ConfigLayer::Default.name())
+    }
+
+    fn data(&self) -> figment::error::Result<Map<Profile, Dict>> {
+        let mut all = Dict::new();
+        // Built-in rules are not values, and keys of a tool or a rule have no default of their own.
+        for key in KEYS.iter().filter(|key| !matches!(key.kind, Kind::Rules) && !key.is_of_one()) {
+            // A test checks that every default is valid.
+            let value: Json = serde_json::from_str(key.default).unwrap_or_default();
+            insert(&mut all, &key.path.replace("<id>", ALL), Value::serialize(value)?);
+        }
+        if let Some(Value::Dict(_, agents)) = all.get_mut("agents")
+            && let Some(of_all) = agents.get(ALL).cloned()
+        {
+            agents.extend(self.0.iter().map(|id| (id.clone(), of_all.clone())));
+        }
+        Ok(Profile::Default.collect(all))
+    }
+}
+
+/// Sets the value at a path.
+fn insert(mut dict: &mut Dict, path: &str, value: Value) {
+    let mut names = path.split('.');
+    let last = names.next_back().unwrap_or_default();
+    for name in names {
+        let below = dict.entry(name.to_owned()).or_insert_with(|| Dict::new().into());
+        let Value::Dict(_, below) = below else { return };
+        dict = below;
+    }
+    dict.insert(last.to_owned(), value);
 }
 
 /// Copies values for all agents to each agent, unless the same layer sets a value for that agent.
@@ -392,9 +413,8 @@ impl Provider for Leaf {
     }
 
     fn data(&self) -> figment::error::Result<Map<Profile, Dict>> {
-        let value = Value::serialize(&self.value)?;
-        let nested =
-            self.path.rsplit('.').fold(value, |value, name| Dict::from([(name.to_owned(), value)]).into());
-        Serialized::defaults(nested).data()
+        let mut all = Dict::new();
+        insert(&mut all, &self.path, Value::serialize(&self.value)?);
+        Ok(Profile::Default.collect(all))
     }
 }

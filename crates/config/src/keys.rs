@@ -250,7 +250,7 @@ pub(crate) const KEYS: &[ConfigKey] = {
 impl ConfigKey {
     /// Returns the key of a path that contains an agent's id.
     pub(crate) fn of(path: &str) -> Option<&'static Self> {
-        KEYS.iter().find(|key| fits(key.path, path))
+        KEYS.iter().find(|key| may_fit(key.path, path) && fits(key.path, path))
     }
 
     /// Whether it configures one tool or rule, so that it need not be set at all.
@@ -268,6 +268,16 @@ impl ConfigKey {
     #[must_use]
     pub fn project(&self) -> &'static str {
         self.narrows.words()
+    }
+}
+
+/// Tells most rows from a path without a look at each part.
+fn may_fit(row: &str, path: &str) -> bool {
+    match row.split_once('<') {
+        None => row == path,
+        Some((start, rest)) => {
+            path.starts_with(start) && rest.rsplit('>').next().is_some_and(|end| path.ends_with(end))
+        }
     }
 }
 
