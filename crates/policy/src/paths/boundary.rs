@@ -1,13 +1,16 @@
 //! The part of a decision about a path that no policy at run time can change: the jail, then the forbidden globs.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
 use stockade_text::resolve_path;
 
 use super::config::{AbsolutePaths, DangerousNames, HardLinks, Jail, SandboxConfig};
 use super::facts::{OtherNames, PathFacts, ResolveError, ResolvedPath, Target, names};
 use super::globs::{DenyGlobs, GlobError};
-use super::jail::Workspace;
+use super::jail::{LocatedPath, Workspace};
 use super::lexical::{self, InvalidPath};
+use super::presets::STANDARD_FORBIDDEN_GLOBS;
 
 /// What decided on a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +32,38 @@ pub(crate) struct Boundary {
     absolute_paths: AbsolutePaths,
     hard_links: HardLinks,
     pub(crate) names: DangerousNames,
-    forbidden: DenyGlobs,
+    forbidden: Forbidden,
+}
+
+/// The globs that nothing overrides.
+#[derive(Debug, Clone)]
+enum Forbidden {
+    /// The standard ones, which are compiled for the first path and once for all: a decision about a command asks for none.
+    Standard,
+    Own(DenyGlobs),
+}
+
+static STANDARD: LazyLock<Result<DenyGlobs, GlobError>> = LazyLock::new(|| {
+    // None of them is absolute, so that they mean the same in every workspace.
+    DenyGlobs::compile(&STANDARD_FORBIDDEN_GLOBS, &Workspace::plain("/"))
+});
+
+impl Forbidden {
+    fn compile(globs: &[String], workspace: &Workspace) -> Result<Self, GlobError> {
+        match globs == STANDARD_FORBIDDEN_GLOBS.as_slice() {
+            true => Ok(Self::Standard),
+            false => DenyGlobs::compile(globs, workspace).map(Self::Own),
+        }
+    }
+
+    /// Returns the glob that covers a place.
+    fn hit(&self, located: &LocatedPath<'_>) -> Option<&str> {
+        match self {
+            Self::Own(globs) => globs.hit(located),
+            // A test compiles them. If they could not be, no path would be certain to be permitted.
+            Self::Standard => STANDARD.as_ref().map_or(Some("**"), |globs| globs.hit(located)),
+        }
+    }
 }
 
 impl Boundary {
@@ -39,7 +73,7 @@ impl Boundary {
             absolute_paths: config.absolute_paths,
             hard_links: config.hard_links,
             names: config.names,
-            forbidden: DenyGlobs::compile(&config.forbidden_globs, &workspace)?,
+            forbidden: Forbidden::compile(&config.forbidden_globs, &workspace)?,
             workspace,
         })
     }
@@ -110,5 +144,29 @@ impl Boundary {
     fn forbidden_among(&self, names: &[PathBuf]) -> Option<Hit> {
         let glob = names.iter().find_map(|name| self.forbidden.hit(&self.workspace.locate(name)))?;
         Some(Hit::Forbidden(glob.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_globs_hold_in_every_workspace() {
+        assert!(STANDARD.is_ok());
+        assert!(!STANDARD_FORBIDDEN_GLOBS.iter().any(|glob| glob.trim_start_matches('!').starts_with('/')));
+        for workspace in ["/", "/srv/ws", "/srv/.git"] {
+            let workspace = Workspace::plain(workspace);
+            let own = DenyGlobs::compile(&STANDARD_FORBIDDEN_GLOBS, &workspace).unwrap();
+            let standard = Forbidden::compile(&STANDARD_FORBIDDEN_GLOBS, &workspace).unwrap();
+            assert!(matches!(standard, Forbidden::Standard));
+            for path in STANDARD_FORBIDDEN_GLOBS.iter().map(|glob| glob.replace("**", "a").replace('*', "b"))
+            {
+                for path in [Path::new("/srv/ws").join(&path), Path::new("/").join(&path)] {
+                    let located = workspace.locate(&path);
+                    assert_eq!(standard.hit(&located), own.hit(&located), "{}", path.display());
+                }
+            }
+        }
     }
 }
