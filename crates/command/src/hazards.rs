@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Script, Span};
+use stockade_shell::{Actions, Arg, Assignment, InvocationKind, Run, Span};
 
 mod attack_tools;
 mod code;
@@ -128,18 +128,6 @@ pub(crate) fn is_dangerous_variable(name: &str) -> bool {
 /// Returns whether a variable that matters is set to a value, or for a command, that is known to be harmless.
 pub(crate) fn is_harmless_assignment(assignment: &Assignment<'_>) -> bool {
     environment::is_harmless(assignment)
-}
-
-/// Finds what is dangerous about a whole script beside its single programs: the files that redirections open, the
-/// variables that are set, and what programs do together.
-#[must_use]
-pub fn script_hazards(script: &Script<'_>) -> Vec<Hazard> {
-    let actions = script.actions();
-    let mut found = Vec::new();
-    let each = of_runs(&actions, &mut found);
-    found.clear();
-    beside(&actions, each, &mut found);
-    found
 }
 
 /// Finds everything that is dangerous in what a script does, in the order in which it is written.
@@ -296,7 +284,7 @@ pub(crate) fn examples() -> Vec<Examples> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stockade_shell::ReadOptions;
+    use stockade_shell::{ReadOptions, Script};
 
     fn ids(text: &str) -> Vec<&'static str> {
         let Ok(script) = Script::read(text, &ReadOptions::default()) else { return vec!["refused"] };

@@ -3,7 +3,6 @@
 
 mod agent_commands;
 pub mod answers;
-mod audit;
 mod context;
 mod decision;
 mod depends;
@@ -16,7 +15,6 @@ pub mod validator;
 mod variables;
 
 pub use agent_commands::AgentCommands;
-pub use audit::{AuditEntry, AuditPart};
 pub use context::CommandContext;
 pub use decision::CommandDecision;
 pub use decision::explain::{ConsideredRule, RuleOutcome};

@@ -158,15 +158,6 @@ impl SecretBinding {
         &self.name
     }
 
-    /// Returns the variable that it is read from, if it is.
-    #[must_use]
-    pub fn read_from_variable(&self) -> Option<&str> {
-        match &self.source {
-            SecretSource::Environment(variable) => Some(variable),
-            _ => None,
-        }
-    }
-
     /// Returns the file that it stands in, if it does.
     pub(super) fn read_from_file(&self) -> Option<&Path> {
         match &self.source {

@@ -19,7 +19,7 @@ pub const BUNDLES: &[&str] = &[
 ];
 
 /// The same, as Java reads them: Debian, Fedora, Arch.
-pub const JAVA_STORES: &[&str] = &[
+const JAVA_STORES: &[&str] = &[
     "/etc/ssl/certs/java/cacerts",
     "/etc/pki/ca-trust/extracted/java/cacerts",
     "/etc/pki/java/cacerts",

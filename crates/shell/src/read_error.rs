@@ -23,12 +23,6 @@ impl ReadError {
 }
 
 impl ReadErrorKind {
-    /// Whether the text deceives its reader although a shell could parse it.
-    #[must_use]
-    pub const fn is_appearance(self) -> bool {
-        matches!(self, Self::ControlCharacter | Self::DeceptiveCharacter | Self::InvisibleCharacter)
-    }
-
     /// Whether a limit was reached: the text beyond it was not inspected.
     pub(crate) const fn is_limit(self) -> bool {
         matches!(self, Self::TooDeep | Self::TooManyCommands | Self::TooManyWords)

@@ -1,7 +1,5 @@
 //! What becomes of commands, under the built-in rules and rules on top of them.
 
-use std::time::Duration;
-
 use stockade_command::RuleOutcome;
 use stockade_command::rules::FloorOverride;
 use stockade_command::rules::{CommandPattern, CommandRuleProblem, Redirects, RegexScope};
@@ -294,7 +292,7 @@ fn a_decision_says_what_led_there_and_what_to_run() {
     assert_eq!(plain.rendered().as_deref(), Some("git status"));
     assert_eq!(plain.argv(), Some(vec!["git".to_owned(), "status".to_owned()]));
     assert_eq!(policy.decide("ls\r", &options, &place()).rendered(), None);
-    assert_eq!(plain.audit(Duration::ZERO).parts[0].rule, "git-read");
+    assert_eq!(plain.parts[0].cause.id(), "git-read");
 }
 
 #[test]
