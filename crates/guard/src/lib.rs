@@ -76,6 +76,7 @@ pub use stockade_egress as egress;
 pub use stockade_eval as eval;
 pub use stockade_files::Resolver;
 pub use stockade_limits as limits;
+pub use stockade_limits_replay as limits_replay;
 #[cfg(all(feature = "config", target_os = "linux"))]
 pub use stockade_model_cli as driven;
 pub use stockade_output as output;

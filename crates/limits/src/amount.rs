@@ -72,7 +72,7 @@ impl MicroUsd {
 ///
 /// # Errors
 /// When the number is NaN, negative, or does not fit in 64 bits.
-pub(crate) fn count_from_f64(number: f64) -> Result<u64, AmountError> {
+pub fn count_from_f64(number: f64) -> Result<u64, AmountError> {
     if number.is_nan() {
         return Err(AmountError::NotANumber);
     }

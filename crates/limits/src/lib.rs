@@ -33,8 +33,8 @@
 //! );
 //! ```
 //!
-//! Features: `serde` reads settings and writes states and reports; `script` replays events written in JSON. Without features
-//! the crate has no dependencies.
+//! Features: `serde` reads settings and writes states and reports. Without features the crate has no dependencies. The crate
+//! `stockade-limits-replay` replays events written in JSON.
 #![forbid(unsafe_code)]
 
 mod amount;
@@ -45,15 +45,11 @@ pub mod costs;
 #[cfg(feature = "serde")]
 mod millis;
 pub mod retry;
-#[cfg(feature = "script")]
-pub mod script;
-#[cfg(feature = "script")]
-pub mod simulate;
 pub mod steps;
 pub mod store;
 pub mod turns;
 
-pub use amount::{AmountError, Cap, MicroUsd, Usage, estimate_tokens};
+pub use amount::{AmountError, Cap, MicroUsd, Usage, count_from_f64, estimate_tokens};
 
 /// The README's example is run as a test.
 #[cfg(doctest)]

@@ -92,6 +92,19 @@ pub enum RetryRefusal {
     TooManyTools,
 }
 
+impl RetryRefusal {
+    /// Returns its name in answers to programs.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::SameCall { .. } => "sameCall",
+            Self::SameTool { .. } => "sameTool",
+            Self::SameError { .. } => "sameError",
+            Self::TooManyTools => "tooManyTools",
+        }
+    }
+}
+
 impl Default for RetrySettings {
     fn default() -> Self {
         Self { same_call: 3, same_tool: 5, same_error: 2 }

@@ -41,6 +41,7 @@ const BETWEEN_LAYERS: &[(&str, &str, &str)] = &[(
 /// Crates that make something of layers, and which layers each of them may name.
 const ON_THE_SANDBOX: &[(&str, &[&str])] = &[
     ("backends-remote", &["exec-sandbox"]),
+    ("limits-replay", &["limits"]),
     ("model-cli", &["egress", "exec-sandbox"]),
     ("package", &["exec-sandbox"]),
 ];

@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "policy",
     "command",
     "limits",
+    "limits-replay",
     "output",
     "eval",
     "skill",

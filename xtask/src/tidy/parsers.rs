@@ -87,13 +87,13 @@ const PARSERS: &[Parser] = &[
     },
     Parser {
         reads: "scripts of limits",
-        path: "crates/limits/src/script.rs",
-        targets: &[("limits", "limit_script")],
+        path: "crates/limits-replay/src/script.rs",
+        targets: &[("limits-replay", "limit_script")],
     },
     Parser {
         reads: "traces of calls",
-        path: "crates/limits/src/simulate.rs",
-        targets: &[("limits", "limit_trace")],
+        path: "crates/limits-replay/src/simulate.rs",
+        targets: &[("limits-replay", "limit_trace")],
     },
     Parser {
         reads: "pages, JSON and text that tools bring back",
@@ -246,11 +246,11 @@ mod tests {
     use super::*;
 
     const LIMITS: [(&str, &str); 5] = [
-        ("crates/limits/Cargo.toml", ""),
-        ("crates/limits/src/script.rs", ""),
-        ("crates/limits/src/simulate.rs", ""),
-        ("crates/limits/fuzz/fuzz_targets/limit_script.rs", ""),
-        ("crates/limits/fuzz/fuzz_targets/limit_trace.rs", ""),
+        ("crates/limits-replay/Cargo.toml", ""),
+        ("crates/limits-replay/src/script.rs", ""),
+        ("crates/limits-replay/src/simulate.rs", ""),
+        ("crates/limits-replay/fuzz/fuzz_targets/limit_script.rs", ""),
+        ("crates/limits-replay/fuzz/fuzz_targets/limit_trace.rs", ""),
     ];
 
     #[test]
@@ -261,8 +261,14 @@ mod tests {
     #[test]
     fn a_parser_that_moved_or_is_not_fed_is_named() {
         for (gone, part) in [
-            ("src/script.rs", "the parser of scripts of limits is no longer crates/limits/src/script.rs"),
-            ("limit_trace.rs", "crates/limits/src/simulate.rs:1: limits has no fuzz target `limit_trace`"),
+            (
+                "src/script.rs",
+                "the parser of scripts of limits is no longer crates/limits-replay/src/script.rs",
+            ),
+            (
+                "limit_trace.rs",
+                "crates/limits-replay/src/simulate.rs:1: limits-replay has no fuzz target `limit_trace`",
+            ),
         ] {
             let rest: Vec<_> = LIMITS.into_iter().filter(|(path, _)| !path.ends_with(gone)).collect();
             let said = said(check, &rest);

@@ -5,6 +5,4 @@ mod auto_traits;
 mod interleavings;
 mod properties;
 mod random;
-#[cfg(feature = "script")]
-mod scripts;
 mod seeds;

@@ -5,18 +5,9 @@
 mod replay;
 
 use crate::properties;
-#[cfg(feature = "script")]
-use crate::scripts;
 use replay::{Property, replay};
 
-const TARGETS: &[(&str, Property)] = &[
-    ("budget", properties::budget),
-    ("breaker", properties::breaker),
-    #[cfg(feature = "script")]
-    ("limit_script", scripts::limit_script),
-    #[cfg(feature = "script")]
-    ("limit_trace", scripts::limit_trace),
-];
+const TARGETS: &[(&str, Property)] = &[("budget", properties::budget), ("breaker", properties::breaker)];
 
 #[test]
 fn every_seed_passes() {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stockade_guard::limits::Usage;
 use stockade_guard::limits::breaker::CallOutcome;
-use stockade_guard::limits::script::{LimitScript, ScriptStep, run_script};
 use stockade_guard::limits::store::CallRefusal;
+use stockade_guard::limits_replay::script::{LimitScript, ScriptStep, run_script};
 
 use super::{AskedBy, Json, Lane, Parameters};
 use crate::Server;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 use stockade_guard::admission::{FileOptions, Source, read_text};
-use stockade_guard::limits::script::{LimitScript, run_script};
-use stockade_guard::limits::simulate::{SimulatedEvent, SimulatedStep, Trace, chart, simulate};
+use stockade_guard::limits_replay::script::{LimitScript, run_script};
+use stockade_guard::limits_replay::simulate::{SimulatedEvent, SimulatedStep, Trace, chart, simulate};
 use stockade_text::{escape, escape_lines, escape_path};
 
 use crate::args::Format;

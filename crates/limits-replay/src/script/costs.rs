@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{Arguments, Needs, count, number};
 use super::{Machine, ScriptError};
-use crate::amount::{MicroUsd, Usage};
-use crate::costs::{CostLedger, CostRecord, CostTotal};
+use stockade_limits::costs::{CostLedger, CostRecord, CostTotal};
+use stockade_limits::{MicroUsd, Usage};
 
 const OPS: &[&str] = &[
     "record",

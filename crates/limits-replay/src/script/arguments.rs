@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::amount::{AmountError, MicroUsd, Usage, count_from_f64};
+use stockade_limits::{AmountError, MicroUsd, Usage, count_from_f64};
 
 /// What an event lacks.
 #[derive(Debug)]

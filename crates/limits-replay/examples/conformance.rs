@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 
 use serde_json::Value;
-use stockade_limits::script::{LimitScript, run_script};
+use stockade_limits_replay::script::{LimitScript, run_script};
 use testkit::vectors::{Deviations, Outcome, Vectors, agrees};
 
 /// Rows of vectors that record another system's behaviour which this crate does not share.

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Needs};
 use super::{Machine, ScriptError, settings};
-use crate::retry::{ErrorClass, Fingerprint, Retries, RetryRefusal};
+use crate::fingerprint::fingerprint_of;
+use stockade_limits::retry::{ErrorClass, Fingerprint, Retries, RetryRefusal};
 
 const OPS: &[&str] = &["beforeToolCall", "recordResult", "getBlockedTools", "reset"];
 
@@ -28,7 +29,7 @@ impl Machine for Retries {
                     Err(refusal) => refused(&refusal),
                 })
             }
-            "recordResult" => self.record(args),
+            "recordResult" => record(self, args),
             "getBlockedTools" => Ok(self.refused_tools().map(Value::from).collect()),
             _ => {
                 self.reset();
@@ -38,32 +39,24 @@ impl Machine for Retries {
     }
 }
 
-impl Retries {
-    fn record(&mut self, args: &Arguments<'_>) -> Result<Value, Needs> {
-        const NEEDS: &str = "a tool, its arguments, and whether it went well";
-        let (tool, call) = call(args)?;
-        if args.value(2, NEEDS)?.as_bool().ok_or(Needs(NEEDS))? {
-            self.succeeded(tool, call);
-        } else {
-            self.failed(tool, call, &ErrorClass::of(args.text_or(3, "unknown")));
-        }
-        Ok(Value::Null)
+fn record(retries: &mut Retries, args: &Arguments<'_>) -> Result<Value, Needs> {
+    const NEEDS: &str = "a tool, its arguments, and whether it went well";
+    let (tool, call) = call(args)?;
+    if args.value(2, NEEDS)?.as_bool().ok_or(Needs(NEEDS))? {
+        retries.succeeded(tool, call);
+    } else {
+        retries.failed(tool, call, &ErrorClass::of(args.text_or(3, "unknown")));
     }
+    Ok(Value::Null)
 }
 
 fn call<'a>(args: &Arguments<'a>) -> Result<(&'a str, Fingerprint), Needs> {
     let tool = args.text(0, "the name of a tool")?;
     let arguments = args.value(1, "the arguments of the tool")?;
-    Ok((tool, Fingerprint::of_json(arguments)))
+    Ok((tool, fingerprint_of(arguments)))
 }
 
 fn refused(refusal: &RetryRefusal) -> Value {
-    let kind = match refusal {
-        RetryRefusal::SameCall { .. } => "sameCall",
-        RetryRefusal::SameTool { .. } => "sameTool",
-        RetryRefusal::SameError { .. } => "sameError",
-        RetryRefusal::TooManyTools => "tooManyTools",
-    };
     let reason = refusal.to_string();
-    json!({"block": true, "reason": reason, "error": {"scope": kind, "message": reason}})
+    json!({"block": true, "reason": reason, "error": {"scope": refusal.code(), "message": reason}})
 }

@@ -10,11 +10,14 @@ use serde_json::Value;
 
 pub use self::chart::chart;
 
-use crate::amount::{MicroUsd, Usage};
-use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerPhase, BreakerSettings, CallOutcome};
-use crate::budget::{Budget, BudgetLimits, BudgetScope, Reservation, Reserved};
-use crate::retry::{ErrorClass, Fingerprint, Retries, RetrySettings};
-use crate::steps::{Step, Steps};
+use crate::fingerprint::fingerprint_of;
+use stockade_limits::breaker::{
+    Breaker, BreakerAdmission, BreakerPermit, BreakerPhase, BreakerSettings, CallOutcome,
+};
+use stockade_limits::budget::{Budget, BudgetLimits, BudgetScope, Reservation, Reserved};
+use stockade_limits::retry::{ErrorClass, Fingerprint, Retries, RetrySettings};
+use stockade_limits::steps::{Step, Steps};
+use stockade_limits::{MicroUsd, Usage};
 
 /// A trace: the limits, and the calls that an agent makes.
 #[derive(Clone, Debug, Deserialize)]
@@ -149,7 +152,7 @@ pub enum TraceError {
         /// Which call, from one.
         call: usize,
         /// Why.
-        reason: crate::amount::AmountError,
+        reason: stockade_limits::AmountError,
     },
 }
 
@@ -174,7 +177,7 @@ fn main_execution() -> String {
 /// When the calls are not in order, or a cost is not an amount of money.
 ///
 /// ```
-/// use stockade_limits::simulate::{SimulatedEvent, Trace, simulate};
+/// use stockade_limits_replay::simulate::{SimulatedEvent, Trace, simulate};
 ///
 /// let trace: Trace = serde_json::from_str(r#"{
 ///     "limits": {"budget": {"perHour": 100}},
@@ -214,10 +217,10 @@ struct Planned {
 }
 
 impl Planned {
-    fn new(call: &TraceCall) -> Result<Self, crate::amount::AmountError> {
+    fn new(call: &TraceCall) -> Result<Self, stockade_limits::AmountError> {
         let used_usd = call.used_usd.unwrap_or(call.estimate_usd);
         Ok(Self {
-            fingerprint: Fingerprint::of_json(&call.arguments),
+            fingerprint: fingerprint_of(&call.arguments),
             estimate: Usage { tokens: call.estimate, cost: MicroUsd::from_dollars(call.estimate_usd)? },
             actual: Usage {
                 tokens: call.used.unwrap_or(call.estimate),
@@ -365,8 +368,8 @@ impl Simulation {
             used: balance.used.tokens,
             reserved: balance.reserved.tokens,
             cap: match limits.of(balance.scope).tokens {
-                crate::amount::Cap::AtMost(cap) => Some(cap),
-                crate::amount::Cap::Unlimited => None,
+                stockade_limits::Cap::AtMost(cap) => Some(cap),
+                stockade_limits::Cap::Unlimited => None,
             },
         });
         self.steps.push(SimulatedStep {

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Needs};
 use super::{Machine, ScriptError, settings};
-use crate::amount::{AmountError, estimate_tokens};
-use crate::budget::{Budget, BudgetRefusal, Reservation, Reserved};
+use stockade_limits::budget::{Budget, BudgetRefusal, Reservation, Reserved};
+use stockade_limits::{AmountError, estimate_tokens};
 
 const OPS: &[&str] = &[
     "estimateCost",

@@ -111,7 +111,7 @@ const COMPONENTS: &[(&str, Start)] = &[
 /// let script = serde_json::from_str(
 ///     r#"{"component": "steps", "config": 1, "script": [{"op": "increment"}, {"op": "shouldHalt"}]}"#,
 /// )?;
-/// let results = stockade_limits::script::run_script(&script).unwrap();
+/// let results = stockade_limits_replay::script::run_script(&script).unwrap();
 /// assert_eq!(serde_json::Value::from(results).to_string(), "[1,true]");
 /// # Ok::<(), serde_json::Error>(())
 /// ```

@@ -1,7 +1,7 @@
 //! What must hold of scripts and traces for any bytes. Fuzz targets and ordinary tests both run these.
 
-use stockade_limits::script::{LimitScript, run_script};
-use stockade_limits::simulate::{Trace, simulate};
+use stockade_limits_replay::script::{LimitScript, run_script};
+use stockade_limits_replay::simulate::{Trace, simulate};
 
 /// Scripts: each step has one answer, and no answer depends on a later step.
 pub(crate) fn limit_script(data: &[u8]) {

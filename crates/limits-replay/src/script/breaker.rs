@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::arguments::{Arguments, Needs};
 use super::{Machine, ScriptError, settings};
-use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, CallOutcome};
+use stockade_limits::breaker::{Breaker, BreakerAdmission, BreakerPermit, CallOutcome};
 
 const OPS: &[&str] = &["isOpen", "recordSuccess", "recordFailure", "getState", "reset"];
 

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Needs};
 use super::{Machine, ScriptError, settings};
-use crate::budget::calls_left;
-use crate::steps::Steps;
-use crate::turns::TurnBudget;
+use stockade_limits::budget::calls_left;
+use stockade_limits::steps::Steps;
+use stockade_limits::turns::TurnBudget;
 
 pub(super) fn start_steps(config: &Value) -> Result<Box<dyn Machine>, ScriptError> {
     let limit: Option<u32> = settings(config)?;
