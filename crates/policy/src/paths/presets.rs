@@ -11,18 +11,28 @@ use super::config::{AbsolutePaths, Answer, DangerousNames, HardLinks, Jail, Path
 /// everything below it.
 pub static STANDARD_FORBIDDEN_GLOBS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut globs: Vec<String> = DOCUMENTED.iter().map(|&glob| glob.to_owned()).collect();
+    let mut first_names: Vec<&str> = DOCUMENTED.iter().map(|glob| first_name(glob)).collect();
     let forbidden = |name: &&Name| name.scope == Scope::Anywhere && name.tools == Tools::Forbidden;
     for path in names().filter(forbidden).flat_map(|name| name.paths) {
         let glob = format!("**/{path}");
-        // The end of a pattern rules most of them out.
-        let may_fit = |wider: &String| wider.rsplit('*').next().is_some_and(|end| glob.ends_with(end));
+        let names: Vec<&str> = path.split('/').collect();
+        // One of its names begins as the first name of a wider glob does, which rules most of them out.
+        let may_fit = |first: &str| names.iter().any(|name| name.starts_with(first));
+        let mut others = globs.iter().zip(&first_names);
         // A second, redundant glob would have to be removed as well by a user who wants the file opened.
-        if !globs.iter().any(|wider| may_fit(wider) && fits(&glob, wider)) {
+        if !others.any(|(wider, first)| may_fit(first) && fits(&glob, wider)) {
             globs.push(glob);
+            first_names.push(first_name(path));
         }
     }
     globs
 });
+
+/// The first name in a glob, as far as it is no pattern.
+fn first_name(glob: &str) -> &str {
+    let names = glob.strip_prefix("**/").unwrap_or(glob);
+    names.split(['*', '/']).next().unwrap_or_default()
+}
 
 /// The documented list. A repository's folder is code that runs later, also below the workspace; `git~1` is its short name.
 #[rustfmt::skip]
