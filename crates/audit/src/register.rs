@@ -221,8 +221,11 @@ impl Register {
         let mut bytes = vec![0; usize::try_from(PLACE_BYTES).unwrap_or(0)];
         let read = read_at_most(&self.file, &mut bytes, place * PLACE_BYTES)?;
         bytes.truncate(read);
-        let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let Some((digest, text)) = line.split_at_checked(64) else { return Ok(None) };
+        // A place that was wiped has no line: nothing is worth a digest.
+        let Some(end) = bytes.iter().position(|byte| *byte == b'\n') else { return Ok(None) };
+        let Some((digest, text)) = bytes.get(..end).and_then(|line| line.split_at_checked(64)) else {
+            return Ok(None);
+        };
         if to_hex(&Sha256::digest(text)).as_bytes() != digest {
             return Ok(None);
         }

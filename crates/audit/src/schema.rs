@@ -2,7 +2,6 @@
 //! could hide some, an index could lead past them.
 
 use std::collections::BTreeSet;
-use std::sync::LazyLock;
 
 use rusqlite::{Connection, Error};
 
@@ -42,16 +41,51 @@ struct Object {
     sql: Option<String>,
 }
 
-/// What belongs into each form, from the first one on. It is asked of SQLite itself, so that nothing is listed twice.
-static EXPECTED: LazyLock<Vec<BTreeSet<Object>>> = LazyLock::new(|| {
-    let forms = (1..=FORMS.len()).map(|form| {
-        let database = Connection::open_in_memory()?;
-        FORMS.iter().take(form).try_for_each(|step| database.execute_batch(step))?;
-        objects(&database)
-    });
-    // Where SQLite cannot even do that, nothing is expected, and every trail is refused.
-    forms.collect::<Result<_, Error>>().unwrap_or_default()
-});
+/// What belongs into the newest form: kind, name, table and text, as SQLite has it. To ask SQLite in each process takes longer than
+/// to open the trail, so a test does.
+#[rustfmt::skip]
+const NEWEST: &[(&str, &str, &str, &str)] = &[
+    ("table", "audit_events", "audit_events", "CREATE TABLE audit_events (
+  id INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, event TEXT NOT NULL, severity TEXT NOT NULL,
+  run TEXT, agent TEXT, skill TEXT, decision TEXT, rule TEXT, backend TEXT, exit_code INTEGER, duration_ms INTEGER,
+  data TEXT NOT NULL, writer TEXT NOT NULL, prev TEXT NOT NULL, hash TEXT NOT NULL, seal TEXT) STRICT"),
+    ("table", "sqlite_sequence", "sqlite_sequence", "CREATE TABLE sqlite_sequence(name,seq)"),
+    ("index", "audit_events_event", "audit_events", "CREATE INDEX audit_events_event ON audit_events (event, timestamp)"),
+    ("index", "audit_events_run", "audit_events", "CREATE INDEX audit_events_run ON audit_events (run) WHERE run IS NOT NULL"),
+    ("index", "audit_events_timestamp", "audit_events", "CREATE INDEX audit_events_timestamp ON audit_events (timestamp)"),
+    ("index", "audit_events_skill", "audit_events", "CREATE INDEX audit_events_skill ON audit_events (skill) WHERE skill IS NOT NULL"),
+    ("trigger", "audit_events_stay", "audit_events", "CREATE TRIGGER audit_events_stay BEFORE UPDATE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never changed'); END"),
+    ("trigger", "audit_events_last", "audit_events", "CREATE TRIGGER audit_events_last BEFORE DELETE ON audit_events
+  BEGIN SELECT RAISE (ABORT, 'records of the audit trail are never removed'); END"),
+    ("table", "audit_open_runs", "audit_open_runs",
+        "CREATE TABLE audit_open_runs (run TEXT PRIMARY KEY, start INTEGER NOT NULL) STRICT, WITHOUT ROWID"),
+];
+
+/// Returns what belongs into a form.
+fn expected(form: i64) -> BTreeSet<Object> {
+    if form == FORM {
+        let object = |(kind, name, table, sql): &(&str, &str, &str, &str)| Object {
+            kind: (*kind).to_owned(),
+            name: (*name).to_owned(),
+            table: (*table).to_owned(),
+            sql: Some((*sql).to_owned()),
+        };
+        return NEWEST.iter().map(object).collect();
+    }
+    // Where SQLite cannot even make it, nothing is expected, and every trail is refused.
+    usize::try_from(form).ok().and_then(|form| made(form).ok()).unwrap_or_default()
+}
+
+/// Makes an older form in memory, and returns what is in it.
+fn made(form: usize) -> Result<BTreeSet<Object>, Error> {
+    if form > FORMS.len() {
+        return Ok(BTreeSet::new());
+    }
+    let database = Connection::open_in_memory()?;
+    FORMS.iter().take(form).try_for_each(|step| database.execute_batch(step))?;
+    objects(&database)
+}
 
 /// Makes the newest form out of an older one, or of an empty database.
 pub(crate) fn migrate(connection: &Connection, form: i64) -> Result<(), Error> {
@@ -68,12 +102,10 @@ pub(crate) fn version(connection: &Connection) -> Result<i64, Error> {
 /// Returns what is in the database and should not be, or is missing; nothing when it is as this program made it.
 pub(crate) fn strange(connection: &Connection, form: i64) -> Result<Vec<String>, Error> {
     let found = objects(connection)?;
-    let nothing = BTreeSet::new();
-    let form = usize::try_from(form).ok().and_then(|form| form.checked_sub(1));
-    let expected = form.and_then(|form| EXPECTED.get(form)).unwrap_or(&nothing);
+    let expected = expected(form);
     let is_expected = |name: &str| expected.iter().any(|object| object.name == name);
     let is_there = |name: &str| found.iter().any(|object| object.name == name);
-    let foreign = found.difference(expected).map(|object| match is_expected(&object.name) {
+    let foreign = found.difference(&expected).map(|object| match is_expected(&object.name) {
         true => format!("the {} {:?} is not as Stockade made it", object.kind, object.name),
         false => format!("there is a {} {:?} that is not Stockade's", object.kind, object.name),
     });
@@ -90,4 +122,18 @@ fn objects(connection: &Connection) -> Result<BTreeSet<Object>, Error> {
         Ok(Object { kind: row.get(0)?, name: row.get(1)?, table: row.get(2)?, sql: row.get(3)? })
     })?;
     objects.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_form_is_what_sqlite_makes() {
+        assert_eq!(usize::try_from(FORM), Ok(FORMS.len()));
+        assert_eq!(expected(FORM), made(FORMS.len()).unwrap());
+        assert_eq!(expected(0), BTreeSet::new());
+        assert_eq!(expected(FORM + 1), BTreeSet::new());
+        assert!(!expected(1).is_empty());
+    }
 }
