@@ -24,7 +24,9 @@ pub fn by_name<R>(
     rows: impl IntoIterator<Item = &'static R>,
     names: impl Fn(&R) -> &'static [&'static str],
 ) -> ByName<Vec<&'static R>> {
-    let mut table: ByName<Vec<&'static R>> = ByName::default();
+    let rows: Vec<&'static R> = rows.into_iter().collect();
+    let count = rows.iter().map(|row| names(row).len()).sum();
+    let mut table: ByName<Vec<&'static R>> = ByName::with_capacity_and_hasher(count, Default::default());
     for row in rows {
         names(row).iter().for_each(|name| table.entry(name).or_default().push(row));
     }
