@@ -1,7 +1,9 @@
 //! The ledger, `LEDGER.md`, and the invariants of `ARCHITECTURE.md`: a promise needs a test.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::problem::Problem;
-use super::tree::{File, Tree, has_word, numbered};
+use super::tree::{File, Tree, numbered};
 
 /// The documents whose tables name tests.
 const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "LEDGER.md"];
@@ -14,7 +16,8 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
 fn missing(tree: &Tree, document: &File) -> Vec<Problem> {
     let rows = numbered(&document.text).filter(|(_, text)| text.starts_with('|'));
     let named = rows.flat_map(|(line, text)| tests(text).map(move |test| (line, test)));
-    let missing = named.filter(|&(_, (crate_name, test))| !exists(tree, crate_name, test));
+    let mut declared = BTreeMap::new();
+    let missing = named.filter(|&(_, (crate_name, test))| !exists(tree, &mut declared, crate_name, test));
     missing
         .map(|(line, (crate_name, test))| {
             Problem::new(&document.path, line, format!("there is no test `{test}` in `crates/{crate_name}`"))
@@ -32,14 +35,27 @@ fn tests(line: &str) -> impl Iterator<Item = (&str, &str)> {
         .filter(move |(krate, test)| is_name(krate) && is_name(test))
 }
 
-/// Whether a crate has a test of this name, or a file of tests.
-fn exists(tree: &Tree, crate_name: &str, test: &str) -> bool {
+/// Whether a crate has a test of this name, or a file of tests. The words of a crate are collected once: the tables name hundreds of tests.
+fn exists<'t>(
+    tree: &'t Tree,
+    declared: &mut BTreeMap<String, BTreeSet<&'t str>>,
+    crate_name: &str,
+    test: &str,
+) -> bool {
     let folder = format!("crates/{crate_name}");
     if test.ends_with(".rs") {
         return tree.has(&format!("{folder}/tests/it/{test}"));
     }
-    tree.rust_under(&folder)
-        .any(|file| file.code.lines().any(|line| line.contains("fn ") && has_word(line, test)))
+    declared.entry(folder).or_insert_with_key(|folder| words_beside_fn(tree, folder)).contains(test)
+}
+
+/// The words of the lines that declare functions.
+fn words_beside_fn<'t>(tree: &'t Tree, folder: &str) -> BTreeSet<&'t str> {
+    let lines = tree.rust_under(folder).flat_map(|file| file.code.lines());
+    lines
+        .filter(|line| line.contains("fn "))
+        .flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .collect()
 }
 
 #[cfg(test)]

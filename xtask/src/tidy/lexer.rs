@@ -51,7 +51,7 @@ fn piece(rest: &str) -> (Kind, usize) {
     } else if is_char_literal(rest) {
         (Kind::Literal, quoted(rest, '\''))
     } else {
-        (Kind::Code, word_or_char(rest))
+        (Kind::Code, plain_code(rest))
     }
 }
 
@@ -110,13 +110,17 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// A whole word at once, so that the `r` at the end of one is not taken for the prefix of a string.
-fn word_or_char(rest: &str) -> usize {
-    let in_word = |c: char| c.is_alphanumeric() || c == '_';
-    let word = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
-    let prefixes = ["b", "c"];
-    let first = rest.chars().next().map_or(1, char::len_utf8);
-    if word == 0 || rest.get(..word).is_some_and(|word| prefixes.contains(&word)) { first } else { word }
+/// The length of the code up to the next place where a comment or a literal may begin: a slash, a quote, or a word with the first
+/// letter of a prefix. The `r` at the end of a word is no prefix.
+fn plain_code(rest: &str) -> usize {
+    let mut in_word = false;
+    let may_begin = |(at, byte): (usize, u8)| {
+        let begins_word = !in_word;
+        // A byte beyond ASCII is part of a letter, or of a character that begins nothing.
+        in_word = byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+        at > 0 && (matches!(byte, b'/' | b'"' | b'\'') || (begins_word && matches!(byte, b'r' | b'b' | b'c')))
+    };
+    rest.bytes().enumerate().position(may_begin).unwrap_or(rest.len())
 }
 
 #[cfg(test)]

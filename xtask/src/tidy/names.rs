@@ -78,19 +78,22 @@ fn place(item: &Item<'_>) -> Option<String> {
 }
 
 fn not_max(item: &Item<'_>) -> Option<String> {
-    let first = words(item.name).into_iter().next()?;
-    let is_bound = item.is_constant() && NOT_MAX.contains(&first.as_str());
-    is_bound.then(|| format!("`{}`: what bounds something is called MAX_…", item.name))
+    let is_bound = || words(item.name).first().is_some_and(|first| NOT_MAX.contains(&first.as_str()));
+    (item.is_constant() && is_bound())
+        .then(|| format!("`{}`: what bounds something is called MAX_…", item.name))
 }
 
 fn private_word(item: &Item<'_>) -> Option<String> {
+    if !item.is_public {
+        return None;
+    }
     let name = words(item.name).join(" ");
-    let (word, say) = SYNONYMS.iter().find(|(word, _)| item.is_public && contains_words(&name, word))?;
+    let (word, say) = SYNONYMS.iter().find(|(word, _)| contains_words(&name, word))?;
     Some(format!("`{}`: use `{say}` instead of `{word}`", item.name))
 }
 
 fn contains_words(name: &str, term: &str) -> bool {
-    format!(" {name} ").contains(&format!(" {term} "))
+    name.contains(term) && format!(" {name} ").contains(&format!(" {term} "))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The files of the checkout.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -23,6 +23,8 @@ pub(crate) struct Tree {
     pub(crate) paths: BTreeSet<String>,
     /// The files that are text.
     pub(crate) files: Vec<File>,
+    /// Where each of them is in the list.
+    places: BTreeMap<String, usize>,
 }
 
 /// A text file.
@@ -45,6 +47,7 @@ impl Tree {
         tree.load_folder(root, "")
             .map_err(|error| Stop::failed(format!("cannot read the sources: {error}")))?;
         tree.files.sort_by(|a, b| a.path.cmp(&b.path));
+        tree.index();
         Ok(tree)
     }
 
@@ -73,17 +76,24 @@ impl Tree {
         self.paths.insert(path.to_owned());
     }
 
+    /// Notes where each file is. Of two that a test gives the same path, the first counts.
+    fn index(&mut self) {
+        let places = self.files.iter().enumerate().rev();
+        self.places = places.map(|(place, file)| (file.path.clone(), place)).collect();
+    }
+
     /// A tree made up for a test.
     #[cfg(test)]
     pub(crate) fn of(files: &[(&str, &str)]) -> Self {
         let mut tree = Self::default();
         files.iter().for_each(|(path, text)| tree.add(path, text));
+        tree.index();
         tree
     }
 
     /// Returns a text file by its path.
     pub(crate) fn file(&self, path: &str) -> Option<&File> {
-        self.files.iter().find(|file| file.path == path)
+        self.files.get(*self.places.get(path)?)
     }
 
     /// Whether there is a file at this path, or a folder with files in it.
