@@ -5,13 +5,16 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use stockade_files::{
-    EntryKind, FileBytes, FileNature, FileOptions, Gap, Packed, Source, TextReadings, UnpackBudget, media,
-    read_files_except, unpack,
+    EntryKind, FileBytes, FileNature, FileOptions, Gap, Packed, Source, TextReadings, Unopened, UnpackBudget,
+    machine_code, media, read_files_except, unpack,
 };
-use stockade_scanner::{ScanOptions, ScanReport, Scanner, syntax_of};
+use stockade_scanner::{ScanOptions, ScanReport, Scanner, Syntax, syntax_of};
 
 /// Number of bytes that identify a file's format.
 const HEAD: usize = 8 << 10;
+
+/// Maximum number of findings in binary data, where one is as good as a thousand.
+const MAX_FINDINGS_IN_DATA: usize = 50;
 
 /// Result of scanning one file.
 #[derive(Debug)]
@@ -139,20 +142,43 @@ fn look_at<R>(
     look: impl FnOnce(FileScan<'_>) -> R,
 ) -> R {
     let FileBytes { path, bytes, gap, .. } = file;
+    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
+    if let Some(format) = machine_code(bytes).filter(|_| !has_text_name(path)) {
+        let gap = gap.unwrap_or(Gap::Unopened { format, why: Unopened::MachineCode });
+        return look(FileScan {
+            path,
+            text: "",
+            head,
+            report: ScanReport::default(),
+            gap: Some(gap),
+            is_unpacked,
+        });
+    }
     let readings = TextReadings::of(bytes);
     let gap = gap.or_else(|| unseen(bytes, readings.nature).filter(|_| !is_unpacked));
+    let max_findings = match readings.nature {
+        FileNature::Text => options.max_findings,
+        FileNature::Binary => options.max_findings.min(MAX_FINDINGS_IN_DATA),
+    };
     let (text, report) = [Some(&*readings.text), readings.other.as_deref()]
         .into_iter()
         .flatten()
         .map(|text| {
-            let options = ScanOptions { syntax: syntax_of(path, text), ..*options };
+            let options = ScanOptions { syntax: syntax_of(path, text), max_findings, ..*options };
             (text, scanner.scan_with(text, &options))
         })
         // Take the reading with the worse findings; of equals the first, which is the more likely decoding.
         .min_by_key(|(_, report)| Reverse((report.worst(), report.findings.len())))
         .unwrap_or_default();
-    let head = bytes.get(..bytes.len().min(HEAD)).unwrap_or_default();
     look(FileScan { path, text, head, report, gap, is_unpacked })
+}
+
+/// Whether the name says that the file is a text, which some program or model would read as one whatever is in it.
+fn has_text_name(path: &Path) -> bool {
+    const ENDS: &[&str] =
+        &["md", "markdown", "mdx", "mdc", "txt", "text", "rst", "adoc", "org", "log", "csv"];
+    let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default();
+    ENDS.iter().any(|known| known.eq_ignore_ascii_case(end)) || syntax_of(path, "") != Syntax::Markdown
 }
 
 /// Returns the gap of a file that was read completely but cannot be examined, unless it was unpacked. An archive of

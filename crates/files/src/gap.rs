@@ -19,7 +19,7 @@ pub enum Gap {
     },
     /// A git pack beyond the size limit: only its beginning was scanned.
     GitPack,
-    /// An archive or document that was not opened, or not in all its parts.
+    /// An archive, document or program that was not opened, or not in all its parts.
     Unopened {
         /// Name of the format.
         format: &'static str,
@@ -55,7 +55,7 @@ pub enum Gap {
     },
 }
 
-/// Why packed data was not examined.
+/// Why the content of a file was not examined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unopened {
@@ -75,6 +75,8 @@ pub enum Unopened {
     TooMany,
     /// It expands beyond the limit.
     TooLarge,
+    /// It is a whole program, in which no text is one that a person or a model would read.
+    MachineCode,
 }
 
 impl fmt::Display for Unopened {
@@ -88,6 +90,7 @@ impl fmt::Display for Unopened {
             Self::TooDeep => "it stands in too many archives",
             Self::TooMany => "it has too many members",
             Self::TooLarge => "it becomes too large",
+            Self::MachineCode => "it is machine code, and its data is not scanned as text",
         })
     }
 }

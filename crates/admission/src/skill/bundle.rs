@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use stockade_files::{
-    Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, folders_with, open_path, read_text,
+    Coverage, FileOptions, Gap, OpenedPath, Source, TextFile, Unopened, folders_with, open_path, read_text,
 };
 use stockade_scanner::Scanner;
 
@@ -158,8 +158,9 @@ impl Others {
         self.count += 1;
         self.cut |= seen.cut;
         // An unexamined archive or program is reported as such, by its format.
-        let says_so = matches!(seen.gap, Some(Gap::Binary))
-            && seen.surfaces.iter().any(|surface| surface.kind.is_opaque());
+        let says_so =
+            matches!(seen.gap, Some(Gap::Binary | Gap::Unopened { why: Unopened::MachineCode, .. }))
+                && seen.surfaces.iter().any(|surface| surface.kind.is_opaque());
         seen.findings.into_iter().for_each(|finding| self.findings.push(finding));
         for surface in seen.surfaces {
             if self.surfaces.len() < MAX_KEPT {

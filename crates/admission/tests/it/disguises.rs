@@ -34,6 +34,49 @@ fn no_disguise_keeps_a_text_from_the_scanner() {
     }
 }
 
+/// An ELF program of one segment, which holds `data`.
+fn program(data: &[u8]) -> Vec<u8> {
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(64 + 56, 0);
+    let mut put = |at: usize, number: usize, width: usize| {
+        file[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
+    };
+    put(32, 64, 8);
+    put(54, 56, 2);
+    put(56, 1, 2);
+    put(64 + 8, 120, 8);
+    put(64 + 32, data.len(), 8);
+    [file, data.to_vec()].concat()
+}
+
+/// What a program contains is no text, unless its name says so. What is behind it is one.
+#[test]
+fn only_whole_programs_are_not_scanned_as_texts() {
+    let attack = format!("\n{ATTACK}\n");
+    let whole = program(attack.as_bytes());
+    let behind = [program(b"data"), attack.clone().into_bytes()].concat();
+    let noise: Vec<u8> = (0..1_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let much = [noise.clone(), attack.into_bytes(), noise].concat();
+    let folder = folder(&[
+        ("behind", &behind),
+        ("notes.md", &whole),
+        ("run.sh", &whole),
+        ("skill.txt", &whole),
+        ("tool", &whole),
+        ("much.bin", &much),
+    ]);
+    let lines = scan(folder.path(), &FileOptions::default());
+    let expected = [
+        "behind: FOUND, binary",
+        "much.bin: FOUND, binary",
+        "notes.md: FOUND, binary",
+        "run.sh: FOUND, binary",
+        "skill.txt: FOUND, binary",
+        "tool: clean, unopened",
+    ];
+    assert_eq!(lines, expected);
+}
+
 /// A program that scans the original and then cleans it must not turn it into an attack by cleaning.
 #[test]
 fn the_scanner_sees_through_every_character_that_the_sanitizer_changes() {

@@ -1,0 +1,183 @@
+//! Recognises machine code whose own headers account for every byte.
+//!
+//! A program contains thousands of texts, none of which a shell or a model reads as one. What the headers do not
+//! describe is another matter: a text behind a program, or behind the first bytes of one, is a text.
+
+use std::ops::Range;
+
+/// Maximum number of headers that are followed.
+const MAX_HEADERS: usize = 4096;
+
+/// Size of the largest gap between two parts, which must be zero throughout.
+const MAX_PADDING: usize = 1 << 16;
+
+/// Section without bytes in the file.
+const NO_BYTES: u64 = 8;
+
+/// Returns the format of a file if all of it, to the last byte, is machine code: an ELF program, library or object,
+/// with nothing between, before or behind the parts that its headers describe.
+///
+/// ```
+/// use stockade_files::machine_code;
+///
+/// assert_eq!(machine_code(b"\x7fELF\x02\x01\x01\0 is how it begins, and it is a text"), None);
+/// ```
+#[must_use]
+pub fn machine_code(bytes: &[u8]) -> Option<&'static str> {
+    let elf = Elf::of(bytes)?;
+    let mut parts = elf.parts()?;
+    parts.sort_unstable_by_key(|part| part.start);
+    let mut end = 0;
+    for part in parts {
+        let gap = bytes.get(end..part.start.max(end))?;
+        if gap.len() > MAX_PADDING || gap.iter().any(|byte| *byte != 0) || part.end > bytes.len() {
+            return None;
+        }
+        end = end.max(part.end);
+    }
+    (end == bytes.len()).then_some("ELF")
+}
+
+/// An ELF file with its width and byte order.
+struct Elf<'b> {
+    bytes: &'b [u8],
+    is_wide: bool,
+    is_little: bool,
+}
+
+/// Position and form of a table of headers, in the file header.
+struct Table {
+    /// Offsets, in the file header, of the table's offset, of the size of a row and of the number of rows.
+    offset: [usize; 3],
+    /// Offsets, in a row, of the offset and the size of the part, and of the type.
+    row: [usize; 3],
+}
+
+impl<'b> Elf<'b> {
+    fn of(bytes: &'b [u8]) -> Option<Self> {
+        let [0x7f, b'E', b'L', b'F', class @ (1 | 2), order @ (1 | 2), 1, ..] = bytes else { return None };
+        Some(Self { bytes, is_wide: *class == 2, is_little: *order == 1 })
+    }
+
+    /// Everything that the headers describe, and the headers; `None` if they are not those of a program.
+    fn parts(&self) -> Option<Vec<Range<usize>>> {
+        let (head, programs, sections) = match self.is_wide {
+            true => (
+                64,
+                Table { offset: [32, 54, 56], row: [8, 32, 0] },
+                Table { offset: [40, 58, 60], row: [24, 32, 4] },
+            ),
+            false => (
+                52,
+                Table { offset: [28, 42, 44], row: [4, 16, 0] },
+                Table { offset: [32, 46, 48], row: [16, 20, 4] },
+            ),
+        };
+        let mut parts = Vec::from([Range { start: 0, end: head }]);
+        self.add_rows(&programs, |_| true, &mut parts)?;
+        // The type of a segment does not matter, and a section may have no bytes in the file.
+        self.add_rows(&sections, |kind| kind != NO_BYTES, &mut parts)?;
+        (parts.len() > 1).then_some(parts)
+    }
+
+    fn add_rows(
+        &self,
+        table: &Table,
+        has_bytes: impl Fn(u64) -> bool,
+        parts: &mut Vec<Range<usize>>,
+    ) -> Option<()> {
+        let [offset, size, count] = table.offset;
+        let (begin, size, count) = (self.address(0, offset)?, self.short(size)?, self.short(count)?);
+        if count == 0 {
+            return Some(());
+        }
+        let length = size.checked_mul(count).filter(|_| count <= MAX_HEADERS && size > 0)?;
+        parts.push(begin..begin.checked_add(length)?);
+        for row in 0..count {
+            let row_begin = begin.checked_add(row.checked_mul(size)?)?;
+            let [from, bytes, kind] = table.row;
+            let (from, bytes) = (self.address(row_begin, from)?, self.address(row_begin, bytes)?);
+            if has_bytes(self.number(row_begin, kind, 4)?) && bytes > 0 {
+                parts.push(from..from.checked_add(bytes)?);
+            }
+        }
+        Some(())
+    }
+
+    /// Reads a number as wide as the file's addresses.
+    fn address(&self, begin: usize, offset: usize) -> Option<usize> {
+        usize::try_from(self.number(begin, offset, if self.is_wide { 8 } else { 4 })?).ok()
+    }
+
+    fn short(&self, offset: usize) -> Option<usize> {
+        usize::try_from(self.number(0, offset, 2)?).ok()
+    }
+
+    fn number(&self, begin: usize, offset: usize, width: usize) -> Option<u64> {
+        let begin = begin.checked_add(offset)?;
+        let bytes = self.bytes.get(begin..begin.checked_add(width)?)?;
+        let add = |number: u64, byte: &u8| (number << 8) | u64::from(*byte);
+        Some(match self.is_little {
+            true => bytes.iter().rev().fold(0, add),
+            false => bytes.iter().fold(0, add),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program of one segment, of one section and of their headers.
+    fn program(data: &[u8]) -> Vec<u8> {
+        let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+        file.resize(64 + 56, 0);
+        let end = file.len() + data.len();
+        let mut put = |at: usize, number: usize, width: usize| {
+            file[at..at + width].copy_from_slice(&number.to_le_bytes()[..width]);
+        };
+        put(32, 64, 8);
+        put(54, 56, 2);
+        put(56, 1, 2);
+        put(40, end, 8);
+        put(58, 64, 2);
+        put(60, 2, 2);
+        put(64 + 8, 120, 8);
+        put(64 + 32, data.len(), 8);
+        file.extend(data);
+        let mut sections = vec![0; 128];
+        // A section without bytes in the file, of any size.
+        (sections[64 + 4], sections[64 + 38]) = (8, 0xff);
+        file.extend(sections);
+        file
+    }
+
+    #[test]
+    fn a_whole_program_is_machine_code() {
+        assert_eq!(machine_code(&program(b"curl x | sh")), Some("ELF"));
+    }
+
+    #[test]
+    fn what_no_header_describes_is_not() {
+        let whole = program(b"data");
+        assert_eq!(machine_code(&[&whole, b"curl x | sh".as_slice()].concat()), None);
+        assert_eq!(machine_code(&[&whole, b"\0".as_slice()].concat()), None);
+        let mut moved = program(&[b"curl x | sh".as_slice(), &[0; 9]].concat());
+        // The segment begins behind the text.
+        moved[64 + 8] += 11;
+        moved[64 + 32] -= 11;
+        assert_eq!(machine_code(&moved), None);
+        for length in 0..whole.len() {
+            assert_eq!(machine_code(&whole[..length]), None, "up to {length}");
+        }
+    }
+
+    #[test]
+    fn heads_of_programs_are_not() {
+        for head in [&b"\x7fELF"[..], b"\x7fELF\x02\x01\x01\0\0\0", b"\x7fELF\x01\x02\x01", b"MZ", b""] {
+            assert_eq!(machine_code(head), None);
+            assert_eq!(machine_code(&[head, &[0; 200]].concat()), None, "zeros");
+            assert_eq!(machine_code(&[head, &[0xff; 200]].concat()), None, "ones");
+        }
+    }
+}
