@@ -9,7 +9,7 @@ use std::ops::Not;
 use super::bucket::{self, BUCKETS, Core, Homes, union};
 use super::byte_set::ByteSet;
 use super::extent::MatchExtent;
-use super::frequency::{Frequency, frequency};
+use super::frequency::{Frequency, independent};
 use super::gram::{Gram, WIDTH};
 use super::input::{PatternId, PrefilterInput};
 use super::run::{self, Run};
@@ -98,7 +98,7 @@ impl Tables {
     pub(super) fn with(&self, add: impl FnOnce(&mut PrefilterInput)) -> Self {
         let mut input = self.unpack();
         add(&mut input);
-        Self::pack(input, &self.homes(), frequency)
+        Self::pack(input, &self.homes(), independent)
     }
 
     /// Returns the buckets of the grams.
