@@ -38,6 +38,7 @@ pub(super) fn unquote(text: &str) -> Option<Layer> {
 }
 
 /// Whether a byte between these two can be no-op quoting: around a word it is honest. A variable can be a space.
+#[inline]
 fn can_be_idle(before: u8, byte: u8, after: u8) -> bool {
     let is_within = |byte| is_in_token(byte) | (byte == b'\n') | (byte == b'\r');
     (byte == b'$') | (is_quote(byte) & is_within(before) & is_within(after))

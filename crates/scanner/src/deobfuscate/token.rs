@@ -21,11 +21,13 @@ pub(super) fn tokens(
 }
 
 /// Whether a byte is a control character or not ASCII.
+#[inline]
 pub(super) const fn is_foreign(byte: u8) -> bool {
     (byte >= 0x7F) | ((byte < b' ') & (byte != b'\t') & (byte != b'\n') & (byte != b'\r'))
 }
 
 /// Whether a byte quotes, or begins a variable.
+#[inline]
 pub(super) const fn is_quote(byte: u8) -> bool {
     (byte == b'\\') | (byte == b'\'') | (byte == b'"') | (byte == b'$')
 }
@@ -82,6 +84,7 @@ fn continued_line(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 /// Whether a byte is part of a token: a letter, quoting, or not ASCII.
+#[inline]
 pub(super) const fn is_in_token(byte: u8) -> bool {
     // Branch-free, so that the compiler can vectorise it: hence `|` instead of `||`.
     let letter = (byte | 0x20).wrapping_sub(b'a') < 26;

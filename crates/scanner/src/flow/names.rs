@@ -82,7 +82,8 @@ impl<'p> Names<'p> {
         self.add_sources(text, &mut contents);
         self.add_files(text, &mut contents);
         self.add_names(text, &mut contents);
-        if self.hashes(text) {
+        let may_be_hashed = !contents.secrets.is_empty() || contents.flows.contains(Inflow::EncodedSecret);
+        if may_be_hashed && self.hashes(text) {
             // A signature or hash of a secret does not reveal it.
             contents.secrets.clear();
             contents.flows = contents.flows.without(Inflow::EncodedSecret);
@@ -93,7 +94,10 @@ impl<'p> Names<'p> {
         if (is_secret || is_setting) && ENCODES.is_match(text) {
             contents.flows = contents.flows.with(Inflows::of(&[Inflow::EncodedSecret]));
         }
-        for found in ADDRESS.find_iter(text) {
+        // Most statements have no address, which is cheaper to see than to search for one.
+        let is_addressed = memchr::memmem::find(text.as_bytes(), b"://").is_some();
+        let addresses = is_addressed.then(|| ADDRESS.find_iter(text));
+        for found in addresses.into_iter().flatten() {
             let host = text.get(found).and_then(|address| address.rsplit(['/', '@']).next()).unwrap_or("");
             contents.keep_host(host);
         }
@@ -161,8 +165,13 @@ impl<'p> Names<'p> {
     }
 
     fn add_files(&self, text: &'p str, contents: &mut Contents<'p>) {
-        let is_picked = self.region != Region::Code && picks_a_value(text);
         for (at, word) in words(text) {
+            // Most words name nothing. The dearer questions about how a word is used come last.
+            let mut flows = named(word, self.region);
+            let known = self.known(word);
+            if flows.is_empty() && known.is_none() {
+                continue;
+            }
             let is_no_path = match self.region {
                 Region::Code => is_said(text, at) || is_member(text, at, word),
                 _ => is_query(text, at, word),
@@ -170,8 +179,7 @@ impl<'p> Names<'p> {
             if is_no_path {
                 continue;
             }
-            let mut flows = named(word, self.region);
-            if is_of_project(word) && (is_picked || shows_who_asks(text, at)) {
+            if flows.contains(Inflow::SecretFile) && is_of_project(word) && self.is_for_one(text, at) {
                 flows = picked(flows);
             }
             let is_used = || {
@@ -184,21 +192,24 @@ impl<'p> Names<'p> {
             }
             contents.flows = contents.flows.with(flows);
             contents.is_of_machine |= flows.contains(Inflow::SecretFile) && !is_of_project(word);
-            if let Some(known) = self.known(word) {
+            if let Some(known) = known {
                 contents.add(known);
             }
         }
+    }
+
+    /// Whether a statement takes one value out of what is at `at`, or uses it to authenticate a request.
+    fn is_for_one(&self, text: &str, at: usize) -> bool {
+        self.region != Region::Code && picks_a_value(text) || shows_who_asks(text, at)
     }
 
     fn add_names(&self, text: &'p str, contents: &mut Contents<'p>) {
         if self.contents.is_empty() && self.local.is_empty() && self.overflow.is_nothing() {
             return;
         }
-        let is_picked = self.region != Region::Code && picks_a_value(text);
         for (at, name, is_meant) in identifiers(text, self.region) {
             let Some(known) = self.known(name).filter(|_| is_meant) else { continue };
-            let is_for_one = is_picked || shows_who_asks(text, at);
-            if is_for_one && known.flows.contains(Inflow::SecretFile) && !known.is_of_machine {
+            if known.flows.contains(Inflow::SecretFile) && !known.is_of_machine && self.is_for_one(text, at) {
                 contents.add(&Contents { flows: picked(known.flows), ..known.clone() });
                 continue;
             }
