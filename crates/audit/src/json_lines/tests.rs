@@ -43,7 +43,8 @@ fn no_more_is_read_of_a_long_trail_than_of_a_short_one() {
         Some(read_so_far()? - before)
     });
     match read {
-        [Some(short), Some(long)] => assert!(long < short + (64 << 10), "{short} and {long}"),
+        // Reading begins at some piece of the file, so that a piece more or less says nothing; the long one has megabytes more.
+        [Some(short), Some(long)] => assert!(long < short + (256 << 10), "{short} and {long}"),
         _ => println!("skipped: the kernel does not count what is read"),
     }
 }
