@@ -16,6 +16,7 @@ mod answer;
 mod client;
 mod client_reader;
 pub(super) mod inspect;
+mod last_answer;
 mod name_server;
 mod quotas;
 mod refusals;

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::super::chunked::Chunked;
+use super::last_answer::LastAnswer;
 
 /// When something was last carried, in either direction: who downloads for an hour sends nothing in that time.
 pub(super) struct Pulse {
@@ -150,10 +151,10 @@ pub(super) fn carry(
     from: &TcpStream,
     to: &TcpStream,
     (upload, most): (Upload, Most),
-    at_end: AtEnd,
+    (at_end, answer): (AtEnd, Option<LastAnswer>),
     pulse: &Pulse,
 ) {
-    match carry_all(from, to, upload, most, pulse) {
+    match carry_all(from, to, (upload, most), answer, pulse) {
         Ok(()) if at_end == AtEnd::Keep => {}
         Ok(()) => drop(to.shutdown(Shutdown::Write)),
         Err(_) => [from, to].into_iter().for_each(|side| drop(side.shutdown(Shutdown::Both))),
@@ -163,8 +164,8 @@ pub(super) fn carry(
 fn carry_all(
     mut from: &TcpStream,
     mut to: &TcpStream,
-    mut left: Upload,
-    mut most: Most,
+    (mut left, mut most): (Upload, Most),
+    mut answer: Option<LastAnswer>,
     pulse: &Pulse,
 ) -> io::Result<()> {
     // It wakes now and then, to see whether the other direction still carries.
@@ -176,7 +177,7 @@ fn carry_all(
             return Err(pulse.ends(Over::Lifetime));
         }
         let read = match from.read(&mut room) {
-            Ok(0) => return Ok(()),
+            Ok(0) => return to.write_all(&answer.map(|mut answer| answer.end()).unwrap_or_default()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) if is_timeout(&error) && !pulse.is_over() => continue,
@@ -188,7 +189,11 @@ fn carry_all(
         if !most.take(taken) {
             return Err(pulse.ends(most.bound));
         }
-        to.write_all(bytes.get(..taken).unwrap_or_default())?;
+        let bytes = bytes.get(..taken).unwrap_or_default();
+        match &mut answer {
+            Some(answer) => to.write_all(&answer.pass(bytes))?,
+            None => to.write_all(bytes)?,
+        }
         pulse.beat();
     }
     Ok(())

@@ -17,6 +17,7 @@ use super::super::target::{Host, NetTarget};
 use super::answer::{about, refuse, say, say_bytes};
 use super::client_reader::{Incoming, More, head};
 use super::inspect::{self, Begun, Wire};
+use super::last_answer::LastAnswer;
 use super::quotas::{Exhausted, Granted};
 use super::refusals::Refused;
 use super::relay::{AtEnd, Most, Over, Pulse, Upload, carry};
@@ -238,7 +239,7 @@ fn conversation(
                 return Ok(());
             }
         };
-        let talk = Talk { target, upload: Upload::all(), at_end: AtEnd::Tell, granted };
+        let talk = Talk { target, upload: Upload::all(), at_end: AtEnd::Tell, answer: None, granted };
         return both_ways(client, server, &incoming.bytes, talk, shared);
     }
     let Some(end) = head(&mut incoming)? else { return Ok(()) };
@@ -262,6 +263,8 @@ struct Talk<'t> {
     target: &'t NetTarget,
     upload: Upload,
     at_end: AtEnd,
+    /// What the host answers, where the connection ends with it.
+    answer: Option<LastAnswer>,
     granted: Granted,
 }
 
@@ -333,7 +336,8 @@ fn one_request(
     };
     server.set_write_timeout(Some(shared.options.idle))?;
     server.write_all(head.as_bytes())?;
-    let talk = Talk { target, upload, at_end: AtEnd::Keep, granted };
+    let answer = Some(LastAnswer::default());
+    let talk = Talk { target, upload, at_end: AtEnd::Keep, answer, granted };
     match request {
         ProxyRequest::Websocket { .. } => websocket(client, server, rest, talk, shared),
         _ => both_ways(client, server, rest, talk, shared),
@@ -358,9 +362,12 @@ fn websocket(
     }
     talk.granted.download = most.bytes;
     client.set_write_timeout(Some(shared.options.idle))?;
-    client.write_all(&answered.bytes)?;
     if is_complete && answered.bytes.starts_with(SWITCHES) {
-        talk = Talk { upload: Upload::all(), at_end: AtEnd::Tell, ..talk };
+        talk = Talk { upload: Upload::all(), at_end: AtEnd::Tell, answer: None, ..talk };
+    }
+    match &mut talk.answer {
+        Some(answer) => client.write_all(&answer.pass(&answered.bytes))?,
+        None => client.write_all(&answered.bytes)?,
     }
     both_ways(client, server, rest, talk, shared)
 }
@@ -380,7 +387,7 @@ fn both_ways(
     client: &TcpStream,
     mut server: &TcpStream,
     rest: &[u8],
-    Talk { target, mut upload, at_end, granted }: Talk<'_>,
+    Talk { target, mut upload, at_end, answer, granted }: Talk<'_>,
     shared: &Shared,
 ) -> io::Result<()> {
     let idle = shared.options.idle;
@@ -401,8 +408,8 @@ fn both_ways(
     let pulse = Pulse::new(idle, granted.until);
     std::thread::scope(|scope| {
         let up = std::thread::Builder::new().stack_size(super::STACK);
-        up.spawn_scoped(scope, || carry(client, server, (upload, up_most), at_end, &pulse))?;
-        carry(server, client, (Upload::all(), down_most), AtEnd::Tell, &pulse);
+        up.spawn_scoped(scope, || carry(client, server, (upload, up_most), (at_end, None), &pulse))?;
+        carry(server, client, (Upload::all(), down_most), (AtEnd::Tell, answer), &pulse);
         if at_end == AtEnd::Keep {
             // The answer is complete, whatever was still to be sent.
             client.shutdown(Shutdown::Both).ok();

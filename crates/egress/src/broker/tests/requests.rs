@@ -18,6 +18,10 @@ fn one_plain_request_goes_through_and_none_behind_it() {
     ] {
         let answer = site.ask(request.as_bytes());
         assert!(answer.ends_with("ok"), "{request}: {answer}");
+        assert!(
+            answer.contains("\r\nConnection: close\r\n"),
+            "the next request would be sent in vain: {answer}"
+        );
         let said = hears.recv_timeout(Duration::from_secs(10)).unwrap();
         let (head, body) = said.split_once("\r\n\r\n").unwrap();
         assert!(head.contains(&format!(" /x HTTP/1.1\r\nHost: web.localhost:{port}\r\n")), "{head}");
