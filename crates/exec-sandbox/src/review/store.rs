@@ -23,9 +23,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
-use rustix::fs::{Dir, FlockOperation, Mode, flock, mkdirat, openat};
+use rustix::fs::{Dir, FlockOperation, Mode, fcntl_lock, flock, mkdirat, openat};
 
 use super::about::{About, is_locked, open_lock};
 use super::at::FOLDER;
@@ -52,6 +53,14 @@ pub struct ReviewStore {
 /// Number of attempts to take a held lock, and the delay in between: half a second in total.
 const TRIES: usize = 50;
 const BETWEEN: Duration = Duration::from_millis(10);
+
+/// A locked store. The lock of fcntl(2) is one of this process: a sandbox that another thread forks at this moment does not hold a
+/// copy, as it would of a lock of flock(2). Threads exclude each other by the second part, which is released last, because
+/// closing any descriptor of the file releases the first.
+pub(super) struct StoreLock {
+    _file: File,
+    _thread: MutexGuard<'static, ()>,
+}
 
 impl ReviewStore {
     /// Opens the store of this user; nothing if it does not exist.
@@ -108,17 +117,27 @@ impl ReviewStore {
         layer.map_err(unreadable)?.ok_or_else(|| ReviewError::Unknown(id.to_owned()))
     }
 
-    /// Locks the store while the returned file is open. A sandbox that another thread forks at this moment inherits the
-    /// descriptor of an earlier lock until its first process closes it, so a held lock is retried for a while.
-    pub(super) fn lock(&self) -> Result<File, ReviewError> {
-        let file = open_lock(&self.folder).map_err(ReviewError::Store)?;
+    /// Locks the store until the result is dropped. A lock that is held is retried for a while.
+    pub(super) fn lock(&self) -> Result<StoreLock, ReviewError> {
         for _ in 0..TRIES {
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                return Ok(file);
+            if let Some(lock) = self.try_lock().map_err(ReviewError::Store)? {
+                return Ok(lock);
             }
             std::thread::sleep(BETWEEN);
         }
         Err(ReviewError::Busy)
+    }
+
+    fn try_lock(&self) -> io::Result<Option<StoreLock>> {
+        static THREAD: Mutex<()> = Mutex::new(());
+        let thread = match THREAD.try_lock() {
+            Ok(thread) => thread,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+        };
+        let file = open_lock(&self.folder)?;
+        let is_locked = fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+        Ok(is_locked.then(|| StoreLock { _file: file, _thread: thread }))
     }
 
     /// Returns the state directory.
