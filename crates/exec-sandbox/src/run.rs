@@ -12,7 +12,6 @@ mod contained;
 mod control;
 mod disk;
 mod memory;
-mod message_prefix;
 mod observe;
 mod poll;
 mod pool;

@@ -7,6 +7,7 @@
 //!   [`escape_markup`]: text in HTML and XML.
 //! - [`nearest()`]: the known name most similar to a misspelt one.
 //! - [`poses_as_latin`]: words that mix Latin letters with look-alikes from other scripts.
+//! - [`MessageMarker`]: marks lines of a program that imitate messages of another on the same stream.
 //! - [`LineIndex`], [`PositionCursor`]: byte offsets as [`TextPosition`]s, lines and columns.
 //! - [`parse`]: a TOML, YAML or JSON document as a tree of [`Node`]s with positions, so that an error about a value
 //!   can name its line and column.
@@ -47,6 +48,7 @@ mod json_values;
 mod line_index;
 mod look_alikes;
 mod markup;
+mod message_prefix;
 #[cfg(feature = "nearest")]
 mod nearest;
 mod path;
@@ -72,6 +74,7 @@ pub use json_values::json_values;
 pub use line_index::LineIndex;
 pub use look_alikes::poses_as_latin;
 pub use markup::escape_markup;
+pub use message_prefix::MessageMarker;
 #[cfg(feature = "nearest")]
 pub use nearest::{MAX_NAME_CHARS, nearest};
 pub use path::resolve_path;

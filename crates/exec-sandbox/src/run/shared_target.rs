@@ -3,13 +3,12 @@
 use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::fs::fstat;
-
-use super::message_prefix::Voice;
+use stockade_text::MessageMarker;
 
 /// A stream that the calling program writes messages to as well. Output is marked piece by piece, and the next piece waits until
 /// one is completely written, so that the position in the line is always known.
 pub(super) struct SharedTarget {
-    voice: Voice,
+    marker: MessageMarker,
     /// Which channels are written to it.
     takes: [bool; 2],
     /// A marked piece that is not completely written, and its channel.
@@ -23,7 +22,12 @@ impl SharedTarget {
         let place = |number: RawFd| fstat(standard(number)).ok().map(|data| (data.st_dev, data.st_ino));
         let spoken = place(2)?;
         let takes = targets.map(|to| to.and_then(place) == Some(spoken));
-        takes.contains(&true).then(|| Self { voice: Voice::new(word), takes, piece: Vec::new(), whose: 0 })
+        takes.contains(&true).then(|| Self {
+            marker: MessageMarker::new(word),
+            takes,
+            piece: Vec::new(),
+            whose: 0,
+        })
     }
 
     pub(super) fn takes(&self, number: usize) -> bool {
@@ -44,7 +48,7 @@ impl SharedTarget {
         const LENGTH: usize = 16 << 10;
         if self.piece.is_empty() {
             let length = LENGTH.min(waiting.len());
-            self.piece = self.voice.mark(waiting.get(..length).unwrap_or_default());
+            self.piece = self.marker.mark(waiting.get(..length).unwrap_or_default());
             waiting.drain(..length);
             self.whose = number;
         }
@@ -61,7 +65,7 @@ impl SharedTarget {
 
     /// Whether the next byte begins a line.
     pub(super) fn is_at_start(&self) -> bool {
-        self.voice.is_at_start()
+        self.marker.is_at_start()
     }
 }
 

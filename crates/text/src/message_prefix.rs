@@ -9,14 +9,16 @@
 const SAYS: &[u8] = b" (the command says)";
 
 /// Marks imitated messages in the output of a command.
-pub(super) struct Voice {
+#[derive(Debug)]
+pub struct MessageMarker {
     readers: [Reader; 2],
     is_at_start: bool,
 }
 
-impl Voice {
+impl MessageMarker {
     /// Returns a marker for lines that begin with this ASCII word and a colon.
-    pub(super) fn new(word: &'static str) -> Self {
+    #[must_use]
+    pub fn new(word: &'static str) -> Self {
         let reader = |obeys| Reader {
             word: word.as_bytes(),
             obeys,
@@ -28,12 +30,14 @@ impl Voice {
     }
 
     /// Whether the next byte begins a line.
-    pub(super) fn is_at_start(&self) -> bool {
+    #[must_use]
+    pub const fn is_at_start(&self) -> bool {
         self.is_at_start
     }
 
     /// Returns the next bytes of the output, marked.
-    pub(super) fn mark(&mut self, bytes: &[u8]) -> Vec<u8> {
+    #[must_use]
+    pub fn mark(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut marked = Vec::with_capacity(bytes.len());
         for byte in bytes {
             // Not `any`: both readers must see every byte.
@@ -51,7 +55,7 @@ impl Voice {
 }
 
 /// What a reader interprets.
-#[derive(PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 enum Obeys {
     /// Only the ends of lines.
     Lines,
@@ -60,7 +64,7 @@ enum Obeys {
 }
 
 /// The position of a reader in a line.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum At {
     /// At its start, with this many letters of the word read.
     Start(usize),
@@ -68,6 +72,7 @@ enum At {
 }
 
 /// The position in an escape sequence.
+#[derive(Debug)]
 enum Escape {
     None,
     Begun,
@@ -78,6 +83,7 @@ enum Escape {
 }
 
 /// A reader that may be deceived.
+#[derive(Debug)]
 struct Reader {
     word: &'static [u8],
     obeys: Obeys,
@@ -162,10 +168,10 @@ mod tests {
     use super::*;
 
     fn marked(text: &str) -> String {
-        let mut voice = Voice::new("stockade");
+        let mut voice = MessageMarker::new("stockade");
         // The result does not depend on how the output is split into chunks.
         let whole = voice.mark(text.as_bytes());
-        let mut voice = Voice::new("stockade");
+        let mut voice = MessageMarker::new("stockade");
         let pieces: Vec<u8> = text.bytes().flat_map(|byte| voice.mark(&[byte])).collect();
         assert_eq!(whole, pieces, "{text:?}");
         assert_eq!(voice.is_at_start(), text.is_empty() || text.ends_with('\n'));
