@@ -15,6 +15,7 @@ use crate::found_path::{FoundPath, FoundTarget, LookupError};
 use crate::hard_links::HardLinks;
 use crate::held_name::{HeldName, Identity};
 use crate::name_case::{NameCase, case_of};
+use crate::real_path::real_path;
 
 mod kernel;
 
@@ -63,7 +64,7 @@ impl RootFolder {
     /// When it is not a directory, or a system call fails.
     pub fn open(cwd: &Path, resolver: Resolver) -> io::Result<Self> {
         let cwd = std::path::absolute(cwd)?;
-        let real = std::fs::canonicalize(&cwd)?;
+        let real = real_path(&cwd)?;
         // Behind a link, `..` does not lead where its text suggests; only the resolved path is unambiguous.
         let cwd = if has_parent(&cwd) { real.clone() } else { cwd };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
