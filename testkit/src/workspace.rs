@@ -9,7 +9,7 @@ use crate::program::Program;
 use crate::stop::Stop;
 
 /// The checkout that this program belongs to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Workspace {
     /// Its top folder.
     pub root: PathBuf,

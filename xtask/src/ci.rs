@@ -7,14 +7,16 @@
 use crate::checks::Check;
 use crate::runner;
 use crate::setup::Missing;
-use crate::{docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, runners, setup, test, tidy};
+use crate::{
+    budgets, docs, elsewhere, features, fuzz, lint, oracle, own_scan, package, runners, setup, test, tidy,
+};
 use testkit::{Echo, Stop, Workspace, nearest};
 
 const USAGE: &str = "usage: cargo xtask ci [--job JOB] [--without GROUP]… [--install]";
 
 /// Parts of `ci` for machines that run beside each other, each with the groups of checks that it runs.
 const JOBS: &[(&str, &[&str])] = &[
-    ("static", &["tidy", "lint", "docs", "package"]),
+    ("static", &["tidy", "lint", "docs", "package", "budgets"]),
     ("test", &["test", "battery", "own-scan"]),
     ("builds", &["features", "elsewhere"]),
     ("generated-input", &["oracle", "fuzz"]),
@@ -67,6 +69,7 @@ fn checks(workspace: &Workspace, missing: Missing) -> Vec<Check> {
     checks.extend(features::checks(workspace));
     checks.extend(oracle::checks(workspace));
     checks.extend(docs::checks(workspace));
+    checks.extend(budgets::checks(workspace));
     checks.extend(package::checks(workspace));
     checks.extend(elsewhere::checks(workspace));
     checks.extend(fuzz::checks(workspace));

@@ -9,6 +9,7 @@
 )]
 
 mod bench;
+mod budgets;
 mod check;
 mod checks;
 mod ci;
@@ -123,6 +124,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[CRATE] [-- ARGS]",
         summary: "run the benches in release mode",
         run: bench::run,
+    },
+    Command {
+        name: "budgets",
+        arguments: "[NAME…] [--accept REASON]",
+        summary: "count what commands cost, and compare it with the limits in budgets.toml",
+        run: budgets::run,
     },
     Command {
         name: "oracle",

@@ -58,6 +58,8 @@ const TOOLS: &[Tool] = &[
     tool("a Redis server", &["redis-server", "--version"], Source::Apt("redis-server"),
         "test (limits that machines share)"),
     tool("strace", &["strace", "--version"], Source::Apt("strace"), "test (what commands open, and what they wait for)"),
+    tool("valgrind", &["valgrind", "--version"], Source::Apt("valgrind"), "budgets (instructions)"),
+    tool("GNU time", &["/usr/bin/time", "--version"], Source::Apt("time"), "budgets (memory)"),
     tool("git", &["git", "--version"], Source::Apt("git"), "test (commits in a sandbox)"),
     tool("Python", &["/usr/bin/python3", "--version"], Source::Apt("python3"),
         "test (attempts to get out of a sandbox)"),
