@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use stockade_files::read_kernel_file;
+
 use crate::enforcement::{Enforcement, Property};
 use crate::limits::{Priority, ResourceLimits};
 
@@ -119,7 +121,7 @@ pub(crate) struct Groups {
 impl Groups {
     /// Creates the groups that this user may create.
     pub(crate) fn make(limits: &ResourceLimits, number: u32) -> Self {
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let own = read_kernel_file("/proc/self/cgroup").unwrap_or_default();
         Self::make_in(Path::new(MOUNTED), &own, limits, &format!("{NAME}{}-{number}", std::process::id()))
     }
 
@@ -200,7 +202,7 @@ impl Groups {
     pub(crate) fn memory(&self) -> Option<(bool, Option<u64>)> {
         let made = self.of("memory")?;
         let peak = made.version.of(["memory.max_usage_in_bytes", "memory.peak"]);
-        let peak = fs::read_to_string(made.path.join(peak)).ok().and_then(|text| text.trim().parse().ok());
+        let peak = read_kernel_file(made.path.join(peak)).ok().and_then(|text| text.trim().parse().ok());
         let killed = made.count(made.version.of(["memory.oom_control", "memory.events"]), "oom_kill ")?;
         Some((killed > 0, peak))
     }
@@ -221,7 +223,7 @@ impl Made {
         match self.version {
             // The file exists where `cpu` and `cpuacct` are mounted together, as is usual.
             Version::One => {
-                let text = fs::read_to_string(self.path.join("cpuacct.usage")).ok()?;
+                let text = read_kernel_file(self.path.join("cpuacct.usage")).ok()?;
                 text.trim().parse().ok().map(Duration::from_nanos)
             }
             Version::Two => self.count("cpu.stat", "usage_usec ").map(Duration::from_micros),
@@ -230,7 +232,7 @@ impl Made {
 
     /// Returns the number on the line that begins with a name.
     fn count(&self, file: &str, name: &str) -> Option<u64> {
-        let text = fs::read_to_string(self.path.join(file)).ok()?;
+        let text = read_kernel_file(self.path.join(file)).ok()?;
         text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
     }
 }
@@ -275,7 +277,7 @@ fn parents(mounted: &Path, own: &str, controller: &str) -> Vec<(Version, PathBuf
 
 /// Whether the child groups of a group have a controller.
 fn gives(group: &Path, controller: &str) -> bool {
-    let names = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
+    let names = read_kernel_file(group.join("cgroup.subtree_control")).unwrap_or_default();
     names.split_whitespace().any(|name| name == controller)
 }
 

@@ -96,8 +96,13 @@ impl Entry {
     /// Returns the type of a path from its metadata.
     #[cfg(unix)]
     pub(crate) fn of(data: &std::fs::Metadata) -> Self {
+        Self::of_type(data.file_type())
+    }
+
+    /// Returns the type of a path from its file type.
+    #[cfg(unix)]
+    pub(crate) fn of_type(kind: std::fs::FileType) -> Self {
         use std::os::unix::fs::FileTypeExt as _;
-        let kind = data.file_type();
         if kind.is_dir() {
             Self::Folder
         } else if kind.is_file() {

@@ -27,6 +27,7 @@ use crate::provider::Provider;
 use crate::seccomp::{Architecture, Closed, Instruction, Opened, filter, filter_but, no_spawn};
 use crate::spec::{Network, Spawn};
 use crate::sys::launch::{Launch, Strings};
+use crate::sys::raw;
 
 pub(crate) use identity::Ids;
 
@@ -122,6 +123,7 @@ fn bare(plan: &Plan, handed: &Handed, grouped: bool) -> std::io::Result<Launch> 
         steps: Vec::new(),
         loopback: false,
         listener_to: None,
+        ignored: raw::ignored_signals(),
         identity: None,
         landlock: None,
         filter: Vec::new(),

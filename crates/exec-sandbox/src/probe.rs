@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
+use stockade_files::{read_kernel_file, real_path};
 use stockade_handoff::trust;
 use stockade_names::{fits, fold};
 
@@ -33,6 +34,9 @@ use crate::workspace::bound;
 use crate::workspace::roots::roots;
 use crate::workspace::targets::add_hooks;
 
+/// Where most files of the system's settings are.
+const ETC: &str = "/etc";
+
 /// Returns the facts about this machine that planning `spec` needs.
 pub fn probe(spec: &SandboxSpec) -> HostFacts {
     let environment = std::env::vars_os().collect();
@@ -46,6 +50,7 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
         kernel: kernel(),
         ..HostFacts::default()
     };
+    look_at_system(&mut facts);
     let places: Vec<PathBuf> = places(spec, &home, &facts.environment).collect();
     places.iter().for_each(|path| look(path, &mut facts));
     links_at(&home).into_iter().for_each(|path| look(&path, &mut facts));
@@ -74,27 +79,66 @@ pub fn probe(spec: &SandboxSpec) -> HostFacts {
     facts
 }
 
-/// Returns the paths whose existence and type the plan for `spec` depends on.
+/// Looks at the paths of the table of the system. Most are in `/etc`: one listing says which exist, and what they are.
+fn look_at_system(facts: &mut HostFacts) {
+    let is_plain = without_links(Path::new(ETC)) == Ok(Entry::Folder);
+    let listed = if is_plain { types_in(Path::new(ETC)) } else { BTreeMap::new() };
+    for path in SYSTEM.iter().flat_map(|(row, _)| of_the_system(row, &listed)) {
+        let name = path.strip_prefix(ETC).ok();
+        match name.and_then(|name| listed.get(name.as_os_str())).and_then(Option::as_ref) {
+            Some(entry) => drop(facts.entries.insert(path, entry.clone())),
+            None => look(&path, facts),
+        }
+    }
+}
+
+/// Returns the paths that may exist of those that a row of the system table matches, if these are in [`ETC`].
+fn of_the_system(row: &str, in_etc: &BTreeMap<OsString, Option<Entry>>) -> Vec<PathBuf> {
+    let path = Path::new(row);
+    let Ok(below) = path.strip_prefix(ETC) else { return vec![path.to_path_buf()] };
+    if let Some(begin) = below.as_os_str().as_encoded_bytes().strip_suffix(b"*") {
+        let names = in_etc.keys().filter(|name| name.as_encoded_bytes().starts_with(begin));
+        return names.map(|name| Path::new(ETC).join(name)).collect();
+    }
+    let is_there = below.components().next().is_some_and(|first| in_etc.contains_key(first.as_os_str()));
+    if is_there { vec![path.to_path_buf()] } else { Vec::new() }
+}
+
+/// Returns the names in a directory, and the types of those that are not symlinks.
+fn types_in(folder: &Path) -> BTreeMap<OsString, Option<Entry>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let typed = entries.map(|entry| {
+        let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
+        (entry.file_name(), kind.map(Entry::of_type))
+    });
+    typed.collect()
+}
+
+/// Returns the paths whose existence and type the plan for `spec` depends on, beside those of the system.
 fn places(
     spec: &SandboxSpec,
     home: &Path,
     environment: &BTreeMap<OsString, OsString>,
 ) -> impl Iterator<Item = PathBuf> {
-    let system = SYSTEM.iter().flat_map(|(path, _)| of_the_system(path));
-    // One directory listing replaces a lookup per row: few homes contain more than a handful of them.
-    let names: BTreeSet<OsString> =
-        fs::read_dir(home).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
-    let is_there = move |row: &str| {
-        Path::new(row).components().next().is_some_and(|first| names.contains(first.as_os_str()))
-    };
-    let rows = rows_at_home(spec.home).filter(move |row| is_there(row.0));
+    let names = names_in(home);
+    let rows = rows_at_home(spec.home).filter(move |row| begins_with(Path::new(row.0), &names));
     let on_path = path_at_home(environment, home).filter(|_| spec.home == HomeView::Tools);
     let at_home = rows.map(|row| home.join(row.0)).chain(on_path);
     let socket = spec.network.socket();
     let kept_back = spec.hidden.iter().chain(&spec.unwritable);
     let trusted = matches!(&spec.network, Network::Proxy(handoff) if handoff.sockets().trust.is_some());
     let replaced = trust::replaced().filter(move |_| trusted).map(|(path, _)| path.to_path_buf());
-    system.chain(replaced).chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
+    replaced.chain(at_home).chain(named(spec).chain(socket).chain(kept_back).cloned())
+}
+
+/// Returns the names in a directory. One listing replaces a lookup per row of a table: few homes contain more than a handful of them.
+fn names_in(folder: &Path) -> BTreeSet<OsString> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name()).collect()
+}
+
+/// Whether the first component of a relative path is one of these names.
+fn begins_with(path: &Path, names: &BTreeSet<OsString>) -> bool {
+    path.components().next().is_some_and(|first| names.contains(first.as_os_str()))
 }
 
 /// Returns the paths that a request names.
@@ -126,9 +170,16 @@ fn secrets(spec: &SandboxSpec, facts: &HostFacts) -> Vec<PathBuf> {
     for (home, (folder, name)) in homes(facts).flat_map(|home| masked().map(move |it| (home, it))) {
         folders.entry(home.join(folder)).or_default().push(name);
     }
-    // A directory may be shared by another path than the one at home.
+    let homes: Vec<(&Path, BTreeSet<OsString>)> = homes(facts).map(|home| (home, names_in(home))).collect();
     folders.retain(|folder, _| {
-        let real = fs::metadata(folder).and_then(|_| fs::canonicalize(folder));
+        if !homes
+            .iter()
+            .any(|(home, names)| folder.strip_prefix(home).is_ok_and(|below| begins_with(below, names)))
+        {
+            return false;
+        }
+        // A directory may be shared by another path than the one at home.
+        let real = real_path(folder);
         real.is_ok_and(|real| shared.iter().any(|around| real.starts_with(around)))
     });
     folders.iter().flat_map(|(folder, names)| names.iter().flat_map(|name| fitting(folder, name))).collect()
@@ -145,18 +196,10 @@ fn fitting(folder: &Path, name: &str) -> Vec<PathBuf> {
     fitting.map(|name| folder.join(name)).collect()
 }
 
-/// Returns the paths that a row of the system table matches.
-fn of_the_system(path: &str) -> Vec<PathBuf> {
-    let Some(begin) = path.strip_suffix('*') else { return vec![path.into()] };
-    let folder = Path::new(begin).parent().and_then(|folder| fs::read_dir(folder).ok());
-    let paths = folder.into_iter().flatten().flatten().map(|entry| entry.path());
-    paths.filter(|path| path.as_os_str().as_encoded_bytes().starts_with(begin.as_bytes())).collect()
-}
-
 /// Returns the home without symlinks: a bind mount below a symlink would be mounted at its target.
 fn home() -> PathBuf {
     let home = std::env::home_dir().unwrap_or_default();
-    fs::canonicalize(&home).unwrap_or(home)
+    real_path(&home).unwrap_or(home)
 }
 
 fn look(path: &Path, facts: &mut HostFacts) {
@@ -185,7 +228,7 @@ fn without_links(path: &Path) -> Result<Entry, Errno> {
 
 fn look_through_links(path: &Path, facts: &mut HostFacts) {
     let Ok(data) = fs::symlink_metadata(path) else { return };
-    let real = fs::canonicalize(path).ok();
+    let real = real_path(path).ok();
     let entry = if data.is_symlink() || real.as_deref() != Some(path) {
         let to = data.is_symlink().then(|| fs::read_link(path).ok()).flatten();
         Entry::Link { to, resolved: real.clone() }
@@ -202,7 +245,7 @@ fn look_through_links(path: &Path, facts: &mut HostFacts) {
 }
 
 fn kernel() -> Kernel {
-    let number = |path: &str| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let number = |path: &str| read_kernel_file(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let may = number("/proc/sys/user/max_user_namespaces").is_none_or(|most| most > 0)
         && number("/proc/sys/kernel/unprivileged_userns_clone").is_none_or(|on| on > 0);
     Kernel {
@@ -222,7 +265,7 @@ fn mediation() -> bool {
             std::str::from_utf8(number).ok().and_then(|number| number.parse::<u32>().ok()).unwrap_or_default()
         });
         let is_new = (numbers.next(), numbers.next()) >= (Some(5), Some(19));
-        let status = || fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let status = || read_kernel_file("/proc/self/status").unwrap_or_default();
         is_new
             && Architecture::current().is_some()
             && (!status().contains("Seccomp:\t2") || can_be_observed())

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use stockade_files::check_owned;
+use stockade_files::{check_owned, real_path};
 
 use crate::mounts::{Mount, MountKind};
 use crate::spec::MountAccess;
@@ -22,7 +22,7 @@ pub(crate) fn folder(mounts: &[Mount]) -> Option<PathBuf> {
     let state = state.or_else(|| std::env::home_dir().map(|home| home.join(".local/state")))?;
     let folder = state.join("stockade");
     // An existing part of the path may be a symlink to another directory.
-    let real = folder.ancestors().find_map(|path| path.canonicalize().ok())?;
+    let real = folder.ancestors().find_map(|path| real_path(path).ok())?;
     let written = |path: &Path| mounts.iter().filter_map(writable).any(|open| path.starts_with(open));
     // A directory of another user is neither trusted nor written to.
     (!written(&folder) && !written(&real) && check_owned(&folder).is_ok()).then_some(folder)

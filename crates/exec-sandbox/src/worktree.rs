@@ -10,6 +10,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use stockade_files::real_path;
 use stockade_git::git_settings;
 
 use crate::host::{Entry, LinkedWorktree};
@@ -37,8 +38,7 @@ pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
     let own = led_to(workspace, &read_plain(&link, MAX_LINK_BYTES)?, b"gitdir: ")?;
     let common = own.parent().filter(|around| around.ends_with("worktrees"))?.parent()?.to_path_buf();
     let agrees = led_to(&own, &read_plain(&own.join("commondir"), MAX_LINK_BYTES)?, b"")? == common
-        && led_to(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")?
-            == fs::canonicalize(&link).ok()?;
+        && led_to(&own, &read_plain(&own.join("gitdir"), MAX_LINK_BYTES)?, b"")? == real_path(&link).ok()?;
     let is_apart = !common.starts_with(workspace) && !workspace.starts_with(&common);
     (agrees && is_apart && is_whole(&common) && is_harmless(&common, &own)).then(|| parts(common, &own))
 }
@@ -46,7 +46,7 @@ pub(crate) fn find(workspace: &Path) -> Option<LinkedWorktree> {
 /// Resolves the path in one of git's files, relative to its directory, without symlinks.
 fn led_to(folder: &Path, text: &[u8], prefix: &[u8]) -> Option<PathBuf> {
     let path = text.strip_prefix(prefix)?.trim_ascii_end();
-    fs::canonicalize(folder.join(OsStr::from_bytes(path))).ok()
+    real_path(&folder.join(OsStr::from_bytes(path))).ok()
 }
 
 fn is_folder(path: &Path) -> bool {

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use stockade_files::{FileReader, OpenedPath, open_path};
+use stockade_files::{FileReader, OpenedPath, open_path, real_path};
 
 use crate::index::{ObjectId, submodule_paths};
 use crate::settings::{GitSetting, git_settings};
@@ -104,7 +104,7 @@ struct Folders {
 
 impl Look {
     fn from(&mut self, folder: &Path) -> Result<Option<GitRepository>, Doubt> {
-        let folder = fs::canonicalize(folder).map_err(|error| unread(folder, &error))?;
+        let folder = real_path(folder).map_err(|error| unread(folder, &error))?;
         for top in folder.ancestors() {
             if let Some(own) = git_folder(top)? {
                 if !is_repository(&own)? {
@@ -125,7 +125,7 @@ impl Look {
         let first = open.first().map(|folders| folders.common.as_path()).unwrap_or(top);
         let mut found = GitRepository {
             top: top.to_owned(),
-            common: fs::canonicalize(first).map_err(|error| unread(first, &error))?,
+            common: real_path(first).map_err(|error| unread(first, &error))?,
             settings: Vec::new(),
             hooks: Vec::new(),
         };
@@ -283,8 +283,8 @@ fn is_there(path: &Path) -> Result<bool, Doubt> {
 /// Whether `core.worktree` merely repeats the place where the repository was found.
 fn says_where_it_is(setting: &GitSetting, folders: &Folders) -> bool {
     let place = setting.value.as_deref().filter(|_| setting.key == "core.worktree");
-    let said = place.and_then(|place| fs::canonicalize(folders.own.join(place)).ok());
-    said.is_some() && said == fs::canonicalize(&folders.top).ok()
+    let said = place.and_then(|place| real_path(&folders.own.join(place)).ok());
+    said.is_some() && said == real_path(&folders.top).ok()
 }
 
 fn is_missing(error: &io::Error) -> bool {

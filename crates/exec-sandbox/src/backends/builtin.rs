@@ -5,6 +5,8 @@
 use std::fs;
 use std::time::Duration;
 
+use stockade_files::real_path;
+
 use super::backend::{Backend, BackendRun, Probed};
 use super::engine;
 use crate::choices::SandboxBackend;
@@ -38,7 +40,7 @@ impl Builtin {
         let failed =
             |error: std::io::Error| not(format!("there is no folder to try it in: {error}"), String::new());
         fs::create_dir_all(&folder).map_err(failed)?;
-        let workspace = fs::canonicalize(&folder).map_err(failed)?;
+        let workspace = real_path(&folder).map_err(failed)?;
         let mut trial = SandboxSpec::new(workspace, ["true"]);
         trial.backend = self.0;
         trial.container = spec.container.clone();

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use rustix::thread::{CpuSet, sched_getaffinity};
+use stockade_files::read_kernel_file;
 
 use crate::limits::ResourceLimits;
 use crate::sys::raw::{KernelLimit, hard_limit};
@@ -67,7 +68,7 @@ fn at_most_inherited(resource: c_uint, limit: u64) -> KernelLimit {
 
 /// Returns the limit on inotify instances of a command: half of the user's.
 pub(crate) fn watchers() -> Option<CString> {
-    let text = std::fs::read_to_string("/proc/sys/user/max_inotify_instances").ok()?;
+    let text = read_kernel_file("/proc/sys/user/max_inotify_instances").ok()?;
     let most: u64 = text.trim().parse().ok()?;
     CString::new((most / 2).to_string()).ok()
 }

@@ -18,7 +18,7 @@ use crate::limits::names_within;
 use crate::mounts::{Mount, MountKind, MountPoint, Owner};
 use crate::plan::Plan;
 use crate::spec::MountAccess;
-use crate::sys::launch::{BindSource, Ended, Step, copy_mount};
+use crate::sys::launch::{BindSource, Ended, Step, Way, copy_mount};
 use crate::sys::raw::MountAttributes;
 
 /// Devices that are harmless.
@@ -60,6 +60,7 @@ pub(super) fn build_rootfs(plan: &Plan, ids: Ids, terminal: Option<&Path>) -> io
         rootfs: RootfsPlan::default(),
         made: BTreeSet::new(),
         covered: Vec::new(),
+        links: Vec::new(),
         terminal,
         shared_memory: plan.limits.beside_temporary(),
         is_tight: plan.limits.is_tight(),
@@ -124,6 +125,8 @@ struct RootfsBuilder<'t> {
     made: BTreeSet<PathBuf>,
     /// Bind mounts of this machine: below them, mount points exist already.
     covered: Vec<PathBuf>,
+    /// Symlinks that were created.
+    links: Vec<PathBuf>,
     /// The path of the command's terminal on this machine.
     terminal: Option<&'t Path>,
     /// Bytes of shared memory.
@@ -172,6 +175,7 @@ impl RootfsBuilder<'_> {
                 self.parents(target)?;
                 let (path, to) = (below_root(target)?, c_string(to.as_os_str())?);
                 self.step(Step::Link { path, to });
+                self.links.push(target.to_path_buf());
             }
             MountKind::Processes => self.processes(target)?,
             MountKind::Devices => self.devices(target)?,
@@ -183,7 +187,7 @@ impl RootfsBuilder<'_> {
             }
             MountKind::Hidden { point: MountPoint::File } => self.step(Step::MaskFile(below_root(target)?)),
             MountKind::Hidden { point: MountPoint::Folder } => {
-                self.step(Step::HideFolder(below_root(target)?));
+                self.step(Step::HideFolder { path: below_root(target)?, way: Way::Foreign });
             }
         }
         Ok(())
@@ -202,7 +206,7 @@ impl RootfsBuilder<'_> {
             ready: None,
         });
         let bind_source = self.rootfs.bind_sources.len() - 1;
-        self.step(Step::Mount { bind_source, path: below_root(target)? });
+        self.step(Step::Mount { bind_source, path: below_root(target)?, way: self.way_to(target) });
         Ok(())
     }
 
@@ -251,7 +255,7 @@ impl RootfsBuilder<'_> {
             self.step(Step::HideFile(below_root(&target.join(name))?));
         }
         for name in HIDDEN_FOLDERS {
-            self.step(Step::HideFolder(below_root(&target.join(name))?));
+            self.step(Step::HideFolder { path: below_root(&target.join(name))?, way: Way::OfSteps });
         }
         Ok(())
     }
@@ -285,9 +289,20 @@ impl RootfsBuilder<'_> {
         self.scratch(&target.join("shm"), self.shared_memory, MountAttributes::NOEXEC)
     }
 
+    /// Returns who made the directories that lead to a mount point.
+    fn way_to(&self, target: &Path) -> Way {
+        let is_foreign = self.is_covered(target) || self.links.iter().any(|link| target.starts_with(link));
+        if is_foreign { Way::Foreign } else { Way::OfSteps }
+    }
+
+    /// Whether a path is in a bind mount of this machine.
+    fn is_covered(&self, target: &Path) -> bool {
+        self.covered.iter().any(|covered| target.starts_with(covered))
+    }
+
     /// Creates a mount point, unless it is in a bind mount of this machine.
     fn mount_point(&mut self, target: &Path, point: MountPoint) -> io::Result<()> {
-        if self.covered.iter().any(|covered| target.starts_with(covered)) {
+        if self.is_covered(target) {
             return Ok(());
         }
         self.parents(target)?;

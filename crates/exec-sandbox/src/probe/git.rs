@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use stockade_files::real_path;
 use stockade_git::{GitSetting, include_applies, read_settings};
 
 use crate::git_settings::GitSettings;
@@ -107,7 +108,7 @@ impl Reading<'_> {
 
 /// Returns the content of a file, unless a command could have written it: that is not the user's setting.
 fn text_of(spec: &SandboxSpec, path: &Path) -> Option<String> {
-    let real = path.canonicalize().ok()?;
+    let real = real_path(path).ok()?;
     let mut written = std::iter::once(&spec.workspace).chain(&spec.shared).chain(&spec.spill);
     if written.any(|folder| real.starts_with(folder)) {
         return None;

@@ -4,9 +4,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use rustix::fs::{stat, statvfs};
+use stockade_files::read_kernel_file;
 
 /// The longest interval between two polls.
 pub(super) const INTERVAL: Duration = Duration::from_millis(100);
@@ -30,16 +32,18 @@ pub(super) fn next_look(first: i32, folders: &[PathBuf], most: u64) -> Option<Du
 pub(super) fn time_to_fill(left: u64) -> Duration {
     /// An upper bound of the bytes that one processor writes in a millisecond.
     const QUICKEST: u64 = 4 << 20;
-    let processors = std::thread::available_parallelism().map_or(1, |number| number.get() as u64);
-    Duration::from_millis(left / (QUICKEST * processors)).clamp(SHORTEST, INTERVAL)
+    // To ask takes a dozen calls, and the answer is kept: it bounds a guess.
+    static PROCESSORS: LazyLock<u64> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, |number| number.get() as u64));
+    Duration::from_millis(left / (QUICKEST * *PROCESSORS)).clamp(SHORTEST, INTERVAL)
 }
 
 /// Returns the bytes of private memory and tmpfs files. Shared memory may be a tmpfs file and count twice. So if the sum exceeds
 /// the limit, only shared memory outside of a tmpfs is added, which takes longer to compute.
 fn used(first: i32, folders: &[PathBuf], most: u64) -> u64 {
     let tree = tree(first);
-    let own: u64 = tree.iter().map(|pid| own(*pid)).sum();
-    let shared: u64 = tree.iter().map(|pid| of_status(*pid, "status", "RssShmem:")).sum();
+    let (own, shared) =
+        tree.iter().map(|pid| resident(*pid)).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     let lies = lie_in(&tree, folders);
     let all = own.saturating_add(shared).saturating_add(lies);
     if all <= most {
@@ -98,24 +102,21 @@ fn tree(first: i32) -> Vec<i32> {
     tree
 }
 
-/// Returns the bytes of anonymous memory.
-fn own(pid: i32) -> u64 {
-    of_status(pid, "status", "RssAnon:")
-}
-
-/// Returns a field of /proc/PID/status in bytes. The kernel reports KiB.
-fn of_status(pid: i32, file: &str, name: &str) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    number.unwrap_or(0).saturating_mul(1024)
+/// Returns the bytes of anonymous memory, and those of shared memory. The kernel reports KiB.
+fn resident(pid: i32) -> (u64, u64) {
+    let status = read_kernel_file(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        number.unwrap_or(0).saturating_mul(1024)
+    };
+    (field("RssAnon:"), field("RssShmem:"))
 }
 
 /// Returns the children of a process. The kernel lists them per thread.
 pub(super) fn children(pid: i32) -> Vec<i32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let lists =
-        threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let lists = threads.flatten().filter_map(|thread| read_kernel_file(thread.path().join("children")).ok());
     lists
         .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>())
         .collect()

@@ -3,10 +3,10 @@
 
 #![expect(clippy::disallowed_methods, reason = "looks where links and settings lead that a command left")]
 
-use std::fs;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
+use stockade_files::real_path;
 use stockade_git::GitSetting;
 
 use super::known::Before;
@@ -87,7 +87,7 @@ impl Judge<'_> {
     fn leads_to_a_repository(&self, begin: Option<&str>) -> bool {
         let text = self.text(MAX_POINTER);
         let path = text.as_deref().and_then(|text| text.trim_end().strip_prefix(begin.unwrap_or_default()));
-        let path = path.and_then(|path| fs::canonicalize(self.around().join(path)).ok());
+        let path = path.and_then(|path| real_path(&self.around().join(path)).ok());
         path.is_some_and(|path| self.is_repository_within(&path) && self.shares_one_within(&path))
     }
 
@@ -105,7 +105,7 @@ impl Judge<'_> {
             .ok()
             .and_then(|folder| read_below(folder.as_fd(), Path::new("commondir"), MAX_POINTER));
         let text = text.and_then(|text| String::from_utf8(text).ok());
-        let shared = text.and_then(|text| fs::canonicalize(path.join(text.trim_end())).ok());
+        let shared = text.and_then(|text| real_path(&path.join(text.trim_end())).ok());
         shared.is_some_and(|shared| self.is_repository_within(&shared))
     }
 
@@ -134,7 +134,7 @@ impl Judge<'_> {
     }
 
     fn is_python(&self, path: &Path) -> bool {
-        let Ok(real) = fs::canonicalize(path) else { return false };
+        let Ok(real) = real_path(path) else { return false };
         let name = real.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         (name.starts_with("python") || name.starts_with("pypy")) && self.is_of_the_machine(&real)
     }
@@ -154,7 +154,7 @@ impl Judge<'_> {
         let pairs = text.lines().filter_map(|line| line.split_once('='));
         let mut pairs = pairs.map(|(name, value)| (name.trim(), Path::new(value.trim())));
         pairs.all(|(name, value)| match name {
-            "home" => fs::canonicalize(value).is_ok_and(|real| self.is_of_the_machine(&real)),
+            "home" => real_path(Path::new(value)).is_ok_and(|real| self.is_of_the_machine(&real)),
             "executable" | "base-executable" => self.is_python(value),
             _ => true,
         })

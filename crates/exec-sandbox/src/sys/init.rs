@@ -5,7 +5,7 @@
 use std::os::fd::{AsFd as _, AsRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
 
 use super::drop_inherited_memory::drop_inherited_memory;
-use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, copy_mount};
+use super::launch::{Landlock, Launch, REPORT_END, REPORT_SETUP, Report, Stage, Step, Way, copy_mount};
 use super::raw::{self, ALL_SIGNALS, EndedChild, Errno, KernelLimit, MountAttributes, Result, Side};
 use super::{command, proxy_listener};
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     go: RawFd,
     reports: RawFd,
 ) -> ! {
-    raw::reset_signals();
+    raw::reset_signals(launch.ignored);
     // The kernel kills this process when its parent thread ends, and with PID 1 the whole PID namespace.
     raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
     // The parent may have died before the prctl call, so its pidfd is checked, too. The go pipe alone is not sufficient: this
@@ -177,9 +177,8 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
                 &raw::new_filesystem(c"devpts", &options, MountAttributes::NOSUID | MountAttributes::NOEXEC)?,
             )
         }
-        Step::Mount { bind_source, path } => {
-            let bind_source = bind_sources.get(*bind_source).ok_or(libc::EINVAL)?;
-            raw::move_mount(*bind_source, target(root, path)?.as_raw_fd())
+        Step::Mount { bind_source, path, way } => {
+            attach(*bind_sources.get(*bind_source).ok_or(libc::EINVAL)?, root, path, *way)
         }
         Step::Overlay { lower, layer, path } => {
             let lower = bind_sources.get(*lower).ok_or(libc::EINVAL)?;
@@ -192,9 +191,17 @@ fn carry_out(root: RawFd, step: &Step, bind_sources: &[RawFd]) -> Result {
             raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
         }
         Step::Freeze(path) => missing_is_fine(freeze(root, path)),
-        Step::HideFile(path) => missing_is_fine(hide(root, path, c".nothing")),
-        Step::MaskFile(path) => missing_is_fine(hide(root, path, c".masked")),
-        Step::HideFolder(path) => missing_is_fine(hide(root, path, c".nothing.d")),
+        Step::HideFile(path) => missing_is_fine(hide(root, path, Way::OfSteps, c".nothing")),
+        Step::MaskFile(path) => missing_is_fine(hide(root, path, Way::Foreign, c".masked")),
+        Step::HideFolder { path, way } => missing_is_fine(hide(root, path, *way, c".nothing.d")),
+    }
+}
+
+/// Attaches a detached mount to a mount point.
+fn attach(mount: RawFd, root: RawFd, path: &std::ffi::CStr, way: Way) -> Result {
+    match way {
+        Way::OfSteps => raw::move_mount_to(mount, root, path),
+        Way::Foreign => raw::move_mount(mount, target(root, path)?.as_raw_fd()),
     }
 }
 
@@ -240,8 +247,7 @@ fn freeze(root: RawFd, path: &std::ffi::CStr) -> Result {
     raw::move_mount(copy.as_raw_fd(), there.as_raw_fd())
 }
 
-fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result {
-    let there = target(root, path)?;
+fn hide(root: RawFd, path: &std::ffi::CStr, way: Way, nothing: &std::ffi::CStr) -> Result {
     let nothing = raw::open_tree(root, nothing)?;
     let closed = MountAttributes {
         set: MountAttributes::READ_ONLY
@@ -251,7 +257,7 @@ fn hide(root: RawFd, path: &std::ffi::CStr, nothing: &std::ffi::CStr) -> Result 
         ..MountAttributes::default()
     };
     raw::mount_setattr(nothing.as_raw_fd(), &closed, false)?;
-    raw::move_mount(nothing.as_raw_fd(), there.as_raw_fd())
+    attach(nothing.as_raw_fd(), root, path, way)
 }
 
 fn exists_already(result: Result) -> Result {

@@ -21,7 +21,7 @@ const LOOK_AGAIN_MS: i64 = 2;
 
 /// Runs the command to its end.
 pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> ! {
-    raw::reset_signals();
+    raw::reset_signals(launch.ignored);
     raw::prctl(libc::PR_SET_PDEATHSIG, PARENT_GONE as _).ok();
     let scratch_dir = launch.scratch_dir;
     // The parent may have died before the prctl call, see `init::run`.
@@ -49,7 +49,7 @@ pub(super) fn run(launch: &Launch, parent: RawFd, go: RawFd, reports: RawFd) -> 
             // The processes to end have the same user. Only without a sandbox the command keeps all rights and may have
             // changed its user, so ending it needs capabilities.
             let kept = if is_walled { CapabilityMask::NONE } else { CapabilityMask::END_OTHERS };
-            if raw::drop_held_capabilities(kept).is_err() {
+            if raw::renounce_capabilities(kept).is_err() {
                 end_all();
                 remove(scratch_dir);
                 raw::exit(1);

@@ -7,7 +7,9 @@ use rustix::thread::CpuSet;
 use stockade_handoff::ListenerHandoff;
 
 use super::argv_mailbox::ArgvAddress;
-use super::raw::{self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side};
+use super::raw::{
+    self, ALL_SIGNALS, CapabilityMask, Errno, KernelLimit, MountAttributes, Result, Side, SignalMask,
+};
 use super::remove::ScratchDir;
 use super::{init, landlock_init};
 use crate::seccomp::{Architecture, CarriedOut, Instruction, Shown, observe};
@@ -23,6 +25,8 @@ pub(crate) struct Launch {
     pub(crate) loopback: bool,
     /// Where the listening sockets are sent, if there is a proxy.
     pub(crate) listener_to: Option<ListenerHandoff>,
+    /// The signals that this program ignores, which have their default action in the sandbox.
+    pub(crate) ignored: SignalMask,
     /// The user and group to change to, if different.
     pub(crate) identity: Option<(u32, u32)>,
     pub(crate) landlock: Option<Landlock>,
@@ -116,6 +120,7 @@ pub(crate) enum Step {
     Mount {
         bind_source: usize,
         path: CString,
+        way: Way,
     },
     /// Mounts an overlay on one bind source. Changes are stored in the directories `upper` and `work` of another.
     Overlay {
@@ -130,11 +135,24 @@ pub(crate) enum Step {
     },
     /// Makes a path read-only, if it exists.
     Freeze(CString),
-    /// Hides a file behind an empty one, if it exists.
+    /// Hides a file of `/proc` behind an empty one, if it exists.
     HideFile(CString),
     /// Hides a file behind a device that cannot be opened, if it exists.
     MaskFile(CString),
-    HideFolder(CString),
+    /// Hides a directory behind an empty one, if it exists.
+    HideFolder {
+        path: CString,
+        way: Way,
+    },
+}
+
+/// Who made the directories that lead to a mount point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Earlier steps or the kernel, on file systems of the sandbox: there is no symlink among them.
+    OfSteps,
+    /// Perhaps an attacker: they are on a file system of this machine, or may contain a symlink.
+    Foreign,
 }
 
 /// A Landlock ruleset, see landlock(7).
@@ -284,7 +302,7 @@ pub(crate) fn with_user_namespace<T>(
     if let Ok(Side::Child) = side {
         raw::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as _).ok();
         // The process has all capabilities in its new namespace, and needs none.
-        if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
+        if raw::renounce_capabilities(CapabilityMask::NONE).is_err() {
             raw::exit(1);
         }
         // The parent may die before the prctl call. Polling its ID ends this process in that case. All signals but SIGKILL are
@@ -314,7 +332,7 @@ pub(crate) fn bound_watchers_of(process: i32, most: &CStr) -> std::io::Result<()
     let side = unsafe { raw::clone_process(0) };
     if let Ok(Side::Child) = side {
         // Joining the namespace grants all capabilities in it, so its own are dropped before.
-        let bounded = raw::drop_held_capabilities(CapabilityMask::NONE)
+        let bounded = raw::renounce_capabilities(CapabilityMask::NONE)
             .and_then(|()| raw::join_user_namespace(namespace.as_raw_fd()))
             .and_then(|()| raw::bound_watchers(most));
         raw::exit(i32::from(bounded.is_err()));
@@ -337,7 +355,7 @@ pub(crate) fn can_be_observed() -> bool {
     // SAFETY: the child makes a few calls, all safe there.
     let side = unsafe { raw::clone_process(0) };
     if let Ok(Side::Child) = side {
-        let tried = raw::drop_held_capabilities(CapabilityMask::NONE)
+        let tried = raw::renounce_capabilities(CapabilityMask::NONE)
             .and_then(|()| raw::prctl(libc::PR_SET_NO_NEW_PRIVS, 1))
             .and_then(|()| raw::install_observing_filter(&filter));
         raw::exit(i32::from(tried.is_err()));

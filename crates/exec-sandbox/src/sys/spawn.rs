@@ -79,7 +79,7 @@ pub(crate) fn spawn_with(
     observed: Option<Observed>,
     rights: Rights,
 ) -> io::Result<Spawned> {
-    let parent = raw::own_number();
+    let (parent, ignored) = (raw::own_number(), raw::ignored_signals());
     let prepare = move || {
         let error = io::Error::from_raw_os_error;
         for (number, stream) in streams.into_iter().enumerate() {
@@ -93,7 +93,7 @@ pub(crate) fn spawn_with(
             return Err(error(libc::ESRCH));
         }
         // Ignored signals are inherited across exec, such as SIGINT of a background job in a script.
-        raw::reset_signals();
+        raw::reset_signals(ignored);
         raw::set_signal_mask(0).map_err(error)?;
         // A non-root user may have ambient capabilities, which programs inherit.
         if rights == Rights::None {

@@ -48,7 +48,7 @@ impl Drop for TtyRestorer {
 fn guard(terminal: BorrowedFd<'_>, settings: &Termios, end: RawFd) -> ! {
     raw::close_all_but(terminal.as_raw_fd(), end);
     // Setting an open terminal needs no capabilities.
-    if raw::drop_held_capabilities(CapabilityMask::NONE).is_err() {
+    if raw::renounce_capabilities(CapabilityMask::NONE).is_err() {
         raw::exit(1);
     }
     if raw::read_byte(end).is_none()

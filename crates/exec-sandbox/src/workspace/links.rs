@@ -14,6 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use rustix::fs::{FileType, readlinkat};
+use stockade_files::real_path;
 use stockade_names::fold;
 
 use super::found::{PACKAGES, is_repository};
@@ -159,7 +160,7 @@ fn plain(path: &Path) -> PathBuf {
 fn is_at_home(path: &Path) -> bool {
     static HOMES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
         let home = std::env::home_dir().filter(|home| home.parent().is_some());
-        let real = home.as_ref().and_then(|home| home.canonicalize().ok());
+        let real = home.as_ref().and_then(|home| real_path(home).ok());
         home.into_iter().chain(real).chain(["/home", "/root", "/Users"].map(PathBuf::from)).collect()
     });
     HOMES.iter().any(|home| path.starts_with(home))

@@ -1,11 +1,9 @@
 //! The guards that a server keeps, each for as long as its configuration stays the same.
-#![expect(clippy::disallowed_methods, reason = "asks where a workspace really is")]
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use stockade_files::FileVersions;
+use stockade_files::{FileVersions, real_path};
 use stockade_policy::ToolCatalog;
 use thiserror::Error;
 
@@ -87,7 +85,7 @@ impl GuardCache {
 impl Kept {
     /// Whether the configuration and the workspace are those that the guard was made for: a link may lead elsewhere by now.
     fn is_fresh(&self, workspace: &Path) -> bool {
-        let real = std::fs::canonicalize(workspace);
+        let real = real_path(workspace);
         real.is_ok_and(|real| real == self.guard.workspace()) && self.files.are_unchanged()
     }
 

@@ -1,9 +1,9 @@
 //! Secrets that a command uses and does not see: it gets placeholders, and none of its inputs contains a secret.
-#![expect(clippy::disallowed_methods, reason = "looks where a secret lies")]
-
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
-use std::{fs, io};
+
+use stockade_files::real_path;
 
 use super::Egress;
 use crate::egress::{SecretError, Secrets};
@@ -52,7 +52,7 @@ fn out_of_sight(secrets: &Secrets, plan: &Plan) -> Result<(), SecretError> {
 /// Refuses what a command could read where it lies.
 pub(crate) fn unseen(name: &str, path: &Path, plan: &Plan, fix: &'static str) -> Result<(), SecretError> {
     // Where nothing is, nothing is read, and that is said when it is tried.
-    let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
+    let Ok(real) = real_path(path) else { return Ok(()) };
     let Some(seen) = plan.may_see(&real) else { return Ok(()) };
     let (path, seen) = (path.display(), seen.display());
     let why = format!("stands in `{path}`, which the command sees, since it sees `{seen}`");

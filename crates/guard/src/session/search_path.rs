@@ -2,8 +2,9 @@
 #![expect(clippy::disallowed_methods, reason = "asks where programs are looked for")]
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
+
+use stockade_files::real_path;
 
 /// Whether the search path of this process includes a directory, by any name: a user who may write there could have put another
 /// program in place of the intended one.
@@ -13,13 +14,15 @@ pub(super) fn leads_into(folder: &Path) -> bool {
 
 /// A part that is not absolute is looked up wherever the command is.
 fn does_lead_into(folder: &Path, path: &OsStr) -> bool {
-    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
-    let is_in = |part: &Path| fs::canonicalize(part).is_ok_and(|part| part.starts_with(&folder));
+    let folder = real_path(folder).unwrap_or_else(|_| folder.to_owned());
+    let is_in = |part: &Path| real_path(part).is_ok_and(|part| part.starts_with(&folder));
     std::env::split_paths(path).any(|part| !part.is_absolute() || part.starts_with(&folder) || is_in(&part))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -61,6 +61,13 @@ pub(crate) fn move_mount(mount: RawFd, target: RawFd) -> Result {
     done(unsafe { libc::syscall(libc::SYS_move_mount, mount, empty, target, empty, BOTH_PATHS_EMPTY) })
 }
 
+/// Attaches a detached mount to a path. The last name may be no symlink; those before it are followed.
+pub(crate) fn move_mount_to(mount: RawFd, folder: RawFd, path: &CStr) -> Result {
+    let (empty, flags) = (c"".as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH as c_uint);
+    // SAFETY: both names end in 0.
+    done(unsafe { libc::syscall(libc::SYS_move_mount, mount, empty, folder, path.as_ptr(), flags) })
+}
+
 /// Creates a detached mount of a new file system with these options.
 pub(crate) fn new_filesystem(kind: &CStr, options: &[(&CStr, &CStr)], attributes: u64) -> Result<OwnedFd> {
     // SAFETY: the name ends in 0.

@@ -24,7 +24,11 @@ struct CloneArguments {
     tls: u64,
 }
 
-/// Forks this thread into a new process, in new namespaces.
+/// CLONE_CLEAR_SIGHAND, which does not fit into the constant's type everywhere.
+const CLEAR_SIGNAL_HANDLERS: u64 = 0x1_0000_0000;
+
+/// Forks this thread into a new process, in new namespaces. Signal handlers of this program do not run there: such signals have
+/// their default action again, and ignored ones stay ignored.
 ///
 /// # Safety
 ///
@@ -32,7 +36,7 @@ struct CloneArguments {
 pub(crate) unsafe fn clone_process(flags: u64) -> Result<Side> {
     let mut pidfd: RawFd = -1;
     let arguments = CloneArguments {
-        flags: flags | libc::CLONE_PIDFD as u64,
+        flags: flags | libc::CLONE_PIDFD as u64 | CLEAR_SIGNAL_HANDLERS,
         pidfd: &raw mut pidfd as u64,
         exit_signal: libc::SIGCHLD as u64,
         ..CloneArguments::default()

@@ -70,6 +70,17 @@ pub(crate) fn drop_capabilities() -> Result {
     set_capabilities(CapabilityMask::NONE)
 }
 
+/// Drops all capabilities except these, in a process that makes a few calls and executes no program. The bounding set limits what
+/// a program gains when it is executed: that none gains anything is one call, and to empty the set is forty.
+pub(crate) fn renounce_capabilities(kept: CapabilityMask) -> Result {
+    let held = held_capabilities()?;
+    if held.permitted == CapabilityMask::NONE && held.inheritable == CapabilityMask::NONE {
+        return Ok(());
+    }
+    prctl(libc::PR_SET_NO_NEW_PRIVS, 1)?;
+    set_capabilities(kept.of(held.permitted))
+}
+
 /// Drops all capabilities except these, in a process that never executes a program with file capabilities. An ordinary user
 /// cannot lower the bounding set, but without such a program it has no effect.
 pub(crate) fn drop_held_capabilities(kept: CapabilityMask) -> Result {

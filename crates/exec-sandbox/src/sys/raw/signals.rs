@@ -3,6 +3,8 @@
 use std::ffi::c_int;
 use std::os::fd::{OwnedFd, RawFd};
 
+use stockade_files::read_kernel_file;
+
 use super::{Result, check, descriptor, done};
 
 /// The kernel's own signal mask, which is smaller than the C library's.
@@ -20,11 +22,19 @@ pub(crate) fn set_signal_mask(mask: SignalMask) -> Result<SignalMask> {
     Ok(old)
 }
 
-/// Resets every signal to its default action. Ignored signals would stay ignored in the command across exec.
-pub(crate) fn reset_signals() {
+/// Returns the signals that this program ignores; all where the kernel does not say.
+pub(crate) fn ignored_signals() -> SignalMask {
+    let status = read_kernel_file("/proc/thread-self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored.and_then(|mask| SignalMask::from_str_radix(mask.trim(), 16).ok()).unwrap_or(ALL_SIGNALS)
+}
+
+/// Resets these signals to their default action: ignored signals would stay ignored in the command across exec. Handlers of the
+/// parent are gone, see [`clone_process`](super::clone_process).
+pub(crate) fn reset_signals(ignored: SignalMask) {
     // The kernel's struct (handler, flags, restorer, mask); all zeros is SIG_DFL.
     let ordinary = [0u64; 4];
-    for signal in 1..=64 {
+    for signal in (1..=64).filter(|signal| ignored >> (signal - 1) & 1 == 1) {
         // SAFETY: the struct is the kernel's. SIGKILL and SIGSTOP cannot be changed, which is no harm.
         done(unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, &raw const ordinary, 0usize, 8) }).ok();
     }
