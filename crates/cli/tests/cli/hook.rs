@@ -949,8 +949,9 @@ fn a_spent_budget_ends_the_use_of_tools() {
     for (harness, ..) in ALL {
         assert_eq!(ask(harness), Answer::Silent, "{harness}");
     }
-    let limits = SqliteStore::open(&home.path().join(".local/state/stockade/limits.db")).unwrap();
-    let limits = SharedLimits::new(AgentLimits::default(), limits);
+    let file = home.path().join(".local/state/stockade/limits.db");
+    assert!(!file.exists(), "nothing was used, so nothing is kept");
+    let limits = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&file).unwrap());
     for (harness, ..) in ALL {
         let CallVerdict::Granted(permit) = limits.admit(harness, "task", Usage::tokens(100)) else {
             panic!("{harness}")

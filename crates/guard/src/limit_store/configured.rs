@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use stockade_limits::store::{Change, LimitStore, StoreError};
+use stockade_limits::store::{AgentState, Change, LimitStore, StateReader, StoreError};
 
 use super::SqliteStore;
+use super::clock::SteadyClock;
 #[cfg(feature = "redis")]
 use super::{Forgetting, RedisOptions, RedisStore};
 use stockade_config::LimitStoreConfig;
@@ -44,6 +45,16 @@ impl LimitStore for LazyLimitStore {
             None => open_limit_store(&self.config)?,
         };
         open.insert(store).update(agent, change)
+    }
+
+    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
+        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        // Nothing was used yet, and to make a file for that takes longer than a decision.
+        if !is_open && self.config.server.is_none() && SqliteStore::is_default_missing()? {
+            read(&AgentState::default(), SteadyClock::start().now());
+            return Ok(());
+        }
+        self.update(agent, &mut |state, now| read(state, now))
     }
 }
 

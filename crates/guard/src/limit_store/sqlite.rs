@@ -1,9 +1,12 @@
 //! Limits in a file.
-#![expect(clippy::disallowed_methods, reason = "waits for others who use the file")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "looks whether the file exists, and waits for others who use it"
+)]
 
 mod look;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -53,9 +56,14 @@ impl SqliteStore {
     /// When neither variable holds an absolute path, or the file cannot be opened. Never falls back to memory, where
     /// limits would end with the process.
     pub fn open_default() -> Result<Self, StoreError> {
-        const DOING: &str = "finding the folder for the file of limits";
-        let folder = default_state_folder().map_err(|error| unavailable(DOING, error))?;
-        Self::open(&folder.join("limits.db"))
+        Self::open(&own_file()?)
+    }
+
+    /// Returns whether this user has no such file yet.
+    #[cfg(feature = "config")]
+    pub(super) fn is_default_missing() -> Result<bool, StoreError> {
+        let found = own_file()?.symlink_metadata();
+        Ok(found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound))
     }
 
     /// Opens a file, or creates it. Its folder must exist.
@@ -110,6 +118,12 @@ impl LimitStore for SqliteStore {
         transaction.execute(KEEP, [agent, &state]).map_err(|error| unavailable(DOING, error))?;
         transaction.commit().map_err(|error| unavailable(DOING, error))
     }
+}
+
+fn own_file() -> Result<PathBuf, StoreError> {
+    const DOING: &str = "finding the folder for the file of limits";
+    let folder = default_state_folder().map_err(|error| unavailable(DOING, error))?;
+    Ok(folder.join("limits.db"))
 }
 
 fn open(path: &Path) -> Result<Connection, database::OpenError> {

@@ -6,7 +6,9 @@ use stockade_command::Effect;
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Settled;
-use stockade_limits::store::{CallPermit, CallRefusal, CallVerdict, Change, LimitStore, StoreError};
+use stockade_limits::store::{
+    CallPermit, CallRefusal, CallVerdict, Change, LimitStore, StateReader, StoreError,
+};
 
 use super::Session;
 use crate::guard::{Decision, DecisionDraft, DecisionLayer, DecisionRule, GuardError};
@@ -40,6 +42,10 @@ pub(super) struct Store(pub(super) Arc<dyn LimitStore>);
 impl LimitStore for Store {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         self.0.update(agent, change)
+    }
+
+    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
+        self.0.read(agent, read)
     }
 }
 

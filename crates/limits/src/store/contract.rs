@@ -22,6 +22,9 @@ pub struct AgentState {
 /// A change of an agent's state, at the store's current time.
 pub type Change<'c> = dyn FnMut(&mut AgentState, Duration) + 'c;
 
+/// Reads an agent's state, at the store's current time.
+pub type StateReader<'r> = dyn FnMut(&AgentState, Duration) + 'r;
+
 /// A store of agents' states, which processes or machines can share.
 pub trait LimitStore: fmt::Debug + Send + Sync {
     /// Changes the state of an agent atomically.
@@ -32,12 +35,26 @@ pub trait LimitStore: fmt::Debug + Send + Sync {
     /// # Errors
     /// When it is not certain that the change was kept. The call in question must then not be made.
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError>;
+
+    /// Reads the state of an agent at the store's current time. `read` may be called more than once; only the last call counts.
+    ///
+    /// A store in which nothing is kept yet need not be created for it.
+    ///
+    /// # Errors
+    /// When the state cannot be read. The call in question must then not be made.
+    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
+        self.update(agent, &mut |state, now| read(state, now))
+    }
 }
 
 /// Shares one store.
 impl<S: LimitStore + ?Sized> LimitStore for Arc<S> {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         (**self).update(agent, change)
+    }
+
+    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
+        (**self).read(agent, read)
     }
 }
 

@@ -165,7 +165,7 @@ impl<S: LimitStore> SharedLimits<S> {
     /// The refusal.
     pub fn check(&self, agent: &str) -> Result<(), CallRefusal> {
         let mut answer = None;
-        let result = self.store.update(agent, &mut |state, now| {
+        let result = self.store.read(agent, &mut |state, now| {
             let mut tried = state.clone();
             // A check belongs to no execution, so that no step is counted.
             answer = Some(self.decide(&mut tried, "", Usage::ZERO, now).map(drop));
