@@ -1,14 +1,18 @@
 //! `stockade hook`: answers the hook call of a harness in its own format.
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads standard input, writes the answer, and waits no longer than it may"
+    reason = "reads standard input, writes the answer, and ends the process when the deadline has passed"
 )]
 
 use std::io::{self, Read as _, Write as _};
 use std::process::ExitCode;
-use std::sync::mpsc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
+
+use rustix::process::{Resource, getrlimit};
 
 use crate::args::HELP;
 use crate::bug;
@@ -20,8 +24,11 @@ use stockade_harness::{Answers, Harness, Moment, beat, results};
 /// Deadline of an answer: far below any harness's timeout, since some harnesses run the tool when a hook times out.
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Stack size of the deciding thread: that of the main thread.
+/// Stack that a decision is made on: usually that of the main thread.
 const STACK: usize = 8 << 20;
+
+/// Stack of the thread that keeps the deadline.
+const SMALL_STACK: usize = 256 << 10;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,20 +84,51 @@ pub(crate) fn run(args: &HookArgs) -> ExitCode {
         (false, false) => None,
     };
     let failed = move |why: &str| failed(harness, moment, why);
-    let (send, receive) = mpsc::sync_channel(1);
+    let says_nothing = args.said;
+    let answered = Arc::new(AtomicBool::new(false));
+    let (decided, waits) = mpsc::channel::<()>();
+    let claim = Arc::clone(&answered);
+    // The decision is made on the main thread: the heap of another one grows by a system call a page.
+    let watch = move || {
+        if waits.recv_timeout(DEADLINE) == Err(RecvTimeoutError::Timeout)
+            && !claim.swap(true, Ordering::AcqRel)
+        {
+            std::process::exit(print(&failed("timeout"), says_nothing).into());
+        }
+    };
     let decide = move || {
         let answer = bug::caught(|| answer(harness, agent.as_deref(), moment));
         let answer = answer.unwrap_or_else(|| Err("internal error, see standard error".to_owned()));
-        send.send(answer.unwrap_or_else(|why| failed(&why))).ok();
+        answer.unwrap_or_else(|why| failed(&why))
     };
-    let said = match thread::Builder::new().stack_size(STACK).spawn(decide) {
-        Ok(_) => receive.recv_timeout(DEADLINE).unwrap_or_else(|_| failed("timeout")),
+    let said = match thread::Builder::new().stack_size(SMALL_STACK).spawn(watch) {
+        Ok(_) => on_a_whole_stack(decide, failed),
         Err(error) => failed(&format!("cannot start a thread: {error}")),
     };
-    print(&said, args.said)
+    if answered.swap(true, Ordering::AcqRel) {
+        // The deadline has passed, and the other thread ends the process with its answer.
+        loop {
+            thread::park();
+        }
+    }
+    drop(decided);
+    print(&said, says_nothing).into()
 }
 
-fn print(said: &Said, says_nothing: bool) -> ExitCode {
+/// Decides on this thread, or where the limits of the process leave it less of a stack, on another one.
+fn on_a_whole_stack(decide: impl FnOnce() -> Said + Send + 'static, failed: impl Fn(&str) -> Said) -> Said {
+    let is_whole = |bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes >= STACK);
+    if getrlimit(Resource::Stack).current.is_none_or(is_whole) {
+        return decide();
+    }
+    match thread::Builder::new().stack_size(STACK).spawn(decide) {
+        Ok(deciding) => deciding.join().unwrap_or_else(|_| failed("internal error, see standard error")),
+        Err(error) => failed(&format!("cannot start a thread: {error}")),
+    }
+}
+
+/// Prints an answer, and returns the exit code.
+fn print(said: &Said, says_nothing: bool) -> u8 {
     let stdout = match (says_nothing && said.stdout.is_empty(), said.code) {
         (true, 0) => NOTHING,
         (true, _) => REFUSED,
@@ -100,9 +138,9 @@ fn print(said: &Said, says_nothing: bool) -> ExitCode {
     let written = out.write_all(stdout.as_bytes()).and_then(|()| out.flush());
     io::stderr().write_all(said.stderr.as_bytes()).ok();
     match written {
-        Ok(()) => said.code.into(),
+        Ok(()) => said.code,
         // The harness did not read the answer.
-        Err(_) => 2.into(),
+        Err(_) => 2,
     }
 }
 
