@@ -36,6 +36,8 @@ pub enum Deviations {
 pub struct Outcome {
     id: String,
     result: RowResult,
+    /// Whether the run fails if the row does.
+    is_required: bool,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ enum RowResult {
 struct Score {
     passed: usize,
     total: usize,
-    /// Whether no row failed, but for those that are decided otherwise.
+    /// Whether no row failed that is required.
     is_good: bool,
 }
 
@@ -59,7 +61,7 @@ impl Outcome {
     /// A row with a result of its own, which says why it failed.
     pub fn of(id: impl Into<String>, result: Result<(), String>) -> Self {
         let result = result.map_or_else(RowResult::Failed, |()| RowResult::Passed);
-        Self { id: id.into(), result }
+        Self { id: id.into(), result, is_required: true }
     }
 
     /// A row that passed, or failed with a detail.
@@ -74,7 +76,13 @@ impl Outcome {
 
     /// A row that another crate is responsible for.
     pub fn elsewhere(id: impl Into<String>, reason: &'static str) -> Self {
-        Self { id: id.into(), result: RowResult::Elsewhere(reason) }
+        Self { id: id.into(), result: RowResult::Elsewhere(reason), is_required: false }
+    }
+
+    /// The same row, as one that only lowers the score if it fails.
+    #[must_use]
+    pub fn wished(self) -> Self {
+        Self { is_required: false, ..self }
     }
 }
 
@@ -101,7 +109,7 @@ impl Vectors {
     fn score(&self, name: &str, outcomes: &[Outcome]) -> Score {
         let mut score = Score { is_good: true, ..Score::default() };
         let mut elsewhere: BTreeMap<&str, usize> = BTreeMap::new();
-        for Outcome { id, result } in outcomes {
+        for Outcome { id, result, is_required } in outcomes {
             let otherwise = self.decided_otherwise.iter().find(|(row, _)| row == id).map(|row| row.1);
             let is_counted = otherwise.is_none() || self.deviations == Deviations::Counted;
             match (result, otherwise) {
@@ -116,7 +124,7 @@ impl Vectors {
                 (RowResult::Failed(_), Some(reason)) => eprintln!("{name} {id}: decided otherwise: {reason}"),
                 (RowResult::Failed(why), None) => {
                     eprintln!("{name} {id}: {why}");
-                    score.is_good = false;
+                    score.is_good &= !is_required;
                 }
             }
             score.total += usize::from(is_counted);
@@ -185,6 +193,12 @@ mod tests {
         rows.push(Outcome::compare("e", &json!(1), &json!(2)));
         assert_eq!(score(Deviations::LeftOut, &rows), (1, 2, false));
         assert_eq!(score(Deviations::Counted, &rows), (2, 4, false));
+    }
+
+    #[test]
+    fn a_wished_row_only_lowers_the_score() {
+        let rows = [Outcome::new("a", false, "why").wished(), Outcome::new("c", true, "").wished()];
+        assert_eq!(score(Deviations::LeftOut, &rows), (1, 2, true));
     }
 
     #[test]

@@ -4,8 +4,7 @@
 //! of `comis-safepath.json` only the rows with links do, the others run in `stockade-policy`. `comis-manifest.json` needs
 //! no disk, and the crate that reads heads of skills. The packages of `iscl-manifest.json` are laid out and signed here.
 
-#![expect(clippy::disallowed_methods, reason = "reads the vectors and lays out what they describe")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "prints the scores")]
+#![expect(clippy::disallowed_methods, reason = "lays out what the vectors describe")]
 
 #[path = "conformance/container.rs"]
 mod container;
@@ -25,6 +24,7 @@ use stockade_guard::policy::access::{Policy, PolicyDecision, Position, RunState}
 use stockade_guard::policy::{
     Access, AccessRequest, Answer, Caller, PermissionDecision, Reply, SandboxConfig, Verdict,
 };
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
 /// Rows that are decided otherwise, with the reason.
 const DECIDED_OTHERWISE: &[(&str, &str)] = &[
@@ -39,43 +39,29 @@ const DECIDED_OTHERWISE: &[(&str, &str)] = &[
     ("im-089", "the same manifest as im-092, which is stricter: a signature has 65 bytes"),
 ];
 
+const VECTORS: Vectors = Vectors {
+    files: &[
+        ("comma-guard", |rows| outcomes(rows, guard_row)),
+        ("comis-safepath", |rows| outcomes(rows, safe_path_row)),
+        ("comis-manifest", |rows| outcomes(rows, manifest::row)),
+        ("iscl-manifest", |rows| outcomes(rows, container::row)),
+    ],
+    decided_otherwise: DECIDED_OTHERWISE,
+    deviations: Deviations::Counted,
+};
+
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args().nth(1) else {
-        eprintln!("usage: conformance FOLDER, where FOLDER has vectors/comma-guard.json");
-        return ExitCode::from(2);
+    VECTORS.main()
+}
+
+/// Runs the rows that are for this crate. One that is marked as hard only lowers the score.
+fn outcomes(rows: &Value, run: fn(&Value) -> Option<Checked>) -> Vec<Outcome> {
+    let outcome = |row: &Value| {
+        let id = text(row, "id").or(text(row, "note")).unwrap_or("?");
+        let outcome = Outcome::of(id, run(row)?);
+        Some(if row.get("hard") == Some(&Value::Bool(true)) { outcome.wished() } else { outcome })
     };
-    let vectors = Path::new(&folder).join("vectors");
-    let mut failed = false;
-    for (name, run) in [
-        ("comma-guard.json", guard_row as fn(&Value) -> Option<Checked>),
-        ("comis-safepath.json", safe_path_row),
-        ("comis-manifest.json", manifest::row),
-        ("iscl-manifest.json", container::row),
-    ] {
-        let rows = fs::read_to_string(vectors.join(name))
-            .ok()
-            .and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        let Some(rows) = rows else {
-            eprintln!("cannot read {}", vectors.join(name).display());
-            return ExitCode::from(2);
-        };
-        let (mut passed, mut total) = (0, 0);
-        for row in list(&rows) {
-            let Some(checked) = run(row) else { continue };
-            total += 1;
-            let id = text(row, "id").or(text(row, "note")).unwrap_or("?");
-            match (checked, DECIDED_OTHERWISE.iter().find(|(other, _)| *other == id)) {
-                (Ok(()), _) => passed += 1,
-                (Err(_), Some((_, reason))) => eprintln!("{name} {id}: decided otherwise: {reason}"),
-                (Err(why), None) => {
-                    failed |= row.get("hard") != Some(&Value::Bool(true));
-                    eprintln!("{name} {id}: {why}");
-                }
-            }
-        }
-        println!("{name}  {passed}/{total}");
-    }
-    ExitCode::from(u8::from(failed))
+    list(rows).iter().filter_map(outcome).collect()
 }
 
 type Checked = Result<(), String>;

@@ -1,86 +1,53 @@
 //! Runs the sanitizer's vectors: `cargo run -p stockade-sanitize --example sanitize-conformance -- FOLDER`, where FOLDER holds
 //! `vectors/`. Prints `NAME  PASSED/TOTAL` for each file, failures on stderr, and fails if a requirement does.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a program for people"
-)]
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_sanitize::{
     SanitizeOptions, Sanitized, contains_tag_block, sanitize, strip_html_comments, strip_invisible,
 };
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
-type Check = fn(&Value) -> Result<Verdict, String>;
-
-/// The result of a row.
+/// What is done with a row.
 enum Verdict {
     Passed,
-    /// The row describes the reference's behaviour, or belongs to another crate.
-    NotOurs(&'static str),
+    /// Another crate is responsible for it, for this reason.
+    Elsewhere(&'static str),
 }
 
-/// Whether a failing row fails the program.
-#[derive(PartialEq)]
-enum Rows {
-    Required,
-    Wished,
-}
-
-/// The files, each with the check of its rows.
-const FILES: [(&str, Rows, Check); 2] =
-    [("comis-sanitizer", Rows::Required, requirement), ("comis-sanitizer-gaps", Rows::Wished, gap)];
+const VECTORS: Vectors = Vectors {
+    files: &[("comis-sanitizer", requirements), ("comis-sanitizer-gaps", gaps)],
+    decided_otherwise: &[],
+    deviations: Deviations::LeftOut,
+};
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: conformance FOLDER    (the folder that holds vectors/)");
-        return ExitCode::from(2);
+    VECTORS.main()
+}
+
+/// Rows from the reference's own tests. Those that only record its behaviour are no requirements.
+fn requirements(rows: &Value) -> Vec<Outcome> {
+    let rows = rows.as_array().into_iter().flatten();
+    rows.filter(|row| row["source"] == "comis-test")
+        .map(|row| Outcome::of(id(row), requirement(row)))
+        .collect()
+}
+
+fn gaps(rows: &Value) -> Vec<Outcome> {
+    let outcome = |row| match gap(row) {
+        Ok(Verdict::Passed) => Outcome::of(id(row), Ok(())),
+        Ok(Verdict::Elsewhere(reason)) => Outcome::elsewhere(id(row), reason),
+        Err(problem) => Outcome::of(id(row), Err(problem)).wished(),
     };
-    let vectors = Path::new(&folder).join("vectors");
-    let mut fulfilled = true;
-    for (name, rows, check) in FILES {
-        match run(&vectors.join(name).with_extension("json"), check) {
-            Ok((passed, total)) => {
-                println!("{name}  {passed}/{total}");
-                fulfilled &= passed == total || rows == Rows::Wished;
-            }
-            Err(error) => {
-                eprintln!("{name}: {error}");
-                fulfilled = false;
-            }
-        }
-    }
-    if fulfilled { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    rows.as_array().into_iter().flatten().map(outcome).collect()
 }
 
-fn run(path: &Path, check: Check) -> Result<(usize, usize), String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read: {error}"))?;
-    let rows: Vec<Value> = serde_json::from_str(&text).map_err(|error| format!("cannot parse: {error}"))?;
-    let (mut passed, mut total) = (0, 0);
-    for row in &rows {
-        match check(row) {
-            Ok(Verdict::NotOurs("")) => continue,
-            Ok(Verdict::NotOurs(reason)) => {
-                eprintln!("{} is not this crate's: {reason}", row["id"]);
-                continue;
-            }
-            Ok(Verdict::Passed) => passed += 1,
-            Err(problem) => eprintln!("{} failed: {problem} ({})", row["id"], row["note"]),
-        }
-        total += 1;
-    }
-    Ok((passed, total))
+fn id(row: &Value) -> String {
+    format!("{} ({})", row["id"], row["note"])
 }
 
-/// A row from the reference's own tests; merely observed behaviour is not required.
-fn requirement(row: &Value) -> Result<Verdict, String> {
-    if row["source"] != "comis-test" {
-        return Ok(Verdict::NotOurs(""));
-    }
+fn requirement(row: &Value) -> Result<(), String> {
     let input = row["input"].as_str().ok_or("no input")?;
     let expect = &row["expect"];
     match row["fn"].as_str().unwrap_or_default() {
@@ -104,7 +71,7 @@ fn requirement(row: &Value) -> Result<Verdict, String> {
         }
         other => return Err(format!("unknown function `{other}`")),
     }
-    Ok(Verdict::Passed)
+    Ok(())
 }
 
 /// A row that describes a better sanitizer.
@@ -112,7 +79,7 @@ fn gap(row: &Value) -> Result<Verdict, String> {
     let input = row["input"].as_str().ok_or("no input")?;
     let wants = row["want"].as_object().ok_or("no wants")?;
     if wants.contains_key("scan_before_truncate") {
-        return Ok(Verdict::NotOurs("the guard scans before it cuts, and is tested for it"));
+        return Ok(Verdict::Elsewhere("the guard scans before it cuts, and is tested for it"));
     }
     let options = options(row)?;
     let clean = sanitize(input, &options);

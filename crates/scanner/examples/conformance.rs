@@ -1,26 +1,13 @@
 //! Runs the test vectors of a folder: `cargo run --release --example scanner-conformance -- FOLDER`.
 //!
 //! Prints a line `NAME PASSED/TOTAL` for each file, failures on standard error, and ends with 1 if a required case fails.
-#![expect(
-    clippy::disallowed_methods,
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command of its own, not the library"
-)]
 
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::Value;
 use stockade_scanner::Scanner;
-
-/// Whether a failure fails the run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Weight {
-    Required,
-    Wished,
-}
+use testkit::vectors::{Deviations, Outcome, Vectors};
 
 struct Case {
     name: String,
@@ -36,35 +23,27 @@ enum Unwanted {
     These(BTreeSet<String>),
 }
 
+const VECTORS: Vectors = Vectors {
+    files: &[("comis-scanner", required), ("comis-scanner-gaps", wished)],
+    decided_otherwise: &[],
+    deviations: Deviations::LeftOut,
+};
+
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("usage: conformance FOLDER (it holds vectors/comis-scanner.json)");
-        return ExitCode::from(2);
-    };
-    let vectors = Path::new(&folder).join("vectors");
-    let results = [
-        run(&vectors, "comis-scanner", Weight::Required, required_case),
-        run(&vectors, "comis-scanner-gaps", Weight::Wished, gap_case),
-    ];
-    if results.iter().all(|&passed| passed) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    VECTORS.main()
 }
 
-fn run(vectors: &Path, name: &str, weight: Weight, case: fn(&Value) -> Option<Case>) -> bool {
-    let Some(rows) = read(&vectors.join(name).with_extension("json")) else {
-        return weight == Weight::Wished;
-    };
-    let cases: Vec<Case> = rows.iter().filter_map(case).collect();
-    let failures: Vec<String> = cases.iter().filter_map(judge).collect();
-    println!("{name}  {}/{}", cases.len() - failures.len(), cases.len());
-    failures.iter().for_each(|failure| eprintln!("{name}: {failure}"));
-    failures.is_empty() || weight == Weight::Wished
+fn required(rows: &Value) -> Vec<Outcome> {
+    outcomes(rows, required_case).collect()
 }
 
-fn read(path: &Path) -> Option<Vec<Value>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| eprintln!("cannot read {}: {error}", path.display()))
-        .ok()?;
-    serde_json::from_str(&text).map_err(|error| eprintln!("cannot parse {}: {error}", path.display())).ok()
+fn wished(rows: &Value) -> Vec<Outcome> {
+    outcomes(rows, gap_case).map(Outcome::wished).collect()
+}
+
+fn outcomes(rows: &Value, case: fn(&Value) -> Option<Case>) -> impl Iterator<Item = Outcome> {
+    let cases = rows.as_array().into_iter().flatten().filter_map(case);
+    cases.map(|case| Outcome::of(&case.name, judge(&case).map_or(Ok(()), Err)))
 }
 
 /// Rows recorded from the tests of the original are requirements; the others only describe it.
@@ -107,5 +86,5 @@ fn judge(case: &Case) -> Option<String> {
         })
         .collect();
     let wrong = !missing.is_empty() || !extra.is_empty();
-    wrong.then(|| format!("{}: missing {missing:?}, too much {extra:?}, in {:?}", case.name, case.input))
+    wrong.then(|| format!("missing {missing:?}, too much {extra:?}, in {:?}", case.input))
 }
