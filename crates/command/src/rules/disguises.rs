@@ -5,7 +5,7 @@
 use stockade_shell::{ReadOptions, quote};
 use stockade_text::Escaped;
 
-use super::aliases::options::names_of;
+use super::aliases::options::{names_of, of_programs};
 use super::aliases::{Sameness, other_spellings};
 use super::effect::{Effect, Layer};
 use super::layer::RuleLayer;
@@ -146,9 +146,9 @@ impl Trial<'_> {
             }
         }
         let Some((name, rest)) = words.split_first() else { return };
+        let known = of_programs(&[name], rest.first().map(String::as_str));
         for (at, option) in rest.iter().enumerate().filter(|(_, word)| word.starts_with('-')) {
-            let names = names_of(&[name], rest.first().map(String::as_str), option);
-            for other in names.into_iter().skip(1) {
+            for other in names_of(&known, option).into_iter().skip(1) {
                 let mut own = words.to_vec();
                 own.splice(at + 1..at + 2, [other]);
                 self.one(&joined(&own));

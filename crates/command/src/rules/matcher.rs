@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use stockade_text::Escaped;
 
-use super::aliases::options::{names_of, parts_of};
+use super::aliases::options::{names_of, of_programs, parts_of};
 use super::aliases::{Sameness, Spelled, other_spellings};
 use super::effect::{Effect, Layer};
 use super::harmless::{self, Harmlessness};
@@ -194,19 +194,16 @@ impl Compiled {
         let about = Programs::new(first, rule.effect >= Effect::Ask);
         let programs: Vec<&str> = first.iter().filter_map(Token::literal).collect();
         let command = words.get(1).and_then(|word| word.first()).and_then(Token::literal);
+        let known = of_programs(&programs, command);
         let named = |option: &String, is_wider: bool| match is_wider {
-            true => Wanted::any_of(&names_of(&programs, command, option)),
+            true => Wanted::any_of(&names_of(&known, option)),
             false => Wanted::new(option),
         };
         // A rule never becomes milder by what an option is called besides.
         let (denies, allows) = (rule.effect >= Effect::Ask, rule.effect == Effect::Allow);
         let asked = options.iter().chain(&rule.guards.require);
         let parts =
-            asked.flat_map(
-                |option| {
-                    if denies { parts_of(&programs, command, option) } else { vec![option.clone()] }
-                },
-            );
+            asked.flat_map(|option| if denies { parts_of(&known, option) } else { vec![option.clone()] });
         let wanted = parts.map(|option| named(&option, denies)).collect();
         let unwanted = rule.guards.deny.iter().map(|option| named(option, allows)).collect();
         let is_alone = spelled.is_alone;

@@ -47,12 +47,18 @@ const ROWS: &[Row] = &[
     (&["sudo"], "", "-u --user | -i --login | -s --shell | -E --preserve-env"),
 ];
 
-/// Returns all names of an option of a program: itself where no other is known.
-pub(crate) fn names_of(programs: &[&str], command: Option<&str>, option: &str) -> Vec<String> {
-    let of_program = |names: &&[&str]| programs.iter().any(|program| names.contains(&base(program)));
-    let rows =
-        ROWS.iter().filter(|(names, sub, _)| of_program(names) && (sub.is_empty() || command == Some(*sub)));
-    let options = rows.flat_map(|(_, _, options)| options.split(" | "));
+/// Returns the options of any of these programs that have several names, with a bar between options.
+pub(crate) fn of_programs(programs: &[&str], command: Option<&str>) -> Vec<&'static str> {
+    let bases: Vec<&str> = programs.iter().map(|program| base(program)).collect();
+    let is_about = |(names, sub, _): &&Row| {
+        (sub.is_empty() || command == Some(*sub)) && names.iter().any(|name| bases.contains(name))
+    };
+    ROWS.iter().filter(is_about).map(|(_, _, options)| *options).collect()
+}
+
+/// Returns all names of an option among those of [`of_programs`]: itself where no other is known.
+pub(crate) fn names_of(known: &[&str], option: &str) -> Vec<String> {
+    let options = known.iter().flat_map(|options| options.split(" | "));
     let with = options.filter(|names| names.split(' ').any(|name| name == option));
     let mut all: Vec<String> = vec![option.to_owned()];
     all.extend(with.flat_map(|names| names.split(' ')).filter(|name| *name != option).map(str::to_owned));
@@ -60,15 +66,15 @@ pub(crate) fn names_of(programs: &[&str], command: Option<&str>, option: &str) -
 }
 
 /// Returns the letters of a cluster as options of their own, where a program has another name for one of them.
-pub(crate) fn parts_of(programs: &[&str], command: Option<&str>, option: &str) -> Vec<String> {
+pub(crate) fn parts_of(known: &[&str], option: &str) -> Vec<String> {
     let letters = option.strip_prefix('-').filter(|letters| {
         (2..=4).contains(&letters.len()) && letters.bytes().all(|letter| letter.is_ascii_alphabetic())
     });
     let alone = || vec![option.to_owned()];
     let Some(letters) = letters else { return alone() };
     let parts: Vec<String> = letters.chars().map(|letter| format!("-{letter}")).collect();
-    let has_names = parts.iter().any(|part| names_of(programs, command, part).len() > 1);
-    let is_known = names_of(programs, command, option).len() > 1;
+    let has_names = parts.iter().any(|part| names_of(known, part).len() > 1);
+    let is_known = names_of(known, option).len() > 1;
     if has_names && !is_known { parts } else { alone() }
 }
 
@@ -78,12 +84,12 @@ mod tests {
 
     #[test]
     fn an_option_has_all_its_names() {
-        assert_eq!(names_of(&["/bin/rm"], None, "--force"), ["--force", "-f"]);
-        assert_eq!(names_of(&["git"], Some("push"), "-n"), ["-n", "--dry-run"]);
-        assert_eq!(names_of(&["git"], Some("commit"), "-n"), ["-n", "--no-verify"]);
-        assert_eq!(names_of(&["tool"], None, "-f"), ["-f"]);
-        assert_eq!(parts_of(&["rm"], None, "-rf"), ["-r", "-f"]);
-        assert_eq!(parts_of(&["kill"], None, "-KILL"), ["-KILL"]);
-        assert_eq!(parts_of(&["find"], None, "-exec"), ["-exec"]);
+        assert_eq!(names_of(&of_programs(&["/bin/rm"], None), "--force"), ["--force", "-f"]);
+        assert_eq!(names_of(&of_programs(&["git"], Some("push")), "-n"), ["-n", "--dry-run"]);
+        assert_eq!(names_of(&of_programs(&["git"], Some("commit")), "-n"), ["-n", "--no-verify"]);
+        assert_eq!(names_of(&of_programs(&["tool"], None), "-f"), ["-f"]);
+        assert_eq!(parts_of(&of_programs(&["rm"], None), "-rf"), ["-r", "-f"]);
+        assert_eq!(parts_of(&of_programs(&["kill"], None), "-KILL"), ["-KILL"]);
+        assert_eq!(parts_of(&of_programs(&["find"], None), "-exec"), ["-exec"]);
     }
 }
