@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use regex_syntax::hir::{Class, Hir, HirKind, Look, Repetition};
 
 use super::instruction::{
-    ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK, LOOKS, MANY,
-    MATCH, ONLY, Position, SET, SPLIT, UNLIMITED, hash,
+    ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BEGINS_WORD, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK,
+    LOOKS, MANY, MATCH, ONLY, Position, SET, SPLIT, UNLIMITED, hash,
 };
 use crate::prefilter::byte_set::ByteSet;
 
@@ -92,7 +92,8 @@ impl Programs {
         let first = self.set_of_first(First::of(parsed));
         let mut program = Assembler { words: vec![first, properties(parsed)], sets: &mut self.sets };
         program.part(parsed, First::ANYTHING)?;
-        program.words.push(MATCH);
+        // The machine reads three words of each instruction at once.
+        program.words.extend([MATCH, 0, 0]);
         let words = program.words;
         u16::try_from(words.len()).map_err(|_| Unsupported)?;
         self.index.push((number, self.words.len()));
@@ -106,13 +107,19 @@ impl Programs {
 }
 
 fn properties(parsed: &Hir) -> u16 {
-    let begins_line = parsed.properties().look_set_prefix().contains(Look::StartLF);
+    let looks = parsed.properties().look_set_prefix();
+    let begins_line = looks.contains(Look::StartLF);
+    let first_bytes = First::of(parsed);
+    let is_word = !first_bytes.may_be_empty && first_bytes.bytes.is_subset(ByteSet::WORD);
+    let begins_word = looks.contains(Look::WordAscii) && is_word;
     let first = match parsed.kind() {
         HirKind::Concat(parts) => parts.first().unwrap_or(parsed),
         _ => parsed,
     };
     let begins_with_run = matches!(first.kind(), HirKind::Repetition(it) if it.min >= LONG_RUN);
-    (u16::from(begins_line) * BEGINS_LINE) | (u16::from(begins_with_run) * BEGINS_WITH_RUN)
+    (u16::from(begins_line) * BEGINS_LINE)
+        | (u16::from(begins_with_run) * BEGINS_WITH_RUN)
+        | (u16::from(begins_word) * BEGINS_WORD)
 }
 
 /// The set of a class, if its members are single bytes: an alternation of ASCII letters is a class of characters.

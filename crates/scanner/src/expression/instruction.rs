@@ -38,6 +38,8 @@ pub(crate) const HEADER: u16 = 2;
 pub(crate) const BEGINS_LINE: u16 = 1;
 /// Property: the pattern begins with a long repetition, so that it may be a long run.
 pub(crate) const BEGINS_WITH_RUN: u16 = 2;
+/// Property: every match begins with the first byte of a word.
+pub(crate) const BEGINS_WORD: u16 = 4;
 
 /// Positions that an instruction can require.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 
 use super::instruction::{
-    ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK, LOOKS, MANY,
-    MATCH, ONLY, Position, SET, SPLIT, UNLIMITED,
+    ALL, ANYTHING, BEGINS_LINE, BEGINS_WITH_RUN, BEGINS_WORD, BYTE, FEW, GUARD, HEADER, JUMP, LITERAL, LOOK,
+    LOOKS, MANY, MATCH, ONLY, Position, SET, SPLIT, UNLIMITED,
 };
 use crate::prefilter::byte_set::ByteSet;
 
@@ -107,23 +107,28 @@ impl<'p> Program<'p> {
         begin: Begin,
         steps: &mut usize,
     ) -> Result<Option<Range<usize>>, OutOfSteps> {
-        let mut run = Run { program: *self, text, end: within.end, later: Pending::default(), steps };
-        let first = self.first_bytes();
+        let part = text.get(..within.end).unwrap_or(text);
+        let mut run = Run { program: *self, text, part, later: Pending::default(), steps };
+        let first = self.first_bytes().filter(|_| begin == Begin::Anywhere);
+        let begins_word = self.has(BEGINS_WORD);
         let mut start = within.start;
         loop {
-            if let (Some(first), Begin::Anywhere) = (first, begin) {
-                let rest = text.get(start..within.end).unwrap_or_default();
-                let Some(skipped) = rest.iter().position(|byte| first.contains(*byte)) else {
-                    run.spend(rest.len() / BYTES_PER_STEP)?;
-                    return Ok(None);
-                };
-                run.spend(skipped / BYTES_PER_STEP)?;
+            if let Some(first) = first {
+                let rest = part.get(start..).unwrap_or_default();
+                let mut before = start.checked_sub(1).and_then(|before| text.get(before)).copied();
+                let skipped = rest.iter().position(|byte| {
+                    let is_within = begins_word && before.is_some_and(|byte| ByteSet::WORD.contains(byte));
+                    before = Some(*byte);
+                    first.contains(*byte) && !is_within
+                });
+                run.spend(skipped.unwrap_or(rest.len()));
+                let Some(skipped) = skipped else { return Ok(None) };
                 start += skipped;
             }
             if let Some(end) = run.matched_from(start)? {
                 return Ok(Some(start..end));
             }
-            if begin == Begin::Here || start >= within.end {
+            if begin == Begin::Here || start >= part.len() {
                 return Ok(None);
             }
             start += 1;
@@ -131,31 +136,35 @@ impl<'p> Program<'p> {
     }
 }
 
+/// A place in a program and in the text.
+type Place = (usize, usize);
+
 struct Run<'r> {
     program: Program<'r>,
     text: &'r [u8],
-    /// The end of the searched part.
-    end: usize,
+    /// The text up to the end of the searched part.
+    part: &'r [u8],
     later: Pending,
     steps: &'r mut usize,
 }
 
 impl Run<'_> {
-    fn spend(&mut self, steps: usize) -> Result<(), OutOfSteps> {
-        *self.steps = self.steps.checked_sub(steps).ok_or(OutOfSteps)?;
-        Ok(())
-    }
-
-    fn byte(&self, at: usize) -> Option<u8> {
-        self.text.get(at).copied().filter(|_| at < self.end)
+    /// Takes the steps for so many bytes. Where they do not suffice, the next instruction is not run.
+    fn spend(&mut self, bytes: usize) {
+        *self.steps = self.steps.saturating_sub(bytes / BYTES_PER_STEP);
     }
 
     /// Whether the next byte is in a set.
+    #[inline]
     fn is_in(&self, set: u16, at: usize) -> bool {
-        self.byte(at).is_some_and(|byte| self.program.set(set).is_some_and(|set| set.contains(byte)))
+        match (self.part.get(at), self.program.set(set)) {
+            (Some(byte), Some(set)) => set.contains(*byte),
+            _ => false,
+        }
     }
 
     /// Whether the next byte may follow.
+    #[inline]
     fn may_follow(&self, set: u16, at: usize) -> bool {
         set == ANYTHING || self.is_in(set, at)
     }
@@ -163,75 +172,85 @@ impl Run<'_> {
     /// Returns the end of the match that begins at `start`.
     fn matched_from(&mut self, start: usize) -> Result<Option<usize>, OutOfSteps> {
         self.later.clear();
-        let mut next = Some((usize::from(HEADER), start));
+        let (mut pc, mut at) = (usize::from(HEADER), start);
         loop {
-            self.spend(1)?;
-            let Some((pc, at)) = next else {
-                match self.later.pop() {
-                    Some(later) => next = self.retry(later)?,
-                    None => return Ok(None),
-                }
-                continue;
+            *self.steps = self.steps.checked_sub(1).ok_or(OutOfSteps)?;
+            // Every program ends with as many words as the longest of these instructions has.
+            let code = self.program.words.get(pc..).and_then(<[u16]>::first_chunk::<3>);
+            let next = match code {
+                Some([MATCH, ..]) => return Ok(Some(at)),
+                Some(code) => self.step(code, pc, at),
+                None => None,
             };
-            let words = self.program.words;
-            next = match words.get(pc..).unwrap_or_default() {
-                [MATCH, ..] => return Ok(Some(at)),
-                [BYTE, byte, ..] => (self.byte(at).map(u16::from) == Some(*byte)).then_some((pc + 2, at + 1)),
-                [SET, set, ..] => self.is_in(*set, at).then_some((pc + 2, at + 1)),
-                [LITERAL, length, bytes @ ..] => {
-                    let length = usize::from(*length);
-                    let found = self.text.get(at..self.end.min(at + length)).unwrap_or_default();
-                    let wanted = bytes.get(..length).unwrap_or_default();
-                    let is_it = found.len() == length
-                        && found.iter().zip(wanted).all(|(found, wanted)| u16::from(*found) == *wanted);
-                    is_it.then_some((pc + 2 + length, at + length))
-                }
-                [LOOK, look, ..] => {
-                    let position = LOOKS.get(usize::from(*look)).copied();
-                    position.is_some_and(|position| holds(position, self.text, at)).then_some((pc + 2, at))
-                }
-                [JUMP, to, ..] => Some((usize::from(*to), at)),
-                [SPLIT, to, ..] => {
-                    self.later.push(Later::At { pc: usize::from(*to), at });
-                    Some((pc + 2, at))
-                }
-                [GUARD, set, to, ..] if self.is_in(*set, at) => {
-                    self.later.push(Later::At { pc: usize::from(*to), at });
-                    Some((pc + 3, at))
-                }
-                [ONLY, set, _, ..] if self.is_in(*set, at) => Some((pc + 3, at)),
-                [GUARD | ONLY, _, to, ..] => Some((usize::from(*to), at)),
-                [kind @ (MANY | FEW | ALL), set, behind, min, max, ..] => {
-                    self.run(*kind, pc, at, [*set, *behind, *min, *max])?
-                }
-                _ => None,
-            };
+            match next.or_else(|| self.go_back()) {
+                Some(next) => (pc, at) = next,
+                None => return Ok(None),
+            }
         }
     }
 
-    /// Runs a repetition of single bytes.
-    fn run(
-        &mut self,
-        kind: u16,
-        pc: usize,
-        at: usize,
-        [set, behind, min, max]: [u16; 4],
-    ) -> Result<Option<(usize, usize)>, OutOfSteps> {
-        let least = at + usize::from(min);
-        let most = if max == UNLIMITED { self.end } else { self.end.min(at + usize::from(max)) };
-        // A lazy run goes as far as it must, and further when it is asked again.
-        let reach = if kind == FEW { self.end.min(least) } else { most };
-        let length = self.length(set, at..reach);
-        self.spend(length / BYTES_PER_STEP)?;
-        let end = at + length;
-        if end < least {
-            return Ok(None);
-        }
+    /// Runs an instruction; `None` if the text does not match.
+    #[inline]
+    fn step(&mut self, &[kind, first, second]: &[u16; 3], pc: usize, at: usize) -> Option<Place> {
         match kind {
-            ALL => Ok(self.may_follow(behind, end).then_some((pc + 5, end))),
+            BYTE => (u16::from(*self.part.get(at)?) == first).then_some((pc + 2, at + 1)),
+            SET => self.is_in(first, at).then_some((pc + 2, at + 1)),
+            ONLY if self.is_in(first, at) => Some((pc + 3, at)),
+            GUARD if self.is_in(first, at) => {
+                self.later.push(Later::At { pc: usize::from(second), at });
+                Some((pc + 3, at))
+            }
+            ONLY | GUARD => Some((self.alternative(usize::from(second), at), at)),
+            JUMP => Some((usize::from(first), at)),
+            SPLIT => {
+                self.later.push(Later::At { pc: usize::from(first), at });
+                Some((pc + 2, at))
+            }
+            LOOK => {
+                let position = *LOOKS.get(usize::from(first))?;
+                holds(position, self.text, at).then_some((pc + 2, at))
+            }
+            LITERAL => self.literal(usize::from(first), pc, at),
+            MANY | FEW | ALL => self.run(kind, pc, at),
+            _ => None,
+        }
+    }
+
+    /// Passes over the alternatives that the next byte excludes: in a list of words, nearly all.
+    fn alternative(&mut self, mut pc: usize, at: usize) -> usize {
+        while let Some(&[ONLY, set, next]) = self.program.words.get(pc..).and_then(<[u16]>::first_chunk)
+            && !self.is_in(set, at)
+        {
+            *self.steps = self.steps.saturating_sub(1);
+            pc = usize::from(next);
+        }
+        pc
+    }
+
+    fn literal(&self, length: usize, pc: usize, at: usize) -> Option<Place> {
+        let wanted = self.program.words.get(pc + 2..pc + 2 + length)?;
+        let found = self.part.get(at..at + length)?;
+        let is_it = found.iter().zip(wanted).all(|(found, wanted)| u16::from(*found) == *wanted);
+        is_it.then_some((pc + 2 + length, at + length))
+    }
+
+    /// Runs a repetition of single bytes.
+    fn run(&mut self, kind: u16, pc: usize, at: usize) -> Option<Place> {
+        let &[_, set, behind, min, max] = self.program.words.get(pc..)?.first_chunk()?;
+        let least = at + usize::from(min);
+        let end = self.part.len();
+        let most = if max == UNLIMITED { end } else { end.min(at + usize::from(max)) };
+        // A lazy run goes as far as it must, and further when it is asked again.
+        let reach = if kind == FEW { end.min(least) } else { most };
+        let length = self.length(set, at..reach);
+        self.spend(length);
+        let end = at + length;
+        match kind {
+            _ if end < least => None,
+            ALL => self.may_follow(behind, end).then_some((pc + 5, end)),
             FEW if self.may_follow(behind, end) => {
                 self.later.push(Later::Longer { pc, at: end, most });
-                Ok(Some((pc + 5, end)))
+                Some((pc + 5, end))
             }
             FEW => self.longer(pc, end, most),
             _ => self.shorter(pc, least, end + 1),
@@ -240,51 +259,52 @@ impl Run<'_> {
 
     /// Number of bytes of a set from the start of a stretch on.
     fn length(&self, set: u16, within: Range<usize>) -> usize {
-        let stretch = self.text.get(within).unwrap_or_default();
+        let stretch = self.part.get(within).unwrap_or_default();
         let Some(set) = self.program.set(set) else { return 0 };
         stretch.iter().position(|byte| !set.contains(*byte)).unwrap_or(stretch.len())
     }
 
-    fn retry(&mut self, later: Later) -> Result<Option<(usize, usize)>, OutOfSteps> {
-        match later {
-            Later::At { pc, at } => Ok(Some((pc, at))),
-            Later::Shorter { pc, least, end } => self.shorter(pc, least, end),
-            Later::Longer { pc, at, most } => self.longer(pc, at, most),
+    /// Tries the newest of what was left for later.
+    fn go_back(&mut self) -> Option<Place> {
+        while let Some(later) = self.later.pop() {
+            let next = match later {
+                Later::At { pc, at } => Some((pc, at)),
+                Later::Shorter { pc, least, end } => self.shorter(pc, least, end),
+                Later::Longer { pc, at, most } => self.longer(pc, at, most),
+            };
+            if next.is_some() {
+                return next;
+            }
         }
+        None
     }
 
     /// Goes on behind the longest run that ends before `end`.
-    fn shorter(&mut self, pc: usize, least: usize, end: usize) -> Result<Option<(usize, usize)>, OutOfSteps> {
+    fn shorter(&mut self, pc: usize, least: usize, end: usize) -> Option<Place> {
         let behind = self.operand(pc, 2);
-        let mut at = end;
-        while at > least {
-            at -= 1;
-            if self.may_follow(behind, at) {
-                self.spend((end - at) / BYTES_PER_STEP)?;
-                if at > least {
-                    self.later.push(Later::Shorter { pc, least, end: at });
-                }
-                return Ok(Some((pc + 5, at)));
-            }
+        let at = (least..end).rev().find(|at| self.may_follow(behind, *at));
+        self.spend(end - at.unwrap_or(least));
+        let at = at?;
+        if at > least {
+            self.later.push(Later::Shorter { pc, least, end: at });
         }
-        self.spend((end - at) / BYTES_PER_STEP)?;
-        Ok(None)
+        Some((pc + 5, at))
     }
 
-    /// Goes on behind the shortest run that is longer than up to `at`.
-    fn longer(&mut self, pc: usize, from: usize, most: usize) -> Result<Option<(usize, usize)>, OutOfSteps> {
+    /// Goes on behind the shortest run that is longer than up to `from`.
+    fn longer(&mut self, pc: usize, from: usize, most: usize) -> Option<Place> {
         let (set, behind) = (self.operand(pc, 1), self.operand(pc, 2));
         let mut at = from;
         while at < most && self.is_in(set, at) {
             at += 1;
             if self.may_follow(behind, at) {
-                self.spend((at - from) / BYTES_PER_STEP)?;
+                self.spend(at - from);
                 self.later.push(Later::Longer { pc, at, most });
-                return Ok(Some((pc + 5, at)));
+                return Some((pc + 5, at));
             }
         }
-        self.spend((at - from) / BYTES_PER_STEP)?;
-        Ok(None)
+        self.spend(at - from);
+        None
     }
 
     fn operand(&self, pc: usize, number: usize) -> u16 {
