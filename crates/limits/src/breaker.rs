@@ -118,7 +118,7 @@ impl BreakerPermit {
         self.role == Role::Probe
     }
 
-    /// Returns the same permit for another attempt at the same change.
+    /// Returns the same permit, for the store that takes note of its outcome.
     pub(crate) fn again(&self) -> Self {
         Self { generation: self.generation, role: self.role }
     }

@@ -1,8 +1,11 @@
 //! How many tokens and how much money one agent may use: per execution, per hour and per day.
 
+mod account;
 mod executions;
 #[cfg(feature = "serde")]
 mod file;
+mod hold;
+mod ledger;
 mod refusal;
 mod trajectory;
 mod window;
@@ -10,9 +13,14 @@ mod window;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+pub use self::executions::ExecutionRow;
+pub use self::hold::HoldRow;
+pub use self::ledger::Ledger;
 pub use self::refusal::{BudgetRefusal, BudgetScope, Exhausted, Measure};
 pub use self::trajectory::{Trajectory, calls_left};
+pub use self::window::{WindowRow, WindowSpan};
 
+pub(crate) use self::account::Account;
 use self::executions::Executions;
 use self::window::Window;
 use crate::amount::{Cap, MicroUsd, Usage};
@@ -23,9 +31,6 @@ use crate::steps::Step;
 pub const MAX_IN_FLIGHT: usize = 4_096;
 /// The most executions of one agent that may be open together; one that was idle for a day is closed.
 pub const MAX_EXECUTIONS: usize = 4_096;
-
-const HOUR: Duration = Duration::from_secs(60 * 60);
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What an agent may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,19 +95,8 @@ pub struct BudgetState {
     hour: Window,
     day: Window,
     executions: Executions,
-    holds: BTreeMap<u64, Hold>,
+    holds: BTreeMap<u64, HoldRow>,
     next_hold: u64,
-}
-
-/// A call that was reserved and not settled yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", deny_unknown_fields))]
-struct Hold {
-    execution: String,
-    usage: Usage,
-    #[cfg_attr(feature = "serde", serde(with = "crate::millis"))]
-    until: Duration,
 }
 
 /// The answer to [`Budget::reserve`].
@@ -132,9 +126,9 @@ impl Reservation {
         self.usage
     }
 
-    /// Returns the same reservation for another attempt at the same change.
-    pub(crate) fn again(&self) -> Self {
-        Self { id: self.id, execution: self.execution.clone(), usage: self.usage }
+    /// Returns the number of the call, by which it is settled.
+    pub(crate) const fn id(&self) -> u64 {
+        self.id
     }
 }
 
@@ -257,31 +251,12 @@ impl Budget {
     /// # Errors
     /// The refusal. An estimate of zero asks whether anything is left at all.
     pub fn check(&mut self, execution: &str, estimate: Usage, now: Duration) -> Result<(), BudgetRefusal> {
-        self.tick(now);
-        if self.state.holds.len() >= MAX_IN_FLIGHT {
-            return Err(BudgetRefusal::TooManyInFlight);
-        }
-        if !self.state.executions.has_room_for(execution) {
-            return Err(BudgetRefusal::TooManyExecutions);
-        }
-        match BudgetScope::ALL.into_iter().find_map(|scope| self.exhausted(scope, execution, estimate)) {
-            Some(exhausted) => Err(BudgetRefusal::Exhausted(exhausted)),
-            None => Ok(()),
-        }
+        self.at(now).check(execution, estimate)
     }
 
     /// Keeps a share for a call that may cost up to `estimate`, or refuses it.
     pub fn reserve(&mut self, execution: &str, estimate: Usage, now: Duration) -> Reserved {
-        if let Err(refusal) = self.check(execution, estimate, now) {
-            return Reserved::Refused(refusal);
-        }
-        let now = self.state.clock.advance(now);
-        let id = self.state.next_hold;
-        self.state.next_hold = id.wrapping_add(1);
-        let until = now.saturating_add(self.limits.lease);
-        self.state.holds.insert(id, Hold { execution: execution.to_owned(), usage: estimate, until });
-        self.state.executions.touch(execution, until);
-        Reserved::Granted(Reservation { id, execution: execution.to_owned(), usage: estimate })
+        self.at(now).reserve(execution, estimate)
     }
 
     /// Charges what a reserved call did cost, and frees the rest of its share.
@@ -290,12 +265,8 @@ impl Budget {
         reason = "takes the reservation away, so that it is settled once"
     )]
     pub fn settle(&mut self, reservation: Reservation, actual: Usage, now: Duration) -> Settled {
-        self.tick(now);
-        // When the lease ended before, the estimate is charged already; only what exceeds it is new.
-        let held = self.state.holds.remove(&reservation.id).is_some();
-        let overrun = actual.minus(reservation.usage);
-        let charge = if held { actual } else { overrun };
-        Settled { overrun, ..self.charge(&reservation.execution, charge, now) }
+        let Reservation { id, execution, usage } = &reservation;
+        self.at(now).settle(*id, execution, *usage, actual)
     }
 
     /// Frees a share whose call was never made.
@@ -304,150 +275,142 @@ impl Budget {
         reason = "takes the reservation away, so that it is settled once"
     )]
     pub fn cancel(&mut self, reservation: Reservation, now: Duration) {
-        self.tick(now);
-        self.state.holds.remove(&reservation.id);
+        self.at(now).cancel(reservation.id);
     }
 
     /// Charges a call that was made without a reservation. It cannot be refused, since it has happened.
     pub fn record(&mut self, execution: &str, usage: Usage, now: Duration) -> Settled {
-        self.tick(now);
-        self.charge(execution, usage, now)
+        self.at(now).record(execution, usage)
     }
 
     /// Returns how many steps an execution has taken.
     pub fn steps(&mut self, execution: &str, now: Duration) -> u32 {
-        self.tick(now);
-        self.state.executions.get(execution).map_or(0, |spent| spent.steps)
+        self.at(now).steps(execution)
     }
 
     /// Counts a step of an execution, if one of `most` is left. An execution that cannot be remembered has none.
     pub fn take_step(&mut self, execution: &str, most: u32, now: Duration) -> Step {
-        self.tick(now);
-        let now = self.state.clock.advance(now);
-        let taken = self.state.executions.get(execution).map_or(0, |spent| spent.steps);
-        if taken >= most || !self.state.executions.has_room_for(execution) {
-            return Step::Complete { limit: most };
-        }
-        let spent = self.state.executions.touch(execution, now);
-        spent.steps = taken.saturating_add(1);
-        Step::Taken { step: spent.steps, left: most.saturating_sub(spent.steps) }
+        self.at(now).take_step(execution, most)
     }
 
     /// Closes an execution: its own total is forgotten, while the hour and the day keep what it used.
     pub fn end(&mut self, execution: &str) {
-        self.state.executions.end(execution);
+        self.state.remove_execution(execution);
     }
 
     /// Returns what is used and left in each scope.
     pub fn balances(&mut self, execution: &str, now: Duration) -> [Balance; 3] {
-        self.tick(now);
-        BudgetScope::ALL.map(|scope| self.balance(scope, execution))
+        let mut account = self.at(now);
+        BudgetScope::ALL.map(|scope| account.balance(scope, execution))
     }
 
     /// Returns what is used and left in each open execution, by name.
     pub fn executions(&mut self, now: Duration) -> Vec<(String, Balance)> {
-        self.tick(now);
-        let names = self.state.executions.names();
-        names.map(|name| (name.to_owned(), self.balance(BudgetScope::Execution, name))).collect()
+        let mut account = self.at(now);
+        let names = account.ledger().executions.0.keys().cloned().collect::<Vec<_>>();
+        let balances = names.into_iter().map(|name| {
+            let balance = account.balance(BudgetScope::Execution, &name);
+            (name, balance)
+        });
+        balances.collect()
     }
 
-    /// Moves on to `now`: drops what left the windows and charges the calls whose lease has ended.
-    fn tick(&mut self, now: Duration) {
-        let now = self.state.clock.advance(now);
-        let due: Vec<u64> =
-            self.state.holds.iter().filter(|(_, hold)| hold.until <= now).map(|(id, _)| *id).collect();
-        for id in due {
-            if let Some(hold) = self.state.holds.remove(&id) {
-                self.charge(&hold.execution, hold.usage, now);
-            }
+    /// Moves on to `now`.
+    fn at(&mut self, now: Duration) -> Account<'_, BudgetState> {
+        Account::at(&self.limits, &mut self.state, now)
+    }
+}
+
+impl BudgetState {
+    const fn window(&mut self, span: WindowSpan) -> &mut Window {
+        match span {
+            WindowSpan::Hour => &mut self.hour,
+            WindowSpan::Day => &mut self.day,
         }
-        self.state.hour.drop_before(now.saturating_sub(HOUR));
-        self.state.day.drop_before(now.saturating_sub(DAY));
-        self.state.executions.drop_idle_since(now.saturating_sub(DAY));
+    }
+}
+
+/// Keeps the rows in memory. Totals are summed up when they are asked for.
+impl Ledger for BudgetState {
+    fn clock(&self) -> Duration {
+        self.clock.latest()
     }
 
-    fn charge(&mut self, execution: &str, usage: Usage, now: Duration) -> Settled {
-        let now = self.state.clock.advance(now);
-        self.state.hour.record(now, usage, HOUR);
-        self.state.day.record(now, usage, DAY);
-        self.state.executions.record(execution, usage, now);
-        let warning = self.trajectory(execution);
-        if warning.is_some() {
-            self.state.executions.mark_warned(execution);
-        }
-        Settled { overrun: Usage::ZERO, warning }
+    fn set_clock(&mut self, now: Duration) {
+        self.clock.advance(now);
     }
 
-    /// Returns the first cap that this execution is about to reach, unless it was told before.
-    fn trajectory(&self, execution: &str) -> Option<Trajectory> {
-        let spent = self.state.executions.get(execution).filter(|spent| !spent.warned)?;
-        let mut nearest: Option<Trajectory> = None;
-        for (scope, measure) in BudgetScope::ALL.into_iter().flat_map(|s| Measure::ALL.map(|m| (s, m))) {
-            let Some(cap) = self.limits.of(scope).cap(measure) else { continue };
-            let used = measure.of(self.used(scope, execution).plus(self.reserved(scope, execution)));
-            let Some(calls_left) = calls_left(cap, used, measure.of(spent.usage), spent.calls) else {
-                continue;
-            };
-            if nearest.is_none_or(|nearest| calls_left < nearest.calls_left) {
-                nearest = Some(Trajectory { scope, measure, calls_left });
-            }
-        }
-        nearest
+    fn next_hold(&mut self) -> u64 {
+        let id = self.next_hold;
+        self.next_hold = id.wrapping_add(1);
+        id
     }
 
-    fn exhausted(&self, scope: BudgetScope, execution: &str, estimate: Usage) -> Option<Exhausted> {
-        let used = self.used(scope, execution);
-        let reserved = self.reserved(scope, execution);
-        Measure::ALL.into_iter().find_map(|measure| {
-            let cap = self.limits.of(scope).cap(measure)?;
-            let counted = measure.of(used.plus(reserved));
-            let asked = measure.of(estimate);
-            // At the cap nothing is left, even for a caller who does not know what the call will cost.
-            if counted < cap && counted.saturating_add(asked) <= cap {
-                return None;
-            }
-            let retry_at = match scope {
-                BudgetScope::Execution => None,
-                BudgetScope::Hour => self.state.hour.fits_at(measure, counted, asked, cap, HOUR),
-                BudgetScope::Day => self.state.day.fits_at(measure, counted, asked, cap, DAY),
-            };
-            let reserved = measure.of(reserved);
-            Some(Exhausted { scope, measure, used: counted, reserved, asked, cap, retry_at })
-        })
+    fn holds(&mut self) -> usize {
+        self.holds.len()
     }
 
-    fn balance(&self, scope: BudgetScope, execution: &str) -> Balance {
-        let used = self.used(scope, execution);
-        let reserved = self.reserved(scope, execution);
-        let counted = used.plus(reserved);
-        let allowance = self.limits.of(scope);
-        let left = |measure| allowance.cap(measure).map(|cap| cap.saturating_sub(measure.of(counted)));
-        Balance {
-            scope,
-            used,
-            reserved,
-            tokens_left: left(Measure::Tokens).map_or(Cap::Unlimited, Cap::AtMost),
-            cost_left: left(Measure::Cost).map_or(Cap::Unlimited, |cost| Cap::AtMost(MicroUsd::new(cost))),
-            frees_at: match scope {
-                BudgetScope::Execution => None,
-                BudgetScope::Hour => self.state.hour.frees_at(HOUR),
-                BudgetScope::Day => self.state.day.frees_at(DAY),
-            },
+    fn insert_hold(&mut self, id: u64, hold: HoldRow) {
+        self.holds.insert(id, hold);
+    }
+
+    fn remove_hold(&mut self, id: u64) -> Option<HoldRow> {
+        self.holds.remove(&id)
+    }
+
+    fn due(&mut self, now: Duration) -> Vec<u64> {
+        self.holds.iter().filter(|(_, hold)| hold.until <= now).map(|(id, _)| *id).collect()
+    }
+
+    fn reserved(&mut self) -> Usage {
+        self.holds.values().fold(Usage::ZERO, |sum, hold| sum.plus(hold.usage))
+    }
+
+    fn reserved_by(&mut self, execution: &str) -> Usage {
+        let own = self.holds.values().filter(|hold| hold.execution == execution);
+        own.fold(Usage::ZERO, |sum, hold| sum.plus(hold.usage))
+    }
+
+    fn executions(&mut self) -> usize {
+        self.executions.0.len()
+    }
+
+    fn execution(&mut self, name: &str) -> Option<ExecutionRow> {
+        self.executions.0.get(name).copied()
+    }
+
+    fn set_execution(&mut self, name: &str, row: ExecutionRow) {
+        match self.executions.0.get_mut(name) {
+            Some(kept) => *kept = row,
+            None => drop(self.executions.0.insert(name.to_owned(), row)),
         }
     }
 
-    fn used(&self, scope: BudgetScope, execution: &str) -> Usage {
-        match scope {
-            BudgetScope::Execution => {
-                self.state.executions.get(execution).map_or(Usage::ZERO, |spent| spent.usage)
-            }
-            BudgetScope::Hour => self.state.hour.total(),
-            BudgetScope::Day => self.state.day.total(),
-        }
+    fn remove_execution(&mut self, name: &str) {
+        self.executions.0.remove(name);
     }
 
-    fn reserved(&self, scope: BudgetScope, execution: &str) -> Usage {
-        let counts = |hold: &&Hold| scope != BudgetScope::Execution || hold.execution == execution;
-        self.state.holds.values().filter(counts).fold(Usage::ZERO, |sum, hold| sum.plus(hold.usage))
+    fn drop_idle_since(&mut self, start: Duration) {
+        self.executions.0.retain(|_, row| row.touched >= start);
+    }
+
+    fn record(&mut self, span: WindowSpan, now: Duration, usage: Usage) {
+        self.window(span).record(now, usage, span);
+    }
+
+    fn drop_before(&mut self, span: WindowSpan, start: Duration) {
+        self.window(span).drop_before(start);
+    }
+
+    fn total(&mut self, span: WindowSpan) -> Usage {
+        self.window(span).total()
+    }
+
+    fn oldest(&mut self, span: WindowSpan) -> Option<WindowRow> {
+        self.window(span).oldest()
+    }
+
+    fn rows(&mut self, span: WindowSpan) -> Vec<WindowRow> {
+        self.window(span).rows()
     }
 }

@@ -12,6 +12,11 @@ use std::time::Duration;
 pub(crate) struct Clock(#[cfg_attr(feature = "serde", serde(with = "crate::millis"))] Duration);
 
 impl Clock {
+    /// Returns the latest time seen.
+    pub(crate) const fn latest(self) -> Duration {
+        self.0
+    }
+
     /// Returns the later of `now` and everything seen before.
     pub(crate) fn advance(&mut self, now: Duration) -> Duration {
         self.0 = self.0.max(now);

@@ -1,13 +1,21 @@
-//! Keeping limits where several processes or machines share them.
+//! Limits that several processes or machines share.
 
+mod agent_limits;
 mod contract;
+mod error;
 mod memory;
+mod operation;
 mod optimistic;
+mod refusal;
 mod shared;
 mod status;
 
-pub use self::contract::{AgentState, Change, LimitStore, StateReader, StoreError};
+pub use self::agent_limits::AgentLimits;
+pub use self::contract::{AgentState, Change, LimitStore, StateStore, apply_by_update};
+pub use self::error::StoreError;
 pub use self::memory::MemoryStore;
+pub use self::operation::{AdmittedCall, Grant, LimitAnswer, LimitOperation};
 pub use self::optimistic::{SwapResult, VersionedState, VersionedStore, compare_and_swap_loop};
-pub use self::shared::{AgentLimits, CallPermit, CallRefusal, CallVerdict, SharedLimits};
+pub use self::refusal::CallRefusal;
+pub use self::shared::{CallPermit, CallVerdict, SharedLimits};
 pub use self::status::{AgentStatus, LimitReset};

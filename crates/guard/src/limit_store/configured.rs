@@ -1,11 +1,11 @@
 //! The store that a configuration names.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use stockade_limits::store::{AgentState, Change, LimitStore, StateReader, StoreError};
+use stockade_limits::store::{AgentLimits, AgentState, LimitAnswer, LimitOperation, LimitStore, StoreError};
 
 use super::SqliteStore;
-use super::clock::SteadyClock;
 #[cfg(feature = "redis")]
 use super::{Forgetting, RedisOptions, RedisStore};
 use stockade_config::LimitStoreConfig;
@@ -38,23 +38,24 @@ impl LazyLimitStore {
 }
 
 impl LimitStore for LazyLimitStore {
-    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nothing was used yet, and to make a file for that takes longer than a decision.
+        let may_be_new = open.is_none() && self.config.server.is_none() && operation.only_asks();
+        if may_be_new && SqliteStore::is_default_missing()? {
+            let AgentState { mut budget, mut breaker } = AgentState::default();
+            return Ok(operation.run(limits, &mut budget, &mut breaker, Duration::ZERO));
+        }
         let store = match open.take() {
             Some(store) => store,
             None => open_limit_store(&self.config)?,
         };
-        open.insert(store).update(agent, change)
-    }
-
-    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
-        let is_open = self.open.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        // Nothing was used yet, and to make a file for that takes longer than a decision.
-        if !is_open && self.config.server.is_none() && SqliteStore::is_default_missing()? {
-            read(&AgentState::default(), SteadyClock::start().now());
-            return Ok(());
-        }
-        self.update(agent, &mut |state, now| read(state, now))
+        open.insert(store).apply(agent, limits, operation)
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use redis::{Client, Connection, RedisError, Script, ScriptInvocation};
 use stockade_limits::store::{
-    AgentState, Change, LimitStore, StoreError, SwapResult, VersionedState, VersionedStore,
-    compare_and_swap_loop,
+    AgentLimits, AgentState, Change, LimitAnswer, LimitOperation, LimitStore, StateStore, StoreError,
+    SwapResult, VersionedState, VersionedStore, apply_by_update, compare_and_swap_loop,
 };
 
 /// Reads version and state of an agent, and the clock of the server, which all its users share.
@@ -150,6 +150,17 @@ impl VersionedStore for RedisStore {
 }
 
 impl LimitStore for RedisStore {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        apply_by_update(self, agent, limits, operation)
+    }
+}
+
+impl StateStore for RedisStore {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         compare_and_swap_loop(self, agent, change)
     }

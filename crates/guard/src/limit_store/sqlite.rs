@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use stockade_audit::{database, private::default_state_folder};
-use stockade_limits::store::{AgentState, Change, LimitStore, StoreError};
+use stockade_limits::store::{
+    AgentLimits, AgentState, Change, LimitAnswer, LimitOperation, LimitStore, StateStore, StoreError,
+    apply_by_update,
+};
 
 use super::clock::SteadyClock;
 
@@ -98,6 +101,17 @@ impl SqliteStore {
 }
 
 impl LimitStore for SqliteStore {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        apply_by_update(self, agent, limits, operation)
+    }
+}
+
+impl StateStore for SqliteStore {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         const DOING: &str = "changing the file of limits";
         let mut connection = self.connection.lock().map_err(|_| poisoned())?;

@@ -7,7 +7,7 @@ use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Settled;
 use stockade_limits::store::{
-    CallPermit, CallRefusal, CallVerdict, Change, LimitStore, StateReader, StoreError,
+    AgentLimits, CallPermit, CallRefusal, CallVerdict, LimitAnswer, LimitOperation, LimitStore, StoreError,
 };
 
 use super::Session;
@@ -40,12 +40,13 @@ impl Call {
 pub(super) struct Store(pub(super) Arc<dyn LimitStore>);
 
 impl LimitStore for Store {
-    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
-        self.0.update(agent, change)
-    }
-
-    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
-        self.0.read(agent, read)
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        self.0.apply(agent, limits, operation)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::window::WindowSpan;
 use super::{MAX_EXECUTIONS, MAX_IN_FLIGHT};
 use crate::amount::{MicroUsd, Usage};
 
@@ -67,6 +68,15 @@ pub struct Exhausted {
 impl BudgetScope {
     /// All scopes, in the order in which they are tested.
     pub const ALL: [Self; 3] = [Self::Execution, Self::Hour, Self::Day];
+
+    /// Returns the window over which usage counts in this scope; an execution has none.
+    pub(super) const fn window(self) -> Option<WindowSpan> {
+        match self {
+            Self::Execution => None,
+            Self::Hour => Some(WindowSpan::Hour),
+            Self::Day => Some(WindowSpan::Day),
+        }
+    }
 
     /// Returns the name of the scope in reports.
     #[must_use]

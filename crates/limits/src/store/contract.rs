@@ -1,10 +1,12 @@
-//! The interface of a store, and the state that it keeps for each agent.
+//! The interface of a store, and the state of each agent.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::agent_limits::AgentLimits;
+use super::error::StoreError;
+use super::operation::{LimitAnswer, LimitOperation};
 use crate::breaker::BreakerState;
 use crate::budget::BudgetState;
 
@@ -19,91 +21,75 @@ pub struct AgentState {
     pub breaker: BreakerState,
 }
 
-/// A change of an agent's state, at the store's current time.
-pub type Change<'c> = dyn FnMut(&mut AgentState, Duration) + 'c;
-
-/// Reads an agent's state, at the store's current time.
-pub type StateReader<'r> = dyn FnMut(&AgentState, Duration) + 'r;
-
-/// A store of agents' states, which processes or machines can share.
+/// A store of agents' limits, which processes or machines can share.
 pub trait LimitStore: fmt::Debug + Send + Sync {
-    /// Changes the state of an agent atomically.
+    /// Decides on an operation of an agent and stores what it changes, atomically.
     ///
-    /// The store supplies the time, so that all its users agree on it. `change` may be called more than once, each time with a
-    /// fresh state; only the last call counts, and none when an error is returned.
+    /// The store supplies the time, so that all its users agree on it. [`LimitOperation::run`] decides on rows that a store keeps one
+    /// by one; [`apply_by_update`] does so on whole states. A store that decides by itself must give the same answers.
     ///
     /// # Errors
     /// When it is not certain that the change was kept. The call in question must then not be made.
-    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError>;
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError>;
+}
 
-    /// Reads the state of an agent at the store's current time. `read` may be called more than once; only the last call counts.
+/// A change of an agent's state, at the store's current time.
+pub type Change<'c> = dyn FnMut(&mut AgentState, Duration) + 'c;
+
+/// A store that can change the whole state of an agent in one step.
+pub trait StateStore {
+    /// Changes the state of an agent atomically.
     ///
-    /// A store in which nothing is kept yet need not be created for it.
+    /// `change` may be called more than once, each time with a fresh state; only the last call counts, and none when an error is
+    /// returned.
     ///
     /// # Errors
-    /// When the state cannot be read. The call in question must then not be made.
-    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
-        self.update(agent, &mut |state, now| read(state, now))
-    }
+    /// When it is not certain that the change was kept.
+    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError>;
+}
+
+/// Decides on an operation in one change of the whole state of an agent.
+///
+/// # Errors
+/// That of the store.
+pub fn apply_by_update(
+    store: &(impl StateStore + ?Sized),
+    agent: &str,
+    limits: &AgentLimits,
+    operation: &LimitOperation<'_>,
+) -> Result<LimitAnswer, StoreError> {
+    let mut answer = None;
+    store.update(agent, &mut |state, now| {
+        let mut asked = operation.only_asks().then(|| state.clone());
+        let AgentState { budget, breaker } = asked.as_mut().unwrap_or(state);
+        answer = Some(operation.run(limits, budget, breaker, now));
+    })?;
+    answer.ok_or_else(|| StoreError::Unavailable {
+        doing: "changing the limits",
+        source: "the store applied no change and reported no error".into(),
+    })
 }
 
 /// Shares one store.
 impl<S: LimitStore + ?Sized> LimitStore for Arc<S> {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        (**self).apply(agent, limits, operation)
+    }
+}
+
+/// Shares one store.
+impl<S: StateStore + ?Sized> StateStore for Arc<S> {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         (**self).update(agent, change)
-    }
-
-    fn read(&self, agent: &str, read: &mut StateReader<'_>) -> Result<(), StoreError> {
-        (**self).read(agent, read)
-    }
-}
-
-/// Reason why a change was not stored.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The store is unreachable or returned an invalid answer.
-    Unavailable {
-        /// The operation that failed.
-        doing: &'static str,
-        /// Cause of the failure.
-        source: BoxedError,
-    },
-    /// The stored state cannot be parsed. It is not replaced, because that would reset the usage.
-    Unreadable {
-        /// Agent whose state it is.
-        agent: String,
-        /// Cause of the failure.
-        source: BoxedError,
-    },
-    /// Other users changed the state during every attempt.
-    Contended {
-        /// Agent whose state it is.
-        agent: String,
-        /// Number of attempts.
-        attempts: u32,
-    },
-}
-
-type BoxedError = Box<dyn Error + Send + Sync>;
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable { doing, .. } => write!(f, "the store of limits cannot be used: {doing}"),
-            Self::Unreadable { agent, .. } => write!(f, "what is stored of agent `{agent}` cannot be read"),
-            Self::Contended { agent, attempts } => {
-                write!(f, "the limits of agent `{agent}` changed {attempts} times in between")
-            }
-        }
-    }
-}
-
-impl Error for StoreError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Unavailable { source, .. } | Self::Unreadable { source, .. } => Some(source.as_ref()),
-            Self::Contended { .. } => None,
-        }
     }
 }

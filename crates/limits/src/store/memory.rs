@@ -5,7 +5,10 @@ use std::fmt;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::contract::{AgentState, Change, LimitStore, StoreError};
+use super::agent_limits::AgentLimits;
+use super::contract::{AgentState, Change, LimitStore, StateStore, apply_by_update};
+use super::error::StoreError;
+use super::operation::{LimitAnswer, LimitOperation};
 
 /// Keeps the states of agents in memory, for threads that share them.
 ///
@@ -23,6 +26,17 @@ impl<C: Fn() -> Duration> MemoryStore<C> {
 }
 
 impl<C: Fn() -> Duration + Send + Sync> LimitStore for MemoryStore<C> {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        apply_by_update(self, agent, limits, operation)
+    }
+}
+
+impl<C: Fn() -> Duration> StateStore for MemoryStore<C> {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         let mut agents = self.agents.lock().map_err(|_| StoreError::Unavailable {
             doing: "a thread panicked while it changed the limits",

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::contract::{AgentState, Change, StoreError};
+use super::contract::{AgentState, Change};
+use super::error::StoreError;
 
 /// How often a change is tried before the store gives up, which refuses the call.
 const MAX_ATTEMPTS: u32 = 500;

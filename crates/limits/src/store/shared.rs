@@ -1,39 +1,13 @@
 //! The limits of agents, decided on a store.
 
-use std::error::Error as _;
-use std::fmt;
-use std::time::Duration;
-
-use super::contract::{AgentState, LimitStore, StoreError};
+use super::agent_limits::AgentLimits;
+use super::contract::LimitStore;
+use super::error::StoreError;
+use super::operation::{AdmittedCall, Grant, LimitAnswer, LimitOperation};
+use super::refusal::CallRefusal;
 use crate::amount::Usage;
-use crate::breaker::{Breaker, BreakerAdmission, BreakerPermit, BreakerSettings, CallOutcome};
-use crate::budget::{Budget, BudgetLimits, BudgetRefusal, Reservation, Reserved, Settled};
-use crate::steps::Step;
-
-/// What an agent is held to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "camelCase", default, deny_unknown_fields))]
-pub struct AgentLimits {
-    /// What it may use.
-    pub budget: BudgetLimits,
-    /// When its service is left alone.
-    pub breaker: BreakerSettings,
-    /// How many steps one execution may take; no bound where nothing is said.
-    pub max_steps: Option<u32>,
-}
-
-impl AgentLimits {
-    /// Returns limits that allow nothing that either does not allow.
-    #[must_use]
-    pub fn narrowed_by(self, other: Self) -> Self {
-        Self {
-            budget: self.budget.narrowed_by(other.budget),
-            breaker: self.breaker.narrowed_by(other.breaker),
-            max_steps: self.max_steps.into_iter().chain(other.max_steps).min(),
-        }
-    }
-}
+use crate::breaker::CallOutcome;
+use crate::budget::Settled;
 
 /// Budgets and breakers of agents on a store that others may share.
 ///
@@ -74,37 +48,21 @@ pub enum CallVerdict {
 #[must_use = "a permit that is never settled is charged in full when its lease ends"]
 pub struct CallPermit {
     agent: String,
-    reservation: Reservation,
-    breaker: BreakerPermit,
-    steps_left: Option<u32>,
+    execution: String,
+    estimate: Usage,
+    grant: Grant,
 }
 
 impl CallPermit {
     /// Returns how many steps the execution has left; nothing where they are not bounded.
     #[must_use]
     pub const fn steps_left(&self) -> Option<u32> {
-        self.steps_left
+        self.grant.steps_left
     }
-}
 
-/// Why a call must not be made.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum CallRefusal {
-    /// The execution has taken all of its steps, and ends with what it has.
-    Steps {
-        /// How many there were.
-        limit: u32,
-    },
-    /// It would cost too much.
-    Budget(BudgetRefusal),
-    /// The service keeps failing.
-    BreakerOpen {
-        /// When it is worth asking again, by the clock of the store.
-        retry_at: Duration,
-    },
-    /// It cannot be known what was used.
-    Store(StoreError),
+    fn call(&self) -> AdmittedCall<'_> {
+        AdmittedCall { execution: &self.execution, estimate: self.estimate, grant: &self.grant }
+    }
 }
 
 impl<S: LimitStore> SharedLimits<S> {
@@ -121,18 +79,14 @@ impl<S: LimitStore> SharedLimits<S> {
     /// Decides whether an agent may make a call that costs up to `estimate`, which is one step of its execution. A call that is
     /// refused is not a step. A store that fails refuses.
     pub fn admit(&self, agent: &str, execution: &str, estimate: Usage) -> CallVerdict {
-        let mut answer = None;
-        let result = self.store.update(agent, &mut |state, now| {
-            answer = Some(self.decide(state, execution, estimate, now));
-        });
-        match (result, answer) {
-            (Ok(()), Some(Ok((reservation, breaker, steps_left)))) => {
-                let agent = agent.to_owned();
-                CallVerdict::Granted(CallPermit { agent, reservation, breaker, steps_left })
+        match self.store.apply(agent, &self.limits, &LimitOperation::Admit { execution, estimate }) {
+            Ok(LimitAnswer::Granted(grant)) => {
+                let (agent, execution) = (agent.to_owned(), execution.to_owned());
+                CallVerdict::Granted(CallPermit { agent, execution, estimate, grant })
             }
-            (Ok(()), Some(Err(refusal))) => CallVerdict::Refused(refusal),
-            (Err(error), _) => CallVerdict::Refused(CallRefusal::Store(error)),
-            (Ok(()), None) => CallVerdict::Refused(CallRefusal::Store(silent())),
+            Ok(LimitAnswer::Refused(refusal)) => CallVerdict::Refused(refusal),
+            Ok(other) => CallVerdict::Refused(CallRefusal::Store(unexpected(&other))),
+            Err(error) => CallVerdict::Refused(CallRefusal::Store(error)),
         }
     }
 
@@ -142,38 +96,25 @@ impl<S: LimitStore> SharedLimits<S> {
     /// # Errors
     /// The refusal. The step must not be taken then.
     pub fn take_step(&self, agent: &str, execution: &str) -> Result<Option<u32>, CallRefusal> {
-        let mut answer = None;
-        let result = self.store.update(agent, &mut |state, now| {
-            let decided = self.decide(state, execution, Usage::ZERO, now);
-            answer = Some(decided.map(|(reservation, breaker, steps_left)| {
-                // The call never started, so it tells nothing about the health of the service.
-                self.on(state, |budget, service| {
-                    budget.cancel(reservation, now);
-                    service.withdraw(breaker, now);
-                });
-                steps_left
-            }));
-        });
-        result.map_err(CallRefusal::Store)?;
-        answer.unwrap_or_else(|| Err(CallRefusal::Store(silent())))
+        match self.store.apply(agent, &self.limits, &LimitOperation::TakeStep { execution }) {
+            Ok(LimitAnswer::Step { left }) => Ok(left),
+            Ok(LimitAnswer::Refused(refusal)) => Err(refusal),
+            Ok(other) => Err(CallRefusal::Store(unexpected(&other))),
+            Err(error) => Err(CallRefusal::Store(error)),
+        }
     }
 
-    /// Says whether an agent may do anything at all: whether anything is left of its budgets, and its service is not left alone.
-    /// Nothing is counted.
+    /// Returns whether an agent may do anything at all: whether anything is left of its budgets, and its service is not left
+    /// alone. Nothing is counted.
     ///
     /// # Errors
     /// The refusal.
     pub fn check(&self, agent: &str) -> Result<(), CallRefusal> {
-        let mut answer = None;
-        let result = self.store.read(agent, &mut |state, now| {
-            let mut tried = state.clone();
-            // A check belongs to no execution, so that no step is counted.
-            answer = Some(self.decide(&mut tried, "", Usage::ZERO, now).map(drop));
-        });
-        result.map_err(CallRefusal::Store)?;
-        match answer.unwrap_or_else(|| Err(CallRefusal::Store(silent()))) {
-            Err(CallRefusal::Steps { .. }) => Ok(()),
-            answer => answer,
+        match self.store.apply(agent, &self.limits, &LimitOperation::Check) {
+            Ok(LimitAnswer::Done) => Ok(()),
+            Ok(LimitAnswer::Refused(refusal)) => Err(refusal),
+            Ok(other) => Err(CallRefusal::Store(unexpected(&other))),
+            Err(error) => Err(CallRefusal::Store(error)),
         }
     }
 
@@ -188,12 +129,11 @@ impl<S: LimitStore> SharedLimits<S> {
         actual: Usage,
         outcome: CallOutcome,
     ) -> Result<Settled, StoreError> {
-        let mut settled = Settled::default();
-        self.change(&permit.agent, |budget, breaker, now| {
-            settled = budget.settle(permit.reservation.again(), actual, now);
-            breaker.report(permit.breaker.again(), outcome, now);
-        })?;
-        Ok(settled)
+        let operation = LimitOperation::Settle { call: permit.call(), actual, outcome };
+        match self.store.apply(&permit.agent, &self.limits, &operation)? {
+            LimitAnswer::Settled(settled) => Ok(settled),
+            other => Err(unexpected(&other)),
+        }
     }
 
     /// Gives back the permit of a call that was never made.
@@ -202,10 +142,8 @@ impl<S: LimitStore> SharedLimits<S> {
     /// When the store fails. The call is then charged at its full estimate when its lease ends.
     #[expect(clippy::needless_pass_by_value, reason = "takes the permit away, so that it is given back once")]
     pub fn withdraw(&self, permit: CallPermit) -> Result<(), StoreError> {
-        self.change(&permit.agent, |budget, breaker, now| {
-            budget.cancel(permit.reservation.again(), now);
-            breaker.withdraw(permit.breaker.again(), now);
-        })
+        let operation = LimitOperation::Withdraw { call: permit.call() };
+        self.store.apply(&permit.agent, &self.limits, &operation).map(drop)
     }
 
     /// Closes an execution of an agent.
@@ -213,83 +151,14 @@ impl<S: LimitStore> SharedLimits<S> {
     /// # Errors
     /// When the store fails. The execution then stays open, with what it used.
     pub fn end_execution(&self, agent: &str, execution: &str) -> Result<(), StoreError> {
-        self.change(agent, |budget, _, _| budget.end(execution))
-    }
-
-    fn decide(
-        &self,
-        state: &mut AgentState,
-        execution: &str,
-        estimate: Usage,
-        now: Duration,
-    ) -> Result<(Reservation, BreakerPermit, Option<u32>), CallRefusal> {
-        self.on(state, |budget, breaker| {
-            if let Some(limit) = self.limits.max_steps
-                && budget.steps(execution, now) >= limit
-            {
-                return Err(CallRefusal::Steps { limit });
-            }
-            let reservation = match budget.reserve(execution, estimate, now) {
-                Reserved::Granted(reservation) => reservation,
-                Reserved::Refused(refusal) => return Err(CallRefusal::Budget(refusal)),
-            };
-            // The breaker is asked last: a probe that the budget refuses would keep its place for nothing.
-            match breaker.admit(now) {
-                BreakerAdmission::Admitted(permit) => {
-                    let left =
-                        self.limits.max_steps.map(|most| match budget.take_step(execution, most, now) {
-                            Step::Taken { left, .. } => left,
-                            Step::Complete { .. } => 0,
-                        });
-                    Ok((reservation, permit, left))
-                }
-                BreakerAdmission::Refused { retry_at } => {
-                    budget.cancel(reservation, now);
-                    Err(CallRefusal::BreakerOpen { retry_at })
-                }
-            }
-        })
-    }
-
-    fn change(
-        &self,
-        agent: &str,
-        mut change: impl FnMut(&mut Budget, &mut Breaker, Duration),
-    ) -> Result<(), StoreError> {
-        self.store
-            .update(agent, &mut |state, now| self.on(state, |budget, breaker| change(budget, breaker, now)))
-    }
-
-    /// Wakes the machines of an agent, lets them work, and keeps what they remember.
-    fn on<R>(&self, state: &mut AgentState, work: impl FnOnce(&mut Budget, &mut Breaker) -> R) -> R {
-        let AgentState { budget, breaker } = std::mem::take(state);
-        let mut budget = Budget::resume(self.limits.budget, budget);
-        let mut breaker = Breaker::resume(self.limits.breaker, breaker);
-        let result = work(&mut budget, &mut breaker);
-        *state = AgentState { budget: budget.into_state(), breaker: breaker.into_state() };
-        result
+        self.store.apply(agent, &self.limits, &LimitOperation::End { execution }).map(drop)
     }
 }
 
-fn silent() -> StoreError {
-    let source = "it changed nothing and said nothing".into();
+/// An answer to another operation. Nothing is known then, which refuses.
+fn unexpected(answer: &LimitAnswer) -> StoreError {
+    let source = format!("unexpected answer {answer:?}").into();
     StoreError::Unavailable { doing: "asking what was used", source }
-}
-
-impl fmt::Display for CallRefusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Steps { limit } => write!(f, "the task has taken all of its {limit} steps"),
-            Self::Budget(refusal) => refusal.fmt(f),
-            Self::BreakerOpen { .. } => {
-                f.write_str("the service failed too often in a row and is left alone for a while")
-            }
-            Self::Store(error) => match error.source() {
-                Some(cause) => write!(f, "{error}: {cause}, so it is not known what may still be used"),
-                None => write!(f, "{error}, so it is not known what may still be used"),
-            },
-        }
-    }
 }
 
 #[cfg(test)]
@@ -298,6 +167,7 @@ mod tests {
     use crate::budget::Allowance;
     use crate::store::MemoryStore;
     use std::num::NonZeroU32;
+    use std::time::Duration;
 
     const NOW: Duration = Duration::from_secs(100);
 

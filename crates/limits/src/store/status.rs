@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use super::agent_limits::AgentLimits;
 use super::contract::AgentState;
-use super::shared::AgentLimits;
+
 use crate::amount::{Cap, MicroUsd};
 use crate::breaker::{Breaker, BreakerAdmission, BreakerPhase, BreakerSettings};
 use crate::budget::{Balance, Budget};
@@ -92,7 +93,7 @@ mod tests {
     use crate::amount::Usage;
     use crate::breaker::CallOutcome;
     use crate::budget::Allowance;
-    use crate::store::{CallVerdict, LimitStore, MemoryStore, SharedLimits};
+    use crate::store::{CallVerdict, MemoryStore, SharedLimits, StateStore as _};
     use std::num::NonZeroU32;
 
     const NOW: Duration = Duration::from_secs(100);

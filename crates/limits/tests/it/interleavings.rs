@@ -15,8 +15,9 @@ use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Allowance;
 use stockade_limits::store::{
-    AgentLimits, AgentState, CallVerdict, Change, LimitStore, SharedLimits, StoreError, SwapResult,
-    VersionedState, VersionedStore, compare_and_swap_loop,
+    AgentLimits, AgentState, CallVerdict, Change, LimitAnswer, LimitOperation, LimitStore, SharedLimits,
+    StateStore, StoreError, SwapResult, VersionedState, VersionedStore, apply_by_update,
+    compare_and_swap_loop,
 };
 
 /// What the clients share: the store's content and its clock.
@@ -85,6 +86,17 @@ impl VersionedStore for Stepped {
 }
 
 impl LimitStore for Stepped {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        apply_by_update(self, agent, limits, operation)
+    }
+}
+
+impl StateStore for Stepped {
     fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
         compare_and_swap_loop(self, agent, change)
     }

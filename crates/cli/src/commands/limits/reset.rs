@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use serde_json::json;
 use stockade_guard::SqliteStore;
 use stockade_guard::audit::{AuditEvent, AuditTrail, EventKind, Recorded, field};
-use stockade_guard::limits::store::{AgentState, LimitReset, LimitStore as _, StoreError};
+use stockade_guard::limits::store::{AgentState, LimitReset, StateStore as _, StoreError};
 use stockade_text::escape;
 
 use super::{Kept, chosen, configuration, unreadable};
