@@ -29,7 +29,7 @@ mod evaluation;
 pub mod exec;
 #[cfg(all(feature = "audit", feature = "config"))]
 mod guard;
-#[cfg(any(feature = "redis", feature = "sqlite"))]
+#[cfg(all(feature = "config", feature = "sqlite"))]
 mod limit_store;
 #[cfg(feature = "config")]
 mod rule_store;
@@ -46,10 +46,6 @@ pub use guard::{
     Decision, DecisionLayer, DecisionRule, Guard, GuardCache, GuardCacheError, GuardError, GuardOptions,
     admit_options,
 };
-#[cfg(feature = "sqlite")]
-pub use limit_store::SqliteStore;
-#[cfg(feature = "redis")]
-pub use limit_store::{Forgetting, RedisOptions, RedisStore};
 #[cfg(all(feature = "config", feature = "sqlite"))]
 pub use limit_store::{LazyLimitStore, open_limit_store};
 #[cfg(feature = "config")]
@@ -75,6 +71,10 @@ pub use stockade_egress as egress;
 #[cfg(feature = "eval")]
 pub use stockade_eval as eval;
 pub use stockade_files::Resolver;
+#[cfg(feature = "sqlite")]
+pub use stockade_limit_stores::SqliteStore;
+#[cfg(feature = "redis")]
+pub use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
 pub use stockade_limits as limits;
 pub use stockade_limits_replay as limits_replay;
 #[cfg(all(feature = "config", target_os = "linux"))]

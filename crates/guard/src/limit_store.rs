@@ -1,32 +1,75 @@
-//! Where limits are kept across restarts and between processes and machines.
+//! The store that a configuration names.
 
-#[cfg(feature = "sqlite")]
-mod clock;
-#[cfg(all(feature = "config", feature = "sqlite"))]
-mod configured;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use stockade_limits::store::{AgentLimits, AgentState, LimitAnswer, LimitOperation, LimitStore, StoreError};
+
+use stockade_config::LimitStoreConfig;
+use stockade_limit_stores::SqliteStore;
 #[cfg(feature = "redis")]
-mod redis;
-#[cfg(feature = "sqlite")]
-mod sqlite;
+use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
 
-#[cfg(all(feature = "config", feature = "sqlite"))]
-pub use self::configured::{LazyLimitStore, open_limit_store};
-#[cfg(feature = "redis")]
-pub use self::redis::{Forgetting, RedisOptions, RedisStore};
-#[cfg(feature = "sqlite")]
-pub use self::sqlite::SqliteStore;
-
-use stockade_limits::store::{AgentState, StoreError};
-
-/// Writes a state as a store keeps it.
-fn write(state: &AgentState) -> Result<String, StoreError> {
-    serde_json::to_string(state)
-        .map_err(|source| StoreError::Unavailable { doing: "writing a state as JSON", source: source.into() })
+/// Opens the store that a configuration names: a Redis server, or else the file of this user.
+///
+/// # Errors
+/// When it cannot be reached or opened, or may forget what was used. Never falls back to another store, in which nothing was
+/// used yet.
+pub fn open_limit_store(config: &LimitStoreConfig) -> Result<Arc<dyn LimitStore>, StoreError> {
+    match &config.server {
+        None => Ok(Arc::new(SqliteStore::open_default()?)),
+        Some(url) => connect(url, config.may_forget),
+    }
 }
 
-/// Reads a state as a store keeps it. One that cannot be read is an error: starting anew would forget what was used.
-fn read(agent: &str, state: Option<&str>) -> Result<AgentState, StoreError> {
-    let Some(state) = state else { return Ok(AgentState::default()) };
-    serde_json::from_str(state)
-        .map_err(|source| StoreError::Unreadable { agent: agent.to_owned(), source: source.into() })
+/// A store that is opened when it is first asked.
+#[derive(Debug)]
+pub struct LazyLimitStore {
+    config: LimitStoreConfig,
+    open: Mutex<Option<Arc<dyn LimitStore>>>,
+}
+
+impl LazyLimitStore {
+    /// Returns the store that a configuration names. Nothing is opened yet.
+    #[must_use]
+    pub fn new(config: &LimitStoreConfig) -> Self {
+        Self { config: config.clone(), open: Mutex::default() }
+    }
+}
+
+impl LimitStore for LazyLimitStore {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nothing was used yet, and to make a file for that takes longer than a decision.
+        let may_be_new = open.is_none() && self.config.server.is_none() && operation.only_asks();
+        if may_be_new && SqliteStore::is_default_missing()? {
+            let AgentState { mut budget, mut breaker } = AgentState::default();
+            return Ok(operation.run(limits, &mut budget, &mut breaker, Duration::ZERO));
+        }
+        let store = match open.take() {
+            Some(store) => store,
+            None => open_limit_store(&self.config)?,
+        };
+        open.insert(store).apply(agent, limits, operation)
+    }
+}
+
+#[cfg(feature = "redis")]
+fn connect(url: &str, may_forget: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+    let forgetting = if may_forget { Forgetting::Accepted } else { Forgetting::Refused };
+    let options = RedisOptions { url: url.to_owned(), forgetting, ..RedisOptions::default() };
+    Ok(Arc::new(RedisStore::connect(options)?))
+}
+
+#[cfg(not(feature = "redis"))]
+fn connect(_: &str, _: bool) -> Result<Arc<dyn LimitStore>, StoreError> {
+    Err(StoreError::Unavailable {
+        doing: "connecting to `limits.server`",
+        source: "this program was built without Redis; take the key out to keep limits in a file".into(),
+    })
 }

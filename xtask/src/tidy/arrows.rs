@@ -42,6 +42,7 @@ const BETWEEN_LAYERS: &[(&str, &str, &str)] = &[(
 const ON_THE_SANDBOX: &[(&str, &[&str])] = &[
     ("backends-remote", &["exec-sandbox"]),
     ("limits-replay", &["limits"]),
+    ("limit-stores", &["audit", "limits"]),
     ("model-cli", &["egress", "exec-sandbox"]),
     ("package", &["exec-sandbox"]),
 ];

@@ -49,7 +49,7 @@ const IO_FILES: &[(&str, &str)] = &[
     ("crates/guard/src/runner/secrets.rs", "asks where a file with a secret really is"),
     ("crates/guard/src/session/graph.rs", "makes the folder that the nodes of a graph share"),
     ("crates/guard/src/session/search_path.rs", "asks where programs are looked for"),
-    ("crates/guard/src/limit_store/", "keeps what was spent in a database"),
+    ("crates/limit-stores/src/", "keeps what was spent in a database"),
     ("crates/handoff/src/helper.rs", "looks for programs of the machine, and starts them"),
     ("crates/handoff/src/trust.rs", "removes the certificates of a run"),
     ("crates/backends-remote/src/e2b/backend.rs", "reads a key, and packs a workspace"),
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn elsewhere_the_file_must_be_listed() {
-        assert!(said(check, &[("crates/guard/src/limit_store/sqlite.rs", RELAXED)]).is_empty());
+        assert!(said(check, &[("crates/limit-stores/src/sqlite.rs", RELAXED)]).is_empty());
         assert!(said(check, &[("crates/guard/src/session.rs", RELAXED)])[0].contains("is not listed"));
     }
 }

@@ -15,8 +15,6 @@ mod guard;
 #[cfg(all(feature = "audit", feature = "exec", target_os = "linux"))]
 #[cfg(test)]
 mod lent_secrets;
-#[cfg(any(feature = "redis", feature = "sqlite"))]
-mod limit_stores;
 #[cfg(all(feature = "exec", feature = "skills", target_os = "linux"))]
 #[cfg(test)]
 mod names;

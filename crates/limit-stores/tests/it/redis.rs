@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use stockade_guard::limits::Usage;
-use stockade_guard::limits::breaker::CallOutcome;
-use stockade_guard::limits::store::{CallRefusal, CallVerdict, SharedLimits};
-use stockade_guard::{Forgetting, RedisOptions, RedisStore};
+use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
+use stockade_limits::Usage;
+use stockade_limits::breaker::CallOutcome;
+use stockade_limits::store::{CallRefusal, CallVerdict, SharedLimits};
 use tempfile::TempDir;
 
 use super::{CALL, assert_shared, limits};

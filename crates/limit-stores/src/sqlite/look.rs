@@ -9,7 +9,7 @@ use stockade_audit::{database, private::state_folder};
 use stockade_limits::store::{AgentState, StoreError};
 
 use super::{LOAD, SqliteStore, SteadyClock, poisoned, unavailable};
-use crate::limit_store::read;
+use crate::state::read;
 
 const AGENTS: &str = "SELECT agent FROM agent_limits ORDER BY agent";
 

@@ -17,7 +17,7 @@ use stockade_limits::store::{
     apply_by_update,
 };
 
-use super::clock::SteadyClock;
+use crate::clock::SteadyClock;
 
 /// How long a call waits for others that use the file: a call that is refused for that fails for no fault of its own.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -34,9 +34,9 @@ const FORGET: &str = "DELETE FROM agent_limits WHERE agent = ?1";
 /// A change is on the disk before the call that it allows is made. The file is readable by its owner alone.
 ///
 /// ```
-/// use stockade_guard::SqliteStore;
-/// use stockade_guard::limits::Usage;
-/// use stockade_guard::limits::store::{AgentLimits, CallVerdict, SharedLimits};
+/// use stockade_limit_stores::SqliteStore;
+/// use stockade_limits::Usage;
+/// use stockade_limits::store::{AgentLimits, CallVerdict, SharedLimits};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let limits = SharedLimits::new(AgentLimits::default(), SqliteStore::open(&folder.path().join("limits.db"))?);
@@ -63,8 +63,10 @@ impl SqliteStore {
     }
 
     /// Returns whether this user has no such file yet.
-    #[cfg(feature = "config")]
-    pub(super) fn is_default_missing() -> Result<bool, StoreError> {
+    ///
+    /// # Errors
+    /// When its folder cannot be found or created.
+    pub fn is_default_missing() -> Result<bool, StoreError> {
         let found = own_file()?.symlink_metadata();
         Ok(found.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound))
     }
@@ -123,9 +125,9 @@ impl StateStore for SqliteStore {
             .query_row(LOAD, [agent], |row| row.get(0))
             .optional()
             .map_err(|error| unavailable(DOING, error))?;
-        let mut state: AgentState = super::read(agent, stored.as_deref())?;
+        let mut state: AgentState = crate::state::read(agent, stored.as_deref())?;
         change(&mut state, self.clock.now());
-        let state = super::write(&state)?;
+        let state = crate::state::write(&state)?;
         if stored.as_deref() == Some(state.as_str()) {
             return Ok(());
         }

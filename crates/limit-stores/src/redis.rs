@@ -124,7 +124,7 @@ impl VersionedStore for RedisStore {
     fn load(&self, agent: &str) -> Result<VersionedState, StoreError> {
         let (version, state, (seconds, micros)): (u64, String, (u64, u64)) =
             self.ask("reading limits from the server", self.load.prepare_invoke().key(self.key(agent)))?;
-        let state = super::read(agent, Some(state.as_str()).filter(|state| !state.is_empty()))?;
+        let state = crate::state::read(agent, Some(state.as_str()).filter(|state| !state.is_empty()))?;
         let now = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
         Ok(VersionedState { version, state, now })
     }
@@ -135,7 +135,7 @@ impl VersionedStore for RedisStore {
         expected: u64,
         state: &AgentState,
     ) -> Result<SwapResult, StoreError> {
-        let state = super::write(state)?;
+        let state = crate::state::write(state)?;
         let mut question = self.swap.prepare_invoke();
         question.key(self.key(agent)).arg(expected).arg(expected.wrapping_add(1)).arg(state);
         let kept: bool = self.ask("keeping limits on the server", &question)?;

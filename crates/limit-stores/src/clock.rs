@@ -7,19 +7,19 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 ///
 /// Setting the clock of the machine while a process runs therefore neither frees a budget nor freezes it.
 #[derive(Debug)]
-pub(super) struct SteadyClock {
+pub(crate) struct SteadyClock {
     began: Instant,
     time_of_day: Duration,
 }
 
 impl SteadyClock {
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let time_of_day = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self { began: Instant::now(), time_of_day }
     }
 
     /// Returns the time since 1970.
-    pub(super) fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.time_of_day.saturating_add(self.began.elapsed())
     }
 }

@@ -3,9 +3,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use stockade_guard::SqliteStore;
-use stockade_guard::limits::Usage;
-use stockade_guard::limits::store::{CallRefusal, CallVerdict, SharedLimits, StoreError};
+use stockade_limit_stores::SqliteStore;
+use stockade_limits::Usage;
+use stockade_limits::store::{CallRefusal, CallVerdict, SharedLimits, StoreError};
 
 use super::{CALL, CAP, assert_shared, limits};
 

@@ -12,10 +12,10 @@ mod sqlite;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use stockade_guard::limits::Usage;
-use stockade_guard::limits::breaker::CallOutcome;
-use stockade_guard::limits::budget::Allowance;
-use stockade_guard::limits::store::{AgentLimits, CallVerdict, LimitStore, SharedLimits};
+use stockade_limits::Usage;
+use stockade_limits::breaker::CallOutcome;
+use stockade_limits::budget::Allowance;
+use stockade_limits::store::{AgentLimits, CallVerdict, LimitStore, SharedLimits};
 
 /// What all clients together may use, and what each call asks for.
 const CAP: u64 = 1_000;
