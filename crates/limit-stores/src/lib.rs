@@ -31,7 +31,7 @@ mod clock;
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(any(feature = "redis", feature = "sqlite"))]
+#[cfg(feature = "redis")]
 mod state;
 
 #[cfg(feature = "redis")]

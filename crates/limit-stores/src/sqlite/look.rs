@@ -4,14 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rusqlite::OptionalExtension as _;
+use rusqlite::{Connection, OptionalExtension as _};
 use stockade_audit::{database, private::state_folder};
 use stockade_limits::store::{AgentState, StoreError};
 
-use super::{LOAD, SqliteStore, SteadyClock, poisoned, unavailable};
-use crate::state::read;
+use super::layout::{self, LAYOUT};
+use super::rows::parse;
+use super::{SqliteStore, steady_clock, unavailable, whole};
 
-const AGENTS: &str = "SELECT agent FROM agent_limits ORDER BY agent";
+/// The agents of a file. One that no program of this version has opened yet has a whole state in each row.
+const AGENTS: &str = "SELECT agent FROM limit_agents ORDER BY agent";
+const OLD_AGENTS: &str = "SELECT agent FROM agent_limits ORDER BY agent";
+const READING: &str = "reading the file of limits";
+const OLD_STATE: &str = "SELECT state FROM agent_limits WHERE agent = ?1";
 
 impl SqliteStore {
     /// Returns where the file of this user is, or would be; nothing where the environment names no place.
@@ -28,7 +33,7 @@ impl SqliteStore {
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         let connection =
             database::open_to_read(path).map_err(|error| unavailable("opening the file of limits", error))?;
-        Ok(Self { connection: Mutex::new(connection), clock: SteadyClock::start() })
+        Ok(Self { connection: Mutex::new(connection), lock: None, clock: steady_clock() })
     }
 
     /// Returns the agents of which anything is known, in the order of their names.
@@ -36,11 +41,13 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be read, or is no such store.
     pub fn agents(&self) -> Result<Vec<String>, StoreError> {
-        let connection = self.connection.lock().map_err(|_| poisoned())?;
+        const DOING: &str = "listing the agents of the file of limits";
+        let connection = self.connection()?;
+        let sql = if layout::version(&connection, DOING)? == LAYOUT { AGENTS } else { OLD_AGENTS };
         let names = || -> Result<Vec<String>, rusqlite::Error> {
-            connection.prepare(AGENTS)?.query_map([], |row| row.get(0))?.collect()
+            connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
         };
-        names().map_err(|error| unavailable("listing the agents of the file of limits", error))
+        names().map_err(|error| unavailable(DOING, error))
     }
 
     /// Returns what is known of an agent; of one that is not in the file, nothing was used.
@@ -48,17 +55,27 @@ impl SqliteStore {
     /// # Errors
     /// When the file cannot be read, or what is stored of the agent cannot.
     pub fn state(&self, agent: &str) -> Result<AgentState, StoreError> {
-        let connection = self.connection.lock().map_err(|_| poisoned())?;
-        let stored: Option<String> = connection
-            .query_row(LOAD, [agent], |row| row.get(0))
-            .optional()
-            .map_err(|error| unavailable("reading the file of limits", error))?;
-        read(agent, stored.as_deref())
+        let connection = self.connection()?;
+        // All rows are read as they were at one moment.
+        let moment = connection.unchecked_transaction().map_err(|error| unavailable(READING, error))?;
+        match layout::version(&moment, READING)? {
+            LAYOUT => whole::state(&moment, agent),
+            _ => old_state(&moment, agent),
+        }
     }
 
     /// Returns what time it is by the clock that limits are counted by.
     #[must_use]
     pub fn now(&self) -> Duration {
-        self.clock.now()
+        (self.clock)()
+    }
+}
+
+fn old_state(connection: &Connection, agent: &str) -> Result<AgentState, StoreError> {
+    let stored: Result<Option<String>, _> =
+        connection.query_row(OLD_STATE, [agent], |row| row.get(0)).optional();
+    match stored.map_err(|error| unavailable(READING, error))? {
+        Some(state) => parse(agent, &state),
+        None => Ok(AgentState::default()),
     }
 }

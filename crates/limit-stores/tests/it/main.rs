@@ -1,4 +1,5 @@
 //! Limits that processes and machines share.
+#![cfg(any(feature = "redis", feature = "sqlite"))]
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -9,6 +10,7 @@
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod steps;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

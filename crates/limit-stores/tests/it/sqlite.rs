@@ -1,12 +1,21 @@
 //! Limits in a file.
 #![expect(clippy::disallowed_methods, reason = "looks at the file and damages it")]
 
-use std::os::unix::fs::PermissionsExt;
+mod layouts;
 
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use proptest::prelude::*;
 use stockade_limit_stores::SqliteStore;
 use stockade_limits::Usage;
-use stockade_limits::store::{CallRefusal, CallVerdict, SharedLimits, StoreError};
+use stockade_limits::store::{
+    AgentState, CallRefusal, CallVerdict, MemoryStore, SharedLimits, StateStore as _, StoreError,
+};
 
+use super::steps::{self, Clock, Step};
 use super::{CALL, CAP, assert_shared, limits};
 
 #[test]
@@ -39,7 +48,7 @@ fn a_state_that_cannot_be_read_refuses() {
     let path = folder.path().join("limits.db");
     let store = SqliteStore::open(&path).unwrap();
     let writer = rusqlite::Connection::open(&path).unwrap();
-    writer.execute("INSERT INTO agent_limits VALUES ('agent', '{\"budget\": 7}')", []).unwrap();
+    writer.execute("INSERT INTO limit_agents (agent, core) VALUES ('agent', '{\"budget\": 7}')", []).unwrap();
     let verdict = SharedLimits::new(limits(), store).admit("agent", "task", Usage::tokens(1));
     let CallVerdict::Refused(CallRefusal::Store(StoreError::Unreadable { agent, .. })) = verdict else {
         panic!("{verdict:?}");
@@ -57,4 +66,58 @@ fn a_file_that_is_no_store_is_refused() {
     assert!(SqliteStore::open(&folder.path().join("missing/limits.db")).is_err());
     std::os::unix::fs::symlink(&path, folder.path().join("link.db")).unwrap();
     assert!(SqliteStore::open(&folder.path().join("link.db")).is_err());
+}
+
+/// Fifty clients at once, each change tried once: the clock is asked once for each try.
+#[test]
+fn a_change_is_never_tried_again() {
+    const CLIENTS: u64 = 50;
+    const CHANGES: u64 = 20;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("limits.db");
+    let tries = Arc::new(AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (path, tries) = (&path, Arc::clone(&tries));
+            scope.spawn(move || {
+                let store = SqliteStore::open(path).unwrap().with_clock(move || {
+                    tries.fetch_add(1, Ordering::Relaxed);
+                    Duration::from_secs(1)
+                });
+                let shared = SharedLimits::new(limits(), store);
+                for _ in 0..CHANGES {
+                    shared.take_step("agent", &format!("task-{client}")).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(tries.load(Ordering::Relaxed), CLIENTS * CHANGES);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// The rows of the file hold what a state in memory holds, and give the same answers.
+    #[test]
+    fn rows_agree_with_a_state_in_memory(script in steps::scripts()) {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::default();
+        let (of_file, of_memory) = (clock.clone(), clock.clone());
+        let file = SqliteStore::open(&folder.path().join("limits.db")).unwrap();
+        let file = SharedLimits::new(steps::limits(), file.with_clock(move || of_file.now()));
+        let memory = SharedLimits::new(steps::limits(), MemoryStore::new(move || of_memory.now()));
+        let (mut of_file, mut of_memory) = (Vec::new(), Vec::new());
+        for step in &script {
+            clock.pass(step);
+            let expected = Step::take(step, &memory, &mut of_memory);
+            prop_assert_eq!(Step::take(step, &file, &mut of_file), expected);
+        }
+        let mut expected = AgentState::default();
+        memory.store().update("agent", &mut |state, _| expected = state.clone()).unwrap();
+        prop_assert_eq!(file.store().state("agent").unwrap(), expected.clone());
+        // The same once more after all rows were written anew.
+        file.store().update("agent", &mut |_, _| {}).unwrap();
+        prop_assert_eq!(file.store().state("agent").unwrap(), expected);
+        prop_assert_eq!(Step::take(&Step::ADMIT, &file, &mut of_file), Step::take(&Step::ADMIT, &memory, &mut of_memory));
+    }
 }
