@@ -136,8 +136,8 @@ impl<'p> Program<'p> {
     }
 }
 
-/// A place in a program and in the text.
-type Place = (usize, usize);
+/// The next instruction, and the offset in the text at which it runs.
+type NextStep = (usize, usize);
 
 struct Run<'r> {
     program: Program<'r>,
@@ -191,7 +191,7 @@ impl Run<'_> {
 
     /// Runs an instruction; `None` if the text does not match.
     #[inline]
-    fn step(&mut self, &[kind, first, second]: &[u16; 3], pc: usize, at: usize) -> Option<Place> {
+    fn step(&mut self, &[kind, first, second]: &[u16; 3], pc: usize, at: usize) -> Option<NextStep> {
         match kind {
             BYTE => (u16::from(*self.part.get(at)?) == first).then_some((pc + 2, at + 1)),
             SET => self.is_in(first, at).then_some((pc + 2, at + 1)),
@@ -227,7 +227,7 @@ impl Run<'_> {
         pc
     }
 
-    fn literal(&self, length: usize, pc: usize, at: usize) -> Option<Place> {
+    fn literal(&self, length: usize, pc: usize, at: usize) -> Option<NextStep> {
         let wanted = self.program.words.get(pc + 2..pc + 2 + length)?;
         let found = self.part.get(at..at + length)?;
         let is_it = found.iter().zip(wanted).all(|(found, wanted)| u16::from(*found) == *wanted);
@@ -235,7 +235,7 @@ impl Run<'_> {
     }
 
     /// Runs a repetition of single bytes.
-    fn run(&mut self, kind: u16, pc: usize, at: usize) -> Option<Place> {
+    fn run(&mut self, kind: u16, pc: usize, at: usize) -> Option<NextStep> {
         let &[_, set, behind, min, max] = self.program.words.get(pc..)?.first_chunk()?;
         let least = at + usize::from(min);
         let end = self.part.len();
@@ -265,7 +265,7 @@ impl Run<'_> {
     }
 
     /// Tries the newest of what was left for later.
-    fn go_back(&mut self) -> Option<Place> {
+    fn go_back(&mut self) -> Option<NextStep> {
         while let Some(later) = self.later.pop() {
             let next = match later {
                 Later::At { pc, at } => Some((pc, at)),
@@ -280,7 +280,7 @@ impl Run<'_> {
     }
 
     /// Goes on behind the longest run that ends before `end`.
-    fn shorter(&mut self, pc: usize, least: usize, end: usize) -> Option<Place> {
+    fn shorter(&mut self, pc: usize, least: usize, end: usize) -> Option<NextStep> {
         let behind = self.operand(pc, 2);
         let at = (least..end).rev().find(|at| self.may_follow(behind, *at));
         self.spend(end - at.unwrap_or(least));
@@ -292,7 +292,7 @@ impl Run<'_> {
     }
 
     /// Goes on behind the shortest run that is longer than up to `from`.
-    fn longer(&mut self, pc: usize, from: usize, most: usize) -> Option<Place> {
+    fn longer(&mut self, pc: usize, from: usize, most: usize) -> Option<NextStep> {
         let (set, behind) = (self.operand(pc, 1), self.operand(pc, 2));
         let mut at = from;
         while at < most && self.is_in(set, at) {
