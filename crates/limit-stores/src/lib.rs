@@ -31,8 +31,6 @@ mod clock;
 mod redis;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(feature = "redis")]
-mod state;
 
 #[cfg(feature = "redis")]
 pub use redis::{Forgetting, RedisOptions, RedisStore};

@@ -1,28 +1,16 @@
 //! Limits on a Redis server.
-#![expect(clippy::disallowed_methods, reason = "talks to the server on which limits are kept")]
 
 use std::sync::Mutex;
 use std::time::Duration;
 
-use redis::{Client, Connection, RedisError, Script, ScriptInvocation};
-use stockade_limits::store::{
-    AgentLimits, AgentState, Change, LimitAnswer, LimitOperation, LimitStore, StateStore, StoreError,
-    SwapResult, VersionedState, VersionedStore, apply_by_update, compare_and_swap_loop,
-};
+use redis::{Client, Connection, RedisError, Script};
+use stockade_limits::store::{AgentLimits, LimitAnswer, LimitOperation, LimitStore, Question, StoreError};
 
-/// Reads version and state of an agent, and the clock of the server, which all its users share.
-const LOAD: &str = "
-local stored = redis.call('HMGET', KEYS[1], 'version', 'state')
-return {stored[1] or '0', stored[2] or '', redis.call('TIME')}
-";
+/// Decides on one operation. The server runs this in one step.
+const DECIDE: &str = include_str!("redis/decide.lua");
 
-/// Stores a state unless it was changed since it was read. The server runs this in one step.
-const SWAP: &str = "
-local version = redis.call('HGET', KEYS[1], 'version') or '0'
-if version ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'version', ARGV[2], 'state', ARGV[3])
-return 1
-";
+/// The keys of an agent, in the order in which the script names them.
+const KEYS: [&str; 8] = ["core", "holds", "due", "reserved", "executions", "idle", "hour", "day"];
 
 /// How to reach the server.
 #[derive(Clone)]
@@ -49,8 +37,10 @@ pub enum Forgetting {
 
 /// Keeps limits on a Redis server, for machines that share them.
 ///
-/// The server compares and keeps each change in one step and tells the time, so it does not matter how many machines ask
-/// or what their clocks say. A connection that is lost refuses; the next call tries to connect anew. States never expire.
+/// The server decides and keeps each change in one step and tells the time, so it does not matter how many machines ask or what
+/// their clocks say. A change is one round trip, whatever others do at the same time. A connection that is lost refuses; the next
+/// call tries to connect anew. States never expire. Amounts above 2<sup>53</sup> are counted as 2<sup>53</sup>, so no cap is
+/// higher than that.
 ///
 /// What the server forgets was never used, so one that may forget is refused at every connection, unless
 /// [`Forgetting::Accepted`] says otherwise. Two of its settings matter:
@@ -63,8 +53,8 @@ pub struct RedisStore {
     client: Client,
     options: RedisOptions,
     connection: Mutex<Option<Connection>>,
-    load: Script,
-    swap: Script,
+    decide: Script,
+    clock: Option<Box<dyn Fn() -> Duration + Send + Sync>>,
 }
 
 impl Default for RedisOptions {
@@ -91,61 +81,41 @@ impl RedisStore {
             client,
             options,
             connection: Mutex::new(Some(connection)),
-            load: Script::new(LOAD),
-            swap: Script::new(SWAP),
+            decide: Script::new(DECIDE),
+            clock: None,
         })
     }
 
+    /// Returns the store with another clock than that of the server, for tests and simulations.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+        Self { clock: Some(Box::new(clock)), ..self }
+    }
+
     /// Asks the server. After any error the connection is not used again, since a late answer could be taken for the next.
-    fn ask<T: redis::FromRedisValue>(
-        &self,
-        doing: &'static str,
-        question: &ScriptInvocation<'_>,
-    ) -> Result<T, StoreError> {
+    fn ask(&self, agent: &str, question: &Question<'_>) -> Result<String, StoreError> {
+        const DOING: &str = "changing limits on the server";
         let mut slot = self.connection.lock().map_err(|_| StoreError::Unavailable {
-            doing,
+            doing: DOING,
             source: "a thread panicked while it asked the server".into(),
         })?;
         let mut connection = match slot.take() {
             Some(connection) => connection,
             None => connect(&self.client, &self.options)?,
         };
-        let answer = question.invoke(&mut connection).map_err(|error| unavailable(doing, error))?;
+        let mut invocation = self.decide.prepare_invoke();
+        for part in KEYS {
+            invocation.key(format!("{}rows:{part}:{agent}", self.options.prefix));
+        }
+        invocation.key(self.old_key(agent)).arg(question.arguments());
+        let answer = invocation.invoke(&mut connection).map_err(|error| unavailable(DOING, error))?;
         *slot = Some(connection);
         Ok(answer)
     }
 
-    fn key(&self, agent: &str) -> String {
+    /// Returns the key under which earlier versions kept the whole state of an agent.
+    fn old_key(&self, agent: &str) -> String {
         format!("{}{agent}", self.options.prefix)
-    }
-}
-
-impl VersionedStore for RedisStore {
-    fn load(&self, agent: &str) -> Result<VersionedState, StoreError> {
-        let (version, state, (seconds, micros)): (u64, String, (u64, u64)) =
-            self.ask("reading limits from the server", self.load.prepare_invoke().key(self.key(agent)))?;
-        let state = crate::state::read(agent, Some(state.as_str()).filter(|state| !state.is_empty()))?;
-        let now = Duration::from_secs(seconds).saturating_add(Duration::from_micros(micros));
-        Ok(VersionedState { version, state, now })
-    }
-
-    fn compare_and_swap(
-        &self,
-        agent: &str,
-        expected: u64,
-        state: &AgentState,
-    ) -> Result<SwapResult, StoreError> {
-        let state = crate::state::write(state)?;
-        let mut question = self.swap.prepare_invoke();
-        question.key(self.key(agent)).arg(expected).arg(expected.wrapping_add(1)).arg(state);
-        let kept: bool = self.ask("keeping limits on the server", &question)?;
-        Ok(if kept { SwapResult::Kept } else { SwapResult::Stale })
-    }
-
-    /// Waits up to a millisecond, a different time for each client that it collided with.
-    fn back_off(&self, attempt: u32) {
-        let spread = std::process::id().wrapping_mul(0x9e37_79b9).rotate_left(attempt % 32) % 1_000;
-        std::thread::sleep(Duration::from_micros(u64::from(spread)));
     }
 }
 
@@ -156,14 +126,24 @@ impl LimitStore for RedisStore {
         limits: &AgentLimits,
         operation: &LimitOperation<'_>,
     ) -> Result<LimitAnswer, StoreError> {
-        apply_by_update(self, agent, limits, operation)
+        let now = self.clock.as_ref().map(|clock| clock());
+        let answer = self.ask(agent, &Question { limits, operation, now })?;
+        LimitAnswer::parse(&answer).ok_or_else(|| match answer.as_str() {
+            "old" => unreadable(agent, old(&self.old_key(agent))),
+            _ => unreadable(agent, format!("unexpected answer `{}`", answer.escape_debug())),
+        })
     }
 }
 
-impl StateStore for RedisStore {
-    fn update(&self, agent: &str, change: &mut Change<'_>) -> Result<(), StoreError> {
-        compare_and_swap_loop(self, agent, change)
-    }
+fn unreadable(agent: &str, why: String) -> StoreError {
+    StoreError::Unreadable { agent: agent.to_owned(), source: why.into() }
+}
+
+fn old(key: &str) -> String {
+    format!(
+        "an earlier version keeps its limits in the key `{key}`; stop all programs of that version, then delete the key to begin \
+         with nothing used"
+    )
 }
 
 /// Shows everything but the address, which may hold a password.
@@ -190,19 +170,28 @@ fn connect(client: &Client, options: &RedisOptions) -> Result<Connection, StoreE
         Ok(connection)
     };
     let mut connection = connect().map_err(|error| unavailable(DOING, error))?;
+    keeps_across_restarts(&mut connection, options.forgetting)?;
     if options.forgetting == Forgetting::Refused {
         keeps_under_pressure(&mut connection)?;
-        keeps_across_restarts(&mut connection)?;
     }
     Ok(connection)
 }
 
-/// Refuses a server that may have forgotten limits after a restart.
-fn keeps_across_restarts(connection: &mut Connection) -> Result<(), StoreError> {
+/// Refuses a server that may have forgotten limits after a restart, and one that has not loaded them yet.
+fn keeps_across_restarts(connection: &mut Connection, forgetting: Forgetting) -> Result<(), StoreError> {
     const DOING: &str = "asking the server whether it keeps what it is given across a restart";
-    let said: String =
-        redis::cmd("INFO").arg("persistence").query(connection).map_err(|error| unavailable(DOING, error))?;
-    if said.lines().any(|line| line.trim_end() == "aof_enabled:1") {
+    let told: String = match redis::cmd("INFO").arg("persistence").query(connection) {
+        Ok(told) => told,
+        Err(_) if forgetting == Forgetting::Accepted => return Ok(()),
+        Err(error) => return Err(unavailable(DOING, error)),
+    };
+    let tells = |expected: &str| told.lines().any(|line| line.trim_end() == expected);
+    // Until it is done, it also claims to keep nothing.
+    if tells("loading:1") {
+        let why = "it is still loading what it kept; try again in a moment";
+        return Err(StoreError::Unavailable { doing: DOING, source: why.into() });
+    }
+    if forgetting == Forgetting::Accepted || tells("aof_enabled:1") {
         return Ok(());
     }
     let why = "it does not say that it does, and what was used would be free again; set `appendonly yes`, or accept \

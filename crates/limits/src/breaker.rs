@@ -112,6 +112,16 @@ pub struct BreakerPermit {
 }
 
 impl BreakerPermit {
+    /// Returns the permit that a store gave which decides by itself.
+    pub(crate) const fn of_store(generation: u64, role: Role) -> Self {
+        Self { generation, role }
+    }
+
+    /// Returns how often the breaker had opened when it admitted the call.
+    pub(crate) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// Returns whether this is the one call that tries whether the service works again.
     #[must_use]
     pub fn is_probe(&self) -> bool {
@@ -126,7 +136,7 @@ impl BreakerPermit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-enum Role {
+pub(crate) enum Role {
     Ordinary,
     Probe,
 }

@@ -9,6 +9,7 @@ mod optimistic;
 mod refusal;
 mod shared;
 mod status;
+mod wire;
 
 pub use self::agent_limits::AgentLimits;
 pub use self::contract::{AgentState, Change, LimitStore, StateStore, apply_by_update};
@@ -19,3 +20,4 @@ pub use self::optimistic::{SwapResult, VersionedState, VersionedStore, compare_a
 pub use self::refusal::CallRefusal;
 pub use self::shared::{CallPermit, CallVerdict, SharedLimits};
 pub use self::status::{AgentStatus, LimitReset};
+pub use self::wire::Question;

@@ -8,14 +8,18 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use stockade_limit_stores::{Forgetting, RedisOptions, RedisStore};
 use stockade_limits::Usage;
 use stockade_limits::breaker::CallOutcome;
-use stockade_limits::store::{CallRefusal, CallVerdict, SharedLimits};
+use stockade_limits::store::{CallRefusal, CallVerdict, MemoryStore, SharedLimits, StoreError};
 use tempfile::TempDir;
 
+use super::steps::{self, Clock, Persisting, Step};
 use super::{CALL, assert_shared, limits};
 
 /// A server that ends with the test.
@@ -173,4 +177,93 @@ fn what_was_used_survives_a_restart_of_the_server() {
     server.wait();
     let verdict = open(&server).admit("agent", "task", Usage::tokens(200));
     assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Budget(_))), "{verdict:?}");
+}
+
+/// The script on the server gives the same answers as the engine in memory.
+#[test]
+fn the_script_agrees_with_the_engine() {
+    let Some(server) = Server::start() else { return };
+    let mut runner = TestRunner::new(Config::with_cases(256));
+    let cases = AtomicU32::new(0);
+    let agrees = runner.run(&steps::scripts(), |script| {
+        let case = cases.fetch_add(1, Ordering::Relaxed);
+        let options = RedisOptions { prefix: format!("case:{case}:"), ..server.options() };
+        let clock = Clock::default();
+        let (of_server, of_memory) = (clock.clone(), clock.clone());
+        let server = RedisStore::connect(options).unwrap().with_clock(move || of_server.now());
+        let server = SharedLimits::new(steps::limits(), server);
+        let memory = Persisting(MemoryStore::new(move || of_memory.now()));
+        let memory = SharedLimits::new(steps::limits(), memory);
+        let (mut of_server, mut of_memory) = (Vec::new(), Vec::new());
+        for step in &script {
+            clock.pass(step);
+            let expected = Step::take(step, &memory, &mut of_memory);
+            prop_assert_eq!(Step::take(step, &server, &mut of_server), expected, "{:?}", step);
+        }
+        Ok(())
+    });
+    agrees.unwrap();
+}
+
+/// Fifty clients at once, each change asked once, but for loading the script when it is new to the server.
+#[test]
+fn a_change_is_one_question() {
+    const CLIENTS: u32 = 50;
+    const CHANGES: u32 = 20;
+    let Some(server) = Server::start() else { return };
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let server = &server;
+            scope.spawn(move || {
+                let shared = SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
+                for _ in 0..CHANGES {
+                    shared.take_step("agent", &format!("task-{client}")).unwrap();
+                }
+            });
+        }
+    });
+    let mut connection = redis::Client::open(server.options().url).unwrap().get_connection().unwrap();
+    let told: String = redis::cmd("INFO").arg("commandstats").query(&mut connection).unwrap();
+    let calls = |name: &str| -> u32 {
+        let of = told.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:calls=")));
+        of.map_or(0, |rest| rest.split(',').next().unwrap().parse().unwrap())
+    };
+    let asked = calls("evalsha") + calls("eval");
+    let changes = CLIENTS * CHANGES;
+    assert!((changes..=changes + CLIENTS).contains(&asked), "{asked}");
+}
+
+/// What an earlier version stored is neither taken for nothing, nor can that version go on beside this one.
+#[test]
+fn limits_of_an_earlier_version_refuse() {
+    let Some(server) = Server::start() else { return };
+    let mut connection = redis::Client::open(server.options().url).unwrap().get_connection().unwrap();
+    let old = "stockade:limits:agent";
+    redis::cmd("HSET").arg(&[old, "version", "7", "state", "{}"]).exec(&mut connection).unwrap();
+    let admit = || {
+        let shared = SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
+        shared.admit("agent", "task", Usage::tokens(CALL))
+    };
+    let CallVerdict::Refused(CallRefusal::Store(error @ StoreError::Unreadable { .. })) = admit() else {
+        panic!()
+    };
+    let why = std::error::Error::source(&error).unwrap().to_string();
+    assert!(why.contains(old) && why.contains("delete"), "{why}");
+    redis::cmd("DEL").arg(old).exec(&mut connection).unwrap();
+    assert!(matches!(admit(), CallVerdict::Granted(_)));
+    let read = redis::cmd("HMGET").arg(&[old, "version", "state"]).exec(&mut connection);
+    assert!(read.is_err(), "an old program would begin anew");
+}
+
+/// A newer or damaged layout refuses.
+#[test]
+fn a_state_that_cannot_be_read_refuses() {
+    let Some(server) = Server::start() else { return };
+    let mut connection = redis::Client::open(server.options().url).unwrap().get_connection().unwrap();
+    for damaged in [2.0_f64.to_le_bytes().as_slice(), 1.0_f64.to_le_bytes().as_slice(), b"7", b""] {
+        redis::cmd("SET").arg("stockade:limits:rows:core:agent").arg(damaged).exec(&mut connection).unwrap();
+        let shared = SharedLimits::new(limits(), RedisStore::connect(server.options()).unwrap());
+        let verdict = shared.admit("agent", "task", Usage::tokens(1));
+        assert!(matches!(verdict, CallVerdict::Refused(CallRefusal::Store(_))), "{damaged:?}: {verdict:?}");
+    }
 }

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 use stockade_limits::breaker::CallOutcome;
 use stockade_limits::budget::Allowance;
 use stockade_limits::store::{AgentLimits, CallPermit, CallVerdict, LimitStore, SharedLimits};
+#[cfg(feature = "redis")]
+use stockade_limits::store::{LimitAnswer, LimitOperation, StateStore, StoreError};
 use stockade_limits::{Cap, MicroUsd, Usage};
 
 const TASKS: [&str; 4] = ["", "one", "two", "a task: \"three\"\n"];
@@ -96,6 +98,27 @@ fn taken<C>(calls: &mut Vec<C>, which: usize, work: impl FnOnce(C) -> String) ->
     match calls.len() {
         0 => String::new(),
         len => work(calls.swap_remove(which % len)),
+    }
+}
+
+/// A store in memory that also keeps what time changed when it was only asked, as the server does.
+#[cfg(feature = "redis")]
+#[derive(Debug)]
+pub(super) struct Persisting<S>(pub(super) S);
+
+#[cfg(feature = "redis")]
+impl<S: LimitStore + StateStore> LimitStore for Persisting<S> {
+    fn apply(
+        &self,
+        agent: &str,
+        limits: &AgentLimits,
+        operation: &LimitOperation<'_>,
+    ) -> Result<LimitAnswer, StoreError> {
+        let mut answer = None;
+        self.0.update(agent, &mut |state, now| {
+            answer = Some(operation.run(limits, &mut state.budget, &mut state.breaker, now));
+        })?;
+        Ok(answer.unwrap())
     }
 }
 

@@ -1,0 +1,6 @@
+//! Operations and answers as text, for stores that decide by a script.
+
+mod question;
+mod reply;
+
+pub use self::question::Question;
